@@ -1,0 +1,163 @@
+//! A whole graph as read from a file or generated: edges, original ids, and what is known of it.
+
+use crate::buffer::Buffer;
+use crate::id_map::Ids;
+use crate::weight::{Weight, WeightKind};
+use crate::{Csr, Error, LocalId, Result};
+
+/// Whether an edge can be walked both ways.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// Edges lead from source to destination.
+    Directed,
+    /// Every edge is stored in both directions; a self-loop once.
+    Undirected,
+}
+
+/// A graph in memory.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Graph {
+    /// The edges.
+    pub adjacency: Adjacency,
+    /// What the user calls the vertices.
+    pub ids: Ids,
+    /// Whether the source said that edges go both ways.
+    pub direction: Direction,
+    /// How the source was understood, in words: "TSV, 2 columns, …".
+    pub read_as: String,
+}
+
+/// Edges with any type of weight.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Adjacency {
+    /// No weights.
+    Unweighted(Csr<()>),
+    /// Integer weights.
+    U32(Csr<u32>),
+    /// Single-precision weights.
+    F32(Csr<f32>),
+    /// Double-precision weights.
+    F64(Csr<f64>),
+}
+
+/// Evaluates an expression with the [`Csr`] inside an [`Adjacency`], whatever its weights:
+/// `with_csr!(&graph.adjacency, csr => csr.num_edges())`.
+#[macro_export]
+macro_rules! with_csr {
+    ($adjacency:expr, $csr:ident => $body:expr) => {
+        match $adjacency {
+            $crate::Adjacency::Unweighted($csr) => $body,
+            $crate::Adjacency::U32($csr) => $body,
+            $crate::Adjacency::F32($csr) => $body,
+            $crate::Adjacency::F64($csr) => $body,
+        }
+    };
+}
+
+macro_rules! adjacency_from {
+    ($($weight:ty => $variant:ident),*) => {$(
+        impl From<Csr<$weight>> for Adjacency {
+            fn from(csr: Csr<$weight>) -> Self {
+                Adjacency::$variant(csr)
+            }
+        }
+    )*};
+}
+adjacency_from!(() => Unweighted, u32 => U32, f32 => F32, f64 => F64);
+
+impl Adjacency {
+    /// Number of vertices.
+    pub fn num_vertices(&self) -> usize {
+        with_csr!(self, csr => csr.num_vertices())
+    }
+
+    /// Number of edges, each direction of an undirected edge counted.
+    pub fn num_edges(&self) -> u64 {
+        with_csr!(self, csr => csr.num_edges())
+    }
+
+    /// Type of the weights.
+    pub fn weight_kind(&self) -> WeightKind {
+        fn kind<W: Weight>(_: &Csr<W>) -> WeightKind {
+            W::KIND
+        }
+        with_csr!(self, csr => kind(csr))
+    }
+
+    /// Where each vertex's edges start, and the end of the last.
+    pub fn offsets(&self) -> &[u64] {
+        with_csr!(self, csr => csr.offsets())
+    }
+
+    /// Destinations of all edges.
+    pub fn all_targets(&self) -> &[LocalId] {
+        with_csr!(self, csr => csr.all_targets())
+    }
+
+    /// Bytes of the three arrays.
+    pub fn bytes(&self) -> u64 {
+        let per_edge = 4 + self.weight_kind().bytes() as u64;
+        8 * (self.num_vertices() as u64 + 1) + per_edge * self.num_edges()
+    }
+
+    /// The same edges without weights.
+    pub fn unweighted(self) -> Self {
+        with_csr!(self, csr => {
+            let (offsets, targets, _) = csr.into_parts();
+            let weights = Buffer::from(vec![(); targets.len()]);
+            Csr::from_parts(offsets, targets, weights).into()
+        })
+    }
+}
+
+impl Graph {
+    /// A directed graph whose vertices are called `0, 1, 2, …`.
+    pub fn dense(adjacency: impl Into<Adjacency>, read_as: impl Into<String>) -> Self {
+        let adjacency = adjacency.into();
+        let ids = Ids::dense(adjacency.num_vertices());
+        Graph { adjacency, ids, direction: Direction::Directed, read_as: read_as.into() }
+    }
+
+    /// Number of vertices.
+    pub fn num_vertices(&self) -> usize {
+        self.adjacency.num_vertices()
+    }
+
+    /// Number of edges, each direction of an undirected edge counted.
+    pub fn num_edges(&self) -> u64 {
+        self.adjacency.num_edges()
+    }
+
+    /// The graph with weights of the given kind. Integers become exact doubles; fractions and
+    /// negative numbers refuse to become integers.
+    pub fn with_weight_kind(mut self, kind: WeightKind) -> Result<Self> {
+        if kind == self.adjacency.weight_kind() {
+            return Ok(self);
+        }
+        if kind == WeightKind::U32 {
+            let whole = |w: f64| w >= 0.0 && w <= f64::from(u32::MAX) && w.fract() == 0.0;
+            let odd = with_csr!(&self.adjacency, csr => {
+                csr.all_weights().iter().map(|w| w.to_f64()).find(|&w| !whole(w))
+            });
+            if let Some(weight) = odd {
+                return Err(Error::Request(format!(
+                    "weight {weight} is not a whole number from 0 to {}: keep f64 weights",
+                    u32::MAX
+                )));
+            }
+        }
+        fn convert<W: Weight, V: Weight>(csr: Csr<W>) -> Adjacency
+        where
+            Adjacency: From<Csr<V>>,
+        {
+            csr.reweighted(|_, _, weight| V::from_f64(weight.to_f64())).into()
+        }
+        self.adjacency = with_csr!(self.adjacency, csr => match kind {
+            WeightKind::None => Adjacency::from(csr).unweighted(),
+            WeightKind::U32 => convert::<_, u32>(csr),
+            WeightKind::F32 => convert::<_, f32>(csr),
+            WeightKind::F64 => convert::<_, f64>(csr),
+        });
+        Ok(self)
+    }
+}

@@ -1,0 +1,48 @@
+//! The three kinds of vertex and host numbers. They are separate types so that one can never be
+//! passed for another; what a *user* calls a vertex (its original id) is in [`Ids`](crate::Ids).
+
+use std::fmt;
+
+use bytemuck::{Pod, Zeroable};
+
+/// A vertex of the whole graph: dense, `0..vertices`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Pod, Zeroable)]
+#[repr(transparent)]
+pub struct GlobalId(pub u64);
+
+/// A vertex of one [`Csr`](crate::Csr): an index into that graph's arrays.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Pod, Zeroable)]
+#[repr(transparent)]
+pub struct LocalId(pub u32);
+
+/// One host: one partition, one device.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Pod, Zeroable)]
+#[repr(transparent)]
+pub struct HostId(pub u16);
+
+impl LocalId {
+    /// The position of this vertex in per-vertex arrays.
+    #[inline]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl HostId {
+    /// The position of this host in per-host arrays.
+    #[inline]
+    pub fn index(self) -> usize {
+        usize::from(self.0)
+    }
+}
+
+macro_rules! display_as_number {
+    ($($id:ty),*) => {$(
+        impl fmt::Display for $id {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+    )*};
+}
+display_as_number!(GlobalId, LocalId, HostId);

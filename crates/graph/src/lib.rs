@@ -1,0 +1,35 @@
+//! Graphs in and out of Parton: ids, compressed sparse rows, bit sets, file formats, generators.
+//!
+//! This crate knows no hosts. Reading order: [`ids`], [`csr`], [`build`], [`ingest`], [`source`],
+//! [`formats`].
+
+pub mod bits;
+pub mod buffer;
+pub mod build;
+pub mod csr;
+pub mod error;
+pub mod formats;
+pub mod graph;
+pub mod id_map;
+pub mod ids;
+pub mod ingest;
+mod intern;
+pub mod progress;
+mod rank;
+pub mod save;
+pub mod source;
+pub mod weight;
+
+#[cfg(target_endian = "big")]
+compile_error!(
+    "Parton maps little-endian files into memory and does not run on big-endian machines"
+);
+
+pub use buffer::Buffer;
+pub use csr::Csr;
+pub use error::{Error, Place, Result};
+pub use graph::{Adjacency, Direction, Graph};
+pub use id_map::{Ids, OriginalId};
+pub use ids::{GlobalId, HostId, LocalId};
+pub use ingest::VertexRange;
+pub use weight::{Weight, WeightKind};

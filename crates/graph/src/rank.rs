@@ -1,0 +1,54 @@
+//! Rank in a set of ids: how many members are smaller. Turns "the ids that occur" into dense ids
+//! without a table of one entry per possible id: 1.5 bits per id instead of 32.
+
+use crate::bits::BitSet;
+
+/// A set of ids with constant-time rank.
+pub(crate) struct Rank {
+    /// One entry per 64 ids: which of them are members, and how many members come before.
+    blocks: Vec<Block>,
+    universe: usize,
+    count: usize,
+}
+
+#[derive(Clone, Copy)]
+struct Block {
+    members: u64,
+    before: u64,
+}
+
+impl Rank {
+    /// Ranks of the members of `set`.
+    pub(crate) fn new(set: &BitSet) -> Self {
+        let mut before = 0;
+        let mut blocks: Vec<Block> = set
+            .words()
+            .iter()
+            .map(|&members| {
+                let block = Block { members, before };
+                before += u64::from(members.count_ones());
+                block
+            })
+            .collect();
+        blocks.push(Block { members: 0, before });
+        Rank { blocks, universe: set.len(), count: before as usize }
+    }
+
+    /// Number of members below `id`, which may be the size of the universe; for a member, its
+    /// place among the members.
+    #[inline]
+    pub(crate) fn below(&self, id: usize) -> usize {
+        let block = self.blocks[id / 64];
+        block.before as usize + (block.members & ((1 << (id % 64)) - 1)).count_ones() as usize
+    }
+
+    /// Number of possible ids.
+    pub(crate) fn universe(&self) -> usize {
+        self.universe
+    }
+
+    /// Number of members.
+    pub(crate) fn count(&self) -> usize {
+        self.count
+    }
+}

@@ -1,0 +1,379 @@
+//! Where bytes come from: a file, standard input, a folder or glob of parts, or memory; plain or
+//! compressed. Formats see a stream of decompressed bytes, or bytes at a position.
+
+use std::fs::File;
+use std::io::{self, Cursor, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use rayon::prelude::*;
+
+use crate::error::Place;
+use crate::{Error, Result};
+
+/// How much of the beginning formats may look at to recognise themselves.
+pub const HEAD_BYTES: usize = 64 << 10;
+
+/// An input that has been found but not read.
+pub struct Source {
+    name: String,
+    parts: Vec<Part>,
+    head: Vec<u8>,
+}
+
+/// One piece of an input.
+pub struct Part {
+    name: String,
+    content: Content,
+    compression: Option<Compression>,
+}
+
+enum Content {
+    File(PathBuf),
+    Memory(Vec<u8>),
+    /// Unpacked already; can be read once.
+    Stream(Mutex<Option<Box<dyn Read + Send>>>),
+}
+
+/// How bytes are packed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Compression {
+    /// `.gz`
+    Gzip,
+    /// `.zst`
+    Zstd,
+}
+
+impl Compression {
+    /// All kinds.
+    pub const ALL: [Compression; 2] = [Compression::Gzip, Compression::Zstd];
+
+    /// The ending of a file's name, with its dot.
+    pub fn ending(self) -> &'static str {
+        match self {
+            Compression::Gzip => ".gz",
+            Compression::Zstd => ".zst",
+        }
+    }
+
+    fn magic(self) -> &'static [u8] {
+        match self {
+            Compression::Gzip => &[0x1f, 0x8b],
+            Compression::Zstd => &[0x28, 0xb5, 0x2f, 0xfd],
+        }
+    }
+
+    fn of(head: &[u8]) -> Option<Self> {
+        Self::ALL.into_iter().find(|c| head.starts_with(c.magic()))
+    }
+
+    /// A file name without the ending of a compression, and that compression.
+    pub fn strip(name: &str) -> (&str, Option<Self>) {
+        Self::ALL
+            .into_iter()
+            .find_map(|c| name.strip_suffix(c.ending()).map(|stem| (stem, Some(c))))
+            .unwrap_or((name, None))
+    }
+
+    fn decoder<'r>(self, packed: impl Read + Send + 'r) -> io::Result<Box<dyn Read + Send + 'r>> {
+        Ok(match self {
+            Compression::Gzip => Box::new(flate2::read::MultiGzDecoder::new(packed)),
+            Compression::Zstd => Box::new(zstd::Decoder::new(packed)?),
+        })
+    }
+}
+
+impl Source {
+    /// Finds an input: a path, a folder of parts, a glob, or `-` for standard input.
+    pub fn find(spec: &str) -> Result<Self> {
+        let path = Path::new(spec);
+        let parts = if spec == "-" {
+            let stdin = Mutex::new(Some(Box::new(io::stdin()) as Box<dyn Read + Send>));
+            vec![Part {
+                name: "standard input".into(),
+                content: Content::Stream(stdin),
+                compression: None,
+            }]
+        } else if path.is_dir() {
+            Part::all(spec, files_in(path)?)?
+        } else if path.exists() || !spec.contains(['*', '?', '[']) {
+            vec![Part::file(path)?]
+        } else {
+            let bad = |reason| Error::NoInput { path: path.into(), reason };
+            let paths = glob::glob(spec).map_err(|e| bad(format!("not a glob: {e}")))?;
+            Part::all(spec, paths.filter_map(|p| p.ok()).filter(|p| p.is_file()).collect())?
+        };
+        let name = if spec == "-" { "standard input" } else { spec };
+        Self::new(name.into(), parts)
+    }
+
+    /// An input in memory.
+    pub fn memory(name: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Result<Self> {
+        let (name, bytes) = (name.into(), bytes.into());
+        let compression = Compression::of(&bytes);
+        let part = Part { name: name.clone(), content: Content::Memory(bytes), compression };
+        Self::new(name, vec![part])
+    }
+
+    fn new(name: String, mut parts: Vec<Part>) -> Result<Self> {
+        let part = &mut parts[0];
+        let mut head = Vec::new();
+        if let Content::Stream(stream) = &mut part.content {
+            // What is looked at is put back in front: first the packed bytes, then the unpacked.
+            let mut packed =
+                stream.get_mut().expect("not shared yet").take().expect("not read yet");
+            let mut start = Vec::new();
+            let read = packed.by_ref().take(HEAD_BYTES as u64).read_to_end(&mut start);
+            read.map_err(|e| Error::io(&name, "read", e))?;
+            part.compression = Compression::of(&start);
+            let packed = Cursor::new(start).chain(packed);
+            let mut plain: Box<dyn Read + Send> = match part.compression {
+                Some(compression) => {
+                    compression.decoder(packed).map_err(|e| Error::io(&name, "read", e))?
+                }
+                None => Box::new(packed),
+            };
+            let read = plain.by_ref().take(HEAD_BYTES as u64).read_to_end(&mut head);
+            part.content =
+                Content::Stream(Mutex::new(Some(Box::new(Cursor::new(head.clone()).chain(plain)))));
+            read.map_err(|e| part.read_error(e))?;
+        } else {
+            let read = part.reader()?.take(HEAD_BYTES as u64).read_to_end(&mut head);
+            read.map_err(|e| part.read_error(e))?;
+        }
+        Ok(Source { name, parts, head })
+    }
+
+    /// What the user called this input.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The first bytes, decompressed: up to [`HEAD_BYTES`].
+    pub fn head(&self) -> &[u8] {
+        &self.head
+    }
+
+    /// Whether [`Source::head`] is everything there is.
+    pub fn head_is_all(&self) -> bool {
+        self.parts.len() == 1 && self.head.len() < HEAD_BYTES
+    }
+
+    /// The pieces, in order.
+    pub fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
+    /// The path, when this is one file on disk.
+    pub fn path(&self) -> Option<&Path> {
+        match &self.parts[..] {
+            [Part { content: Content::File(path), .. }] => Some(path),
+            _ => None,
+        }
+    }
+
+    /// Bytes as stored, where that is known beforehand.
+    pub fn stored_bytes(&self) -> Option<u64> {
+        self.parts.iter().map(Part::stored_bytes).sum()
+    }
+
+    /// An error about the contents of this input.
+    pub fn error(&self, place: Place, problem: impl Into<String>) -> Error {
+        Error::data(&self.name, place, problem)
+    }
+
+    /// The bytes of a single-part input by position; a packed one is unpacked into memory.
+    pub fn bytes(&self) -> Result<ByteSource<'_>> {
+        let [part] = &self.parts[..] else {
+            return Err(Error::Request(format!(
+                "{}: {} parts, but this format is read from a single file",
+                self.name,
+                self.parts.len()
+            )));
+        };
+        part.bytes()
+    }
+}
+
+fn files_in(folder: &Path) -> Result<Vec<PathBuf>> {
+    let entries = std::fs::read_dir(folder).map_err(|e| Error::io(folder, "read", e))?;
+    let mut files = Vec::new();
+    for entry in entries {
+        let path = entry.map_err(|e| Error::io(folder, "read", e))?.path();
+        // `_SUCCESS` and hidden files are bookkeeping of the programs that write folders of parts.
+        let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+        if path.is_file() && !name.starts_with(['.', '_']) {
+            files.push(path);
+        }
+    }
+    Ok(files)
+}
+
+impl Part {
+    fn all(spec: &str, mut paths: Vec<PathBuf>) -> Result<Vec<Self>> {
+        if paths.is_empty() {
+            return Err(Error::NoInput { path: spec.into(), reason: "contains no files".into() });
+        }
+        paths.sort();
+        paths.iter().map(|path| Self::file(path)).collect()
+    }
+
+    fn file(path: &Path) -> Result<Self> {
+        let mut start = Vec::new();
+        let read = File::open(path).and_then(|file| file.take(4).read_to_end(&mut start));
+        read.map_err(|e| Error::io(path, "read", e))?;
+        Ok(Part {
+            name: path.display().to_string(),
+            content: Content::File(path.into()),
+            compression: Compression::of(&start),
+        })
+    }
+
+    /// What to call this piece in messages.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// How it is packed.
+    pub fn compression(&self) -> Option<Compression> {
+        self.compression
+    }
+
+    fn stored_bytes(&self) -> Option<u64> {
+        match &self.content {
+            Content::File(path) => Some(path.metadata().ok()?.len()),
+            Content::Memory(bytes) => Some(bytes.len() as u64),
+            Content::Stream(_) => None,
+        }
+    }
+
+    /// The error for a failed read: bad packing is bad data, the rest is the system's.
+    pub fn read_error(&self, error: io::Error) -> Error {
+        if self.compression.is_some() && error.raw_os_error().is_none() {
+            Error::data(&self.name, Place::File, format!("cannot unpack: {error}"))
+        } else {
+            Error::io(&self.name, "read", error)
+        }
+    }
+
+    /// The decompressed bytes from the beginning.
+    pub fn reader(&self) -> Result<Box<dyn Read + Send + '_>> {
+        let stored: Box<dyn Read + Send + '_> = match &self.content {
+            Content::File(path) => {
+                Box::new(File::open(path).map_err(|e| Error::io(path, "read", e))?)
+            }
+            Content::Memory(bytes) => Box::new(&bytes[..]),
+            Content::Stream(stream) => {
+                let stream = stream.lock().expect("no thread panicked holding this lock").take();
+                let again = || Error::Request(format!("{} can be read only once", self.name));
+                return Ok(stream.ok_or_else(again)?);
+            }
+        };
+        match self.compression {
+            Some(compression) => compression.decoder(stored).map_err(|e| self.read_error(e)),
+            None => Ok(stored),
+        }
+    }
+
+    fn bytes(&self) -> Result<ByteSource<'_>> {
+        let content = match (&self.content, self.compression) {
+            (Content::File(path), None) => {
+                let file = File::open(path).map_err(|e| Error::io(path, "read", e))?;
+                let len = file.metadata().map_err(|e| Error::io(path, "read", e))?.len();
+                ByteContent::File { file, len }
+            }
+            (Content::Memory(bytes), None) => ByteContent::Memory(bytes.into()),
+            _ => {
+                let mut bytes = Vec::new();
+                let read = self.reader()?.read_to_end(&mut bytes);
+                read.map_err(|e| self.read_error(e))?;
+                ByteContent::Memory(bytes.into())
+            }
+        };
+        Ok(ByteSource { name: &self.name, content })
+    }
+}
+
+/// Bytes that can be read at any position, by many threads at once.
+pub struct ByteSource<'a> {
+    name: &'a str,
+    content: ByteContent<'a>,
+}
+
+enum ByteContent<'a> {
+    File { file: File, len: u64 },
+    Memory(std::borrow::Cow<'a, [u8]>),
+}
+
+impl ByteSource<'_> {
+    /// Number of bytes.
+    pub fn len(&self) -> u64 {
+        match &self.content {
+            ByteContent::File { len, .. } => *len,
+            ByteContent::Memory(bytes) => bytes.len() as u64,
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// An error about the bytes at a position.
+    pub fn error(&self, at: u64, problem: impl Into<String>) -> Error {
+        Error::data(self.name, Place::Byte(at), problem)
+    }
+
+    /// Fills `buffer` with the bytes from position `at`; running out is an error that says so.
+    pub fn read_at(&self, at: u64, buffer: &mut [u8]) -> Result<()> {
+        let end = at.checked_add(buffer.len() as u64).filter(|&end| end <= self.len());
+        if end.is_none() {
+            let problem = format!(
+                "expected {} more bytes, but the file ends at {}",
+                buffer.len(),
+                self.len()
+            );
+            return Err(self.error(at, problem));
+        }
+        match &self.content {
+            ByteContent::File { file, .. } => {
+                use std::os::unix::fs::FileExt;
+                file.read_exact_at(buffer, at).map_err(|e| Error::io(self.name, "read", e))
+            }
+            ByteContent::Memory(bytes) => {
+                buffer.copy_from_slice(&bytes[at as usize..at as usize + buffer.len()]);
+                Ok(())
+            }
+        }
+    }
+
+    /// The little-endian integer at position `at`.
+    pub fn read_u64(&self, at: u64) -> Result<u64> {
+        let mut bytes = [0; 8];
+        self.read_at(at, &mut bytes)?;
+        Ok(u64::from_le_bytes(bytes))
+    }
+
+    /// `count` elements from position `at`, read in parallel. The memory is asked for only after
+    /// the file has been found long enough.
+    pub fn read_array<T: bytemuck::Pod + Send>(&self, at: u64, count: u64) -> Result<Vec<T>> {
+        /// Large enough to amortise a system call, small enough to balance threads.
+        const CHUNK_BYTES: usize = 4 << 20;
+        let size = size_of::<T>() as u64;
+        let end = count.checked_mul(size).and_then(|bytes| at.checked_add(bytes));
+        if end.is_none_or(|end| end > self.len()) {
+            let problem = format!(
+                "expected {count} elements of {size} bytes, but the file ends at {}",
+                self.len()
+            );
+            return Err(self.error(at, problem));
+        }
+        let mut elements = vec![T::zeroed(); count as usize];
+        let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut elements);
+        bytes
+            .par_chunks_mut(CHUNK_BYTES)
+            .enumerate()
+            .try_for_each(|(i, chunk)| self.read_at(at + (i * CHUNK_BYTES) as u64, chunk))?;
+        Ok(elements)
+    }
+}
