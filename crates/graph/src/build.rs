@@ -6,14 +6,15 @@
 //! every bucket, whose counters fit the cache, is counted and placed on its own. Inside a bucket a
 //! source needs only 16 bits, so an unweighted edge waits in 6 bytes instead of 8.
 //!
-//! Buckets are stored in groups, and a group is freed as soon as it has been placed: at no time do
-//! all waiting edges and the whole result exist together. Pieces carry their place in the input,
-//! so the result is the same for any number of threads.
+//! Buckets are kept in groups, and a group's memory goes back to the system as soon as it has been
+//! placed: at no time do all waiting edges and the whole result exist together. Pieces carry their
+//! place in the input, so the result is the same for any number of threads.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use rayon::prelude::*;
 
+use crate::pages::Pages;
 use crate::rank::Rank;
 use crate::weight::Weight;
 use crate::{Csr, LocalId};
@@ -68,39 +69,93 @@ impl<I, W> Edges<I, W> {
 
 /// Collects pieces of edges from any number of threads, then builds the graph.
 pub struct CsrBuilder<W> {
-    pieces: Mutex<Vec<Piece<W>>>,
+    groups: Mutex<Vec<Arc<Mutex<Group<W>>>>>,
 }
 
-/// One piece of the input, split by source.
-struct Piece<W> {
-    order: usize,
-    groups: Vec<Group<W>>,
-}
-
-/// The edges of `GROUP_BUCKETS` neighbouring buckets of one piece.
+/// The edges of `GROUP_BUCKETS` neighbouring buckets, from all pieces.
 struct Group<W> {
-    /// Where each bucket's edges start, and the end of the last.
+    segments: Vec<Segment>,
+    chunks: Vec<Chunk<W>>,
+}
+
+/// The edges of one piece in one group.
+struct Segment {
+    /// Number of the piece in the input.
+    order: usize,
+    chunk: usize,
+    /// Where each bucket's edges start in the chunk, and the end of the last.
     starts: [u32; GROUP_BUCKETS + 1],
+}
+
+/// Room for many segments.
+struct Chunk<W> {
     /// Low bits of the sources.
+    sources: Pages<u16>,
+    destinations: Pages<u32>,
+    weights: Pages<W>,
+}
+
+/// The edges of one piece, bucket by bucket.
+struct SplitPiece<W> {
+    /// Where each bucket starts, and the end of the last; whole groups of buckets.
+    starts: Vec<u32>,
     sources: Vec<u16>,
     destinations: Vec<u32>,
     weights: Vec<W>,
 }
 
 impl<W: Weight> Group<W> {
-    fn with_len(len: usize) -> Self {
-        Group {
-            starts: [0; GROUP_BUCKETS + 1],
-            sources: vec![0; len],
-            destinations: vec![0; len],
-            weights: vec![W::default(); len],
-        }
+    fn new() -> Self {
+        Group { segments: Vec::new(), chunks: Vec::new() }
     }
 
-    /// Low source bits, destinations and weights of bucket `b` of this group.
-    fn bucket(&self, b: usize) -> (&[u16], &[u32], &[W]) {
-        let range = self.starts[b] as usize..self.starts[b + 1] as usize;
-        (&self.sources[range.clone()], &self.destinations[range.clone()], &self.weights[range])
+    /// Takes group number `group` of a piece.
+    fn append(&mut self, order: usize, piece: &SplitPiece<W>, group: usize) {
+        /// Sizes of the first and of the largest chunk: a group of few edges stays small, and
+        /// address space is not wasted on many small mappings.
+        const CHUNK_EDGES: std::ops::RangeInclusive<usize> = 1 << 12..=1 << 20;
+        let starts = &piece.starts[group * GROUP_BUCKETS..=(group + 1) * GROUP_BUCKETS];
+        let edges = starts[0] as usize..starts[GROUP_BUCKETS] as usize;
+        if edges.is_empty() {
+            return;
+        }
+        if self.chunks.last().is_none_or(|chunk| chunk.sources.room() < edges.len()) {
+            let grown = *CHUNK_EDGES.start() << (2 * self.chunks.len()).min(16);
+            let capacity = grown.min(*CHUNK_EDGES.end()).max(edges.len());
+            self.chunks.push(Chunk {
+                sources: Pages::with_capacity(capacity),
+                destinations: Pages::with_capacity(capacity),
+                weights: Pages::with_capacity(capacity),
+            });
+        }
+        let chunk = self.chunks.len() - 1;
+        let Chunk { sources, destinations, weights } = &mut self.chunks[chunk];
+        let moved = sources.len() as u32;
+        let starts = std::array::from_fn(|b| starts[b] - starts[0] + moved);
+        sources.extend(&piece.sources[edges.clone()]);
+        destinations.extend(&piece.destinations[edges.clone()]);
+        weights.extend(&piece.weights[edges]);
+        self.segments.push(Segment { order, chunk, starts });
+    }
+
+    /// Low source bits, destinations and weights of bucket `b` of a segment.
+    fn bucket(&self, segment: &Segment, b: usize) -> (&[u16], &[u32], &[W]) {
+        let chunk = &self.chunks[segment.chunk];
+        let range = segment.starts[b] as usize..segment.starts[b + 1] as usize;
+        (
+            chunk.sources.get(range.clone()),
+            chunk.destinations.get(range.clone()),
+            chunk.weights.get(range),
+        )
+    }
+
+    /// All of bucket `b`, in input order once the segments are sorted.
+    fn buckets(&self, b: usize) -> impl Iterator<Item = (&[u16], &[u32], &[W])> {
+        self.segments.iter().map(move |segment| self.bucket(segment, b))
+    }
+
+    fn num_edges(&self) -> usize {
+        self.chunks.iter().map(|chunk| chunk.sources.len()).sum()
     }
 }
 
@@ -113,7 +168,7 @@ impl<W: Weight> Default for CsrBuilder<W> {
 impl<W: Weight> CsrBuilder<W> {
     /// A builder without edges.
     pub fn new() -> Self {
-        CsrBuilder { pieces: Mutex::new(Vec::new()) }
+        CsrBuilder { groups: Mutex::default() }
     }
 
     /// Takes the edges of piece number `order` of the input. At most 2³² edges per piece; a few
@@ -129,14 +184,29 @@ impl<W: Weight> CsrBuilder<W> {
         edges: &Edges<I, W>,
         map: impl Fn(I) -> u32,
     ) {
-        let piece = Piece { order, groups: split_by_source(edges, map) };
-        self.pieces.lock().expect("no thread panicked holding this lock").push(piece);
+        let piece = split_by_source(edges, map);
+        let count = piece.starts.len() / GROUP_BUCKETS;
+        let groups = {
+            let mut groups = self.groups.lock().expect("no thread panicked holding this lock");
+            while groups.len() < count {
+                groups.push(Arc::new(Mutex::new(Group::new())));
+            }
+            groups[..count].to_vec()
+        };
+        // Threads start at different groups so that they do not queue behind one another.
+        for g in (0..count).map(|g| (g + order) % count) {
+            let mut group = groups[g].lock().expect("no thread panicked holding this lock");
+            group.append(order, &piece, g);
+        }
     }
 
     /// Number of edges taken so far.
     pub fn num_edges(&self) -> usize {
-        let pieces = self.pieces.lock().expect("no thread panicked holding this lock");
-        pieces.iter().flat_map(|p| &p.groups).map(|g| g.sources.len()).sum()
+        let groups = self.groups.lock().expect("no thread panicked holding this lock");
+        let edges_in = |group: &Arc<Mutex<Group<W>>>| {
+            group.lock().expect("no thread panicked holding this lock").num_edges()
+        };
+        groups.iter().map(edges_in).sum()
     }
 
     /// The graph on vertices `0..vertices`.
@@ -167,32 +237,58 @@ impl<W: Weight> CsrBuilder<W> {
         self.place(rank.universe(), rank.count(), |id| rank.below(id), vertex, convert)
     }
 
-    /// Takes the pieces out again, each with its number, its edges sorted by source bucket.
-    pub(crate) fn into_pieces(self) -> impl Iterator<Item = (usize, Edges<u32, W>)> {
-        self.into_sorted_pieces().into_iter().map(|piece| (piece.order, piece.into_edges()))
+    /// Takes the edges out again, in parts that carry the number of their piece; a vertex's edges
+    /// from one piece are in one part.
+    pub(crate) fn into_parts(self) -> impl Iterator<Item = (usize, Edges<u32, W>)> {
+        self.into_groups().into_iter().enumerate().flat_map(|(g, group)| {
+            let parts: Vec<_> = group
+                .segments
+                .iter()
+                .map(|segment| {
+                    let mut edges = Edges::default();
+                    for b in 0..GROUP_BUCKETS {
+                        let (sources, destinations, weights) = group.bucket(segment, b);
+                        let first = first_id(g, b);
+                        edges.sources.extend(sources.iter().map(|&low| first | u32::from(low)));
+                        edges.destinations.extend_from_slice(destinations);
+                        edges.weights.extend_from_slice(weights);
+                    }
+                    (segment.order, edges)
+                })
+                .collect();
+            parts
+        })
     }
 
     /// Calls `visit` with the sources and destinations of all edges, in parallel, bucket by
     /// bucket: `visit(first id of the bucket, low bits of the sources, destinations)`.
     pub(crate) fn for_each_bucket(&self, visit: impl Fn(u32, &[u16], &[u32]) + Sync) {
-        let pieces = self.pieces.lock().expect("no thread panicked holding this lock");
-        pieces.par_iter().for_each(|piece| {
-            for (g, group) in piece.groups.iter().enumerate() {
+        let groups = self.groups.lock().expect("no thread panicked holding this lock");
+        groups.iter().enumerate().for_each(|(g, group)| {
+            let group = group.lock().expect("no thread panicked holding this lock");
+            group.segments.par_iter().for_each(|segment| {
                 for b in 0..GROUP_BUCKETS {
-                    let (sources, destinations, _) = group.bucket(b);
-                    let first = ((g * GROUP_BUCKETS + b) as u32) << BUCKET_BITS;
+                    let (sources, destinations, _) = group.bucket(segment, b);
                     if !sources.is_empty() {
-                        visit(first, sources, destinations);
+                        visit(first_id(g, b), sources, destinations);
                     }
                 }
-            }
+            });
         });
     }
 
-    fn into_sorted_pieces(self) -> Vec<Piece<W>> {
-        let mut pieces = self.pieces.into_inner().expect("no thread panicked holding this lock");
-        pieces.sort_by_key(|piece| piece.order);
-        pieces
+    /// The groups, each with its segments in input order.
+    fn into_groups(self) -> Vec<Group<W>> {
+        let groups = self.groups.into_inner().expect("no thread panicked holding this lock");
+        groups
+            .into_iter()
+            .map(|group| {
+                let group = Arc::into_inner(group).expect("nobody adds edges any more");
+                let mut group = group.into_inner().expect("no thread panicked holding this lock");
+                group.segments.sort_by_key(|segment| segment.order);
+                group
+            })
+            .collect()
     }
 
     /// Places every edge. Ids come from `0..universe`; `first_vertex(id)` is the number of
@@ -205,21 +301,21 @@ impl<W: Weight> CsrBuilder<W> {
         vertex: impl Fn(u32) -> u32 + Sync,
         convert: impl Fn(W) -> V + Sync,
     ) -> Csr<V> {
-        let mut pieces = self.into_sorted_pieces();
+        let groups = self.into_groups();
         let edges_in = |b: usize| -> usize {
-            let groups = pieces.iter().filter_map(|p| p.groups.get(b / GROUP_BUCKETS));
-            groups.map(|g| g.bucket(b % GROUP_BUCKETS).0.len()).sum()
+            let group = groups.get(b / GROUP_BUCKETS);
+            group.map_or(0, |group| group.buckets(b % GROUP_BUCKETS).map(|e| e.0.len()).sum())
         };
-        let used = pieces.iter().map(|p| p.groups.len()).max().unwrap_or(0) * GROUP_BUCKETS;
         let buckets = universe.div_ceil(BUCKET_VERTICES);
-        let stray = (buckets..used).find(|&b| edges_in(b) > 0);
+        let stray = (buckets..groups.len() * GROUP_BUCKETS).find(|&b| edges_in(b) > 0);
         assert_eq!(stray, None, "an edge starts at a vertex that does not exist");
         let edge_counts: Vec<usize> = (0..buckets).map(edges_in).collect();
         let num_edges = edge_counts.iter().sum();
 
-        let mut offsets = vec![0u64; vertices + 1];
-        let mut targets = vec![LocalId(0); num_edges];
-        let mut weights = vec![V::default(); num_edges];
+        // Zeroed by the system, page by page as they are first touched.
+        let mut offsets: Vec<u64> = bytemuck::zeroed_vec(vertices + 1);
+        let mut targets: Vec<LocalId> = bytemuck::zeroed_vec(num_edges);
+        let mut weights: Vec<V> = bytemuck::zeroed_vec(num_edges);
 
         // Every bucket gets its own windows of the three arrays, so threads never meet.
         let (_, mut free_offsets) = offsets.split_at_mut(1);
@@ -239,18 +335,15 @@ impl<W: Weight> CsrBuilder<W> {
             first_edge += edges as u64;
         }
 
-        // Groups in turn, their buckets in parallel; largest bucket first.
+        // Groups in turn, their buckets in parallel, the largest first; then the group is freed.
         let mut slots = slots.into_iter();
-        for g in 0..buckets.div_ceil(GROUP_BUCKETS) {
+        let mut groups = groups.into_iter();
+        for _ in 0..buckets.div_ceil(GROUP_BUCKETS) {
+            let group = groups.next().unwrap_or_else(Group::new);
             let mut group_slots: Vec<_> = slots.by_ref().take(GROUP_BUCKETS).collect();
             group_slots.sort_by_key(|slot| std::cmp::Reverse(slot.targets.len()));
-            let groups: Vec<Group<W>> = pieces
-                .iter_mut()
-                .filter_map(|p| p.groups.get_mut(g))
-                .map(|group| std::mem::replace(group, Group::with_len(0)))
-                .collect();
             group_slots.into_par_iter().with_max_len(1).for_each(|slot| {
-                slot.fill(&groups, vertices, universe, &first_vertex, &vertex, &convert)
+                slot.fill(&group, vertices, universe, &first_vertex, &vertex, &convert);
             });
         }
         Csr::from_parts(offsets.into(), targets.into(), weights.into())
@@ -263,19 +356,9 @@ fn split_off_front<'a, T>(rest: &mut &'a mut [T], len: usize) -> &'a mut [T] {
     front
 }
 
-impl<W: Weight> Piece<W> {
-    fn into_edges(self) -> Edges<u32, W> {
-        let mut edges = Edges::default();
-        for (g, group) in self.groups.into_iter().enumerate() {
-            for b in 0..GROUP_BUCKETS {
-                let first = ((g * GROUP_BUCKETS + b) << BUCKET_BITS) as u32;
-                edges.sources.extend(group.bucket(b).0.iter().map(|&low| first | u32::from(low)));
-            }
-            edges.destinations.extend_from_slice(&group.destinations);
-            edges.weights.extend_from_slice(&group.weights);
-        }
-        edges
-    }
+/// First id of bucket `b` of group `g`.
+fn first_id(g: usize, b: usize) -> u32 {
+    ((g * GROUP_BUCKETS + b) << BUCKET_BITS) as u32
 }
 
 /// Where one bucket's vertices and edges go.
@@ -291,7 +374,7 @@ struct BucketSlot<'a, V> {
 impl<V: Weight> BucketSlot<'_, V> {
     fn fill<W: Weight>(
         self,
-        groups: &[Group<W>],
+        group: &Group<W>,
         vertices: usize,
         universe: usize,
         first_vertex: &(impl Fn(usize) -> usize + Sync),
@@ -304,8 +387,8 @@ impl<V: Weight> BucketSlot<'_, V> {
 
         // Counters are per id here, so a source is translated once per id, not once per edge.
         let mut next = vec![0u64; ids];
-        for group in groups {
-            for &low in group.bucket(bucket).0 {
+        for (sources, ..) in group.buckets(bucket) {
+            for &low in sources {
                 next[usize::from(low)] += 1;
             }
         }
@@ -322,8 +405,7 @@ impl<V: Weight> BucketSlot<'_, V> {
             }
             *slot = start;
         }
-        for group in groups {
-            let (sources, destinations, weights) = group.bucket(bucket);
+        for (sources, destinations, weights) in group.buckets(bucket) {
             for ((&low, &destination), &weight) in sources.iter().zip(destinations).zip(weights) {
                 let slot = &mut next[usize::from(low)];
                 let target = vertex(destination);
@@ -343,38 +425,33 @@ impl<V: Weight> BucketSlot<'_, V> {
 fn split_by_source<I: Copy, W: Weight>(
     edges: &Edges<I, W>,
     map: impl Fn(I) -> u32,
-) -> Vec<Group<W>> {
+) -> SplitPiece<W> {
     let bucket_of = |source: u32| (source >> BUCKET_BITS) as usize;
-    let Some(last) = edges.sources.iter().map(|&s| bucket_of(map(s))).max() else {
-        return Vec::new();
-    };
-    let mut counts = vec![0u32; (last / GROUP_BUCKETS + 1) * GROUP_BUCKETS];
+    let last = edges.sources.iter().map(|&s| bucket_of(map(s))).max();
+    let buckets = last.map_or(0, |last| (last / GROUP_BUCKETS + 1) * GROUP_BUCKETS);
+    let mut starts = vec![0u32; buckets + 1];
     for &source in &edges.sources {
-        counts[bucket_of(map(source))] += 1;
+        starts[bucket_of(map(source)) + 1] += 1;
     }
-    let mut groups: Vec<Group<W>> = Vec::with_capacity(counts.len() / GROUP_BUCKETS);
-    for chunk in counts.chunks_exact_mut(GROUP_BUCKETS) {
-        let mut group = Group::with_len(chunk.iter().map(|&c| c as usize).sum());
-        let mut start = 0;
-        for (b, count) in chunk.iter_mut().enumerate() {
-            group.starts[b] = start;
-            start += std::mem::replace(count, start);
-        }
-        group.starts[GROUP_BUCKETS] = start;
-        groups.push(group);
+    for b in 0..buckets {
+        starts[b + 1] += starts[b];
     }
-    let mut next = counts;
+    let mut next = starts.clone();
+    let mut piece = SplitPiece {
+        starts,
+        sources: vec![0; edges.len()],
+        destinations: vec![0; edges.len()],
+        weights: vec![W::default(); edges.len()],
+    };
     for ((&source, &destination), &weight) in
         edges.sources.iter().zip(&edges.destinations).zip(&edges.weights)
     {
         let source = map(source);
-        let bucket = bucket_of(source);
-        let slot = next[bucket] as usize;
-        next[bucket] += 1;
-        let group = &mut groups[bucket / GROUP_BUCKETS];
-        group.sources[slot] = source as u16;
-        group.destinations[slot] = map(destination);
-        group.weights[slot] = weight;
+        let slot = &mut next[bucket_of(source)];
+        piece.sources[*slot as usize] = source as u16;
+        piece.destinations[*slot as usize] = map(destination);
+        piece.weights[*slot as usize] = weight;
+        *slot += 1;
     }
-    groups
+    piece
 }

@@ -175,10 +175,16 @@ impl<W: Weight> Csr<W> {
 
     /// Every edge in both directions; a self-loop stays single.
     pub fn symmetrised(&self) -> Self {
+        self.symmetrised_with(|weight| weight)
+    }
+
+    /// Every edge in both directions, the added one with weight `turned(weight)`; a self-loop
+    /// stays single.
+    pub fn symmetrised_with(&self, turned: impl Fn(W) -> W + Sync) -> Self {
         self.rebuilt(|edges, source, destination, weight| {
             edges.push(source.0, destination.0, weight);
             if source != destination {
-                edges.push(destination.0, source.0, weight);
+                edges.push(destination.0, source.0, turned(weight));
             }
         })
     }

@@ -1,7 +1,12 @@
 //! A whole graph as read from a file or generated: edges, original ids, and what is known of it.
 
+use rayon::prelude::*;
+
 use crate::buffer::Buffer;
+use crate::csr::MAX_VERTICES;
+use crate::formats::Vertices;
 use crate::id_map::Ids;
+use crate::ingest::VertexRange;
 use crate::weight::{Weight, WeightKind};
 use crate::{Csr, Error, LocalId, Result};
 
@@ -126,6 +131,59 @@ impl Graph {
     /// Number of edges, each direction of an undirected edge counted.
     pub fn num_edges(&self) -> u64 {
         self.adjacency.num_edges()
+    }
+
+    /// Number of edges of which `counts(source, destination)` holds.
+    pub fn count_edges(&self, counts: impl Fn(LocalId, LocalId) -> bool + Sync) -> u64 {
+        with_csr!(&self.adjacency, csr => {
+            let of = |v: LocalId| csr.targets(v).iter().filter(|&&t| counts(v, t)).count() as u64;
+            (0..csr.num_vertices() as u32).into_par_iter().map(|v| of(LocalId(v))).sum()
+        })
+    }
+
+    /// The graph with every edge in both directions.
+    pub fn undirected(mut self) -> Self {
+        self.adjacency = with_csr!(self.adjacency, csr => csr.symmetrised().into());
+        self.direction = Direction::Undirected;
+        self
+    }
+
+    /// The graph with exactly the declared vertices: isolated ones are added at the end, or left
+    /// out there. `file` names the input in the error when that cannot be.
+    pub(crate) fn with_vertices(mut self, file: &str, declared: Vertices) -> Result<Self> {
+        let Ids::Range { first, count } = self.ids else {
+            return Err(Error::Request(format!(
+                "{file}: a number of vertices can only be given when ids are consecutive integers"
+            )));
+        };
+        let wanted = match declared {
+            Vertices::Count(count) => VertexRange { first, count },
+            Vertices::Range(range) => range,
+        };
+        if wanted.first == first && wanted.count == count as u64 {
+            return Ok(self);
+        }
+        let isolated_from = with_csr!(&self.adjacency, csr => {
+            let last_target = csr.all_targets().par_iter().max().map_or(0, |t| t.index() + 1);
+            let edges = csr.num_edges();
+            last_target.max(csr.offsets().partition_point(|&o| o < edges))
+        });
+        if wanted.first != first || wanted.count < isolated_from as u64 || wanted.count > MAX_VERTICES {
+            return Err(Error::Request(format!(
+                "{file}: the vertices cannot be {wanted}: edges use {first} to {}",
+                first + (isolated_from as u64).saturating_sub(1)
+            )));
+        }
+        let count = wanted.count as usize;
+        self.ids = Ids::Range { first, count };
+        self.adjacency = with_csr!(self.adjacency, csr => {
+            let edges = csr.num_edges();
+            let (offsets, targets, weights) = csr.into_parts();
+            let mut offsets = offsets.into_vec();
+            offsets.resize(count + 1, edges);
+            Csr::from_parts(offsets.into(), targets, weights).into()
+        });
+        Ok(self)
     }
 
     /// The graph with weights of the given kind. Integers become exact doubles; fractions and

@@ -68,6 +68,16 @@ impl NameList {
         })
     }
 
+    /// Number of names.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
     /// Forgets all names, keeps the memory.
     pub fn clear(&mut self) {
         self.text.clear();
@@ -92,8 +102,16 @@ pub struct Ingest<W> {
     has_names: AtomicBool,
 }
 
-/// Vertices listed apart from edges: the whole vertex set.
-pub enum VertexList {
+/// Vertices listed apart from edges.
+pub struct VertexList {
+    /// Their ids.
+    pub ids: ListedIds,
+    /// Whether these are all vertices: then an edge may name no other.
+    pub complete: bool,
+}
+
+/// Ids of listed vertices.
+pub enum ListedIds {
     /// Integers, in any order.
     Integers(Vec<u64>),
     /// Names, in any order.
@@ -160,8 +178,8 @@ impl<W: Weight> Ingest<W> {
         Ok(())
     }
 
-    /// The graph, its weights converted, and the original ids of its vertices. With a list, the
-    /// vertices are those listed, and an edge may name no other.
+    /// The graph, its weights converted, and the original ids of its vertices: those that edges
+    /// name and those that are listed.
     pub fn finish<V: Weight>(
         self,
         listed: Option<VertexList>,
@@ -172,8 +190,9 @@ impl<W: Weight> Ingest<W> {
             let csr = self.small.build_converted(count as usize, convert);
             return Ok((csr, Ids::Range { first, count: count as usize }));
         }
-        match listed {
-            Some(VertexList::Names(list)) => {
+        let complete = listed.as_ref().is_some_and(|list| list.complete);
+        match listed.map(|list| list.ids) {
+            Some(ListedIds::Names(list)) => {
                 self.intern(&self.names, list.iter())?;
                 let mut sorted: Vec<&[u8]> = list.iter().collect();
                 sorted.sort_unstable();
@@ -183,10 +202,10 @@ impl<W: Weight> Ingest<W> {
                     OriginalId::Name(name) => sorted.binary_search(&name).is_ok(),
                     OriginalId::Integer(_) => false,
                 };
-                check_listed(&file, &result.1, sorted.len(), known)?;
-                Ok(result)
+                let all_listed = !complete || result.1.len() == sorted.len();
+                if all_listed { Ok(result) } else { Err(unlisted(&file, &result.1, known)) }
             }
-            Some(VertexList::Integers(mut list)) => {
+            Some(ListedIds::Integers(mut list)) => {
                 list.par_sort_unstable();
                 list.dedup();
                 let (file, result) = (self.file.clone(), self.finish_integers(&list, convert)?);
@@ -194,8 +213,8 @@ impl<W: Weight> Ingest<W> {
                     OriginalId::Integer(id) => list.binary_search(&id).is_ok(),
                     OriginalId::Name(_) => false,
                 };
-                check_listed(&file, &result.1, list.len(), known)?;
-                Ok(result)
+                let all_listed = !complete || result.1.len() == list.len();
+                if all_listed { Ok(result) } else { Err(unlisted(&file, &result.1, known)) }
             }
             None if self.has_names.load(Ordering::Relaxed) => self.finish_names(convert),
             None => self.finish_integers(&[], convert),
@@ -246,7 +265,7 @@ impl<W: Weight> Ingest<W> {
         convert: impl Fn(W) -> V + Sync,
     ) -> Result<(Csr<V>, Ids)> {
         self.intern(&self.integers, listed.iter())?;
-        for (order, piece) in std::mem::take(&mut self.small).into_pieces() {
+        for (order, piece) in std::mem::take(&mut self.small).into_parts() {
             let wide = |ids: Vec<u32>| ids.into_iter().map(u64::from).collect::<Vec<u64>>();
             let sources = self.intern(&self.integers, wide(piece.sources).iter())?;
             let destinations = self.intern(&self.integers, wide(piece.destinations).iter())?;
@@ -301,18 +320,10 @@ where
     (builder.build_converted(ids.len(), convert), ids)
 }
 
-/// An id beyond the listed ones must have come from an edge.
-fn check_listed(
-    file: &str,
-    ids: &Ids,
-    listed: usize,
-    known: impl Fn(OriginalId<'_>) -> bool,
-) -> Result<()> {
-    if ids.len() == listed {
-        return Ok(());
-    }
+/// The error for an id that is not among the listed ones: it must have come from an edge.
+fn unlisted(file: &str, ids: &Ids, known: impl Fn(OriginalId<'_>) -> bool) -> Error {
     let stray = (0..ids.len()).map(|v| ids.get(v)).find(|&id| !known(id));
     let stray = stray.map_or(String::new(), |id| id.to_string());
     let problem = format!("an edge names vertex {stray}, which the list of vertices does not");
-    Err(Error::data(file, Place::File, problem))
+    Error::data(file, Place::File, problem)
 }

@@ -9,15 +9,21 @@ pub mod build;
 pub mod csr;
 pub mod error;
 pub mod formats;
+pub mod generate;
 pub mod graph;
 pub mod id_map;
 pub mod ids;
 pub mod ingest;
 mod intern;
+mod pages;
 pub mod progress;
 mod rank;
+pub mod reweigh;
 pub mod save;
 pub mod source;
+pub mod stats;
+mod text;
+pub mod tidy;
 pub mod weight;
 
 #[cfg(target_endian = "big")]

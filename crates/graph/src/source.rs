@@ -182,6 +182,11 @@ impl Source {
         Error::data(&self.name, place, problem)
     }
 
+    /// The input ended too early.
+    pub fn ended(&self, expected: &str) -> Error {
+        self.error(Place::File, format!("expected {expected}, but the file ends"))
+    }
+
     /// The bytes of a single-part input by position; a packed one is unpacked into memory.
     pub fn bytes(&self) -> Result<ByteSource<'_>> {
         let [part] = &self.parts[..] else {

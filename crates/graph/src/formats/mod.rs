@@ -1,13 +1,34 @@
 //! File formats. Each is one file here with one [`Format`] in it; [`ALL`] is the list that the
 //! command, the documentation and the tests go through.
 
+mod adjacency;
+mod dimacs;
+mod edge_list;
+mod graphalytics;
+mod ligra;
+mod metis;
+mod mtx;
+mod sidecar;
+
+use std::path::Path;
+
+pub use adjacency::AdjacencyLines;
+pub use dimacs::Dimacs;
+pub use edge_list::EdgeList;
+pub use graphalytics::Graphalytics;
+pub use ligra::Ligra;
+pub use metis::Metis;
+pub use mtx::Mtx;
+
 use crate::id_map::Ids;
 use crate::ingest::VertexRange;
 use crate::progress::{Progress, Silent};
 use crate::save::Output;
 use crate::source::{Compression, Source};
+use crate::text::detect::is_text;
+use crate::tidy::Tidy;
 use crate::weight::WeightKind;
-use crate::{Direction, Error, Graph, Result};
+use crate::{Direction, Error, Graph, Place, Result};
 
 /// One way to keep a graph in a file.
 pub trait Format: Sync {
@@ -40,7 +61,8 @@ pub trait Write {
 }
 
 /// Every format, in the order in which contents are matched.
-pub const ALL: &[&dyn Format] = &[];
+pub const ALL: &[&dyn Format] =
+    &[&Mtx, &Ligra, &Dimacs, &Graphalytics, &Metis, &AdjacencyLines, &EdgeList];
 
 /// How original ids are understood.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -74,11 +96,20 @@ pub enum Column {
     Name(String),
 }
 
+/// A vertex set, as a user gives it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Vertices {
+    /// So many, from the first id the format uses: 0, or 1 where ids start at 1.
+    Count(u64),
+    /// Exactly these.
+    Range(VertexRange),
+}
+
 /// What the user says about an input beyond what it says itself.
 #[derive(Clone)]
 pub struct ReadOptions<'a> {
     /// The vertex set, overriding what the input says.
-    pub vertices: Option<VertexRange>,
+    pub vertices: Option<Vertices>,
     /// Whether edges go both ways, overriding what the input says.
     pub direction: Option<Direction>,
     /// How ids are understood, where the format leaves it open.
@@ -110,6 +141,16 @@ impl Default for ReadOptions<'_> {
     }
 }
 
+impl ReadOptions<'_> {
+    /// The vertex set the user gave, for a format whose ids start at `first`.
+    pub(crate) fn declared(&self, first: u64) -> Option<VertexRange> {
+        Some(match self.vertices? {
+            Vertices::Count(count) => VertexRange { first, count },
+            Vertices::Range(range) => range,
+        })
+    }
+}
+
 /// Choices of a writer.
 #[derive(Clone)]
 pub struct WriteOptions<'a> {
@@ -138,4 +179,85 @@ pub fn by_ending(file_name: &str) -> Option<&'static dyn Format> {
     let stem = Compression::strip(file_name).0.to_ascii_lowercase();
     let ending = stem.rsplit_once('.')?.1;
     ALL.iter().copied().find(|f| f.endings().contains(&ending))
+}
+
+/// The format of an input: by its contents, else by its name, else, if it is text, an edge list.
+pub fn detect(source: &Source) -> Result<&'static dyn Format> {
+    if let Some(format) = ALL.iter().copied().find(|f| f.recognises(source)) {
+        return Ok(format);
+    }
+    let by_ending = by_ending(source.parts()[0].name());
+    // Matrix Market files begin with a banner; without one the rows are a plain edge list.
+    let by_ending = by_ending.filter(|f| f.name() != Mtx.name());
+    match by_ending {
+        Some(format) => Ok(format),
+        None if is_text(source.head()) => Ok(&EdgeList),
+        None => {
+            let problem = "not recognised: neither text nor a binary format Parton knows; if it \
+                           is one, say which with --format";
+            Err(source.error(Place::File, problem))
+        }
+    }
+}
+
+/// Reads a graph; `format` is found by looking when it is not given.
+pub fn read(
+    source: &Source,
+    format: Option<&dyn Format>,
+    options: &ReadOptions<'_>,
+) -> Result<Graph> {
+    let format = match format {
+        Some(format) => format,
+        None => detect(source)?,
+    };
+    let mut graph = format.read(source, options)?;
+    let numbers_vertices = format.writer().is_some_and(|w| w.numbering(0).is_some());
+    if let Some(path) = source.path().filter(|_| numbers_vertices) {
+        sidecar::restore(&mut graph, path)?;
+    }
+    if let Some(declared) = options.vertices {
+        graph = graph.with_vertices(source.name(), declared)?;
+    }
+    match options.direction {
+        Some(Direction::Undirected) => {
+            Ok(graph.tidied(Tidy { undirected: true, ..Tidy::default() }))
+        }
+        Some(Direction::Directed) => Ok(Graph { direction: Direction::Directed, ..graph }),
+        None => Ok(graph),
+    }
+}
+
+/// Writes a graph to `path`, whole or not at all; `format` follows from the name when it is not
+/// given.
+pub fn write(
+    graph: &Graph,
+    path: &Path,
+    format: Option<&dyn Format>,
+    options: &WriteOptions<'_>,
+) -> Result<()> {
+    let named = by_ending(&path.to_string_lossy());
+    let writer = format.or(named).and_then(Format::writer).ok_or_else(|| {
+        let written: Vec<_> = ALL.iter().filter(|f| f.writer().is_some()).collect();
+        let endings: Vec<_> = written.iter().map(|f| format!(".{}", f.endings()[0])).collect();
+        let formats: Vec<_> = written.iter().map(|f| f.name()).collect();
+        Error::Request(format!(
+            "{}: cannot tell which format to write; use an ending ({}) or --to {}",
+            path.display(),
+            endings.join(", "),
+            formats.join("|")
+        ))
+    })?;
+    let mut out = Output::create(path)?;
+    writer.write(graph, &mut out, options)?;
+    let lost = writer.numbering(graph.num_vertices()).is_some_and(|own| own != graph.ids);
+    if lost {
+        sidecar::write(&graph.ids, path)?.commit()?;
+    } else if writer.numbering(0).is_some() {
+        // Ids of an earlier file of this name must not be taken for this one's.
+        let beside = sidecar::path_for(path);
+        if beside.is_file() {
+            std::fs::remove_file(&beside).map_err(|e| Error::io(&beside, "remove", e))?;
+        }
+    }
+    out.commit()
 }

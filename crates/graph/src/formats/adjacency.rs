@@ -1,0 +1,84 @@
+//! Plain adjacency lines: `v n1 n2 …`, a vertex and its out-neighbours. Nothing in such a file
+//! tells it from an edge list, so it is read on request or by its ending, `.adj`.
+
+use super::{Format, IdKind, ReadOptions};
+use crate::build::Edges;
+use crate::ingest::{Ingest, ListedIds, NameList, VertexList};
+use crate::source::Source;
+use crate::text::scanner::Scanner;
+use crate::{Direction, Graph, Result};
+
+/// Adjacency lines.
+pub struct AdjacencyLines;
+
+/// Edges per piece handed to the builder.
+const EDGES_PER_PIECE: usize = 1 << 18;
+
+impl Format for AdjacencyLines {
+    fn name(&self) -> &'static str {
+        "adjacency"
+    }
+
+    fn endings(&self) -> &'static [&'static str] {
+        &["adj"]
+    }
+
+    fn recognises(&self, _: &Source) -> bool {
+        false
+    }
+
+    fn read(&self, source: &Source, options: &ReadOptions<'_>) -> Result<Graph> {
+        let names = options.ids == IdKind::Names;
+        let ingest = Ingest::new(source.name(), options.declared(0));
+        let mut scanner = Scanner::new(source)?;
+        let (mut vertices, mut edges) = (Vec::new(), Edges::default());
+        let (mut named_vertices, mut ends) = (NameList::default(), NameList::default());
+        let mut piece = 0;
+        while let Some(line) = scanner.next_line_unless(b'#')? {
+            let mut tokens = line.tokens();
+            let Some(vertex) = tokens.next() else { continue };
+            if names {
+                named_vertices.push(vertex.text);
+                for neighbour in tokens {
+                    ends.push(vertex.text);
+                    ends.push(neighbour.text);
+                }
+            } else {
+                let vertex = vertex.id()?;
+                vertices.push(vertex);
+                for neighbour in tokens {
+                    edges.push(vertex, neighbour.id()?, ());
+                }
+            }
+            if edges.len() >= EDGES_PER_PIECE || ends.len() >= 2 * EDGES_PER_PIECE {
+                flush(&ingest, &mut piece, &mut edges, &mut ends)?;
+            }
+        }
+        flush(&ingest, &mut piece, &mut edges, &mut ends)?;
+        let ids = match names {
+            true => ListedIds::Names(named_vertices),
+            false => ListedIds::Integers(vertices),
+        };
+        let (csr, ids) = ingest.finish(Some(VertexList { ids, complete: false }), |()| ())?;
+        let read_as = format!("adjacency lines, ids are {}", ids.describe());
+        Ok(Graph { adjacency: csr.into(), ids, direction: Direction::Directed, read_as })
+    }
+}
+
+fn flush(
+    ingest: &Ingest<()>,
+    piece: &mut usize,
+    edges: &mut Edges<u64, ()>,
+    ends: &mut NameList,
+) -> Result<()> {
+    if !edges.is_empty() {
+        ingest.add_integers(*piece, edges)?;
+    }
+    if ends.len() > 0 {
+        ingest.add_names(*piece, ends, vec![(); ends.len() / 2])?;
+    }
+    edges.clear();
+    ends.clear();
+    *piece += 1;
+    Ok(())
+}

@@ -1,0 +1,207 @@
+//! Text edge lists, CSV and TSV: one edge per line, in any common dialect.
+//!
+//! This is the format of last resort: any text that nothing else recognises is read as an edge
+//! list, so what was understood is always said in `read_as`.
+
+use rayon::prelude::*;
+
+use super::{Format, ReadOptions, Write, WriteOptions};
+use crate::error::printable;
+use crate::id_map::{Ids, Names, OriginalId};
+use crate::save::Output;
+use crate::source::{Compression, Source};
+use crate::text::detect::{self, Detected};
+use crate::text::is_blank;
+use crate::text::table::{Delimiter, Table};
+use crate::weight::{Weight, WeightKind};
+use crate::{Direction, Error, Graph, LocalId, Result, with_csr};
+
+/// Edge lists as text.
+pub struct EdgeList;
+
+impl Format for EdgeList {
+    fn name(&self) -> &'static str {
+        "edges"
+    }
+
+    fn endings(&self) -> &'static [&'static str] {
+        &["el", "wel", "txt", "csv", "tsv", "edges", "edgelist"]
+    }
+
+    fn recognises(&self, _: &Source) -> bool {
+        false
+    }
+
+    fn read(&self, source: &Source, options: &ReadOptions<'_>) -> Result<Graph> {
+        let Detected { table, header } = detect::detect(source, options)?;
+        let loaded = table.load(source, None, options)?;
+        let dialect = match table.delimiter {
+            Delimiter::Blanks => "edge list",
+            Delimiter::Byte(b'\t') => "TSV",
+            Delimiter::Byte(b';') => "CSV with semicolons",
+            Delimiter::Byte(_) => "CSV",
+        };
+        let parts = match source.parts().len() {
+            1 => String::new(),
+            parts => format!(" in {parts} parts"),
+        };
+        let packed = match source.parts()[0].compression() {
+            None => "",
+            Some(Compression::Gzip) => " (gzip)",
+            Some(Compression::Zstd) => " (zstd)",
+        };
+        let header = if header { ", header" } else { "" };
+        let columns = table.describe_columns();
+        let ids = if table.names { "names".into() } else { loaded.ids.describe() };
+        let read_as = format!("{dialect}{packed}{parts}, {columns}{header}, ids are {ids}");
+        Ok(loaded.into_graph(Direction::Directed, read_as))
+    }
+
+    fn writer(&self) -> Option<&dyn Write> {
+        Some(self)
+    }
+}
+
+impl Write for EdgeList {
+    fn numbering(&self, _: usize) -> Option<Ids> {
+        None
+    }
+
+    fn write(&self, graph: &Graph, out: &mut Output, options: &WriteOptions<'_>) -> Result<()> {
+        let name = out.path().to_string_lossy().to_ascii_lowercase();
+        let stem = Compression::strip(&name).0;
+        let delimiter = match stem.rsplit_once('.') {
+            Some((_, "csv")) => b',',
+            Some((_, "tsv")) => b'\t',
+            _ => b' ',
+        };
+        if let Ids::Names(names) = &graph.ids {
+            check_names(names, delimiter, out)?;
+        }
+        // Tables have a header; plain edge lists, which many programs read, have none.
+        if delimiter != b' ' {
+            let columns = match graph.adjacency.weight_kind() {
+                WeightKind::None => &["source", "target"][..],
+                _ => &["source", "target", "weight"],
+            };
+            let header = columns.join(&char::from(delimiter).to_string()) + "\n";
+            out.write(header.as_bytes())?;
+        }
+        write_rows(graph, out, options, |row, source, destination| {
+            push_id(row, graph.ids.get(source.index()), delimiter);
+            row.push(delimiter);
+            push_id(row, graph.ids.get(destination.index()), delimiter);
+            Some(delimiter)
+        })
+    }
+}
+
+/// Writes a row per edge, formatted by all threads: `start` writes the ends of the edge and says
+/// what comes before the weight, or leaves the edge out.
+pub(super) fn write_rows(
+    graph: &Graph,
+    out: &mut Output,
+    options: &WriteOptions<'_>,
+    start: impl Fn(&mut Vec<u8>, LocalId, LocalId) -> Option<u8> + Sync,
+) -> Result<()> {
+    /// Vertices whose edges one thread formats at a time, and such batches in memory at once.
+    const VERTICES_PER_BATCH: usize = 1 << 12;
+    let batches_at_once = 4 * rayon::current_num_threads();
+    options.progress.stage("writing", Some(graph.num_edges()));
+    with_csr!(&graph.adjacency, csr => {
+        for first in (0..csr.num_vertices()).step_by(VERTICES_PER_BATCH * batches_at_once) {
+            let batches: Vec<Vec<u8>> = (0..batches_at_once)
+                .into_par_iter()
+                .map(|batch| {
+                    let first = first + batch * VERTICES_PER_BATCH;
+                    let end = (first + VERTICES_PER_BATCH).min(csr.num_vertices());
+                    let mut rows = Vec::new();
+                    for source in (first..end).map(|v| LocalId(v as u32)) {
+                        for (destination, weight) in csr.edges(source) {
+                            if let Some(delimiter) = start(&mut rows, source, destination) {
+                                push_weight(&mut rows, delimiter, weight);
+                                rows.push(b'\n');
+                            }
+                        }
+                        options.progress.advance(csr.degree(source) as u64);
+                    }
+                    rows
+                })
+                .collect();
+            for rows in batches {
+                out.write(&rows)?;
+            }
+        }
+    });
+    Ok(())
+}
+
+fn push_weight<W: Weight>(row: &mut Vec<u8>, delimiter: u8, weight: W) {
+    use std::io::Write;
+    if W::KIND != WeightKind::None {
+        row.push(delimiter);
+        // Rust prints the shortest digits that read back as the same number of this very type.
+        let printed = match W::KIND {
+            WeightKind::F32 => write!(row, "{}", weight.to_f64() as f32),
+            _ => write!(row, "{}", weight.to_f64()),
+        };
+        printed.expect("memory takes everything");
+    }
+}
+
+/// Writes an integer; `write!` would cost twice the time of everything else.
+pub(super) fn push_integer(row: &mut Vec<u8>, mut value: u64) {
+    let mut digits = [0; 20];
+    let mut at = digits.len();
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (value % 10) as u8;
+        value /= 10;
+        if value == 0 {
+            break;
+        }
+    }
+    row.extend_from_slice(&digits[at..]);
+}
+
+/// Names that no row could hold are refused before anything is written.
+fn check_names(names: &Names, delimiter: u8, out: &Output) -> Result<()> {
+    let comments = Table::default().comments;
+    let unfit = |name: &[u8]| {
+        let breaks = |b: &u8| matches!(b, b'\n' | b'\r') || (delimiter == b' ' && is_blank(*b));
+        let hidden = delimiter == b' ' && comments.iter().any(|c| name.starts_with(c));
+        name.is_empty() || hidden || name.iter().any(breaks)
+    };
+    match names.iter().find(|name| unfit(name)) {
+        None => Ok(()),
+        Some(name) => Err(Error::Request(format!(
+            "{}: the vertex name '{}' cannot stand in a line of this file; write {} instead",
+            out.path().display(),
+            printable(name),
+            if delimiter == b' ' { ".csv, .parquet or .parton" } else { ".parquet or .parton" }
+        ))),
+    }
+}
+
+fn push_id(row: &mut Vec<u8>, id: OriginalId<'_>, delimiter: u8) {
+    match id {
+        OriginalId::Integer(id) => push_integer(row, id),
+        OriginalId::Name(name) => {
+            // Quoting is not for edge lists, whose names are checked, and keeps a leading comment
+            // sign or blank part of the name.
+            let plain = |b: &u8| *b != delimiter && !matches!(b, b'"' | b'#' | b'%' | b'/') && !is_blank(*b);
+            if delimiter == b' ' || name.iter().all(plain) {
+                row.extend_from_slice(name);
+            } else {
+                row.push(b'"');
+                for &byte in name {
+                    if byte == b'"' {
+                        row.push(b'"');
+                    }
+                    row.push(byte);
+                }
+                row.push(b'"');
+            }
+        }
+    }
+}

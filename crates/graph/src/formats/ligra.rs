@@ -1,0 +1,104 @@
+//! Ligra and PBBS text: `AdjacencyGraph` or `WeightedAdjacencyGraph`, then numbers separated by
+//! blanks or lines: N, M, N offsets, M destinations, and M weights.
+
+use super::{Format, ReadOptions};
+use crate::source::Source;
+use crate::text::scanner::Scanner;
+use crate::weight::WeightKind;
+use crate::{Csr, Graph, LocalId, Result};
+
+/// Ligra.
+pub struct Ligra;
+
+impl Format for Ligra {
+    fn name(&self) -> &'static str {
+        "ligra"
+    }
+
+    fn endings(&self) -> &'static [&'static str] {
+        &["ligra", "pbbs"]
+    }
+
+    fn recognises(&self, source: &Source) -> bool {
+        let word = source.head().split(u8::is_ascii_whitespace).next();
+        matches!(word, Some(b"AdjacencyGraph" | b"WeightedAdjacencyGraph"))
+    }
+
+    fn read(&self, source: &Source, options: &ReadOptions<'_>) -> Result<Graph> {
+        let mut scanner = Scanner::new(source)?;
+        let (mut weighted, mut sizes) = (None, Vec::new());
+        let (mut offsets, mut targets): (Vec<u64>, Vec<LocalId>) = (Vec::new(), Vec::new());
+        let (mut weights, mut whole) = (Vec::new(), true);
+        while let Some(line) = scanner.next_line()? {
+            for token in line.tokens() {
+                let Some(weighted) = weighted else {
+                    weighted = Some(match token.text {
+                        b"AdjacencyGraph" => false,
+                        b"WeightedAdjacencyGraph" => true,
+                        _ => {
+                            let expected = "'AdjacencyGraph' or 'WeightedAdjacencyGraph'";
+                            return Err(token.error(format!("expected {expected}")));
+                        }
+                    });
+                    continue;
+                };
+                let [vertices, edges] = sizes[..] else {
+                    let what = ["the number of vertices", "the number of edges"][sizes.len()];
+                    sizes.push(token.count(what)?);
+                    if sizes[0] > crate::csr::MAX_VERTICES {
+                        return Err(token.error("more vertices than one host can hold"));
+                    }
+                    continue;
+                };
+                if (offsets.len() as u64) < vertices {
+                    let offset = token.count("an edge offset")?;
+                    let last = offsets.last().copied().unwrap_or(0);
+                    if offset > edges || offset < last || (offsets.is_empty() && offset > 0) {
+                        let problem = format!("expected an offset from {last} to {edges}");
+                        return Err(token.error(problem));
+                    }
+                    offsets.push(offset);
+                } else if (targets.len() as u64) < edges {
+                    let target = token.id()?;
+                    if target >= vertices {
+                        let problem = format!("vertex {target} does not exist: there are {vertices}");
+                        return Err(token.error(problem));
+                    }
+                    targets.push(LocalId(target as u32));
+                } else if weighted && (weights.len() as u64) < edges {
+                    let (weight, is_whole) = token.weight()?;
+                    whole &= is_whole;
+                    weights.push(weight);
+                } else {
+                    return Err(token.error("expected the end of the file"));
+                }
+            }
+        }
+        let [vertices, edges] = sizes[..] else {
+            return Err(scanner.ended("the numbers of vertices and edges"));
+        };
+        let weighted = weighted == Some(true);
+        for (what, found, expected) in [
+            ("offsets", offsets.len() as u64, vertices),
+            ("destinations", targets.len() as u64, edges),
+            ("weights", weights.len() as u64, if weighted { edges } else { 0 }),
+        ] {
+            if found < expected {
+                return Err(scanner.ended(&format!("{expected} {what}, not {found}")));
+            }
+        }
+        if vertices == 0 && edges > 0 {
+            return Err(scanner.ended("edges only where there are vertices"));
+        }
+        offsets.push(edges);
+        let read_as = if weighted { "Ligra WeightedAdjacencyGraph" } else { "Ligra AdjacencyGraph" };
+        if !weighted || !options.weights {
+            let weights = vec![(); targets.len()];
+            let csr = Csr::from_parts(offsets.into(), targets.into(), weights.into());
+            return Ok(Graph::dense(csr, read_as));
+        }
+        let csr = Csr::from_parts(offsets.into(), targets.into(), weights.into());
+        let natural = if whole { WeightKind::U32 } else { WeightKind::F64 };
+        Graph::dense(csr, read_as).with_weight_kind(options.weight_kind.unwrap_or(natural))
+    }
+}

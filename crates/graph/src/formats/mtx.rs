@@ -1,0 +1,181 @@
+//! Matrix Market coordinate files: a sparse matrix as a graph, row → column, ids from 1.
+//!
+//! `symmetric` and `skew-symmetric` files store one triangle; both directions are read. A skew
+//! entry counts negatively the other way, so such a graph stays directed.
+
+use super::edge_list::write_rows;
+use super::{Format, ReadOptions, Write, WriteOptions};
+use crate::id_map::Ids;
+use crate::ingest::VertexRange;
+use crate::save::Output;
+use crate::source::Source;
+use crate::text::scanner::head_lines;
+use crate::text::table::Table;
+use crate::weight::WeightKind;
+use crate::{Adjacency, Direction, Graph, Result};
+
+/// Matrix Market.
+pub struct Mtx;
+
+const BANNER: &str = "%%MatrixMarket";
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Symmetry {
+    General,
+    Symmetric,
+    Skew,
+}
+
+struct Header {
+    pattern: bool,
+    symmetry: Symmetry,
+    vertices: u64,
+    entries: u64,
+    lines: u64,
+    words: String,
+}
+
+impl Format for Mtx {
+    fn name(&self) -> &'static str {
+        "mtx"
+    }
+
+    fn endings(&self) -> &'static [&'static str] {
+        &["mtx"]
+    }
+
+    fn recognises(&self, source: &Source) -> bool {
+        source.head().get(..BANNER.len()).is_some_and(|b| b.eq_ignore_ascii_case(BANNER.as_bytes()))
+    }
+
+    fn read(&self, source: &Source, options: &ReadOptions<'_>) -> Result<Graph> {
+        let header = Header::read(source)?;
+        let weighted = !header.pattern;
+        let declared = VertexRange { first: 1, count: header.vertices };
+        let vertices = options.declared(1).unwrap_or(declared);
+        let table = Table {
+            columns: if weighted { 3 } else { 2 },
+            weight: (weighted && options.weights).then_some(2),
+            vertices: Some(vertices),
+            comments: &[b"%"],
+            skip_lines: header.lines,
+            ..Table::default()
+        };
+        let loaded = table.load(source, None, options)?;
+        loaded.expect_rows(source, header.entries, "entries")?;
+        let read_as = format!("Matrix Market, {}", header.words);
+        let graph = loaded.into_graph(Direction::Directed, read_as);
+        Ok(match header.symmetry {
+            Symmetry::General => graph,
+            Symmetry::Symmetric => graph.undirected(),
+            Symmetry::Skew => skew(graph),
+        })
+    }
+
+    fn writer(&self) -> Option<&dyn Write> {
+        Some(self)
+    }
+}
+
+/// Adds the negative of every entry the other way round.
+fn skew(mut graph: Graph) -> Graph {
+    graph.adjacency = match graph.adjacency {
+        Adjacency::Unweighted(csr) => csr.symmetrised().into(),
+        Adjacency::U32(csr) => {
+            csr.reweighted(|_, _, w| f64::from(w)).symmetrised_with(|w| -w).into()
+        }
+        Adjacency::F32(csr) => csr.symmetrised_with(|w| -w).into(),
+        Adjacency::F64(csr) => csr.symmetrised_with(|w| -w).into(),
+    };
+    graph
+}
+
+impl Header {
+    fn read(source: &Source) -> Result<Self> {
+        let mut lines = head_lines(source);
+        let banner = lines.next().ok_or_else(|| source.ended("the line '%%MatrixMarket …'"))?;
+        let words: Vec<String> = banner
+            .tokens()
+            .map(|t| String::from_utf8_lossy(t.text).to_ascii_lowercase())
+            .collect();
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let [banner_word, object, form, field, symmetry] = words[..] else {
+            return Err(banner.error("expected '%%MatrixMarket matrix coordinate FIELD SYMMETRY'"));
+        };
+        if banner_word != BANNER.to_ascii_lowercase() || object != "matrix" {
+            return Err(banner.error("expected a header that starts '%%MatrixMarket matrix'"));
+        }
+        if form != "coordinate" {
+            return Err(banner.error(format!("expected a 'coordinate' matrix, found '{form}'")));
+        }
+        let pattern = match field {
+            "pattern" => true,
+            "integer" | "real" | "double" => false,
+            other => {
+                let expected = "expected 'pattern', 'integer' or 'real' values";
+                return Err(banner.error(format!("{expected}, found '{other}'")));
+            }
+        };
+        let symmetry = match symmetry {
+            "general" => Symmetry::General,
+            "symmetric" => Symmetry::Symmetric,
+            "skew-symmetric" => Symmetry::Skew,
+            other => {
+                let expected = "expected 'general', 'symmetric' or 'skew-symmetric'";
+                return Err(banner.error(format!("{expected}, found '{other}'")));
+            }
+        };
+        for line in lines {
+            let mut tokens = line.tokens();
+            let Some(first) = tokens.next().filter(|t| !t.text.starts_with(b"%")) else { continue };
+            let rows = first.count("the number of rows")?;
+            let mut next = |what: &str| match tokens.next() {
+                Some(token) => token.count(what),
+                None => Err(line.error(format!("expected {what}, but the line ends"))),
+            };
+            let columns = next("the number of columns")?;
+            let entries = next("the number of entries")?;
+            return Ok(Header {
+                pattern,
+                symmetry,
+                vertices: rows.max(columns),
+                entries,
+                lines: line.number(),
+                words: words[2..].join(" "),
+            });
+        }
+        Err(source.ended("the size line 'ROWS COLUMNS ENTRIES'"))
+    }
+}
+
+impl Write for Mtx {
+    fn numbering(&self, vertices: usize) -> Option<Ids> {
+        Some(Ids::Range { first: 1, count: vertices })
+    }
+
+    fn write(&self, graph: &Graph, out: &mut Output, options: &WriteOptions<'_>) -> Result<()> {
+        use std::io::Write;
+        let field = match graph.adjacency.weight_kind() {
+            WeightKind::None => "pattern",
+            WeightKind::U32 => "integer",
+            WeightKind::F32 | WeightKind::F64 => "real",
+        };
+        let n = graph.num_vertices();
+        // An undirected graph is stored as its lower triangle.
+        let (symmetry, entries) = match graph.direction {
+            Direction::Directed => ("general", graph.num_edges()),
+            Direction::Undirected => ("symmetric", graph.count_edges(|s, d| d <= s)),
+        };
+        writeln!(out, "{BANNER} matrix coordinate {field} {symmetry}\n{n} {n} {entries}")
+            .map_err(|e| out.failed(e))?;
+        write_rows(graph, out, options, |row, source, destination| {
+            if graph.direction == Direction::Undirected && destination > source {
+                return None;
+            }
+            super::edge_list::push_integer(row, u64::from(source.0) + 1);
+            row.push(b' ');
+            super::edge_list::push_integer(row, u64::from(destination.0) + 1);
+            Some(b' ')
+        })
+    }
+}

@@ -1,0 +1,91 @@
+//! Append-only arrays that go back to the operating system when dropped.
+//!
+//! An allocator may keep freed memory for later; edges that wait to be placed are freed exactly
+//! when the result needs the room, so they live in mappings of their own.
+
+use std::marker::PhantomData;
+
+use bytemuck::Pod;
+use memmap2::MmapMut;
+
+/// Room for a fixed number of elements, of which the first `len` are in use.
+pub(crate) struct Pages<T> {
+    /// `None` where there is nothing to store: no capacity, or elements without size.
+    map: Option<MmapMut>,
+    capacity: usize,
+    len: usize,
+    elements: PhantomData<T>,
+}
+
+impl<T: Pod> Pages<T> {
+    /// Room for `capacity` elements; memory is used as they come.
+    ///
+    /// # Panics
+    /// When the system has no address space left, as for any other allocation.
+    pub(crate) fn with_capacity(capacity: usize) -> Self {
+        let map = match capacity * size_of::<T>() {
+            0 => None,
+            bytes => Some(MmapMut::map_anon(bytes).expect("memory for edges")),
+        };
+        Pages { map, capacity, len: 0, elements: PhantomData }
+    }
+
+    /// Elements that still fit.
+    pub(crate) fn room(&self) -> usize {
+        self.capacity - self.len
+    }
+
+    /// Appends elements, for which there must be room.
+    pub(crate) fn extend(&mut self, elements: &[T]) {
+        assert!(elements.len() <= self.room(), "room for {} elements", elements.len());
+        if let Some(map) = &mut self.map {
+            let start = self.len * size_of::<T>();
+            let bytes: &[u8] = bytemuck::cast_slice(elements);
+            map[start..start + bytes.len()].copy_from_slice(bytes);
+        }
+        self.len += elements.len();
+    }
+
+    /// Number of elements.
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// The elements `range`.
+    pub(crate) fn get(&self, range: std::ops::Range<usize>) -> &[T] {
+        assert!(range.end <= self.len, "elements {range:?} of {}", self.len);
+        match &self.map {
+            Some(map) => {
+                let size = size_of::<T>();
+                bytemuck::cast_slice(&map[range.start * size..range.end * size])
+            }
+            None => zero_sized(range.len()),
+        }
+    }
+}
+
+/// `len` elements that take no room; there is only one value they can have.
+fn zero_sized<T: Pod>(len: usize) -> &'static [T] {
+    assert!(len == 0 || size_of::<T>() == 0, "elements have a place");
+    // A leaked vector of elements without size allocates nothing.
+    vec![T::zeroed(); len].leak()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn elements_come_back() {
+        let mut pages = Pages::<u32>::with_capacity(5000);
+        let all: Vec<u32> = (0..5000).collect();
+        pages.extend(&all[..1234]);
+        pages.extend(&all[1234..]);
+        assert_eq!((pages.len(), pages.room()), (5000, 0));
+        assert_eq!(pages.get(1230..1240), &all[1230..1240]);
+        let mut nothing = Pages::<()>::with_capacity(10);
+        nothing.extend(&[(); 7]);
+        assert_eq!(nothing.get(2..7).len(), 5);
+        assert!(Pages::<f64>::with_capacity(0).get(0..0).is_empty());
+    }
+}

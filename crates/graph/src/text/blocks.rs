@@ -1,0 +1,253 @@
+//! Blocks of whole lines, handed to all threads.
+//!
+//! One thread at a time reads (and unpacks) the next block while the others work on theirs, so
+//! files, pipes, packed files and folders of parts all take the same path, and no more text is in
+//! memory than one block per thread.
+
+use std::io::Read;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use rayon::prelude::*;
+
+use super::{LineError, skip_mark};
+use crate::error::Place;
+use crate::progress::Progress;
+use crate::source::{Part, Source};
+use crate::{Error, Result};
+
+/// Large enough that a block's edges fill the builder's buckets, small enough to stay cached.
+const BLOCK_BYTES: usize = 4 << 20;
+/// No sane line is longer; without a limit a binary file would be read whole in search of one.
+const LONGEST_LINE: usize = 1 << 30;
+
+/// Some whole lines of an input.
+pub(crate) struct Block {
+    /// Number of the block in the input.
+    pub(crate) order: usize,
+    /// Whether it is the first of its part.
+    pub(crate) starts_part: bool,
+    part: usize,
+    bytes: Vec<u8>,
+    len: usize,
+}
+
+impl Block {
+    /// The lines; the last may lack its line ending. A byte order mark is left out.
+    pub(crate) fn text(&self) -> &[u8] {
+        let text = &self.bytes[..self.len];
+        if self.starts_part { skip_mark(text) } else { text }
+    }
+}
+
+/// What a worker made of a block.
+pub(crate) struct Done<T> {
+    pub(crate) result: T,
+    /// Lines in the block.
+    pub(crate) lines: u64,
+}
+
+/// Applies `work` to every block of `source` in parallel; `scratch` makes what each thread keeps
+/// from block to block. Results are in input order. Of several problems the first in the input is
+/// reported.
+pub(crate) fn for_each_block<S, T: Send>(
+    source: &Source,
+    progress: &dyn Progress,
+    scratch: impl Fn() -> S + Sync,
+    work: impl Fn(&mut S, &Block) -> Result<Done<T>, LineOrError> + Sync,
+) -> Result<Vec<T>> {
+    let packed = source.parts().iter().any(|p| p.compression().is_some());
+    progress.stage("reading", source.stored_bytes().filter(|_| !packed));
+    let reader = Mutex::new(BlockReader::new(source.parts(), BLOCK_BYTES));
+    let first_bad = AtomicUsize::new(usize::MAX);
+    let outcomes = Mutex::new(Vec::new());
+    (0..rayon::current_num_threads()).into_par_iter().with_max_len(1).for_each(|_| {
+        let mut scratch = scratch();
+        let mut buffer = Vec::new();
+        loop {
+            let next = reader.lock().expect("no thread panicked holding this lock").next(buffer);
+            let block = match next {
+                Ok(Some(block)) if block.order < first_bad.load(Ordering::Relaxed) => block,
+                Ok(_) => break,
+                Err((order, error)) => {
+                    first_bad.fetch_min(order, Ordering::Relaxed);
+                    let mut outcomes = outcomes.lock().expect("no thread panicked holding this lock");
+                    outcomes.push((order, 0, Err(LineOrError::Error(error))));
+                    break;
+                }
+            };
+            progress.advance(block.len as u64);
+            let outcome = work(&mut scratch, &block);
+            if outcome.is_err() {
+                first_bad.fetch_min(block.order, Ordering::Relaxed);
+            }
+            let mut outcomes = outcomes.lock().expect("no thread panicked holding this lock");
+            outcomes.push((block.order, block.part, outcome));
+            buffer = block.bytes;
+        }
+    });
+    let mut outcomes = outcomes.into_inner().expect("no thread panicked holding this lock");
+    outcomes.sort_by_key(|(order, ..)| *order);
+    let mut results = Vec::with_capacity(outcomes.len());
+    let (mut current_part, mut lines_before) = (0, 0);
+    for (_, part, outcome) in outcomes {
+        if part != current_part {
+            (current_part, lines_before) = (part, 0);
+        }
+        match outcome {
+            Ok(done) => {
+                lines_before += done.lines;
+                results.push(done.result);
+            }
+            Err(LineOrError::Error(error)) => return Err(error),
+            Err(LineOrError::Line(LineError { line, column, text, problem })) => {
+                let place = Place::line(lines_before + line + 1, column, &text);
+                return Err(Error::data(source.parts()[part].name(), place, problem));
+            }
+        }
+    }
+    Ok(results)
+}
+
+/// A problem with a line, or one that has nothing to do with lines.
+#[derive(Debug)]
+pub(crate) enum LineOrError {
+    Line(LineError),
+    Error(Error),
+}
+
+impl From<LineError> for LineOrError {
+    fn from(error: LineError) -> Self {
+        LineOrError::Line(error)
+    }
+}
+
+impl From<Error> for LineOrError {
+    fn from(error: Error) -> Self {
+        LineOrError::Error(error)
+    }
+}
+
+struct BlockReader<'s> {
+    parts: &'s [Part],
+    part: usize,
+    reader: Option<Box<dyn Read + Send + 's>>,
+    /// The beginning of a line whose end has not been read yet.
+    carry: Vec<u8>,
+    order: usize,
+    block_bytes: usize,
+}
+
+impl<'s> BlockReader<'s> {
+    fn new(parts: &'s [Part], block_bytes: usize) -> Self {
+        BlockReader { parts, part: 0, reader: None, carry: Vec::new(), order: 0, block_bytes }
+    }
+
+    /// The next block, in `buffer`'s memory. An error comes with the number of the block.
+    fn next(&mut self, buffer: Vec<u8>) -> Result<Option<Block>, (usize, Error)> {
+        self.read_block(buffer).map_err(|error| {
+            self.part = self.parts.len();
+            (self.order, error)
+        })
+    }
+
+    fn read_block(&mut self, mut bytes: Vec<u8>) -> Result<Option<Block>> {
+        while let Some(part) = self.parts.get(self.part) {
+            let starts_part = self.reader.is_none();
+            let reader = match &mut self.reader {
+                Some(reader) => reader,
+                none => none.insert(part.reader()?),
+            };
+            let mut filled = self.carry.len();
+            let mut goal = self.block_bytes.max(2 * filled);
+            grow(&mut bytes, goal);
+            bytes[..filled].copy_from_slice(&self.carry);
+            self.carry.clear();
+            let len = loop {
+                let read = match reader.read(&mut bytes[filled..goal]) {
+                    Err(e) if e.kind() == std::io::ErrorKind::Interrupted => continue,
+                    read => read.map_err(|e| part.read_error(e))?,
+                };
+                filled += read;
+                if read == 0 {
+                    self.part += 1;
+                    self.reader = None;
+                    break filled;
+                }
+                if filled < goal {
+                    continue;
+                }
+                if let Some(newline) = memchr::memrchr(b'\n', &bytes[..filled]) {
+                    self.carry.extend_from_slice(&bytes[newline + 1..filled]);
+                    break newline + 1;
+                }
+                if filled > LONGEST_LINE {
+                    let problem = format!("a line of more than {LONGEST_LINE} bytes: not a text file?");
+                    return Err(Error::data(part.name(), Place::File, problem));
+                }
+                goal *= 2;
+                grow(&mut bytes, goal);
+            };
+            if len > 0 {
+                let order = self.order;
+                self.order += 1;
+                let part = if self.reader.is_some() { self.part } else { self.part - 1 };
+                return Ok(Some(Block { order, starts_part, part, bytes, len }));
+            }
+        }
+        Ok(None)
+    }
+}
+
+fn grow(bytes: &mut Vec<u8>, len: usize) {
+    if bytes.len() < len {
+        bytes.resize(len, 0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::progress::Silent;
+
+    fn blocks_of(text: &[u8], block_bytes: usize) -> Vec<Vec<u8>> {
+        let source = Source::memory("t", text).unwrap();
+        let mut reader = BlockReader::new(source.parts(), block_bytes);
+        std::iter::from_fn(|| reader.next(Vec::new()).unwrap())
+            .map(|b| b.text().to_vec())
+            .collect()
+    }
+
+    #[test]
+    fn blocks_are_whole_lines_and_lose_nothing() {
+        let text: Vec<u8> = (0..200).flat_map(|i| format!("{i} {}\n", i * i).into_bytes()).collect();
+        for block_bytes in [1, 2, 3, 7, 16, 100, 5000] {
+            for end in [text.len(), text.len() - 1, text.len() - 3] {
+                let blocks = blocks_of(&text[..end], block_bytes);
+                assert_eq!(blocks.concat(), &text[..end]);
+                let (_, all_but_last) = blocks.split_last().unwrap();
+                assert!(all_but_last.iter().all(|b| b.ends_with(b"\n")));
+            }
+        }
+        assert!(blocks_of(b"", 10).is_empty());
+    }
+
+    #[test]
+    fn the_first_problem_wins_and_knows_its_line() {
+        let text: String = (0..2_000_000).map(|i| format!("{i}\n")).collect();
+        let source = Source::memory("big.txt", text).unwrap();
+        let work = |(): &mut (), block: &Block| {
+            let lines: Vec<&[u8]> = block.text().split_inclusive(|&b| b == b'\n').collect();
+            for (line, text) in lines.iter().enumerate() {
+                if text.ends_with(b"77777\n") {
+                    let (line, text) = (line as u64, text.to_vec());
+                    let problem = "seven".into();
+                    return Err(LineError { line, column: 1, text, problem }.into());
+                }
+            }
+            Ok(Done { result: (), lines: lines.len() as u64 })
+        };
+        let error = for_each_block(&source, &Silent, || (), work).err().unwrap();
+        assert!(error.to_string().starts_with("big.txt:77778:1: "), "{error}");
+    }
+}

@@ -1,0 +1,40 @@
+//! Reading text fast and saying exactly where it is wrong: what all text formats are made of.
+//!
+//! * [`blocks`] cuts an input into blocks of whole lines and hands them to all threads;
+//! * [`table`] turns rows of columns into edges inside a block;
+//! * [`scanner`] goes line by line, for formats where a line's meaning depends on those before;
+//! * [`number`] reads single numbers.
+
+pub(crate) mod blocks;
+pub(crate) mod detect;
+pub(crate) mod number;
+pub(crate) mod scanner;
+pub(crate) mod table;
+
+/// A problem on a line of a piece of text whose place in the input the finder does not know.
+#[derive(Debug)]
+pub(crate) struct LineError {
+    /// Lines before it in the piece.
+    pub(crate) line: u64,
+    /// Column in bytes, from 1.
+    pub(crate) column: usize,
+    pub(crate) text: Vec<u8>,
+    pub(crate) problem: String,
+}
+
+/// `line` without its line ending (LF or CRLF).
+pub(crate) fn trim_line_end(line: &[u8]) -> &[u8] {
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    line.strip_suffix(b"\r").unwrap_or(line)
+}
+
+/// `text` without a UTF-8 byte order mark.
+pub(crate) fn skip_mark(text: &[u8]) -> &[u8] {
+    text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text)
+}
+
+/// Blanks inside a line.
+#[inline]
+pub(crate) fn is_blank(byte: u8) -> bool {
+    byte == b' ' || byte == b'\t'
+}

@@ -1,0 +1,133 @@
+//! Line by line, with the place of everything: for formats in which the meaning of a line depends
+//! on the lines before it.
+
+use std::io::{BufRead, BufReader, Read};
+
+use super::{is_blank, skip_mark, trim_line_end};
+use crate::error::Place;
+use crate::source::{Part, Source};
+use crate::text::number;
+use crate::{Error, Result};
+
+/// Goes through the lines of a one-part input.
+pub(crate) struct Scanner<'s> {
+    part: &'s Part,
+    reader: BufReader<Box<dyn Read + Send + 's>>,
+    line: Vec<u8>,
+    number: u64,
+}
+
+/// One line and where it is.
+#[derive(Clone, Copy)]
+pub(crate) struct Line<'a> {
+    pub(crate) text: &'a [u8],
+    number: u64,
+    file: &'a str,
+}
+
+/// One word of a line.
+#[derive(Clone, Copy)]
+pub(crate) struct Token<'a> {
+    pub(crate) text: &'a [u8],
+    at: usize,
+    line: Line<'a>,
+}
+
+impl<'s> Scanner<'s> {
+    pub(crate) fn new(source: &'s Source) -> Result<Self> {
+        let [part] = source.parts() else {
+            let problem = "this format is read from a single file";
+            return Err(Error::Request(format!("{}: {problem}", source.name())));
+        };
+        let reader = BufReader::with_capacity(1 << 20, part.reader()?);
+        Ok(Scanner { part, reader, line: Vec::new(), number: 0 })
+    }
+
+    /// The next line, without its line ending.
+    pub(crate) fn next_line(&mut self) -> Result<Option<Line<'_>>> {
+        Ok(self.advance()?.then(|| self.current()))
+    }
+
+    /// The next line that does not start with `comment`.
+    pub(crate) fn next_line_unless(&mut self, comment: u8) -> Result<Option<Line<'_>>> {
+        while self.advance()? {
+            if self.current().text.first() != Some(&comment) {
+                return Ok(Some(self.current()));
+            }
+        }
+        Ok(None)
+    }
+
+    fn advance(&mut self) -> Result<bool> {
+        self.line.clear();
+        let read = self.reader.read_until(b'\n', &mut self.line);
+        let some = read.map_err(|e| self.part.read_error(e))? > 0;
+        self.number += u64::from(some);
+        Ok(some)
+    }
+
+    fn current(&self) -> Line<'_> {
+        let text = trim_line_end(&self.line);
+        let text = if self.number == 1 { skip_mark(text) } else { text };
+        Line { text, number: self.number, file: self.part.name() }
+    }
+
+    /// The input ended too early.
+    pub(crate) fn ended(&self, expected: &str) -> Error {
+        let place = Place::line(self.number + 1, 1, b"");
+        Error::data(self.part.name(), place, format!("expected {expected}, but the file ends"))
+    }
+}
+
+/// The lines at the beginning of an input, as far as it was looked at.
+pub(crate) fn head_lines(source: &Source) -> impl Iterator<Item = Line<'_>> {
+    let lines = skip_mark(source.head()).split_inclusive(|&b| b == b'\n');
+    lines.map(trim_line_end).zip(1..).map(|(text, number)| Line { text, number, file: source.name() })
+}
+
+impl<'a> Line<'a> {
+    /// Counted from 1.
+    pub(crate) fn number(self) -> u64 {
+        self.number
+    }
+
+    /// The words of the line.
+    pub(crate) fn tokens(self) -> impl Iterator<Item = Token<'a>> + Clone {
+        let mut at = 0;
+        std::iter::from_fn(move || {
+            let start = at + self.text[at..].iter().position(|&b| !is_blank(b))?;
+            let len = self.text[start..].iter().position(|&b| is_blank(b));
+            at = len.map_or(self.text.len(), |len| start + len);
+            Some(Token { text: &self.text[start..at], at: start, line: self })
+        })
+    }
+
+    pub(crate) fn error(self, problem: impl Into<String>) -> Error {
+        Error::data(self.file, Place::line(self.number, 1, self.text), problem)
+    }
+}
+
+impl Token<'_> {
+    pub(crate) fn error(self, problem: impl Into<String>) -> Error {
+        let place = Place::line(self.line.number, self.at + 1, self.line.text);
+        Error::data(self.line.file, place, problem)
+    }
+
+    /// The word as an integer id.
+    pub(crate) fn id(self) -> Result<u64> {
+        number::parse_id(self.text).map_err(|e| self.error(e.describe(self.text)))
+    }
+
+    /// The word as a count; `what` names it in the error.
+    pub(crate) fn count(self, what: &str) -> Result<u64> {
+        number::parse_id(self.text).map_err(|_| {
+            let found = crate::error::printable(self.text);
+            self.error(format!("expected {what}, found '{found}'"))
+        })
+    }
+
+    /// The word as a weight, and whether it is an integer that fits `u32`.
+    pub(crate) fn weight(self) -> Result<(f64, bool)> {
+        number::parse_weight(self.text).map_err(|problem| self.error(problem))
+    }
+}

@@ -1,0 +1,130 @@
+//! Every real graph at hand loads with the counts its own answers state.
+//!
+//! The graphs are found through `PARTON_DATA`, or in `shared/data` beside the checkout; without
+//! them this test says so and has nothing to check.
+
+use std::path::{Path, PathBuf};
+
+use parton_graph::formats::{self, ReadOptions, Vertices};
+use parton_graph::source::Source;
+use parton_graph::stats::Summary;
+use parton_graph::tidy::Tidy;
+use parton_graph::{Direction, Graph, OriginalId, VertexRange};
+use serde_json::Value;
+
+fn data() -> Option<PathBuf> {
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    let folder = std::env::var_os("PARTON_DATA").map(PathBuf::from).unwrap_or(beside);
+    if folder.is_dir() {
+        return Some(folder);
+    }
+    eprintln!("no real graphs at {}: set PARTON_DATA to their folder", folder.display());
+    None
+}
+
+fn json(path: &Path) -> Value {
+    serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
+}
+
+/// Folders with a `graph.json`, two levels down.
+fn folders(data: &Path) -> Vec<PathBuf> {
+    let inside = |folder: &Path| -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(folder).unwrap();
+        entries.map(|e| e.unwrap().path()).filter(|p| p.is_dir()).collect()
+    };
+    let mut all: Vec<_> = inside(data).iter().flat_map(|suite| inside(suite)).collect();
+    all.retain(|folder| folder.join("graph.json").is_file());
+    all.sort();
+    all
+}
+
+fn load(file: &Path, options: &ReadOptions<'_>) -> Graph {
+    let source = Source::find(file.to_str().unwrap()).unwrap();
+    formats::read(&source, None, options).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn check(folder: &Path) {
+    let about = json(&folder.join("graph.json"));
+    let answers = json(&folder.join("answers.json"));
+    let expected = |key: &str| answers["graph"][key].as_u64().unwrap();
+    let directed = about["directed"].as_bool().unwrap();
+    let vertices = about["vertex_range"].as_array().map(|range| {
+        let [first, last] = [&range[0], &range[1]].map(|v| v.as_u64().unwrap());
+        Vertices::Range(VertexRange { first, count: last - first + 1 })
+    });
+    let direction = (!directed).then_some(Direction::Undirected);
+    let options = ReadOptions { vertices, direction, ..ReadOptions::default() };
+    let file = folder.join(about["file"].as_str().unwrap());
+    let graph = load(&file, &options);
+
+    let id = |v: usize| match graph.ids.get(v) {
+        OriginalId::Integer(id) => id,
+        OriginalId::Name(_) => panic!("integers"),
+    };
+    assert_eq!(graph.num_vertices() as u64, expected("vertices"));
+    assert_eq!(id(0), expected("least_id"));
+    assert_eq!(id(graph.num_vertices() - 1), expected("largest_id"));
+    let summary = Summary::of(&graph);
+    assert_eq!(summary.self_loops, expected("self_loops_in_file"));
+    if directed {
+        assert_eq!(summary.edges, expected("rows_in_file"));
+    } else {
+        assert!(summary.symmetric);
+    }
+    let simple = Summary::of(&graph.tidied(Tidy::SIMPLE));
+    assert_eq!((simple.self_loops, simple.duplicates), (0, 0));
+    assert_eq!(simple.edges, expected("arcs_simple"));
+    assert_eq!(simple.isolated, expected("isolated_vertices"));
+    assert_eq!(simple.out_degrees.max, expected("max_out_degree"));
+    assert_eq!(simple.in_degrees.max, expected("max_in_degree"));
+    assert_eq!(simple.out_degrees.histogram[0], expected("dangling_vertices"));
+}
+
+#[test]
+fn every_real_graph_loads_with_the_counts_it_states() {
+    let Some(data) = data() else { return };
+    let mut checked = 0;
+    for folder in folders(&data) {
+        // Ratings: a matrix of users and items, whose ids overlap; counted below.
+        if folder.parent().is_some_and(|suite| suite.ends_with("ratings")) {
+            continue;
+        }
+        eprintln!("{}", folder.display());
+        check(&folder);
+        checked += 1;
+    }
+    assert!(checked >= 30, "only {checked} graphs found");
+}
+
+#[test]
+fn ratings_load_as_weighted_edges() {
+    let Some(data) = data() else { return };
+    let graph = load(&data.join("ratings/ml-100k/u.data.gz"), &ReadOptions::default());
+    let summary = Summary::of(&graph);
+    assert_eq!((summary.edges, summary.weight_range), (100_000, Some((1.0, 5.0))));
+}
+
+#[test]
+fn one_graph_in_seven_formats() {
+    let Some(data) = data() else { return };
+    let folder = data.join("gapbs/graph-4");
+    // The `.el` ids start at 0 and do not say that vertex 1 exists.
+    let fourteen = || ReadOptions { vertices: Some(Vertices::Count(14)), ..ReadOptions::default() };
+    let edges = |name: &str| -> Vec<(usize, usize)> {
+        let graph = load(&folder.join(name), &fourteen()).tidied(Tidy::SIMPLE);
+        assert_eq!(graph.num_vertices(), 14, "{name}");
+        let targets = graph.adjacency.all_targets();
+        let offsets = graph.adjacency.offsets();
+        (0..14)
+            .flat_map(|v| {
+                let mine = offsets[v] as usize..offsets[v + 1] as usize;
+                targets[mine].iter().map(move |t| (v, t.index()))
+            })
+            .collect()
+    };
+    let expected = edges("4.el");
+    assert_eq!(expected.len(), 53);
+    for name in ["4.wel", "4.gr", "4.graph", "4.mtx", "4w.graph", "4w.mtx"] {
+        assert_eq!(edges(name), expected, "{name}");
+    }
+}
