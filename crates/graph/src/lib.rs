@@ -9,6 +9,7 @@ pub mod build;
 pub mod csr;
 pub mod error;
 pub mod formats;
+pub mod generate;
 pub mod graph;
 pub mod id_map;
 pub mod ids;
