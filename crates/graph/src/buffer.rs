@@ -2,7 +2,8 @@
 //! never learn which.
 
 use std::fmt;
-use std::ops::Deref;
+use std::io;
+use std::ops::{Deref, Range};
 use std::sync::Arc;
 
 use bytemuck::Pod;
@@ -27,6 +28,19 @@ impl<T: Pod> Buffer<T> {
         Some(Buffer(Storage::Mapped { map, start, bytes }))
     }
 
+    /// Brings some elements of a mapped array into memory, all of them at once instead of page by
+    /// page as they are touched. A failing disk or a file cut short is an error here, where a
+    /// plain access would end the process.
+    pub fn load(&self, elements: Range<usize>) -> io::Result<()> {
+        match &self.0 {
+            Storage::Owned(_) => Ok(()),
+            Storage::Mapped { map, start, .. } => {
+                let from = start + elements.start * size_of::<T>();
+                populate(map, from, elements.len() * size_of::<T>())
+            }
+        }
+    }
+
     /// The elements as a vector; copies only when mapped.
     pub fn into_vec(self) -> Vec<T> {
         match self.0 {
@@ -34,6 +48,24 @@ impl<T: Pod> Buffer<T> {
             Storage::Mapped { .. } => self.to_vec(),
         }
     }
+}
+
+#[cfg(target_os = "linux")]
+fn populate(map: &Mmap, from: usize, bytes: usize) -> io::Result<()> {
+    match map.advise_range(memmap2::Advice::PopulateRead, from, bytes) {
+        // Kernels before 5.14 do not know this; pages then come in as they are touched.
+        Err(e) if e.kind() == io::ErrorKind::InvalidInput => Ok(()),
+        Err(e) => Err(io::Error::new(
+            io::ErrorKind::UnexpectedEof,
+            format!("the disk failed or the file was cut short while in use ({e})"),
+        )),
+        Ok(()) => Ok(()),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn populate(_: &Mmap, _: usize, _: usize) -> io::Result<()> {
+    Ok(())
 }
 
 impl<T: Pod> Deref for Buffer<T> {
