@@ -4,6 +4,7 @@
 mod arrays;
 pub mod gap;
 pub mod gr;
+pub mod parton;
 
 use crate::id_map::Ids;
 use crate::ingest::VertexRange;
@@ -44,7 +45,7 @@ pub trait Write {
 }
 
 /// Every format, in the order in which contents are matched.
-pub const ALL: &[&dyn Format] = &[&gr::Gr, &gap::Gap];
+pub const ALL: &[&dyn Format] = &[&parton::Parton, &gr::Gr, &gap::Gap];
 
 /// How original ids are understood.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
