@@ -1,1 +1,88 @@
-fn main() {}
+//! Parton's own chores: `cargo xtask test`, `cargo xtask bench`, `cargo xtask fuzz`.
+
+mod fuzz;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::time::Instant;
+
+const USAGE: &str = "\
+cargo xtask test                     everything that must pass: format, lints, tests, docs
+cargo xtask bench load [OPTIONS]     loading and generating, beside other libraries
+cargo xtask fuzz [FORMAT] [SECONDS]  coverage-guided fuzzing of the readers, on stable Rust";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let passed = match words[..] {
+        ["test"] => test(),
+        ["bench", ref rest @ ..] if !rest.is_empty() => bench(rest),
+        ["fuzz", ref rest @ ..] => fuzz::run(rest),
+        _ => {
+            eprintln!("{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// The top of the checkout.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the checkout").into()
+}
+
+/// A cargo call at the top of the checkout.
+fn cargo(arguments: &[&str]) -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
+    command.args(arguments).current_dir(root());
+    command
+}
+
+/// Runs a command, says what it was and how long it took; whether it succeeded.
+fn step(what: &str, command: &mut Command) -> bool {
+    eprintln!("== {what}");
+    let start = Instant::now();
+    let passed = match command.status() {
+        Ok(status) => status.success(),
+        Err(error) => {
+            eprintln!("cannot run {:?}: {error}", command.get_program());
+            false
+        }
+    };
+    let outcome = if passed { "ok" } else { "FAILED" };
+    eprintln!("== {what}: {outcome} ({:.0} s)", start.elapsed().as_secs_f64());
+    passed
+}
+
+fn test() -> bool {
+    let strict = ["--", "--deny", "warnings"];
+    let lint = |manifest: &'static str| {
+        let arguments = ["clippy", "--quiet", "--all-targets", "--manifest-path", manifest];
+        cargo(&[&arguments[..], &strict].concat())
+    };
+    step("format", &mut cargo(&["fmt", "--all", "--check"]))
+        && step(
+            "format of bench",
+            &mut cargo(&["fmt", "--manifest-path", "bench/Cargo.toml", "--check"]),
+        )
+        && step(
+            "format of fuzz",
+            &mut cargo(&["fmt", "--manifest-path", "fuzz/Cargo.toml", "--check"]),
+        )
+        && step(
+            "lints",
+            &mut cargo(&[&["clippy", "--workspace", "--all-targets"], &strict[..]].concat()),
+        )
+        && step("tests", &mut cargo(&["test", "--workspace"]))
+        && step(
+            "documentation",
+            cargo(&["doc", "--workspace", "--no-deps"]).env("RUSTDOCFLAGS", "--deny warnings"),
+        )
+        && step("lints of bench", &mut lint("bench/Cargo.toml"))
+}
+
+/// Benchmarks live in a workspace of their own, so that rivals stay out of Parton's lock file.
+fn bench(arguments: &[&str]) -> bool {
+    let run = ["run", "--release", "--quiet", "--manifest-path", "bench/Cargo.toml", "--"];
+    step("bench", &mut cargo(&[&run[..], arguments].concat()))
+}

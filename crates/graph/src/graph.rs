@@ -168,7 +168,10 @@ impl Graph {
             let edges = csr.num_edges();
             last_target.max(csr.offsets().partition_point(|&o| o < edges))
         });
-        if wanted.first != first || wanted.count < isolated_from as u64 || wanted.count > MAX_VERTICES {
+        if wanted.first != first
+            || wanted.count < isolated_from as u64
+            || wanted.count > MAX_VERTICES
+        {
             return Err(Error::Request(format!(
                 "{file}: the vertices cannot be {wanted}: edges use {first} to {}",
                 first + (isolated_from as u64).saturating_sub(1)
@@ -192,17 +195,20 @@ impl Graph {
         if kind == self.adjacency.weight_kind() {
             return Ok(self);
         }
-        if kind == WeightKind::U32 {
-            let whole = |w: f64| w >= 0.0 && w <= f64::from(u32::MAX) && w.fract() == 0.0;
-            let odd = with_csr!(&self.adjacency, csr => {
-                csr.all_weights().iter().map(|w| w.to_f64()).find(|&w| !whole(w))
-            });
-            if let Some(weight) = odd {
-                return Err(Error::Request(format!(
-                    "weight {weight} is not a whole number from 0 to {}: keep f64 weights",
-                    u32::MAX
-                )));
+        let (fits, kept): (fn(f64) -> bool, _) = match kind {
+            WeightKind::U32 => {
+                (|w| w >= 0.0 && w <= f64::from(u32::MAX) && w.fract() == 0.0, "whole 32-bit")
             }
+            WeightKind::F32 => (|w| (w as f32).is_finite(), "single-precision"),
+            WeightKind::None | WeightKind::F64 => (|_| true, ""),
+        };
+        let odd = with_csr!(&self.adjacency, csr => {
+            csr.all_weights().par_iter().map(|w| w.to_f64()).find_any(|&w| !fits(w))
+        });
+        if let Some(weight) = odd {
+            return Err(Error::Request(format!(
+                "weight {weight} cannot be a {kept} number: keep f64 weights"
+            )));
         }
         fn convert<W: Weight, V: Weight>(csr: Csr<W>) -> Adjacency
         where

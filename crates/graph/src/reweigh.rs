@@ -28,7 +28,8 @@ pub enum Weights {
 impl Weights {
     /// Understands `file`, `none`, `unit` and `random:LO..HI[,SEED]`.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let expected = || format!("expected file, none, unit or random:LO..HI[,SEED], found '{text}'");
+        let expected =
+            || format!("expected file, none, unit or random:LO..HI[,SEED], found '{text}'");
         match text {
             "file" => return Ok(Weights::File),
             "none" => return Ok(Weights::None),
@@ -41,7 +42,8 @@ impl Weights {
             Some((range, seed)) => (range, seed.parse().map_err(|_| expected())?),
         };
         let (low, high) = range.split_once("..").ok_or_else(expected)?;
-        let (low, high) = (low.parse().map_err(|_| expected())?, high.parse().map_err(|_| expected())?);
+        let (low, high) =
+            (low.parse().map_err(|_| expected())?, high.parse().map_err(|_| expected())?);
         if low > high {
             return Err(format!("expected weights from low to high, found {low}..{high}"));
         }
@@ -88,18 +90,30 @@ mod tests {
 
     #[test]
     fn weights_are_parsed_or_refused() {
-        assert_eq!(Weights::parse("random:1..64"), Ok(Weights::Random { low: 1, high: 64, seed: 1 }));
-        assert_eq!(Weights::parse("random:0..0,9"), Ok(Weights::Random { low: 0, high: 0, seed: 9 }));
-        for bad in ["", "random", "random:5", "random:9..1", "random:1..2,x", "random:-1..2", "units"] {
+        assert_eq!(
+            Weights::parse("random:1..64"),
+            Ok(Weights::Random { low: 1, high: 64, seed: 1 })
+        );
+        assert_eq!(
+            Weights::parse("random:0..0,9"),
+            Ok(Weights::Random { low: 0, high: 0, seed: 9 })
+        );
+        for bad in
+            ["", "random", "random:5", "random:9..1", "random:1..2,x", "random:-1..2", "units"]
+        {
             assert!(Weights::parse(bad).is_err(), "{bad}");
         }
     }
 
     #[test]
     fn both_directions_weigh_the_same() {
-        let ring: Vec<_> = (0..50).flat_map(|v| [(v, (v + 1) % 50, ()), ((v + 1) % 50, v, ())]).collect();
-        let graph = Graph::dense(Csr::from_edges(50, &ring), "")
-            .reweighed(&Weights::Random { low: 3, high: 9, seed: 4 });
+        let ring: Vec<_> =
+            (0..50).flat_map(|v| [(v, (v + 1) % 50, ()), ((v + 1) % 50, v, ())]).collect();
+        let graph = Graph::dense(Csr::from_edges(50, &ring), "").reweighed(&Weights::Random {
+            low: 3,
+            high: 9,
+            seed: 4,
+        });
         let Adjacency::U32(csr) = &graph.adjacency else { panic!("integers") };
         assert!(csr.all_weights().iter().all(|w| (3..=9).contains(w)));
         assert_eq!(csr.all_weights().iter().collect::<std::collections::HashSet<_>>().len(), 7);

@@ -6,10 +6,11 @@ use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use rayon::prelude::*;
-
 use crate::error::Place;
 use crate::{Error, Result};
+
+mod bytes;
+pub use bytes::ByteSource;
 
 /// How much of the beginning formats may look at to recognise themselves.
 pub const HEAD_BYTES: usize = 64 << 10;
@@ -105,6 +106,11 @@ impl Source {
         };
         let name = if spec == "-" { "standard input" } else { spec };
         Self::new(name.into(), parts)
+    }
+
+    /// An input that is one file, whatever characters its name has.
+    pub fn file(path: &Path) -> Result<Self> {
+        Self::new(path.display().to_string(), vec![Part::file(path)?])
     }
 
     /// An input in memory.
@@ -271,7 +277,7 @@ impl Part {
             Content::Stream(stream) => {
                 let stream = stream.lock().expect("no thread panicked holding this lock").take();
                 let again = || Error::Request(format!("{} can be read only once", self.name));
-                return Ok(stream.ok_or_else(again)?);
+                return stream.ok_or_else(again);
             }
         };
         match self.compression {
@@ -281,104 +287,15 @@ impl Part {
     }
 
     fn bytes(&self) -> Result<ByteSource<'_>> {
-        let content = match (&self.content, self.compression) {
-            (Content::File(path), None) => {
-                let file = File::open(path).map_err(|e| Error::io(path, "read", e))?;
-                let len = file.metadata().map_err(|e| Error::io(path, "read", e))?.len();
-                ByteContent::File { file, len }
-            }
-            (Content::Memory(bytes), None) => ByteContent::Memory(bytes.into()),
+        match (&self.content, self.compression) {
+            (Content::File(path), None) => ByteSource::file(&self.name, path),
+            (Content::Memory(bytes), None) => Ok(ByteSource::memory(&self.name, bytes)),
             _ => {
                 let mut bytes = Vec::new();
                 let read = self.reader()?.read_to_end(&mut bytes);
                 read.map_err(|e| self.read_error(e))?;
-                ByteContent::Memory(bytes.into())
-            }
-        };
-        Ok(ByteSource { name: &self.name, content })
-    }
-}
-
-/// Bytes that can be read at any position, by many threads at once.
-pub struct ByteSource<'a> {
-    name: &'a str,
-    content: ByteContent<'a>,
-}
-
-enum ByteContent<'a> {
-    File { file: File, len: u64 },
-    Memory(std::borrow::Cow<'a, [u8]>),
-}
-
-impl ByteSource<'_> {
-    /// Number of bytes.
-    pub fn len(&self) -> u64 {
-        match &self.content {
-            ByteContent::File { len, .. } => *len,
-            ByteContent::Memory(bytes) => bytes.len() as u64,
-        }
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// An error about the bytes at a position.
-    pub fn error(&self, at: u64, problem: impl Into<String>) -> Error {
-        Error::data(self.name, Place::Byte(at), problem)
-    }
-
-    /// Fills `buffer` with the bytes from position `at`; running out is an error that says so.
-    pub fn read_at(&self, at: u64, buffer: &mut [u8]) -> Result<()> {
-        let end = at.checked_add(buffer.len() as u64).filter(|&end| end <= self.len());
-        if end.is_none() {
-            let problem = format!(
-                "expected {} more bytes, but the file ends at {}",
-                buffer.len(),
-                self.len()
-            );
-            return Err(self.error(at, problem));
-        }
-        match &self.content {
-            ByteContent::File { file, .. } => {
-                use std::os::unix::fs::FileExt;
-                file.read_exact_at(buffer, at).map_err(|e| Error::io(self.name, "read", e))
-            }
-            ByteContent::Memory(bytes) => {
-                buffer.copy_from_slice(&bytes[at as usize..at as usize + buffer.len()]);
-                Ok(())
+                Ok(ByteSource::memory(&self.name, bytes))
             }
         }
-    }
-
-    /// The little-endian integer at position `at`.
-    pub fn read_u64(&self, at: u64) -> Result<u64> {
-        let mut bytes = [0; 8];
-        self.read_at(at, &mut bytes)?;
-        Ok(u64::from_le_bytes(bytes))
-    }
-
-    /// `count` elements from position `at`, read in parallel. The memory is asked for only after
-    /// the file has been found long enough.
-    pub fn read_array<T: bytemuck::Pod + Send>(&self, at: u64, count: u64) -> Result<Vec<T>> {
-        /// Large enough to amortise a system call, small enough to balance threads.
-        const CHUNK_BYTES: usize = 4 << 20;
-        let size = size_of::<T>() as u64;
-        let end = count.checked_mul(size).and_then(|bytes| at.checked_add(bytes));
-        if end.is_none_or(|end| end > self.len()) {
-            let problem = format!(
-                "expected {count} elements of {size} bytes, but the file ends at {}",
-                self.len()
-            );
-            return Err(self.error(at, problem));
-        }
-        let mut elements = vec![T::zeroed(); count as usize];
-        let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut elements);
-        bytes
-            .par_chunks_mut(CHUNK_BYTES)
-            .enumerate()
-            .try_for_each(|(i, chunk)| self.read_at(at + (i * CHUNK_BYTES) as u64, chunk))?;
-        Ok(elements)
     }
 }

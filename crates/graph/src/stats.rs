@@ -143,14 +143,29 @@ fn count_duplicates<W: Weight>(sorted: &Csr<W>) -> u64 {
 }
 
 /// Whether the neighbours each way are the same sets, given the transpose.
-pub(crate) fn is_symmetric<W: Weight>(graph: &Csr<W>, transposed: &Csr<W>) -> bool {
+fn is_symmetric<W: Weight>(graph: &Csr<W>, transposed: &Csr<W>) -> bool {
     (0..graph.num_vertices() as u32).into_par_iter().map(LocalId).all(|v| {
         let sources = transposed.targets(v);
         let mut targets = graph.targets(v).to_vec();
         targets.sort_unstable();
         targets.dedup();
         let mut distinct_sources = sources.chunk_by(|a, b| a == b).map(|same| same[0]);
-        targets.iter().all(|&t| distinct_sources.next() == Some(t)) && distinct_sources.next().is_none()
+        targets.iter().all(|&t| distinct_sources.next() == Some(t))
+            && distinct_sources.next().is_none()
+    })
+}
+
+/// Whether every edge has a counterpart of the same weight.
+pub(crate) fn mirrors_itself<W: Weight>(graph: &Csr<W>) -> bool {
+    let transposed = graph.transposed();
+    let sorted = |csr: &Csr<W>, v| {
+        let mut edges: Vec<(LocalId, f64)> = csr.edges(v).map(|(t, w)| (t, w.to_f64())).collect();
+        edges.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| a.1.total_cmp(&b.1)));
+        edges
+    };
+    (0..graph.num_vertices() as u32).into_par_iter().map(LocalId).all(|v| {
+        graph.edges(v).eq(transposed.edges(v))
+            || graph.degree(v) == transposed.degree(v) && sorted(graph, v) == sorted(&transposed, v)
     })
 }
 
@@ -160,7 +175,8 @@ mod tests {
 
     #[test]
     fn a_small_graph_in_numbers() {
-        let edges = [(0, 1, 2.5f64), (1, 0, -1.0), (0, 1, 8.0), (2, 2, 0.0), (1, 2, 1.0), (2, 1, 1.0)];
+        let edges =
+            [(0, 1, 2.5f64), (1, 0, -1.0), (0, 1, 8.0), (2, 2, 0.0), (1, 2, 1.0), (2, 1, 1.0)];
         let summary = Summary::of(&Graph::dense(Csr::from_edges(4, &edges), ""));
         assert_eq!((summary.vertices, summary.edges), (4, 6));
         assert_eq!((summary.self_loops, summary.duplicates, summary.isolated), (1, 1, 1));

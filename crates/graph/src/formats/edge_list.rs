@@ -189,7 +189,9 @@ fn push_id(row: &mut Vec<u8>, id: OriginalId<'_>, delimiter: u8) {
         OriginalId::Name(name) => {
             // Quoting is not for edge lists, whose names are checked, and keeps a leading comment
             // sign or blank part of the name.
-            let plain = |b: &u8| *b != delimiter && !matches!(b, b'"' | b'#' | b'%' | b'/') && !is_blank(*b);
+            let plain = |b: &u8| {
+                *b != delimiter && !matches!(b, b'"' | b'#' | b'%' | b'/') && !is_blank(*b)
+            };
             if delimiter == b' ' || name.iter().all(plain) {
                 row.extend_from_slice(name);
             } else {

@@ -36,7 +36,8 @@ impl Format for Graphalytics {
 
     fn recognises(&self, source: &Source) -> bool {
         head_lines(source).any(|line| {
-            line.text.starts_with(b"graph.") && memchr::memmem::find(line.text, b".edge-file").is_some()
+            line.text.starts_with(b"graph.")
+                && memchr::memmem::find(line.text, b".edge-file").is_some()
         })
     }
 
@@ -155,12 +156,18 @@ impl Properties {
                 });
             }
         }
-        let lacks = |key: &str| source.error(Place::File, format!("expected a line 'graph.NAME.{key} = …'"));
+        let lacks = |key: &str| {
+            source.error(Place::File, format!("expected a line 'graph.NAME.{key} = …'"))
+        };
         let packed_or_plain = |file: PathBuf| {
             // Data sets are handed round packed, but the description keeps the plain names.
             let name = file.to_string_lossy();
             let packed = Compression::ALL.map(|c| PathBuf::from(format!("{name}{}", c.ending())));
-            if file.exists() { file } else { packed.into_iter().find(|p| p.exists()).unwrap_or(file) }
+            if file.exists() {
+                file
+            } else {
+                packed.into_iter().find(|p| p.exists()).unwrap_or(file)
+            }
         };
         Ok(Properties {
             vertex_file: packed_or_plain(vertex_file.ok_or_else(|| lacks("vertex-file"))?),

@@ -61,7 +61,8 @@ impl Format for Ligra {
                 } else if (targets.len() as u64) < edges {
                     let target = token.id()?;
                     if target >= vertices {
-                        let problem = format!("vertex {target} does not exist: there are {vertices}");
+                        let problem =
+                            format!("vertex {target} does not exist: there are {vertices}");
                         return Err(token.error(problem));
                     }
                     targets.push(LocalId(target as u32));
@@ -91,14 +92,15 @@ impl Format for Ligra {
             return Err(scanner.ended("edges only where there are vertices"));
         }
         offsets.push(edges);
-        let read_as = if weighted { "Ligra WeightedAdjacencyGraph" } else { "Ligra AdjacencyGraph" };
+        let read_as =
+            if weighted { "Ligra WeightedAdjacencyGraph" } else { "Ligra AdjacencyGraph" };
         if !weighted || !options.weights {
             let weights = vec![(); targets.len()];
             let csr = Csr::from_parts(offsets.into(), targets.into(), weights.into());
             return Ok(Graph::dense(csr, read_as));
         }
         let csr = Csr::from_parts(offsets.into(), targets.into(), weights.into());
-        let natural = if whole { WeightKind::U32 } else { WeightKind::F64 };
-        Graph::dense(csr, read_as).with_weight_kind(options.weight_kind.unwrap_or(natural))
+        let kind = if whole { WeightKind::U32 } else { WeightKind::F64 };
+        Graph::dense(csr, read_as).with_weight_kind(kind)
     }
 }

@@ -66,7 +66,8 @@ impl Format for Metis {
         let lines = Lines::read(&mut scanner, vertices, edge_weights)?;
         let stride = 1 + usize::from(edge_weights);
         let entries = |skip: u64| lines.entries(skip as usize, stride);
-        let fits = |found: Option<u64>| found.is_some_and(|f| f == edges || f / 2 == edges && f % 2 == 0);
+        let fits =
+            |found: Option<u64>| found.is_some_and(|f| f == edges || f / 2 == edges && f % 2 == 0);
         let (mut skip, mut note) = (u64::from(sizes) + vertex_weights, "");
         if sizes && !fits(entries(skip)) && fits(entries(skip - 1)) {
             (skip, note) = (skip - 1, ", announced vertex sizes are absent");
@@ -85,8 +86,8 @@ impl Format for Metis {
         let csr = builder.build(vertices as usize);
         let kind = match (edge_weights && options.weights, lines.whole) {
             (false, _) => WeightKind::None,
-            (true, true) => options.weight_kind.unwrap_or(WeightKind::U32),
-            (true, false) => options.weight_kind.unwrap_or(WeightKind::F64),
+            (true, true) => WeightKind::U32,
+            (true, false) => WeightKind::F64,
         };
         let words = if undirected { "undirected" } else { "directed: every arc stands once" };
         let graph = Graph {

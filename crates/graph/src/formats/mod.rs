@@ -2,12 +2,16 @@
 //! command, the documentation and the tests go through.
 
 mod adjacency;
+mod arrays;
 mod dimacs;
 mod edge_list;
+mod gap;
+mod gr;
 mod graphalytics;
 mod ligra;
 mod metis;
 mod mtx;
+pub mod parton;
 mod sidecar;
 
 use std::path::Path;
@@ -15,10 +19,13 @@ use std::path::Path;
 pub use adjacency::AdjacencyLines;
 pub use dimacs::Dimacs;
 pub use edge_list::EdgeList;
+pub use gap::Gap;
+pub use gr::Gr;
 pub use graphalytics::Graphalytics;
 pub use ligra::Ligra;
 pub use metis::Metis;
 pub use mtx::Mtx;
+pub use parton::Parton;
 
 use crate::id_map::Ids;
 use crate::ingest::VertexRange;
@@ -62,7 +69,7 @@ pub trait Write {
 
 /// Every format, in the order in which contents are matched.
 pub const ALL: &[&dyn Format] =
-    &[&Mtx, &Ligra, &Dimacs, &Graphalytics, &Metis, &AdjacencyLines, &EdgeList];
+    &[&Parton, &Gr, &Gap, &Mtx, &Ligra, &Dimacs, &Graphalytics, &Metis, &AdjacencyLines, &EdgeList];
 
 /// How original ids are understood.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -217,6 +224,11 @@ pub fn read(
     }
     if let Some(declared) = options.vertices {
         graph = graph.with_vertices(source.name(), declared)?;
+    }
+    if let Some(kind) = options.weight_kind
+        && graph.adjacency.weight_kind() != WeightKind::None
+    {
+        graph = graph.with_weight_kind(kind)?;
     }
     match options.direction {
         Some(Direction::Undirected) => {

@@ -94,10 +94,8 @@ impl Header {
     fn read(source: &Source) -> Result<Self> {
         let mut lines = head_lines(source);
         let banner = lines.next().ok_or_else(|| source.ended("the line '%%MatrixMarket …'"))?;
-        let words: Vec<String> = banner
-            .tokens()
-            .map(|t| String::from_utf8_lossy(t.text).to_ascii_lowercase())
-            .collect();
+        let words: Vec<String> =
+            banner.tokens().map(|t| String::from_utf8_lossy(t.text).to_ascii_lowercase()).collect();
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let [banner_word, object, form, field, symmetry] = words[..] else {
             return Err(banner.error("expected '%%MatrixMarket matrix coordinate FIELD SYMMETRY'"));

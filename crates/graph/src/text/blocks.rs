@@ -71,7 +71,8 @@ pub(crate) fn for_each_block<S, T: Send>(
                 Ok(_) => break,
                 Err((order, error)) => {
                     first_bad.fetch_min(order, Ordering::Relaxed);
-                    let mut outcomes = outcomes.lock().expect("no thread panicked holding this lock");
+                    let mut outcomes =
+                        outcomes.lock().expect("no thread panicked holding this lock");
                     outcomes.push((order, 0, Err(LineOrError::Error(error))));
                     break;
                 }
@@ -182,7 +183,8 @@ impl<'s> BlockReader<'s> {
                     break newline + 1;
                 }
                 if filled > LONGEST_LINE {
-                    let problem = format!("a line of more than {LONGEST_LINE} bytes: not a text file?");
+                    let problem =
+                        format!("a line of more than {LONGEST_LINE} bytes: not a text file?");
                     return Err(Error::data(part.name(), Place::File, problem));
                 }
                 goal *= 2;
@@ -213,14 +215,13 @@ mod tests {
     fn blocks_of(text: &[u8], block_bytes: usize) -> Vec<Vec<u8>> {
         let source = Source::memory("t", text).unwrap();
         let mut reader = BlockReader::new(source.parts(), block_bytes);
-        std::iter::from_fn(|| reader.next(Vec::new()).unwrap())
-            .map(|b| b.text().to_vec())
-            .collect()
+        std::iter::from_fn(|| reader.next(Vec::new()).unwrap()).map(|b| b.text().to_vec()).collect()
     }
 
     #[test]
     fn blocks_are_whole_lines_and_lose_nothing() {
-        let text: Vec<u8> = (0..200).flat_map(|i| format!("{i} {}\n", i * i).into_bytes()).collect();
+        let text: Vec<u8> =
+            (0..200).flat_map(|i| format!("{i} {}\n", i * i).into_bytes()).collect();
         for block_bytes in [1, 2, 3, 7, 16, 100, 5000] {
             for end in [text.len(), text.len() - 1, text.len() - 3] {
                 let blocks = blocks_of(&text[..end], block_bytes);

@@ -10,9 +10,34 @@ use crate::{Error, Place, Result};
 
 /// Names that programs give to the two id columns.
 const ID_COLUMNS: [&str; 28] = [
-    "source", "target", "src", "dst", "src_id", "dst_id", "source_id", "target_id", "from", "to",
-    "from_id", "to_id", "fromnodeid", "tonodeid", "start", "end", "destination", "dest", "u", "v",
-    "id1", "id2", "node1", "node2", "head", "tail", ":start_id", ":end_id",
+    "source",
+    "target",
+    "src",
+    "dst",
+    "src_id",
+    "dst_id",
+    "source_id",
+    "target_id",
+    "from",
+    "to",
+    "from_id",
+    "to_id",
+    "fromnodeid",
+    "tonodeid",
+    "start",
+    "end",
+    "destination",
+    "dest",
+    "u",
+    "v",
+    "id1",
+    "id2",
+    "node1",
+    "node2",
+    "head",
+    "tail",
+    ":start_id",
+    ":end_id",
 ];
 
 /// A share of non-numbers among the ids above which they are names. Below it they are more likely
@@ -113,8 +138,7 @@ pub(crate) fn detect(source: &Source, options: &ReadOptions<'_>) -> Result<Detec
 
 /// Whole lines of the head, without line endings.
 fn sample_lines(head: &[u8], head_is_all: bool) -> Vec<&[u8]> {
-    let mut lines: Vec<&[u8]> =
-        head.split_inclusive(|&b| b == b'\n').map(trim_line_end).collect();
+    let mut lines: Vec<&[u8]> = head.split_inclusive(|&b| b == b'\n').map(trim_line_end).collect();
     if !head_is_all && lines.len() > 1 && head.last() != Some(&b'\n') {
         lines.pop();
     }

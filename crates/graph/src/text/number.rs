@@ -68,7 +68,10 @@ pub(crate) fn parse_id(token: &[u8]) -> Result<u64, NotAnId> {
             return Ok(value);
         }
         // Digits are ASCII.
-        return std::str::from_utf8(token).ok().and_then(|t| t.parse().ok()).ok_or(NotAnId::TooLarge);
+        return std::str::from_utf8(token)
+            .ok()
+            .and_then(|t| t.parse().ok())
+            .ok_or(NotAnId::TooLarge);
     }
     match parse_number(token) {
         None => Err(NotAnId::NotANumber),

@@ -82,7 +82,11 @@ impl<'s> Scanner<'s> {
 /// The lines at the beginning of an input, as far as it was looked at.
 pub(crate) fn head_lines(source: &Source) -> impl Iterator<Item = Line<'_>> {
     let lines = skip_mark(source.head()).split_inclusive(|&b| b == b'\n');
-    lines.map(trim_line_end).zip(1..).map(|(text, number)| Line { text, number, file: source.name() })
+    lines.map(trim_line_end).zip(1..).map(|(text, number)| Line {
+        text,
+        number,
+        file: source.name(),
+    })
 }
 
 impl<'a> Line<'a> {

@@ -123,7 +123,8 @@ impl Table {
         }
         let (ingest, rows, whole) = self.collect::<f64>(source, options)?;
         self.check_plausible(source, rows, options)?;
-        let kind = options.weight_kind.unwrap_or(if whole { WeightKind::U32 } else { WeightKind::F64 });
+        let kind =
+            options.weight_kind.unwrap_or(if whole { WeightKind::U32 } else { WeightKind::F64 });
         fn build<V: Weight>(
             ingest: Ingest<f64>,
             listed: Option<VertexList>,
@@ -170,19 +171,20 @@ impl Table {
         options: &ReadOptions<'_>,
     ) -> Result<(Ingest<W>, u64, bool)> {
         let ingest = Ingest::<W>::new(source.name(), self.vertices);
-        let blocks = for_each_block(source, options.progress, Rows::<W>::default, |rows, block| {
-            rows.clear();
-            let skip = if block.starts_part { self.skip_lines } else { 0 };
-            let lines = self.read_rows(block.text(), skip, FastPath::On, rows)?;
-            let count = rows.len();
-            if self.names {
-                let weights = std::mem::take(&mut rows.name_weights);
-                ingest.add_names(block.order, &rows.names, weights)?;
-            } else {
-                ingest.add_integers(block.order, &rows.integers)?;
-            }
-            Ok::<_, LineOrError>(Done { result: (count as u64, rows.whole), lines })
-        })?;
+        let blocks =
+            for_each_block(source, options.progress, Rows::<W>::default, |rows, block| {
+                rows.clear();
+                let skip = if block.starts_part { self.skip_lines } else { 0 };
+                let lines = self.read_rows(block.text(), skip, FastPath::On, rows)?;
+                let count = rows.len();
+                if self.names {
+                    let weights = std::mem::take(&mut rows.name_weights);
+                    ingest.add_names(block.order, &rows.names, weights)?;
+                } else {
+                    ingest.add_integers(block.order, &rows.integers)?;
+                }
+                Ok::<_, LineOrError>(Done { result: (count as u64, rows.whole), lines })
+            })?;
         let whole = blocks.iter().all(|&(_, whole)| whole);
         Ok((ingest, blocks.iter().map(|&(count, _)| count).sum(), whole))
     }
@@ -234,7 +236,12 @@ impl Table {
 
     /// Takes the row at `at` if it is nothing but digits and single separators; where it ends.
     #[inline]
-    fn fast_row<W: ReadWeight>(&self, text: &[u8], mut at: usize, rows: &mut Rows<W>) -> Option<usize> {
+    fn fast_row<W: ReadWeight>(
+        &self,
+        text: &[u8],
+        mut at: usize,
+        rows: &mut Rows<W>,
+    ) -> Option<usize> {
         /// Any number of so many digits fits 64 bits.
         const SAFE_DIGITS: usize = 19;
         let separates = |byte: u8| match self.delimiter {
@@ -303,7 +310,10 @@ impl Table {
             if count == 0 && self.tag.is_some_and(|tag| *field.value != [tag]) {
                 let tag = char::from(self.tag.expect("just seen"));
                 let found = crate::error::printable(&field.value);
-                return Err((field.at, format!("expected a row that starts with '{tag}', found '{found}'")));
+                return Err((
+                    field.at,
+                    format!("expected a row that starts with '{tag}', found '{found}'"),
+                ));
             }
             if count == self.source {
                 source = Some(field.clone());
@@ -497,7 +507,11 @@ mod tests {
 
     use super::*;
 
-    fn read<W: ReadWeight>(table: &Table, text: &[u8], fast: FastPath) -> Result<(Edges<u64, W>, u64, bool), String> {
+    fn read<W: ReadWeight>(
+        table: &Table,
+        text: &[u8],
+        fast: FastPath,
+    ) -> Result<(Edges<u64, W>, u64, bool), String> {
         let mut rows = Rows::default();
         let lines = table
             .read_rows(text, 0, fast, &mut rows)
@@ -506,7 +520,8 @@ mod tests {
     }
 
     fn same<W: ReadWeight>(table: &Table, text: &[u8]) {
-        let (fast, slow) = (read::<W>(table, text, FastPath::On), read::<W>(table, text, FastPath::Off));
+        let (fast, slow) =
+            (read::<W>(table, text, FastPath::On), read::<W>(table, text, FastPath::Off));
         match (fast, slow) {
             (Ok(fast), Ok(slow)) => {
                 assert_eq!(fast.0.sources, slow.0.sources);

@@ -1,0 +1,20 @@
+//! Parton beside other libraries, on the same files, in one run.
+//!
+//! Every measurement is a process of its own, so that peak memory is that of the work alone and
+//! nobody inherits a warm allocator. Contestants take turns; the best of several turns counts.
+
+mod load;
+mod measure;
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match words[..] {
+        ["load", ref options @ ..] => load::run(options),
+        ["--measure", contestant, input] => measure::in_this_process(load::CONTESTANTS, contestant, input),
+        _ => {
+            eprintln!("parton-bench load [--scale N] [--turns N] [--folder DIR]");
+            std::process::exit(2);
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! Serialized graphs of the GAP Benchmark Suite, `.sg` and, with weights, `.wsg`. Read only.
+//!
+//! ```text
+//! byte   0    u8   1: directed, 0: undirected
+//!        1    i64  edges, as the writer counts them
+//!        9    i64  vertices N
+//!        17   i64 × (N + 1)       where each vertex's neighbours start; the last is their number A
+//! then        A neighbours        .sg: i32 vertex          .wsg: i32 vertex, i32 weight
+//! directed:   i64 × (N + 1), A neighbours    the same edges again, by destination; not needed here
+//! ```
+//!
+//! All numbers are little-endian. GAP writes A as the number of edges; other tools write the
+//! number of undirected edges, half of it when there are no self-loops. So A is taken from the
+//! offsets, and the header must agree in one of the two ways. Whether there are weights is not
+//! said anywhere, but follows from the length.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::arrays::{self, Meter};
+use super::{Format, ReadOptions};
+use crate::buffer::Buffer;
+use crate::source::{ByteSource, Compression, Source};
+use crate::weight::WeightKind;
+use crate::{Adjacency, Csr, Direction, Error, Graph, Ids, LocalId, Result};
+
+/// The format.
+pub struct Gap;
+
+const HEADER_BYTES: u64 = 17;
+/// Vertices are signed 32-bit numbers.
+const MOST_VERTICES: u64 = 1 << 31;
+
+/// The numbers at the beginning.
+struct Header {
+    directed: bool,
+    edges: u64,
+    vertices: u64,
+}
+
+impl Header {
+    fn parse(head: &[u8]) -> Result<Self, (u64, String)> {
+        let number = |at: usize| {
+            let bytes = head[at..at + 8].try_into().expect("8 bytes");
+            let value = i64::from_le_bytes(bytes);
+            u64::try_from(value).map_err(|_| (at as u64, format!("{value}, expected a count")))
+        };
+        if head.len() < HEADER_BYTES as usize {
+            let problem = format!("expected a header of 17 bytes, found {}", head.len());
+            return Err((0, problem));
+        }
+        if head[0] > 1 {
+            let problem = format!("expected 0 (undirected) or 1 (directed), found {}", head[0]);
+            return Err((0, problem));
+        }
+        let header = Header { directed: head[0] == 1, edges: number(1)?, vertices: number(9)? };
+        if header.vertices > MOST_VERTICES {
+            let problem = format!("{} vertices, more than 32-bit numbers name", header.vertices);
+            return Err((9, problem));
+        }
+        Ok(header)
+    }
+
+    fn neighbours_at(&self) -> u64 {
+        HEADER_BYTES + 8 * (self.vertices + 1)
+    }
+
+    /// Whether the header's number of edges can mean `arcs` stored neighbours: each of them, or
+    /// each undirected edge once, of which self-loops are stored once and all others twice.
+    fn agrees(&self, arcs: u64) -> bool {
+        self.edges == arcs
+            || !self.directed && self.edges <= arcs && arcs <= self.edges.saturating_mul(2)
+    }
+
+    /// Length of a file with `arcs` neighbours of `size` bytes.
+    fn file_bytes(&self, arcs: u64, size: u64) -> u128 {
+        let offsets = 8 * (u128::from(self.vertices) + 1);
+        let copies = if self.directed { 2 } else { 1 };
+        u128::from(HEADER_BYTES) + copies * (offsets + u128::from(size) * u128::from(arcs))
+    }
+}
+
+fn has_weighted_name(source: &Source) -> Option<bool> {
+    let stem = Compression::strip(source.name()).0.to_ascii_lowercase();
+    match stem.rsplit_once('.')?.1 {
+        "sg" => Some(false),
+        "wsg" => Some(true),
+        _ => None,
+    }
+}
+
+impl Format for Gap {
+    fn name(&self) -> &'static str {
+        "gap"
+    }
+
+    fn endings(&self) -> &'static [&'static str] {
+        &["sg", "wsg"]
+    }
+
+    fn recognises(&self, source: &Source) -> bool {
+        let (Some(_), Ok(header)) = (has_weighted_name(source), Header::parse(source.head()))
+        else {
+            return false;
+        };
+        // The number of neighbours lies behind the offsets, often out of sight: any length is
+        // possible that one of the two ways of counting allows.
+        arrays::known_len(source).is_none_or(|len| {
+            let least = header.file_bytes(header.edges, 4);
+            let most = header.file_bytes(header.edges.saturating_mul(2), 8);
+            (least..=most).contains(&u128::from(len))
+        })
+    }
+
+    fn read(&self, source: &Source, options: &ReadOptions<'_>) -> Result<Graph> {
+        let bytes = source.bytes()?;
+        let mut head = [0; HEADER_BYTES as usize];
+        bytes.read_at(0, &mut head)?;
+        let header = Header::parse(&head).map_err(|(at, problem)| bytes.error(at, problem))?;
+        let arcs = bytes.read_u64(header.neighbours_at() - 8)?;
+        if !header.agrees(arcs) {
+            let problem = format!("{} edges, but {arcs} neighbours are stored", header.edges);
+            return Err(bytes.error(1, problem));
+        }
+        let fits = |size| header.file_bytes(arcs, size) == u128::from(bytes.len());
+        let weighted = match (fits(4), fits(8)) {
+            (true, true) => has_weighted_name(source) == Some(true),
+            (false, true) => true,
+            (true, false) => false,
+            (false, false) => {
+                let problem = format!(
+                    "{} vertices and {arcs} neighbours make {} bytes, or {} with weights, but \
+                     the file has {}",
+                    header.vertices,
+                    header.file_bytes(arcs, 4),
+                    header.file_bytes(arcs, 8),
+                    bytes.len()
+                );
+                return Err(bytes.error(0, problem));
+            }
+        };
+        let meter = Meter::start(options.progress, "reading", bytes.len());
+        let reader = Reader { bytes: &bytes, header, arcs, weighted, meter };
+        let adjacency = reader.adjacency(options)?;
+        let direction =
+            if reader.header.directed { Direction::Directed } else { Direction::Undirected };
+        let read_as = format!(
+            "GAP serialized graph, {}, {}",
+            if weighted { "weighted" } else { "unweighted" },
+            if reader.header.directed { "directed" } else { "undirected" }
+        );
+        let ids = Ids::dense(adjacency.num_vertices());
+        Ok(Graph { adjacency, ids, direction, read_as })
+    }
+}
+
+/// A file whose lengths have been found consistent.
+struct Reader<'a> {
+    bytes: &'a ByteSource<'a>,
+    header: Header,
+    arcs: u64,
+    weighted: bool,
+    meter: Meter<'a>,
+}
+
+/// A neighbour and its weight, both signed.
+type Pair = [u32; 2];
+
+impl Reader<'_> {
+    fn adjacency(&self, options: &ReadOptions<'_>) -> Result<Adjacency> {
+        let (offsets, targets) = (self.offsets()?, self.targets()?);
+        let wanted = options.weights && options.weight_kind != Some(WeightKind::None);
+        if !self.weighted || !wanted {
+            let none = vec![(); self.arcs as usize].into();
+            return Ok(Csr::from_parts(offsets, targets, none).into());
+        }
+        let negative = AtomicBool::new(false);
+        let weights = self.bytes.read_as(
+            self.header.neighbours_at(),
+            self.arcs,
+            |_, pairs: &[Pair], weights: &mut [u32]| {
+                let bits = weights.iter_mut().zip(pairs).fold(0, |bits, (weight, pair)| {
+                    *weight = pair[1];
+                    bits | pair[1]
+                });
+                if (bits as i32) < 0 {
+                    negative.store(true, Ordering::Relaxed);
+                }
+                Ok(())
+            },
+        )?;
+        let csr = Csr::from_parts(offsets, targets, weights.into());
+        Ok(match negative.into_inner() {
+            true => csr.reweighted(|_, _, bits| f64::from(bits as i32)).into(),
+            false => csr.into(),
+        })
+    }
+
+    fn offsets(&self) -> Result<Buffer<u64>> {
+        let at = |i: usize| HEADER_BYTES + 8 * i as u64;
+        let offsets = Buffer::from(self.bytes.read_array::<u64>(at(0), self.header.vertices + 1)?);
+        if offsets[0] != 0 {
+            let problem = format!("the first offset is {}, expected 0", offsets[0] as i64);
+            return Err(self.bytes.error(at(0), problem));
+        }
+        // A negative offset is a huge one here, and whatever follows it falls.
+        let fall = arrays::first(&offsets, &self.meter, arrays::find_fall);
+        match fall.map_err(|e| Error::io(self.bytes.name(), "read", e))? {
+            Some(i) => {
+                let problem = arrays::fall_problem(i - 1, offsets[i - 1], offsets[i]);
+                Err(self.bytes.error(at(i), problem))
+            }
+            None => Ok(offsets),
+        }
+    }
+
+    fn targets(&self) -> Result<Buffer<LocalId>> {
+        let from = self.header.neighbours_at();
+        let targets = if self.weighted {
+            self.checked_targets(from, |pair: &Pair| pair[0])?
+        } else {
+            self.checked_targets(from, |&id: &u32| id)?
+        };
+        Ok(targets.into())
+    }
+
+    fn checked_targets<S: bytemuck::Pod + Send + Sync>(
+        &self,
+        from: u64,
+        vertex: impl Fn(&S) -> u32 + Sync,
+    ) -> Result<Vec<LocalId>> {
+        let vertices = self.header.vertices as usize;
+        self.bytes.read_as(from, self.arcs, |first, stored: &[S], targets: &mut [LocalId]| {
+            for (target, neighbour) in targets.iter_mut().zip(stored) {
+                *target = LocalId(vertex(neighbour));
+            }
+            self.meter.add(size_of_val(stored) as u64);
+            match arrays::find_stray(targets, 0..targets.len(), vertices) {
+                Some(i) => {
+                    let (edge, target) = (first + i as u64, targets[i].0 as i32);
+                    let problem = arrays::stray_problem(edge, target, vertices);
+                    Err(self.bytes.error(from + edge * size_of::<S>() as u64, problem))
+                }
+                None => Ok(()),
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

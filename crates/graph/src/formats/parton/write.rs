@@ -1,0 +1,96 @@
+//! Writing `.parton`: everything is in memory, so all positions and checksums are known before
+//! the first byte goes out, and the file can be packed on the way.
+
+use bytemuck::Zeroable;
+use rayon::prelude::*;
+
+use super::layout::{self, Header, IdKind};
+use super::{out_of_order, unordered_name};
+use crate::formats::WriteOptions;
+use crate::formats::arrays::{self, Meter};
+use crate::save::Output;
+use crate::{Csr, Direction, Error, Graph, Ids, LocalId, Result, Weight, with_csr};
+
+pub(super) fn write(graph: &Graph, out: &mut Output, options: &WriteOptions<'_>) -> Result<()> {
+    if let Some(version) = options.version.filter(|&version| version != layout::VERSION) {
+        return Err(Error::Request(format!(
+            "parton: version {version} cannot be written, only {}",
+            layout::VERSION
+        )));
+    }
+    check(graph)?;
+    let (id_kind, id_detail, id_arrays) = match &graph.ids {
+        Ids::Range { first, .. } => (IdKind::Range, *first, vec![]),
+        Ids::Integers(ids) => (IdKind::Integers, 0, vec![arrays::raw(ids)]),
+        Ids::Names(names) => {
+            let bytes = names.bytes();
+            (IdKind::Names, bytes.len() as u64, vec![arrays::raw(names.ends()), bytes])
+        }
+    };
+    let mut header = Header {
+        magic: layout::MAGIC,
+        version: layout::VERSION,
+        flags: flags(graph),
+        weight_kind: graph.adjacency.weight_kind() as u8,
+        id_kind: id_kind as u8,
+        vertices: graph.num_vertices() as u64,
+        edges: graph.num_edges(),
+        id_detail,
+        ..Header::zeroed()
+    };
+    let (sections, file_bytes) = header.sections().expect("what is in memory fits a file");
+    let weights = with_csr!(&graph.adjacency, csr => arrays::raw(csr.all_weights()));
+    let mut data =
+        vec![arrays::raw(graph.adjacency.offsets()), arrays::raw(graph.adjacency.all_targets())];
+    // A section without elements is written, one without a type is not.
+    data.extend((header.weight_kind != 0).then_some(weights));
+    data.extend(id_arrays);
+
+    let checksum = |array: &[u8]| -> Vec<u32> {
+        array.par_chunks(layout::BLOCK_BYTES).map(crc32fast::hash).collect()
+    };
+    let checksums: Vec<u32> = data.iter().flat_map(|array| checksum(array)).collect();
+    header.file_bytes = file_bytes;
+    header.tables_crc = layout::tables_crc(&sections, &checksums);
+    header.header_crc = header.crc();
+
+    let meter = Meter::start(options.progress, "writing", file_bytes);
+    let mut written = 0;
+    for table in [bytemuck::bytes_of(&header), arrays::raw(&sections), arrays::raw(&checksums)] {
+        arrays::write_array(out, table, &meter)?;
+        written += table.len() as u64;
+    }
+    for (section, array) in sections.iter().zip(data) {
+        debug_assert_eq!(section.bytes, array.len() as u64, "{section:?}");
+        let padding = vec![0u8; (section.at - written) as usize];
+        arrays::write_array(out, &padding, &meter)?;
+        arrays::write_array(out, array, &meter)?;
+        written = section.at + section.bytes;
+    }
+    Ok(())
+}
+
+/// Refuses what could be written but not read again.
+fn check(graph: &Graph) -> Result<()> {
+    with_csr!(&graph.adjacency, csr => arrays::check_weights(csr))?;
+    let (ids, vertices) = (graph.ids.len(), graph.num_vertices());
+    if ids != vertices {
+        return Err(Error::Request(format!("{ids} original ids for {vertices} vertices")));
+    }
+    let unordered = match &graph.ids {
+        Ids::Range { .. } => None,
+        Ids::Integers(ids) => ids.windows(2).position(|pair| pair[0] >= pair[1]).map(|v| v + 1),
+        Ids::Names(names) => unordered_name(names),
+    };
+    unordered.map_or(Ok(()), |v| Err(Error::Request(out_of_order(v))))
+}
+
+fn flags(graph: &Graph) -> u32 {
+    fn is_sorted<W: Weight>(csr: &Csr<W>) -> bool {
+        let vertices = (0..csr.num_vertices() as u32).into_par_iter();
+        vertices.map(LocalId).all(|v| csr.targets(v).is_sorted())
+    }
+    let undirected = if graph.direction == Direction::Undirected { layout::UNDIRECTED } else { 0 };
+    let sorted = with_csr!(&graph.adjacency, csr => is_sorted(csr));
+    undirected | if sorted { layout::SORTED } else { 0 }
+}

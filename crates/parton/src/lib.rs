@@ -1,0 +1,15 @@
+//! Parton: graph analytics for graphs that outgrow one processor.
+//!
+//! This crate is the facade over Parton's libraries and the home of the `parton` command.
+//!
+//! ```
+//! use parton::graph::generate::Spec;
+//! use parton::graph::progress::Silent;
+//! use parton::graph::stats::Summary;
+//!
+//! let graph = Spec::parse("grid:3x2")?.generate(&Silent)?;
+//! assert_eq!(Summary::of(&graph).edges, 14);
+//! # Ok::<(), parton::graph::Error>(())
+//! ```
+
+pub use parton_graph as graph;

@@ -1,0 +1,116 @@
+//! Progress on standard error: a bar on a terminal; elsewhere a line every ten seconds, so that
+//! batch logs stay short and short runs stay silent.
+
+use std::io::{IsTerminal, stderr};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressStyle};
+use parton::graph::progress::Progress;
+
+use crate::show;
+
+const LINE_EVERY: Duration = Duration::from_secs(10);
+
+/// Shows progress and notes.
+pub(crate) struct Watch {
+    kind: Kind,
+}
+
+enum Kind {
+    Quiet,
+    Bar(Mutex<ProgressBar>),
+    Lines(Lines),
+}
+
+struct Lines {
+    stage: Mutex<Stage>,
+    done: AtomicU64,
+}
+
+struct Stage {
+    name: String,
+    total: Option<u64>,
+    last_line: Instant,
+}
+
+impl Watch {
+    pub(crate) fn new(quiet: bool) -> Self {
+        let kind = if quiet {
+            Kind::Quiet
+        } else if stderr().is_terminal() {
+            Kind::Bar(Mutex::new(ProgressBar::hidden()))
+        } else {
+            let stage = Stage { name: String::new(), total: None, last_line: Instant::now() };
+            Kind::Lines(Lines { stage: Mutex::new(stage), done: AtomicU64::new(0) })
+        };
+        Watch { kind }
+    }
+
+    /// Says something that is not part of the result.
+    pub(crate) fn note(&self, text: &str) {
+        match &self.kind {
+            Kind::Quiet => {}
+            Kind::Bar(bar) => {
+                bar.lock().expect("no thread panicked holding this lock").finish_and_clear();
+                eprintln!("{text}");
+            }
+            Kind::Lines(_) => eprintln!("{text}"),
+        }
+    }
+
+    /// Takes the bar off the screen.
+    pub(crate) fn finish(&self) {
+        if let Kind::Bar(bar) = &self.kind {
+            bar.lock().expect("no thread panicked holding this lock").finish_and_clear();
+        }
+    }
+}
+
+impl Progress for Watch {
+    fn stage(&self, name: &str, total: Option<u64>) {
+        match &self.kind {
+            Kind::Quiet => {}
+            Kind::Bar(bar) => {
+                let (new, template) = match total {
+                    Some(total) => {
+                        (ProgressBar::new(total), "{msg:9} {wide_bar} {percent:>3} % {eta:>4}")
+                    }
+                    None => (ProgressBar::new_spinner(), "{msg:9} {spinner} {human_pos} {elapsed}"),
+                };
+                new.set_style(ProgressStyle::with_template(template).expect("a valid template"));
+                new.set_message(name.to_owned());
+                let mut bar = bar.lock().expect("no thread panicked holding this lock");
+                bar.finish_and_clear();
+                *bar = new;
+            }
+            Kind::Lines(lines) => {
+                let mut stage = lines.stage.lock().expect("no thread panicked holding this lock");
+                *stage = Stage { name: name.to_owned(), total, last_line: Instant::now() };
+                lines.done.store(0, Ordering::Relaxed);
+            }
+        }
+    }
+
+    fn advance(&self, amount: u64) {
+        match &self.kind {
+            Kind::Quiet => {}
+            Kind::Bar(bar) => {
+                bar.lock().expect("no thread panicked holding this lock").inc(amount);
+            }
+            Kind::Lines(lines) => {
+                let done = lines.done.fetch_add(amount, Ordering::Relaxed) + amount;
+                let mut stage = lines.stage.lock().expect("no thread panicked holding this lock");
+                if stage.last_line.elapsed() >= LINE_EVERY {
+                    stage.last_line = Instant::now();
+                    let so_far = match stage.total {
+                        Some(total) => format!("{} %", 100 * done / total.max(1)),
+                        None => show::count(done),
+                    };
+                    eprintln!("{}: {so_far}", stage.name);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! The command as a user meets it: what it prints where, and how it exits.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+fn parton(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_parton"))
+        .args(arguments)
+        .current_dir(folder)
+        .output()
+        .expect("the command runs")
+}
+
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir().expect("a folder")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn json(folder: &Path, arguments: &[&str]) -> Value {
+    let output = parton(folder, &[&["inspect", "--json"], arguments].concat());
+    assert!(output.status.success(), "{arguments:?}: {}", text(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("one JSON object")
+}
+
+/// Files in a folder, temporaries included.
+fn files(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).expect("a folder");
+    let mut names: Vec<_> =
+        entries.map(|e| e.expect("an entry").file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn inspect_has_the_agreed_names() {
+    let folder = folder();
+    std::fs::write(folder.path().join("g.csv"), "source,target,weight\n7,9,2\n9,9,1\n7,9,5\n")
+        .unwrap();
+    let report = json(folder.path(), &["g.csv"]);
+    assert_eq!(report["vertices"], 2);
+    assert_eq!(report["edges"], 3);
+    assert_eq!(report["directed"], true);
+    assert_eq!(report["weights"], serde_json::json!({ "type": "u32", "min": 1.0, "max": 5.0 }));
+    assert_eq!((&report["self_loops"], &report["duplicates"]), (&1.into(), &1.into()));
+    assert_eq!(report["symmetric"], false);
+    assert_eq!(report["degrees"]["out"]["max_vertex"], 7);
+    assert_eq!(report["degrees"]["out"]["max"], 2);
+    assert_eq!(
+        report["read_as"],
+        "CSV, 3 columns (third is the weight), header, ids are sparse integers"
+    );
+    let people = text(&parton(folder.path(), &["inspect", "g.csv"]).stdout);
+    for shown in ["vertices     2", "edges        3 (directed)", "u32, 1 to 5", "██"] {
+        assert!(people.contains(shown), "{shown}: {people}");
+    }
+}
+
+#[test]
+fn conversions_keep_the_graph_and_its_ids() {
+    let folder = folder();
+    let rows = "5 18446744073709551615 1.5\n18446744073709551615 6 2\n6 5 0.25\n";
+    std::fs::write(folder.path().join("start.el"), rows).unwrap();
+    let steps = [
+        "a.csv",
+        "b.tsv.gz",
+        "c.parquet",
+        "d.gr",
+        "e.mtx",
+        "f.parton",
+        "g.wel",
+        "h.csv.zst",
+        "end.el",
+    ];
+    let mut from = "start.el";
+    for to in steps {
+        let output = parton(folder.path(), &["convert", from, to]);
+        assert!(output.status.success(), "{to}: {}", text(&output.stderr));
+        assert!(output.stdout.is_empty(), "talk belongs on standard error");
+        assert!(text(&output.stderr).contains("read as: "));
+        from = to;
+    }
+    let mut found: Vec<String> = text(&std::fs::read(folder.path().join("end.el")).unwrap())
+        .lines()
+        .map(Into::into)
+        .collect();
+    found.sort();
+    let mut expected: Vec<_> = rows.lines().collect();
+    expected.sort_unstable();
+    assert_eq!(found, expected);
+    // `.gr` and `.mtx` cannot hold these ids: they lie beside them.
+    assert!(files(folder.path()).contains(&"d.gr.ids".into()));
+    // A file that needs none must not inherit the ids of an earlier one.
+    assert!(parton(folder.path(), &["generate", "path:3", "d.gr"]).status.success());
+    assert!(!files(folder.path()).contains(&"d.gr.ids".into()));
+}
+
+#[test]
+fn names_survive_too() {
+    let folder = folder();
+    std::fs::write(folder.path().join("n.csv"), "from,to\nRome,\"Paris, TX\"\nParis,Rome\n")
+        .unwrap();
+    for to in ["a.parquet", "b.parton", "c.gr", "d.tsv"] {
+        assert!(parton(folder.path(), &["convert", "n.csv", to]).status.success(), "{to}");
+        let report = json(folder.path(), &[to]);
+        assert_eq!((&report["vertices"], &report["edges"]), (&3.into(), &2.into()), "{to}");
+        assert_eq!(report["ids"], "names", "{to}");
+    }
+    // A blank cannot stand in a name of an edge list.
+    let output = parton(folder.path(), &["convert", "n.csv", "x.el"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("Paris, TX"));
+}
+
+#[test]
+fn graphs_can_be_changed_on_the_way() {
+    let folder = folder();
+    std::fs::write(folder.path().join("g.el"), "1 1 5\n1 2 9\n1 2 4\n3 2 7\n").unwrap();
+    let counts = |arguments: &[&str]| {
+        let report = json(folder.path(), &[&["g.el"], arguments].concat());
+        (report["edges"].as_u64().unwrap(), report["weights"]["max"].as_f64())
+    };
+    assert_eq!(counts(&[]), (4, Some(9.0)));
+    assert_eq!(counts(&["--simple"]), (2, Some(7.0)));
+    assert_eq!(counts(&["--drop-self-loops"]), (3, Some(9.0)));
+    assert_eq!(counts(&["--merge", "sum"]), (3, Some(13.0)));
+    assert_eq!(counts(&["--merge", "max", "--drop-self-loops"]), (2, Some(9.0)));
+    assert_eq!(counts(&["--undirected"]), (7, Some(9.0)));
+    assert_eq!(counts(&["--undirected", "--simple"]), (4, Some(7.0)));
+    assert_eq!(counts(&["--weights", "none"]), (4, None));
+    assert_eq!(counts(&["--weights", "unit"]), (4, Some(1.0)));
+    assert_eq!(counts(&["--weights", "random:6..6"]), (4, Some(6.0)));
+    assert_eq!(json(folder.path(), &["g.el", "--vertices", "10"])["vertices"], 10);
+    assert_eq!(json(folder.path(), &["g.el", "--vertices", "1-3"])["vertices"], 3);
+    let turned = json(folder.path(), &["g.el", "--transpose"]);
+    assert_eq!(turned["degrees"]["out"]["max_vertex"], 2);
+    assert_eq!(json(folder.path(), &["g.el", "--weight-type", "f32"])["weights"]["type"], "f32");
+}
+
+#[test]
+fn generators_are_graphs_and_files() {
+    let folder = folder();
+    assert_eq!(json(folder.path(), &["grid:3x2"])["edges"], 14);
+    let output =
+        parton(folder.path(), &["generate", "rmat:6,4,9", "a.gr", "--weights", "random:1..9"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert_eq!(json(folder.path(), &["a.gr"])["edges"], 256);
+    for threads in ["1", "3"] {
+        let output = format!("{threads}.parton");
+        let arguments =
+            ["generate", "rmat:6,4,9", &output, "--weights", "random:1..9", "--threads", threads];
+        assert!(parton(folder.path(), &arguments).status.success());
+    }
+    let read = |name| std::fs::read(folder.path().join(name)).unwrap();
+    assert_eq!(read("1.parton"), read("3.parton"));
+    let listed = text(&parton(folder.path(), &["list"]).stdout);
+    assert!(listed.contains("rmat:SCALE") && listed.contains(".parquet"), "{listed}");
+}
+
+#[test]
+fn standard_input_is_an_input() {
+    let folder = folder();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_parton"))
+        .args(["inspect", "-", "--json"])
+        .current_dir(folder.path())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the command runs");
+    child.stdin.take().unwrap().write_all(b"1 2\n2 3\n").unwrap();
+    let report: Value = serde_json::from_slice(&child.wait_with_output().unwrap().stdout).unwrap();
+    assert_eq!(report["edges"], 2);
+}
+
+#[test]
+fn exit_codes_tell_what_went_wrong() {
+    let folder = folder();
+    let write = |name: &str, bytes: &[u8]| std::fs::write(folder.path().join(name), bytes).unwrap();
+    write("bad.el", b"1 2\n3 -4\n");
+    write("good.el", b"1 2\n");
+    write("cut.parquet", b"PAR1 and then nothing");
+    write("noise.bin", b"\x00\x01\x02\x03");
+    for (arguments, code, message) in [
+        (&["inspect", "bad.el"][..], 65, "bad.el:2:3"),
+        (&["inspect", "cut.parquet"], 65, "cut.parquet"),
+        (&["inspect", "noise.bin"], 65, "not recognised"),
+        (&["inspect", "missing.el"], 66, "no such file"),
+        (&["inspect", "missing-*.el"], 66, "contains no files"),
+        (&["inspect"], 2, "Usage"),
+        (&["inspect", "good.el", "--format", "none"], 2, "possible values"),
+        (&["inspect", "good.el", "--vertices", "x"], 2, "not a whole number"),
+        (&["inspect", "rmat:99"], 2, "rmat:99"),
+        (&["inspect", "rmat:5", "--columns", "1,2"], 2, "generator"),
+        (&["generate", "ramt:5", "x.el"], 2, "rmat:"),
+        (&["convert", "good.el", "x.unknown"], 2, "x.unknown"),
+        (&["convert", "good.el", "x.gr", "--format-version", "3"], 2, "version"),
+        (&["convert", "good.el", "no/such/folder/x.el"], 74, "cannot write"),
+    ] {
+        let output = parton(folder.path(), arguments);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {said}");
+        assert!(said.contains(message), "{arguments:?}: {said}");
+        assert!(!said.contains("panicked"), "{arguments:?}: {said}");
+        assert!(output.stdout.is_empty(), "{arguments:?}");
+    }
+    assert_eq!(files(folder.path()), ["bad.el", "cut.parquet", "good.el", "noise.bin"]);
+}
+
+/// A limit on the size of files stands in for a full disk: the write fails half-way.
+#[test]
+fn a_full_disk_leaves_the_old_file_as_it_was() {
+    let folder = folder();
+    for name in ["g.el", "g.csv.gz", "g.gr", "g.mtx", "g.parquet", "g.parton"] {
+        std::fs::write(folder.path().join(name), "old").unwrap();
+        // The signal that a limit sends by default is ignored, so that the write itself fails.
+        let script = format!(
+            "trap '' XFSZ; ulimit -f 8; exec {} generate rmat:14 {name} --quiet",
+            env!("CARGO_BIN_EXE_parton")
+        );
+        let output = Command::new("bash")
+            .args(["-c", &script])
+            .current_dir(folder.path())
+            .output()
+            .expect("a shell");
+        assert_eq!(output.status.code(), Some(74), "{name}: {}", text(&output.stderr));
+        assert!(text(&output.stderr).contains(name));
+        assert_eq!(std::fs::read(folder.path().join(name)).unwrap(), b"old", "{name}");
+        std::fs::remove_file(folder.path().join(name)).unwrap();
+    }
+    assert!(files(folder.path()).is_empty(), "nothing stays behind");
+}
+
+#[test]
+fn a_reader_that_leaves_early_is_no_error() {
+    let folder = folder();
+    let script =
+        format!("set -o pipefail; {} inspect rmat:10 | head -1", env!("CARGO_BIN_EXE_parton"));
+    let output =
+        Command::new("bash").args(["-c", &script]).current_dir(folder.path()).output().unwrap();
+    assert!(output.status.success(), "{}", text(&output.stderr));
+}
