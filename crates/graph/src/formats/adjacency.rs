@@ -74,7 +74,7 @@ fn flush(
     if !edges.is_empty() {
         ingest.add_integers(*piece, edges)?;
     }
-    if ends.len() > 0 {
+    if !ends.is_empty() {
         ingest.add_names(*piece, ends, vec![(); ends.len() / 2])?;
     }
     edges.clear();

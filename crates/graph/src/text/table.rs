@@ -200,12 +200,13 @@ impl Table {
         let fast = fast_path == FastPath::On && self.is_plain();
         let (mut at, mut line) = (0, 0);
         while at < text.len() {
-            if line >= skip && fast {
-                if let Some(end) = self.fast_row(text, at, rows) {
-                    at = end;
-                    line += 1;
-                    continue;
-                }
+            if line >= skip
+                && fast
+                && let Some(end) = self.fast_row(text, at, rows)
+            {
+                at = end;
+                line += 1;
+                continue;
             }
             let end = memchr::memchr(b'\n', &text[at..]).map_or(text.len(), |len| at + len + 1);
             if line >= skip {
@@ -283,10 +284,10 @@ impl Table {
             b'\r' if text.get(at + 1) == Some(&b'\n') => at + 2,
             _ => return None,
         };
-        if let Some(range) = self.vertices {
-            if !range.contains(source) || !range.contains(destination) {
-                return None;
-            }
+        if let Some(range) = self.vertices
+            && !(range.contains(source) && range.contains(destination))
+        {
+            return None;
         }
         rows.integers.push(source, destination, weight);
         rows.whole &= whole;
