@@ -1,6 +1,7 @@
 //! Where bytes come from: a file, standard input, a folder or glob of parts, or memory; plain or
 //! compressed. Formats see a stream of decompressed bytes, or bytes at a position.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
@@ -266,7 +267,7 @@ impl Part {
             Content::Stream(stream) => {
                 let stream = stream.lock().expect("no thread panicked holding this lock").take();
                 let again = || Error::Request(format!("{} can be read only once", self.name));
-                return Ok(stream.ok_or_else(again)?);
+                return stream.ok_or_else(again);
             }
         };
         match self.compression {
@@ -275,7 +276,8 @@ impl Part {
         }
     }
 
-    fn bytes(&self) -> Result<ByteSource<'_>> {
+    /// The bytes by position; packed or streamed ones are first brought into memory.
+    pub fn bytes(&self) -> Result<ByteSource<'_>> {
         let content = match (&self.content, self.compression) {
             (Content::File(path), None) => {
                 let file = File::open(path).map_err(|e| Error::io(path, "read", e))?;
@@ -290,22 +292,36 @@ impl Part {
                 ByteContent::Memory(bytes.into())
             }
         };
-        Ok(ByteSource { name: &self.name, content })
+        Ok(ByteSource { name: Cow::Borrowed(&self.name), content })
     }
 }
 
 /// Bytes that can be read at any position, by many threads at once.
 pub struct ByteSource<'a> {
-    name: &'a str,
+    name: Cow<'a, str>,
     content: ByteContent<'a>,
 }
 
 enum ByteContent<'a> {
     File { file: File, len: u64 },
-    Memory(std::borrow::Cow<'a, [u8]>),
+    Memory(Cow<'a, [u8]>),
 }
 
 impl ByteSource<'_> {
+    /// The same bytes, free of the input they came from: for readers that borrow nothing.
+    pub fn into_owned(self) -> ByteSource<'static> {
+        let content = match self.content {
+            ByteContent::File { file, len } => ByteContent::File { file, len },
+            ByteContent::Memory(bytes) => ByteContent::Memory(Cow::Owned(bytes.into_owned())),
+        };
+        ByteSource { name: Cow::Owned(self.name.into_owned()), content }
+    }
+
+    /// Whether the bytes are in memory; otherwise a file is open.
+    pub fn is_in_memory(&self) -> bool {
+        matches!(self.content, ByteContent::Memory(_))
+    }
+
     /// Number of bytes.
     pub fn len(&self) -> u64 {
         match &self.content {
@@ -321,7 +337,7 @@ impl ByteSource<'_> {
 
     /// An error about the bytes at a position.
     pub fn error(&self, at: u64, problem: impl Into<String>) -> Error {
-        Error::data(self.name, Place::Byte(at), problem)
+        Error::data(&*self.name, Place::Byte(at), problem)
     }
 
     /// Fills `buffer` with the bytes from position `at`; running out is an error that says so.
@@ -338,7 +354,7 @@ impl ByteSource<'_> {
         match &self.content {
             ByteContent::File { file, .. } => {
                 use std::os::unix::fs::FileExt;
-                file.read_exact_at(buffer, at).map_err(|e| Error::io(self.name, "read", e))
+                file.read_exact_at(buffer, at).map_err(|e| Error::io(&*self.name, "read", e))
             }
             ByteContent::Memory(bytes) => {
                 buffer.copy_from_slice(&bytes[at as usize..at as usize + buffer.len()]);

@@ -1,6 +1,8 @@
 //! File formats. Each is one file here with one [`Format`] in it; [`ALL`] is the list that the
 //! command, the documentation and the tests go through.
 
+pub mod parquet;
+
 use crate::id_map::Ids;
 use crate::ingest::VertexRange;
 use crate::progress::{Progress, Silent};
@@ -40,7 +42,7 @@ pub trait Write {
 }
 
 /// Every format, in the order in which contents are matched.
-pub const ALL: &[&dyn Format] = &[];
+pub const ALL: &[&dyn Format] = &[&parquet::Parquet];
 
 /// How original ids are understood.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
