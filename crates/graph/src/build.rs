@@ -381,6 +381,11 @@ impl<V: Weight> BucketSlot<'_, V> {
         vertex: &(impl Fn(u32) -> u32 + Sync),
         convert: &(impl Fn(W) -> V + Sync),
     ) {
+        if self.targets.is_empty() {
+            // A few far ids leave many buckets like this one.
+            self.offsets.fill(self.first_edge);
+            return;
+        }
         let first_id = self.bucket * BUCKET_VERTICES;
         let ids = BUCKET_VERTICES.min(universe - first_id);
         let bucket = self.bucket % GROUP_BUCKETS;

@@ -286,7 +286,8 @@ impl Part {
         }
     }
 
-    fn bytes(&self) -> Result<ByteSource<'_>> {
+    /// The bytes by position; packed or streamed ones are first brought into memory.
+    pub fn bytes(&self) -> Result<ByteSource<'_>> {
         match (&self.content, self.compression) {
             (Content::File(path), None) => ByteSource::file(&self.name, path),
             (Content::Memory(bytes), None) => Ok(ByteSource::memory(&self.name, bytes)),

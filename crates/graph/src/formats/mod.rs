@@ -11,6 +11,7 @@ mod graphalytics;
 mod ligra;
 mod metis;
 mod mtx;
+mod parquet;
 pub mod parton;
 mod sidecar;
 
@@ -25,6 +26,7 @@ pub use graphalytics::Graphalytics;
 pub use ligra::Ligra;
 pub use metis::Metis;
 pub use mtx::Mtx;
+pub use parquet::Parquet;
 pub use parton::Parton;
 
 use crate::id_map::Ids;
@@ -68,8 +70,19 @@ pub trait Write {
 }
 
 /// Every format, in the order in which contents are matched.
-pub const ALL: &[&dyn Format] =
-    &[&Parton, &Gr, &Gap, &Mtx, &Ligra, &Dimacs, &Graphalytics, &Metis, &AdjacencyLines, &EdgeList];
+pub const ALL: &[&dyn Format] = &[
+    &Parton,
+    &Parquet,
+    &Gr,
+    &Gap,
+    &Mtx,
+    &Ligra,
+    &Dimacs,
+    &Graphalytics,
+    &Metis,
+    &AdjacencyLines,
+    &EdgeList,
+];
 
 /// How original ids are understood.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
