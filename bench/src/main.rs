@@ -11,7 +11,9 @@ fn main() {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match words[..] {
         ["load", ref options @ ..] => load::run(options),
-        ["--measure", contestant, input] => measure::in_this_process(load::CONTESTANTS, contestant, input),
+        ["--measure", contestant, input] => {
+            measure::in_this_process(load::CONTESTANTS, contestant, input)
+        }
         _ => {
             eprintln!("parton-bench load [--scale N] [--turns N] [--folder DIR]");
             std::process::exit(2);

@@ -10,7 +10,8 @@ use tempfile::NamedTempFile;
 use crate::source::Compression;
 use crate::{Error, Result};
 
-/// A file being written. Dropped without [`Output::commit`], it leaves nothing behind.
+/// A file being written. Dropped without [`Output::commit`], it leaves nothing behind; only what
+/// went to standard output cannot be taken back.
 pub struct Output {
     path: PathBuf,
     writer: Writer,
@@ -20,17 +21,25 @@ enum Writer {
     Plain(BufWriter<NamedTempFile>),
     Gzip(flate2::write::GzEncoder<BufWriter<NamedTempFile>>),
     Zstd(zstd::Encoder<'static, BufWriter<NamedTempFile>>),
+    Standard(BufWriter<io::Stdout>),
 }
 
+/// The path that stands for standard output.
+const STANDARD: &str = "-";
 /// Large writes bypass the buffer; this serves the small ones.
 const BUFFER_BYTES: usize = 1 << 20;
 /// Level 1 is the fastest and, on edge lists, no larger than level 3.
 const ZSTD_LEVEL: i32 = 1;
 
 impl Output {
-    /// Starts a file that will be called `path`; an ending `.gz` or `.zst` packs it.
+    /// Starts a file that will be called `path`; an ending `.gz` or `.zst` packs it, and `-` is
+    /// standard output.
     pub fn create(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
+        if path == Path::new(STANDARD) {
+            let writer = Writer::Standard(BufWriter::with_capacity(BUFFER_BYTES, io::stdout()));
+            return Ok(Output { path: path.into(), writer });
+        }
         let folder = folder_of(path);
         let failed = |e| Error::Io { path: path.into(), action: "write", source: e };
         let temporary = tempfile::Builder::new()
@@ -50,6 +59,11 @@ impl Output {
             }
         };
         Ok(Output { path: path.into(), writer })
+    }
+
+    /// Whether this is standard output, beside which no other file can lie.
+    pub fn is_standard(&self) -> bool {
+        matches!(self.writer, Writer::Standard(_))
     }
 
     /// The final name.
@@ -75,6 +89,7 @@ impl Output {
             Writer::Plain(writer) => writer,
             Writer::Gzip(encoder) => encoder.finish().map_err(failed)?,
             Writer::Zstd(encoder) => encoder.finish().map_err(failed)?,
+            Writer::Standard(mut writer) => return writer.flush().map_err(failed),
         };
         let temporary = buffered.into_inner().map_err(|e| failed(e.into_error()))?;
         set_ordinary_permissions(temporary.as_file()).map_err(failed)?;
@@ -94,6 +109,7 @@ impl Write for Output {
             Writer::Plain(writer) => writer.write(bytes),
             Writer::Gzip(writer) => writer.write(bytes),
             Writer::Zstd(writer) => writer.write(bytes),
+            Writer::Standard(writer) => writer.write(bytes),
         }
     }
 
@@ -102,6 +118,7 @@ impl Write for Output {
             Writer::Plain(writer) => writer.flush(),
             Writer::Gzip(writer) => writer.flush(),
             Writer::Zstd(writer) => writer.flush(),
+            Writer::Standard(writer) => writer.flush(),
         }
     }
 }

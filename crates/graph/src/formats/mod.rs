@@ -273,8 +273,15 @@ pub fn write(
         ))
     })?;
     let mut out = Output::create(path)?;
-    writer.write(graph, &mut out, options)?;
     let lost = writer.numbering(graph.num_vertices()).is_some_and(|own| own != graph.ids);
+    if lost && out.is_standard() {
+        return Err(Error::Request(
+            "this format numbers vertices itself, and the original ids cannot be kept beside \
+             standard output; write to a file"
+                .into(),
+        ));
+    }
+    writer.write(graph, &mut out, options)?;
     if lost {
         sidecar::write(&graph.ids, path)?.commit()?;
     } else if writer.numbering(0).is_some() {
