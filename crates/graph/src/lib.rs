@@ -19,6 +19,7 @@ mod pages;
 pub mod progress;
 mod rank;
 pub mod reweigh;
+pub mod rows;
 pub mod save;
 pub mod source;
 pub mod stats;

@@ -32,6 +32,7 @@ pub use parton::Parton;
 use crate::id_map::Ids;
 use crate::ingest::VertexRange;
 use crate::progress::{Progress, Silent};
+use crate::rows::RowLayout;
 use crate::save::Output;
 use crate::source::{Compression, Source};
 use crate::text::detect::is_text;
@@ -52,6 +53,13 @@ pub trait Format: Sync {
 
     /// Reads a graph.
     fn read(&self, source: &Source, options: &ReadOptions<'_>) -> Result<Graph>;
+
+    /// Where the arrays of a graph lie in such a file, if it consists of them: then hosts can each
+    /// read their own rows.
+    fn row_layout(&self, source: &Source) -> Result<Option<RowLayout>> {
+        let _ = source;
+        Ok(None)
+    }
 
     /// How to write this format, where Parton does.
     fn writer(&self) -> Option<&dyn Write> {
