@@ -7,6 +7,7 @@
 use std::path::{Path, PathBuf};
 
 use super::{EdgeList, Format, IdKind, ReadOptions};
+use crate::error::printable;
 use crate::ingest::{ListedIds, NameList, VertexList};
 use crate::source::{Compression, Source};
 use crate::text::detect::detect;
@@ -138,7 +139,10 @@ impl Properties {
             let Some(key) = key.strip_prefix("graph.") else { continue };
             let count = || {
                 let number = value.parse::<u64>();
-                number.map_err(|_| line.error(format!("expected a number, found '{value}'")))
+                number.map_err(|_| {
+                    let found = printable(value.as_bytes());
+                    line.error(format!("expected a number, found '{found}'"))
+                })
             };
             if key.ends_with(".vertex-file") {
                 vertex_file = Some(folder.join(value));

@@ -5,6 +5,7 @@
 
 use super::edge_list::write_rows;
 use super::{Format, ReadOptions, Write, WriteOptions};
+use crate::error::printable;
 use crate::id_map::Ids;
 use crate::ingest::VertexRange;
 use crate::save::Output;
@@ -95,7 +96,7 @@ impl Header {
         let mut lines = head_lines(source);
         let banner = lines.next().ok_or_else(|| source.ended("the line '%%MatrixMarket …'"))?;
         let words: Vec<String> =
-            banner.tokens().map(|t| String::from_utf8_lossy(t.text).to_ascii_lowercase()).collect();
+            banner.tokens().map(|t| printable(t.text).to_ascii_lowercase()).collect();
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let [banner_word, object, form, field, symmetry] = words[..] else {
             return Err(banner.error("expected '%%MatrixMarket matrix coordinate FIELD SYMMETRY'"));
