@@ -129,7 +129,7 @@ impl Error {
     pub fn io(path: impl AsRef<Path>, action: &'static str, source: io::Error) -> Self {
         let path = path.as_ref().to_path_buf();
         match source.kind() {
-            io::ErrorKind::NotFound if action != "write" => {
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory if action != "write" => {
                 Error::NoInput { path, reason: "no such file or folder".into() }
             }
             _ => Error::Io { path, action, source },

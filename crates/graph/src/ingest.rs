@@ -41,7 +41,7 @@ impl std::fmt::Display for VertexRange {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self.count {
             0 => f.write_str("none"),
-            count => write!(f, "{} to {}", self.first, self.first + (count - 1)),
+            count => write!(f, "{} to {}", self.first, self.first.saturating_add(count - 1)),
         }
     }
 }

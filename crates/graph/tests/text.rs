@@ -312,6 +312,12 @@ fn graphalytics_data_sets() {
     assert!(read("g.e").unwrap_err().to_string().contains("names vertex 4"));
     write("b.properties", "graphclass=it.unimi.dsi.webgraph.BVGraph\n");
     assert!(read("b.properties").unwrap_err().to_string().contains("BVGraph"));
-    write("h.properties", "graph.h.edge-file = h.e\n");
+    write("h.properties", "graph.h.edge-file = g.e\n");
     assert!(read("h.properties").unwrap_err().to_string().contains("vertex-file"));
+    // Neither standard input nor a folder of parts nor a glob: one file, which must be there.
+    for odd in ["-", ".", "", "g.*", "h.e", "\u{1b}[31m"] {
+        write("h.properties", &format!("# c\ngraph.h.edge-file = {odd}\n"));
+        let error = read("h.properties").unwrap_err().to_string();
+        assert!(error.contains("h.properties:2:1") && error.contains("no such file"), "{error:?}");
+    }
 }

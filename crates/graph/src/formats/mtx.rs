@@ -11,6 +11,7 @@ use crate::ingest::VertexRange;
 use crate::save::Output;
 use crate::source::Source;
 use crate::text::scanner::head_lines;
+use crate::text::skip_mark;
 use crate::text::table::Table;
 use crate::weight::WeightKind;
 use crate::{Adjacency, Direction, Graph, Result};
@@ -46,7 +47,8 @@ impl Format for Mtx {
     }
 
     fn recognises(&self, source: &Source) -> bool {
-        source.head().get(..BANNER.len()).is_some_and(|b| b.eq_ignore_ascii_case(BANNER.as_bytes()))
+        let start = skip_mark(source.head()).get(..BANNER.len());
+        start.is_some_and(|start| start.eq_ignore_ascii_case(BANNER.as_bytes()))
     }
 
     fn read(&self, source: &Source, options: &ReadOptions<'_>) -> Result<Graph> {

@@ -13,20 +13,20 @@ use parton_graph::{Error, Graph, Result, with_csr};
 /// The constant part is what readers ask for before they know how much will come, and what a
 /// header may declare unproven: a million vertices, twice. The other part is the 1024 vertices per
 /// edge that a header may declare: 8 KiB for the 4 bytes of the shortest row.
-fn allowance(input: usize) -> usize {
+pub(crate) fn allowance(input: usize) -> usize {
     (32 << 20) + 4096 * input
 }
 
 /// Far more than any reader needs for a few kilobytes, on any machine.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Whether reading an input of `input` bytes obeys the rule; otherwise how it does not. `name` is
-/// what an error must mention.
+/// Whether reading gives a graph, or how it breaks the rule. `name` is what an error must mention,
+/// `allowed` how many bytes may be held at once.
 pub(crate) fn judge(
     name: &str,
-    input: usize,
+    allowed: usize,
     read: impl FnOnce() -> Result<Graph>,
-) -> Result<(), String> {
+) -> Result<bool, String> {
     let start = Instant::now();
     let (outcome, peak) = measured(|| {
         let checked = || {
@@ -37,22 +37,23 @@ pub(crate) fn judge(
         };
         catch_unwind(AssertUnwindSafe(checked))
     });
-    if peak > allowance(input) {
-        return Err(format!("took {peak} bytes of memory for {input} bytes of input"));
+    if peak > allowed {
+        return Err(format!("took {peak} bytes of memory where {allowed} are allowed"));
     }
     if start.elapsed() > PATIENCE {
         return Err(format!("took {:?}", start.elapsed()));
     }
     match outcome {
         Err(_) => Err("panicked; the message is on standard error".into()),
-        Ok(Ok(()) | Err(Error::Request(_))) => Ok(()),
+        Ok(Ok(())) => Ok(true),
+        Ok(Err(Error::Request(_))) => Ok(false),
         Ok(Err(error @ (Error::Data { .. } | Error::NoInput { .. }))) => {
             let message = error.to_string();
             // A hostile file must not drive the terminal, nor bury the message under its contents.
             let printable =
                 !message.contains(|c: char| c.is_control() && c != '\t') && message.len() < 1000;
             match message.contains(name) && printable {
-                true => Ok(()),
+                true => Ok(false),
                 false => Err(format!("the message does not name the input, or is odd: {error:?}")),
             }
         }

@@ -9,10 +9,19 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use parton_graph::formats::{self, Format, ReadOptions};
 use parton_graph::source::Source;
 
-/// Reads bytes as `format`, or as what they look like; how that breaks the rule of [`judge`].
-pub(crate) fn examine(format: Option<&dyn Format>, name: &str, bytes: &[u8]) -> Result<(), String> {
-    judge::judge(name, bytes.len(), || {
+/// Reads bytes as `format`, or as what they look like: whether they are a graph, or how that
+/// breaks the rule of [`judge`].
+pub(crate) fn examine(
+    format: Option<&dyn Format>,
+    name: &str,
+    bytes: &[u8],
+) -> Result<bool, String> {
+    judge::judge(name, judge::allowance(bytes.len()), || {
         formats::read(&Source::memory(name, bytes)?, format, &ReadOptions::default())
+    })
+    .map_err(|complaint| {
+        let told = format.map_or("any format", |format| format.name());
+        format!("{name} read as {told}: {complaint}: {}", bytes.escape_ascii())
     })
 }
 
@@ -22,7 +31,7 @@ pub(crate) fn examine(format: Option<&dyn Format>, name: &str, bytes: &[u8]) -> 
 /// allocates can be told from what the others do.
 pub(crate) fn on_every_core(
     count: usize,
-    check: impl Fn(usize) -> Result<(), String> + Sync,
+    check: impl Fn(usize) -> Result<bool, String> + Sync,
 ) -> Vec<String> {
     const ENOUGH: usize = 5;
     let next = AtomicUsize::new(0);
