@@ -36,11 +36,17 @@ impl Format for Graphalytics {
     }
 
     fn recognises(&self, source: &Source) -> bool {
-        head_lines(source).any(|line| {
-            let equals = memchr::memchr(b'=', line.text);
-            let key = equals.map_or(&b""[..], |end| line.text[..end].trim_ascii());
-            key.starts_with(b"graph.") && key.ends_with(b".edge-file")
-        })
+        // The first property is one of a graph, and one of them names the edges.
+        let lines = head_lines(source).map(|line| line.text.trim_ascii());
+        let mut keys =
+            lines.filter(|line| !line.is_empty() && !line.starts_with(b"#")).map(|line| {
+                let equals = memchr::memchr(b'=', line);
+                equals.map_or(&b""[..], |end| line[..end].trim_ascii_end())
+            });
+        let of_graph = |key: &[u8]| key.starts_with(b"graph.");
+        let names_edges = |key: &[u8]| of_graph(key) && key.ends_with(b".edge-file");
+        keys.next()
+            .is_some_and(|first| of_graph(first) && (names_edges(first) || keys.any(names_edges)))
     }
 
     fn read(&self, source: &Source, options: &ReadOptions<'_>) -> Result<Graph> {

@@ -1,7 +1,8 @@
 //! Original ids beside a file whose format numbers its vertices itself: `FILE.ids`, one id per
 //! line, in order. Written when they would be lost otherwise, read back when it is there.
 //!
-//! Names that could all be read as integers have a line before them that says what they are.
+//! Before names stands a line that says what they are: they may all look like integers, or the
+//! first like the beginning of a packed file.
 
 use std::path::{Path, PathBuf};
 
@@ -11,15 +12,14 @@ use crate::save::Output;
 use crate::source::Source;
 use crate::text::number::parse_id;
 use crate::text::scanner::Scanner;
-use crate::text::skip_mark;
 use crate::{Error, Graph, Place, Result};
 
-/// What stands before names that look like integers.
+/// What stands before names; where it is missing, only what is no integer is a name.
 const NAMES_FOLLOW: &[u8] = b"# names";
 
-/// Whether a name comes back as it is from a line of its own, even the first.
+/// Whether a name comes back as it is from a line of its own.
 fn is_line(name: &[u8]) -> bool {
-    !name.contains(&b'\n') && !name.ends_with(b"\r") && skip_mark(name) == name
+    !name.contains(&b'\n') && !name.ends_with(b"\r")
 }
 
 /// The name of the file beside `path`.
@@ -33,9 +33,7 @@ pub(super) fn path_for(path: &Path) -> PathBuf {
 pub(super) fn write(ids: &Ids, path: &Path) -> Result<Output> {
     let mut out = Output::create(path_for(path))?;
     let mut lines = Vec::new();
-    if let Ids::Names(names) = ids
-        && names.iter().all(|name| parse_id(name).is_ok())
-    {
+    if let Ids::Names(_) = ids {
         lines.extend_from_slice(NAMES_FOLLOW);
         lines.push(b'\n');
     }
