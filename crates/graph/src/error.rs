@@ -68,6 +68,7 @@ impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Place::File => Ok(()),
+            Place::Line { line, column, text } if text.is_empty() => write!(f, ":{line}:{column}"),
             Place::Line { line, column, text } => write!(f, ":{line}:{column}: in \"{text}\""),
             Place::Byte(offset) => write!(f, " at byte {offset}"),
             Place::Row(row) => write!(f, " in row {row}"),
@@ -79,28 +80,43 @@ impl fmt::Display for Place {
 const QUOTED_BYTES: usize = 60;
 
 impl Place {
-    /// A place in a line of text; `line` and `column` count from 1. Control bytes, which could
-    /// drive a terminal, are shown as `?`; a long line is shortened around the column.
+    /// A place in a line of text; `line` and `column` count from 1. A long line is shortened
+    /// around the column.
     pub fn line(line: u64, column: usize, text: &[u8]) -> Self {
-        let from = column.saturating_sub(QUOTED_BYTES).min(text.len());
-        let to = (from + QUOTED_BYTES).min(text.len());
-        let mut shown = printable(&text[from..to]);
+        let from = column_start(text, column.saturating_sub(QUOTED_BYTES));
+        let mut shown = printable(&text[from..]);
         if from > 0 {
             shown.insert(0, '…');
-        }
-        if to < text.len() {
-            shown.push('…');
         }
         Place::Line { line, column, text: shown }
     }
 }
 
-/// Bytes of an input as text that is safe to print.
+/// Bytes of an input as text that is safe to print: not too long, and with `?` for what could
+/// drive a terminal or turn the text around.
 pub fn printable(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes)
+    let shown = column_start(bytes, QUOTED_BYTES);
+    let mut text: String = String::from_utf8_lossy(&bytes[..shown])
         .chars()
-        .map(|c| if c.is_control() && c != '\t' { '?' } else { c })
-        .collect()
+        .map(|c| match c {
+            '\t' => c,
+            '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '?',
+            _ if c.is_control() => '?',
+            _ => c,
+        })
+        .collect();
+    if shown < bytes.len() {
+        text.push('…');
+    }
+    text
+}
+
+/// Where the character that byte `at` belongs to starts, so that none is cut in two.
+fn column_start(text: &[u8], at: usize) -> usize {
+    let is_inside = |at: usize| text.get(at).is_some_and(|byte| byte & 0xc0 == 0x80);
+    let at = at.min(text.len());
+    // A character has at most four bytes; more in a row are no characters anyway.
+    (at.saturating_sub(3)..=at).rev().find(|&at| !is_inside(at)).unwrap_or(at)
 }
 
 impl Error {
@@ -113,7 +129,7 @@ impl Error {
     pub fn io(path: impl AsRef<Path>, action: &'static str, source: io::Error) -> Self {
         let path = path.as_ref().to_path_buf();
         match source.kind() {
-            io::ErrorKind::NotFound if action != "write" => {
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory if action != "write" => {
                 Error::NoInput { path, reason: "no such file or folder".into() }
             }
             _ => Error::Io { path, action, source },
@@ -127,5 +143,33 @@ impl Error {
             Place::File,
             format!("{count} vertices, but one host holds at most {}", crate::csr::MAX_VERTICES),
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quotes_are_short_whole_and_harmless() {
+        let text = |text: &str, column| match Place::line(1, column, text.as_bytes()) {
+            Place::Line { text, .. } => text,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(text("1 zwölf", 3), "1 zwölf");
+        assert_eq!(text("a\u{1b}[31mb\u{202e}c\td", 1), "a?[31mb?c\td");
+        // Characters of two to four bytes, cut at every column: never in the middle of one.
+        for character in ["ö", "€", "𝄞"] {
+            let long = character.repeat(100);
+            for column in 1..=long.len() {
+                let quoted = text(&long, column);
+                assert!(quoted.chars().all(|c| c == '…' || character.contains(c)), "{quoted}");
+                assert!(quoted.len() <= QUOTED_BYTES + 4 + 2 * '…'.len_utf8(), "{quoted}");
+            }
+        }
+        // Bytes that are no text at all.
+        let odd = vec![0x80; 500];
+        assert!(printable(&odd).chars().count() <= QUOTED_BYTES + 1);
+        assert_eq!(Place::line(3, 1, b"").to_string(), ":3:1");
     }
 }

@@ -170,7 +170,7 @@ impl Graph {
         });
         if wanted.first != first
             || wanted.count < isolated_from as u64
-            || wanted.count > MAX_VERTICES
+            || wanted.count > MAX_VERTICES.min((u64::MAX - first).saturating_add(1))
         {
             return Err(Error::Request(format!(
                 "{file}: the vertices cannot be {wanted}: edges use {first} to {}",

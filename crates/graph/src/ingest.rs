@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use crate::bits::{AtomicBitSet, BitSet};
 use crate::build::{CsrBuilder, Edges};
 use crate::csr::MAX_VERTICES;
-use crate::error::Place;
+use crate::error::{Place, printable};
 use crate::id_map::{Ids, OriginalId};
 use crate::intern::{Full, Interner, Key};
 use crate::rank::Rank;
@@ -41,7 +41,7 @@ impl std::fmt::Display for VertexRange {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self.count {
             0 => f.write_str("none"),
-            count => write!(f, "{} to {}", self.first, self.first + (count - 1)),
+            count => write!(f, "{} to {}", self.first, self.first.saturating_add(count - 1)),
         }
     }
 }
@@ -235,8 +235,9 @@ impl<W: Weight> Ingest<W> {
         let largest_small = self.largest_small.load(Ordering::Relaxed);
         let largest = listed.last().map_or(largest_small, |&last| last.max(largest_small));
         let edges = self.small.num_edges() as u64;
-        // One bit per possible id may cost as much as the destinations of the edges do.
-        let affordable = 8 * (4 * edges + (16 << 20));
+        // One bit per possible id may cost as much as the destinations of the edges do, or a
+        // megabyte: a single edge with a large id must not cost a walk over all smaller ones.
+        let affordable = 8 * (4 * edges + (1 << 20));
         if self.has_large.load(Ordering::Relaxed) || largest >= LARGE.min(affordable) {
             return self.finish_sparse(listed, convert);
         }
@@ -323,7 +324,7 @@ where
 /// The error for an id that is not among the listed ones: it must have come from an edge.
 fn unlisted(file: &str, ids: &Ids, known: impl Fn(OriginalId<'_>) -> bool) -> Error {
     let stray = (0..ids.len()).map(|v| ids.get(v)).find(|&id| !known(id));
-    let stray = stray.map_or(String::new(), |id| id.to_string());
+    let stray = stray.map_or(String::new(), |id| printable(id.to_string().as_bytes()));
     let problem = format!("an edge names vertex {stray}, which the list of vertices does not");
     Error::data(file, Place::File, problem)
 }

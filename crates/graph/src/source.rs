@@ -89,12 +89,7 @@ impl Source {
     pub fn find(spec: &str) -> Result<Self> {
         let path = Path::new(spec);
         let parts = if spec == "-" {
-            let stdin = Mutex::new(Some(Box::new(io::stdin()) as Box<dyn Read + Send>));
-            vec![Part {
-                name: "standard input".into(),
-                content: Content::Stream(stdin),
-                compression: None,
-            }]
+            vec![Part::stream("standard input", io::stdin())]
         } else if path.is_dir() {
             Part::all(spec, files_in(path)?)?
         } else if path.exists() || !spec.contains(['*', '?', '[']) {
@@ -230,14 +225,28 @@ impl Part {
     }
 
     fn file(path: &Path) -> Result<Self> {
+        let name = path.display().to_string();
+        let failed = |e| Error::io(path, "read", e);
+        let file = File::open(path).map_err(failed)?;
+        let kind = file.metadata().map_err(failed)?.file_type();
+        if kind.is_dir() {
+            let reason = "a folder, where one file was expected".into();
+            return Err(Error::NoInput { path: path.into(), reason });
+        }
+        if !kind.is_file() {
+            // Pipes and devices (`/dev/stdin`, `<(zcat …)`) give every byte only once.
+            return Ok(Self::stream(name, file));
+        }
         let mut start = Vec::new();
-        let read = File::open(path).and_then(|file| file.take(4).read_to_end(&mut start));
-        read.map_err(|e| Error::io(path, "read", e))?;
-        Ok(Part {
-            name: path.display().to_string(),
-            content: Content::File(path.into()),
-            compression: Compression::of(&start),
-        })
+        file.take(4).read_to_end(&mut start).map_err(failed)?;
+        let compression = Compression::of(&start);
+        Ok(Part { name, content: Content::File(path.into()), compression })
+    }
+
+    /// A piece that can be read once; how it is packed is found by whoever looks at its head.
+    fn stream(name: impl Into<String>, bytes: impl Read + Send + 'static) -> Self {
+        let content = Content::Stream(Mutex::new(Some(Box::new(bytes))));
+        Part { name: name.into(), content, compression: None }
     }
 
     /// What to call this piece in messages.

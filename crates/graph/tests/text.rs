@@ -2,9 +2,11 @@
 
 use std::io::Write as _;
 
-use parton_graph::formats::{self, Column, Columns, IdKind, ReadOptions, Vertices};
+use parton_graph::formats::{self, Column, Columns, IdKind, ReadOptions, Vertices, WriteOptions};
 use parton_graph::source::Source;
-use parton_graph::{Direction, Error, Graph, Result, VertexRange, Weight, with_csr};
+use parton_graph::{
+    Csr, Direction, Error, Graph, Ids, Result, VertexRange, Weight, WeightKind, with_csr,
+};
 
 fn read_as(name: &str, text: impl Into<Vec<u8>>, options: &ReadOptions<'_>) -> Result<Graph> {
     formats::read(&Source::memory(name, text)?, None, options)
@@ -124,6 +126,40 @@ fn the_vertex_set_is_what_the_file_says() {
     assert_eq!(metis(5).unwrap().num_vertices(), 5);
     assert_eq!(metis(2).unwrap().num_vertices(), 2);
     assert!(matches!(metis(1), Err(Error::Request(_))));
+    // A vertex that a line lists but no edge names must be one of them too.
+    let adjacency = |n| read_as("x.adj", "1 2\n9\n", &vertices(Vertices::Count(n)));
+    assert_eq!(adjacency(10).unwrap().num_vertices(), 10);
+    assert!(adjacency(9).unwrap_err().to_string().starts_with("x.adj:2:1: "));
+    // Ids end at 2^64-1, however many vertices are asked for.
+    let last = Ids::Range { first: u64::MAX - 1, count: 2 };
+    let last = Graph { ids: last, ..Graph::dense(Csr::<()>::from_edges(2, &[]), "") };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.parton");
+    formats::write(&last, &path, None, &WriteOptions::default()).unwrap();
+    for (count, fits) in [(1, true), (2, true), (3, false)] {
+        let options = vertices(Vertices::Count(count));
+        let read = formats::read(&Source::file(&path).unwrap(), None, &options);
+        assert_eq!(read.is_ok(), fits, "{count}");
+    }
+}
+
+#[test]
+fn weights_that_do_not_fit_are_refused() {
+    let read = |text: &str, kind| {
+        let options = ReadOptions { weight_kind: Some(kind), ..ReadOptions::default() };
+        read_as("x", text, &options)
+    };
+    assert_eq!(edges(&read("1 2 0.5\n", WeightKind::F32).unwrap())[0].2, 0.5);
+    for (text, kind) in [
+        ("1 2 1e39\n", WeightKind::F32),
+        ("1 2 -1e39\n", WeightKind::F32),
+        ("1 2 0.5\n", WeightKind::U32),
+        ("1 2 4294967296\n", WeightKind::U32),
+    ] {
+        let error = read(text, kind).unwrap_err();
+        assert!(matches!(error, Error::Request(_)), "{error:?}");
+        assert!(error.to_string().starts_with("x: not all weights are "), "{error}");
+    }
 }
 
 #[test]
@@ -312,6 +348,12 @@ fn graphalytics_data_sets() {
     assert!(read("g.e").unwrap_err().to_string().contains("names vertex 4"));
     write("b.properties", "graphclass=it.unimi.dsi.webgraph.BVGraph\n");
     assert!(read("b.properties").unwrap_err().to_string().contains("BVGraph"));
-    write("h.properties", "graph.h.edge-file = h.e\n");
+    write("h.properties", "graph.h.edge-file = g.e\n");
     assert!(read("h.properties").unwrap_err().to_string().contains("vertex-file"));
+    // Neither standard input nor a folder of parts nor a glob: one file, which must be there.
+    for odd in ["-", ".", "", "g.*", "h.e", "\u{1b}[31m"] {
+        write("h.properties", &format!("# c\ngraph.h.edge-file = {odd}\n"));
+        let error = read("h.properties").unwrap_err().to_string();
+        assert!(error.contains("h.properties:2:1") && error.contains("no such file"), "{error:?}");
+    }
 }

@@ -5,7 +5,7 @@ use super::{Format, IdKind, ReadOptions};
 use crate::build::Edges;
 use crate::ingest::{Ingest, ListedIds, NameList, VertexList};
 use crate::source::Source;
-use crate::text::scanner::Scanner;
+use crate::text::scanner::{Scanner, Token};
 use crate::{Direction, Graph, Result};
 
 /// Adjacency lines.
@@ -29,7 +29,15 @@ impl Format for AdjacencyLines {
 
     fn read(&self, source: &Source, options: &ReadOptions<'_>) -> Result<Graph> {
         let names = options.ids == IdKind::Names;
-        let ingest = Ingest::new(source.name(), options.declared(0));
+        let declared = options.declared(0);
+        let ingest = Ingest::new(source.name(), declared);
+        let id = |token: Token<'_>| match (token.id()?, declared) {
+            (id, Some(range)) if !range.contains(id) => {
+                let problem = format!("vertex {id} does not exist: the vertices are {range}");
+                Err(token.error(problem))
+            }
+            (id, _) => Ok(id),
+        };
         let mut scanner = Scanner::new(source)?;
         let (mut vertices, mut edges) = (Vec::new(), Edges::default());
         let (mut named_vertices, mut ends) = (NameList::default(), NameList::default());
@@ -44,10 +52,10 @@ impl Format for AdjacencyLines {
                     ends.push(neighbour.text);
                 }
             } else {
-                let vertex = vertex.id()?;
+                let vertex = id(vertex)?;
                 vertices.push(vertex);
                 for neighbour in tokens {
-                    edges.push(vertex, neighbour.id()?, ());
+                    edges.push(vertex, id(neighbour)?, ());
                 }
             }
             if edges.len() >= EDGES_PER_PIECE || ends.len() >= 2 * EDGES_PER_PIECE {

@@ -5,14 +5,14 @@
 
 use rayon::prelude::*;
 
-use super::{Format, ReadOptions, Write, WriteOptions};
+use super::{Format, IdKind, ReadOptions, Write, WriteOptions};
 use crate::error::printable;
 use crate::id_map::{Ids, Names, OriginalId};
 use crate::save::Output;
 use crate::source::{Compression, Source};
-use crate::text::detect::{self, Detected};
-use crate::text::is_blank;
+use crate::text::detect::{self, Detected, is_text};
 use crate::text::table::{Delimiter, Table};
+use crate::text::{is_blank, skip_mark};
 use crate::weight::{Weight, WeightKind};
 use crate::{Direction, Error, Graph, LocalId, Result, with_csr};
 
@@ -77,6 +77,9 @@ impl Write for EdgeList {
         };
         if let Ids::Names(names) = &graph.ids {
             check_names(names, delimiter, out)?;
+            if delimiter == b' ' {
+                check_first_row(graph, names, out)?;
+            }
         }
         // Tables have a header; plain edge lists, which many programs read, have none.
         if delimiter != b' ' {
@@ -170,7 +173,7 @@ fn check_names(names: &Names, delimiter: u8, out: &Output) -> Result<()> {
     let unfit = |name: &[u8]| {
         let breaks = |b: &u8| matches!(b, b'\n' | b'\r') || (delimiter == b' ' && is_blank(*b));
         let hidden = delimiter == b' ' && comments.iter().any(|c| name.starts_with(c));
-        name.is_empty() || hidden || name.iter().any(breaks)
+        name.is_empty() || hidden || !is_text(name) || name.iter().any(breaks)
     };
     match names.iter().find(|name| unfit(name)) {
         None => Ok(()),
@@ -179,6 +182,32 @@ fn check_names(names: &Names, delimiter: u8, out: &Output) -> Result<()> {
             out.path().display(),
             printable(name),
             if delimiter == b' ' { ".csv, .parquet or .parton" } else { ".parquet or .parton" }
+        ))),
+    }
+}
+
+/// Without a header above it, a first row of odd names could be taken for one, for the beginning
+/// of a table or of another format: it is looked at here as a reader would.
+fn check_first_row(graph: &Graph, names: &Names, out: &Output) -> Result<()> {
+    let source = graph.adjacency.offsets().partition_point(|&offset| offset == 0);
+    let Some(source) = source.checked_sub(1).filter(|_| graph.num_edges() > 0) else {
+        return Ok(());
+    };
+    let destination = graph.adjacency.all_targets()[0].index();
+    let row = [names.get(source), b" ", names.get(destination), b"\n"].concat();
+    let understood = Source::memory("row", &row[..]).is_ok_and(|source| {
+        let options = ReadOptions { ids: IdKind::Names, ..ReadOptions::default() };
+        let is_edge_list = super::detect(&source).is_ok_and(|f| f.name() == EdgeList.name());
+        is_edge_list
+            && detect::detect(&source, &options)
+                .is_ok_and(|d| d.table.delimiter == Delimiter::Blanks && !d.header)
+    });
+    match understood && skip_mark(&row) == row {
+        true => Ok(()),
+        false => Err(Error::Request(format!(
+            "{}: the first row, '{}', would be taken for something else; write .csv instead",
+            out.path().display(),
+            printable(row.trim_ascii_end())
         ))),
     }
 }

@@ -7,6 +7,7 @@
 use std::path::{Path, PathBuf};
 
 use super::{EdgeList, Format, IdKind, ReadOptions};
+use crate::error::printable;
 use crate::ingest::{ListedIds, NameList, VertexList};
 use crate::source::{Compression, Source};
 use crate::text::detect::detect;
@@ -35,10 +36,17 @@ impl Format for Graphalytics {
     }
 
     fn recognises(&self, source: &Source) -> bool {
-        head_lines(source).any(|line| {
-            line.text.starts_with(b"graph.")
-                && memchr::memmem::find(line.text, b".edge-file").is_some()
-        })
+        // The first property is one of a graph, and one of them names the edges.
+        let lines = head_lines(source).map(|line| line.text.trim_ascii());
+        let mut keys =
+            lines.filter(|line| !line.is_empty() && !line.starts_with(b"#")).map(|line| {
+                let equals = memchr::memchr(b'=', line);
+                equals.map_or(&b""[..], |end| line[..end].trim_ascii_end())
+            });
+        let of_graph = |key: &[u8]| key.starts_with(b"graph.");
+        let names_edges = |key: &[u8]| of_graph(key) && key.ends_with(b".edge-file");
+        keys.next()
+            .is_some_and(|first| of_graph(first) && (names_edges(first) || keys.any(names_edges)))
     }
 
     fn read(&self, source: &Source, options: &ReadOptions<'_>) -> Result<Graph> {
@@ -47,10 +55,10 @@ impl Format for Graphalytics {
         let stem = Compression::strip(&name).0;
         match stem.rsplit_once('.') {
             Some((base, "e" | "v")) => {
-                let edges = sibling(base, "e")
+                let edges = plain_or_packed(format!("{base}.e").into())
                     .ok_or_else(|| missing(path, format!("expected the edges in {base}.e")))?;
-                let edges = Source::find(&edges.to_string_lossy())?;
-                match sibling(base, "v") {
+                let edges = Source::file(&edges)?;
+                match plain_or_packed(format!("{base}.v").into()) {
                     None => EdgeList.read(&edges, options),
                     Some(vertices) => read_pair(&vertices, &edges, options, "vertex and edge file"),
                 }
@@ -64,16 +72,19 @@ fn missing(path: &Path, reason: String) -> Error {
     Error::NoInput { path: path.into(), reason }
 }
 
-/// `base.ending`, plain or packed, if it exists.
-fn sibling(base: &str, ending: &str) -> Option<PathBuf> {
-    let plain = format!("{base}.{ending}");
-    let packed = Compression::ALL.map(|c| plain.clone() + c.ending());
-    std::iter::once(plain).chain(packed).map(PathBuf::from).find(|p| p.is_file())
+/// The file, or, as data sets are handed round packed, one with the ending of a compression.
+fn plain_or_packed(file: PathBuf) -> Option<PathBuf> {
+    let packed = Compression::ALL.map(|compression| {
+        let mut name = file.clone().into_os_string();
+        name.push(compression.ending());
+        PathBuf::from(name)
+    });
+    std::iter::once(file).chain(packed).find(|path| path.is_file())
 }
 
 fn read_described(source: &Source, path: &Path, options: &ReadOptions<'_>) -> Result<Graph> {
     let properties = Properties::read(source, path)?;
-    let edges = Source::find(&properties.edge_file.to_string_lossy())?;
+    let edges = Source::file(&properties.edge_file)?;
     let graph = read_pair(&properties.vertex_file, &edges, options, "LDBC Graphalytics")?;
     let counts = [
         ("vertices", properties.vertices, graph.num_vertices() as u64),
@@ -95,7 +106,7 @@ fn read_pair(
     read_as: &str,
 ) -> Result<Graph> {
     let table = detect(edges, options)?.table;
-    let vertices = Source::find(&vertex_file.to_string_lossy())?;
+    let vertices = Source::file(vertex_file)?;
     let ids = read_vertices(&vertices, table.names || options.ids == IdKind::Names)?;
     let listed = options.vertices.is_none().then_some(VertexList { ids, complete: true });
     let loaded = table.load(edges, listed, options)?;
@@ -138,12 +149,19 @@ impl Properties {
             let Some(key) = key.strip_prefix("graph.") else { continue };
             let count = || {
                 let number = value.parse::<u64>();
-                number.map_err(|_| line.error(format!("expected a number, found '{value}'")))
+                number.map_err(|_| {
+                    let found = printable(value.as_bytes());
+                    line.error(format!("expected a number, found '{found}'"))
+                })
+            };
+            let file = || {
+                let found = plain_or_packed(folder.join(value));
+                found.ok_or_else(|| line.error("no such file, neither plain nor packed"))
             };
             if key.ends_with(".vertex-file") {
-                vertex_file = Some(folder.join(value));
+                vertex_file = Some(file()?);
             } else if key.ends_with(".edge-file") {
-                edge_file = Some(folder.join(value));
+                edge_file = Some(file()?);
             } else if key.ends_with(".meta.vertices") {
                 vertices = Some(count()?);
             } else if key.ends_with(".meta.edges") {
@@ -159,19 +177,9 @@ impl Properties {
         let lacks = |key: &str| {
             source.error(Place::File, format!("expected a line 'graph.NAME.{key} = …'"))
         };
-        let packed_or_plain = |file: PathBuf| {
-            // Data sets are handed round packed, but the description keeps the plain names.
-            let name = file.to_string_lossy();
-            let packed = Compression::ALL.map(|c| PathBuf::from(format!("{name}{}", c.ending())));
-            if file.exists() {
-                file
-            } else {
-                packed.into_iter().find(|p| p.exists()).unwrap_or(file)
-            }
-        };
         Ok(Properties {
-            vertex_file: packed_or_plain(vertex_file.ok_or_else(|| lacks("vertex-file"))?),
-            edge_file: packed_or_plain(edge_file.ok_or_else(|| lacks("edge-file"))?),
+            vertex_file: vertex_file.ok_or_else(|| lacks("vertex-file"))?,
+            edge_file: edge_file.ok_or_else(|| lacks("edge-file"))?,
             directed: directed.ok_or_else(|| lacks("directed"))?,
             vertices,
             edges,

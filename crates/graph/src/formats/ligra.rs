@@ -4,6 +4,7 @@
 use super::{Format, ReadOptions};
 use crate::source::Source;
 use crate::text::scanner::Scanner;
+use crate::text::skip_mark;
 use crate::weight::WeightKind;
 use crate::{Csr, Graph, LocalId, Result};
 
@@ -20,7 +21,7 @@ impl Format for Ligra {
     }
 
     fn recognises(&self, source: &Source) -> bool {
-        let word = source.head().split(u8::is_ascii_whitespace).next();
+        let word = skip_mark(source.head()).split(u8::is_ascii_whitespace).next();
         matches!(word, Some(b"AdjacencyGraph" | b"WeightedAdjacencyGraph"))
     }
 

@@ -8,10 +8,12 @@
 
 use super::{Format, ReadOptions};
 use crate::build::{CsrBuilder, Edges};
+use crate::csr::MAX_VERTICES;
 use crate::source::Source;
+use crate::stats::mirrors_itself;
 use crate::text::scanner::Scanner;
 use crate::weight::WeightKind;
-use crate::{Direction, Graph, Ids, Place, Result};
+use crate::{Direction, Error, Graph, Ids, Place, Result};
 
 /// METIS.
 pub struct Metis;
@@ -49,6 +51,9 @@ impl Format for Metis {
             return Err(header.error("expected a header 'VERTICES EDGES [FORMAT [WEIGHTS]]'"));
         }
         let vertices = fields[0].count("the number of vertices")?;
+        if vertices > MAX_VERTICES {
+            return Err(Error::too_many_vertices(source.name(), vertices));
+        }
         let edges = fields[1].count("the number of edges")?;
         let format = fields.get(2).map_or(Ok(0), |t| t.count("a format such as 011"))?;
         let (sizes, weights, edge_weights) = match format {
@@ -84,6 +89,10 @@ impl Format for Metis {
         let builder = CsrBuilder::new();
         builder.add(0, &lines.edges(source, skip as usize, stride)?);
         let csr = builder.build(vertices as usize);
+        if undirected && !mirrors_itself(&csr) {
+            let problem = "expected every edge in the lines of both its ends, with the same weight";
+            return Err(source.error(Place::File, problem));
+        }
         let kind = match (edge_weights && options.weights, lines.whole) {
             (false, _) => WeightKind::None,
             (true, true) => WeightKind::U32,
@@ -169,7 +178,7 @@ impl Lines {
                 let id = entry[0];
                 if id < 1.0 || id > vertices as f64 || id.fract() != 0.0 {
                     let problem = format!(
-                        "vertex {} has the neighbour {id}; expected 1 to {vertices}",
+                        "vertex {} has the neighbour {id:?}; expected 1 to {vertices}",
                         vertex + 1
                     );
                     return Err(source.error(Place::File, problem));

@@ -5,11 +5,13 @@
 
 use super::edge_list::write_rows;
 use super::{Format, ReadOptions, Write, WriteOptions};
+use crate::error::printable;
 use crate::id_map::Ids;
 use crate::ingest::VertexRange;
 use crate::save::Output;
 use crate::source::Source;
 use crate::text::scanner::head_lines;
+use crate::text::skip_mark;
 use crate::text::table::Table;
 use crate::weight::WeightKind;
 use crate::{Adjacency, Direction, Graph, Result};
@@ -45,7 +47,8 @@ impl Format for Mtx {
     }
 
     fn recognises(&self, source: &Source) -> bool {
-        source.head().get(..BANNER.len()).is_some_and(|b| b.eq_ignore_ascii_case(BANNER.as_bytes()))
+        let start = skip_mark(source.head()).get(..BANNER.len());
+        start.is_some_and(|start| start.eq_ignore_ascii_case(BANNER.as_bytes()))
     }
 
     fn read(&self, source: &Source, options: &ReadOptions<'_>) -> Result<Graph> {
@@ -95,7 +98,7 @@ impl Header {
         let mut lines = head_lines(source);
         let banner = lines.next().ok_or_else(|| source.ended("the line '%%MatrixMarket …'"))?;
         let words: Vec<String> =
-            banner.tokens().map(|t| String::from_utf8_lossy(t.text).to_ascii_lowercase()).collect();
+            banner.tokens().map(|t| printable(t.text).to_ascii_lowercase()).collect();
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let [banner_word, object, form, field, symmetry] = words[..] else {
             return Err(banner.error("expected '%%MatrixMarket matrix coordinate FIELD SYMMETRY'"));

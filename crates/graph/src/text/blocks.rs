@@ -18,8 +18,9 @@ use crate::{Error, Result};
 
 /// Large enough that a block's edges fill the builder's buckets, small enough to stay cached.
 const BLOCK_BYTES: usize = 4 << 20;
-/// No sane line is longer; without a limit a binary file would be read whole in search of one.
-const LONGEST_LINE: usize = 1 << 30;
+/// No sane row is longer; without a limit a binary file, or a small packed one that unpacks to an
+/// endless line, would be read whole in search of its end.
+const LONGEST_LINE: usize = 64 << 20;
 
 /// Some whole lines of an input.
 pub(crate) struct Block {
@@ -58,7 +59,10 @@ pub(crate) fn for_each_block<S, T: Send>(
 ) -> Result<Vec<T>> {
     let packed = source.parts().iter().any(|p| p.compression().is_some());
     progress.stage("reading", source.stored_bytes().filter(|_| !packed));
-    let reader = Mutex::new(BlockReader::new(source.parts(), BLOCK_BYTES));
+    // A whole input that has been seen already needs no more room than it takes, and one byte to
+    // find its end.
+    let block_bytes = if source.head_is_all() { source.head().len() + 1 } else { BLOCK_BYTES };
+    let reader = Mutex::new(BlockReader::new(source.parts(), block_bytes));
     let first_bad = AtomicUsize::new(usize::MAX);
     let outcomes = Mutex::new(Vec::new());
     (0..rayon::current_num_threads()).into_par_iter().with_max_len(1).for_each(|_| {
@@ -182,9 +186,9 @@ impl<'s> BlockReader<'s> {
                     self.carry.extend_from_slice(&bytes[newline + 1..filled]);
                     break newline + 1;
                 }
-                if filled > LONGEST_LINE {
-                    let problem =
-                        format!("a line of more than {LONGEST_LINE} bytes: not a text file?");
+                if filled >= LONGEST_LINE {
+                    let limit = LONGEST_LINE >> 20;
+                    let problem = format!("a line of more than {limit} MiB: not a text file?");
                     return Err(Error::data(part.name(), Place::File, problem));
                 }
                 goal *= 2;

@@ -1,9 +1,9 @@
 //! How a text table is laid out, from its first lines: delimiter, header, columns, kind of ids.
 
 use super::number::looks_numeric;
+use super::scanner::head_lines;
 use super::skip_mark;
 use super::table::{Delimiter, Table, fields};
-use super::{is_blank, trim_line_end};
 use crate::formats::{Column, IdKind, ReadOptions};
 use crate::source::Source;
 use crate::{Error, Place, Result};
@@ -44,6 +44,9 @@ const ID_COLUMNS: [&str; 28] = [
 /// mistakes, and reported as such.
 const NAMES_FROM_SHARE: f64 = 0.05;
 
+/// How many columns a message names.
+const SHOWN_COLUMNS: usize = 20;
+
 /// A detected layout.
 pub(crate) struct Detected {
     pub(crate) table: Table,
@@ -52,7 +55,7 @@ pub(crate) struct Detected {
 
 /// Whether the beginning of an input is text: no control bytes but line ends and tabs.
 pub(crate) fn is_text(head: &[u8]) -> bool {
-    head.iter().all(|&b| b >= b' ' || matches!(b, b'\n' | b'\r' | b'\t' | 0x0c))
+    head.iter().all(|&b| b >= b' ' || matches!(b, b'\n' | b'\r' | b'\t'))
 }
 
 /// Looks at the beginning of `source`. What `options` says is taken as said.
@@ -65,24 +68,21 @@ pub(crate) fn detect(source: &Source, options: &ReadOptions<'_>) -> Result<Detec
         let problem = format!("expected text, found the byte {:#04x}", head[at]);
         return Err(source.error(Place::Byte(at as u64), problem));
     }
-    let comments = Table::default().comments;
-    let lines = sample_lines(head, source.head_is_all());
-    let first_row = lines.iter().position(|line| {
-        let start = line.iter().position(|&b| !is_blank(b));
-        start.is_some_and(|start| !comments.iter().any(|c| line[start..].starts_with(c)))
-    });
-    let Some(first_row) = first_row else {
+    let lines: Vec<&[u8]> = head_lines(source).map(|line| line.text).collect();
+    if let [line] = lines[..]
+        && let Some(at) = memchr::memchr(b'\r', line)
+    {
+        let problem = "lines end in CR alone; make that LF, for example with tr '\\r' '\\n'";
+        return Err(source.error(Place::line(1, at + 1, line), problem));
+    }
+    let is_row = |line: &&[u8]| Table::default().is_row(line);
+    let Some(first_row) = lines.iter().position(|line| is_row(line)) else {
         // Comments only: no edges, unless the rows start beyond the sample.
         let table = Table { names: options.ids == IdKind::Names, ..Table::default() };
         let vertices = options.declared(0);
         return Ok(Detected { table: Table { vertices, ..table }, header: false });
     };
-    let rows: Vec<&[u8]> = lines[first_row..]
-        .iter()
-        .copied()
-        .filter(|line| line.iter().any(|&b| !is_blank(b)))
-        .filter(|line| !comments.iter().any(|c| line.trim_ascii_start().starts_with(c)))
-        .collect();
+    let rows: Vec<&[u8]> = lines.iter().copied().filter(is_row).collect();
     let delimiter = find_delimiter(&rows);
     let split = |row: &&[u8]| -> Vec<Vec<u8>> {
         fields(row, delimiter).map_while(|f| f.ok()).map(|f| f.value.into_owned()).collect()
@@ -109,7 +109,11 @@ pub(crate) fn detect(source: &Source, options: &ReadOptions<'_>) -> Result<Detec
         None if columns < 2 => {
             let text = lines[first_row];
             let place = Place::line(first_row as u64 + 1, 1, text);
-            return Err(source.error(place, "expected at least 2 columns, found 1"));
+            let problem = match source.head_is_all() || memchr::memchr(b'\n', head).is_some() {
+                true => "expected at least 2 columns, found 1",
+                false => "the first row is longer than 64 KiB, so its columns cannot be told",
+            };
+            return Err(source.error(place, problem));
         }
         None => ((0, 1), (columns > 2 && numbers_in(data, 2) > 0).then_some(2)),
     };
@@ -136,23 +140,18 @@ pub(crate) fn detect(source: &Source, options: &ReadOptions<'_>) -> Result<Detec
     Ok(Detected { table, header })
 }
 
-/// Whole lines of the head, without line endings.
-fn sample_lines(head: &[u8], head_is_all: bool) -> Vec<&[u8]> {
-    let mut lines: Vec<&[u8]> = head.split_inclusive(|&b| b == b'\n').map(trim_line_end).collect();
-    if !head_is_all && lines.len() > 1 && head.last() != Some(&b'\n') {
-        lines.pop();
-    }
-    lines
-}
-
-/// Tab, semicolon or comma if the first row has one, else blanks. Tabs must cut all rows alike:
-/// people align columns with a mix of tabs and spaces.
+/// Tab, semicolon or comma if one cuts the first row, outside of quotes, else blanks. Tabs must
+/// cut all rows alike: people align columns with a mix of tabs and spaces.
 fn find_delimiter(rows: &[&[u8]]) -> Delimiter {
-    let count = |row: &[u8], byte: u8| row.iter().filter(|&&b| b == byte).count();
+    let pieces = |row: &[u8], delimiter: Delimiter| {
+        fields(row, delimiter).try_fold(0, |pieces, field| field.is_ok().then_some(pieces + 1))
+    };
     for byte in [b'\t', b';', b','] {
-        let here = count(rows[0], byte);
-        if here > 0 && (byte != b'\t' || rows.iter().all(|row| count(row, byte) == here)) {
-            return Delimiter::Byte(byte);
+        let delimiter = Delimiter::Byte(byte);
+        let here = pieces(rows[0], delimiter);
+        let alike = || rows.iter().all(|row| pieces(row, delimiter) == here);
+        if here > Some(1) && (byte != b'\t' || alike()) {
+            return delimiter;
         }
     }
     Delimiter::Blanks
@@ -193,8 +192,8 @@ fn find_column(
         ))),
         Column::Name(name) => {
             header.iter().position(|field| field == name.as_bytes()).ok_or_else(|| {
-                let known: Vec<_> = header.iter().map(|f| crate::error::printable(f)).collect();
-                let known = known.join(", ");
+                let known = header.iter().take(SHOWN_COLUMNS).map(|f| crate::error::printable(f));
+                let known = known.collect::<Vec<_>>().join(", ");
                 Error::Request(format!(
                     "{}: there is no column '{name}'; its header names: {known}",
                     source.name()

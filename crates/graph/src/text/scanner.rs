@@ -9,6 +9,10 @@ use crate::source::{Part, Source};
 use crate::text::number;
 use crate::{Error, Result};
 
+/// A line may hold all neighbours of a vertex, so lines may be long, but words and the gaps between
+/// them may not: a few packed bytes could otherwise unpack to more than there is memory.
+const LONGEST_WORD: usize = 16 << 20;
+
 /// Goes through the lines of a one-part input.
 pub(crate) struct Scanner<'s> {
     part: &'s Part,
@@ -60,8 +64,23 @@ impl<'s> Scanner<'s> {
 
     fn advance(&mut self) -> Result<bool> {
         self.line.clear();
-        let read = self.reader.read_until(b'\n', &mut self.line);
-        let some = read.map_err(|e| self.part.read_error(e))? > 0;
+        loop {
+            let before = self.line.len();
+            let read =
+                (&mut self.reader).take(LONGEST_WORD as u64).read_until(b'\n', &mut self.line);
+            let read = read.map_err(|e| self.part.read_error(e))?;
+            if read < LONGEST_WORD || self.line.ends_with(b"\n") {
+                break;
+            }
+            let blanks = self.line[before..].iter().filter(|&&b| is_blank(b)).count();
+            if blanks == 0 || blanks == read {
+                let limit = LONGEST_WORD >> 20;
+                let problem = format!("a word of more than {limit} MiB: not a text file?");
+                let place = Place::line(self.number + 1, before + 1, b"");
+                return Err(Error::data(self.part.name(), place, problem));
+            }
+        }
+        let some = !self.line.is_empty();
         self.number += u64::from(some);
         Ok(some)
     }
@@ -79,14 +98,16 @@ impl<'s> Scanner<'s> {
     }
 }
 
-/// The lines at the beginning of an input, as far as it was looked at.
+/// The lines at the beginning of an input, as far as it was looked at. A last line that goes on
+/// out of sight is left out, unless it is the only one.
 pub(crate) fn head_lines(source: &Source) -> impl Iterator<Item = Line<'_>> {
-    let lines = skip_mark(source.head()).split_inclusive(|&b| b == b'\n');
-    lines.map(trim_line_end).zip(1..).map(|(text, number)| Line {
-        text,
-        number,
-        file: source.name(),
-    })
+    let head = skip_mark(source.head());
+    let whole = match memchr::memrchr(b'\n', head) {
+        Some(last) if !source.head_is_all() => &head[..=last],
+        _ => head,
+    };
+    let lines = whole.split_inclusive(|&b| b == b'\n').map(trim_line_end);
+    lines.zip(1..).map(|(text, number)| Line { text, number, file: source.parts()[0].name() })
 }
 
 impl<'a> Line<'a> {

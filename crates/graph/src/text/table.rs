@@ -5,7 +5,10 @@
 //! [`Table::slow_row`], which knows all the rules and the place of every byte. The two agree on
 //! every row the fast path takes: tests compare them.
 
+use rayon::prelude::*;
+
 use super::blocks::{Done, LineOrError, for_each_block};
+use super::detect::is_text;
 use super::{LineError, is_blank, number, trim_line_end};
 use crate::build::Edges;
 use crate::formats::ReadOptions;
@@ -13,7 +16,7 @@ use crate::graph::{Adjacency, Graph};
 use crate::ingest::{Ingest, NameList, VertexList, VertexRange};
 use crate::source::Source;
 use crate::weight::{Weight, WeightKind};
-use crate::{Csr, Direction, Ids, Place, Result};
+use crate::{Csr, Direction, Error, Ids, Place, Result};
 
 /// What stands between columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,16 +139,25 @@ impl Table {
             let (csr, ids) = ingest.finish(listed, V::from_f64)?;
             Ok(Loaded { adjacency: csr.into(), ids, rows })
         }
+        let unfit = |what: &str| {
+            let name = source.name();
+            Error::Request(format!("{name}: not all weights are {what}: read them as f64"))
+        };
         match kind {
             WeightKind::None => build::<()>(ingest, listed, rows),
             WeightKind::U32 if whole => build::<u32>(ingest, listed, rows),
-            WeightKind::F32 => build::<f32>(ingest, listed, rows),
+            WeightKind::F32 => {
+                let loaded = build::<f32>(ingest, listed, rows)?;
+                // In the text all were finite, so what is not has been too large.
+                match &loaded.adjacency {
+                    Adjacency::F32(csr) if !csr.all_weights().par_iter().all(|w| w.is_finite()) => {
+                        Err(unfit("single-precision numbers"))
+                    }
+                    _ => Ok(loaded),
+                }
+            }
             WeightKind::F64 => build::<f64>(ingest, listed, rows),
-            WeightKind::U32 => Err(crate::Error::Request(format!(
-                "{}: not all weights are whole numbers from 0 to {}: read them as f64",
-                source.name(),
-                u32::MAX
-            ))),
+            WeightKind::U32 => Err(unfit("whole numbers from 0 to 4294967295")),
         }
     }
 
@@ -222,6 +234,12 @@ impl Table {
             line += 1;
         }
         Ok(line)
+    }
+
+    /// Whether a line holds an edge: it is neither empty nor a comment.
+    pub(crate) fn is_row(&self, line: &[u8]) -> bool {
+        let start = line.iter().position(|&b| !is_blank(b));
+        start.is_some_and(|start| !self.comments.iter().any(|c| line[start..].starts_with(c)))
     }
 
     /// Whether rows are integers in the usual columns, which the fast path reads.
@@ -301,8 +319,7 @@ impl Table {
         row: &[u8],
         rows: &mut Rows<W>,
     ) -> Result<(), (usize, String)> {
-        let start = row.iter().position(|&b| !is_blank(b)).unwrap_or(row.len());
-        if start == row.len() || self.comments.iter().any(|c| row[start..].starts_with(c)) {
+        if !self.is_row(row) {
             return Ok(());
         }
         let (mut count, mut source, mut destination, mut weight) = (0, None, None, None);
@@ -343,6 +360,11 @@ impl Table {
             for field in [&source, &destination] {
                 if field.value.is_empty() {
                     return Err((field.at, "expected an id, found an empty field".into()));
+                }
+                // A lone CR is no line end, and what is no text could not be written again.
+                if let Some(byte) = field.value.iter().find(|&&b| b == b'\r' || !is_text(&[b])) {
+                    let problem = format!("expected text, found the byte {byte:#04x} in a name");
+                    return Err((field.at, problem));
                 }
             }
             rows.names.push(&source.value);
