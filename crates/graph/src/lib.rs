@@ -21,6 +21,7 @@ mod rank;
 pub mod reweigh;
 pub mod rows;
 pub mod save;
+pub mod slices;
 pub mod source;
 pub mod stats;
 mod text;
