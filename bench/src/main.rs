@@ -5,17 +5,19 @@
 
 mod load;
 mod measure;
+mod net;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match words[..] {
         ["load", ref options @ ..] => load::run(options),
+        ["net"] => net::run(),
         ["--measure", contestant, input] => {
             measure::in_this_process(load::CONTESTANTS, contestant, input)
         }
         _ => {
-            eprintln!("parton-bench load [--scale N] [--turns N] [--folder DIR]");
+            eprintln!("parton-bench load [--scale N] [--turns N] [--folder DIR]\nparton-bench net");
             std::process::exit(2);
         }
     }

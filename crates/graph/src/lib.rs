@@ -38,6 +38,6 @@ pub use csr::Csr;
 pub use error::{Error, Place, Result};
 pub use graph::{Adjacency, Direction, Graph};
 pub use id_map::{Ids, OriginalId};
-pub use ids::{GlobalId, HostId, LocalId};
+pub use ids::{GlobalId, LocalId};
 pub use ingest::VertexRange;
 pub use weight::{Weight, WeightKind};

@@ -10,7 +10,7 @@ use crate::csr::MAX_VERTICES;
 use crate::formats::Format;
 use crate::source::{ByteSource, Source};
 use crate::weight::{Weight, WeightKind};
-use crate::{Adjacency, Csr, Error, LocalId, Result};
+use crate::{Adjacency, Csr, Error, Ids, LocalId, Result};
 
 /// Out-edges of the vertices `first, first + 1, …`.
 ///
@@ -35,6 +35,7 @@ impl Rows {
 pub struct RowFile {
     bytes: ByteSource<'static>,
     layout: RowLayout,
+    ids: Ids,
 }
 
 /// Where a file keeps its arrays.
@@ -63,7 +64,8 @@ impl RowFile {
         if layout.vertices > MAX_VERTICES {
             return Err(Error::too_many_vertices(source.name(), layout.vertices));
         }
-        Ok(Some(RowFile { bytes: source.bytes()?.into_owned(), layout }))
+        let ids = format.row_ids(source, &layout)?;
+        Ok(Some(RowFile { bytes: source.bytes()?.into_owned(), layout, ids }))
     }
 
     /// Number of vertices of the whole graph.
@@ -79,6 +81,11 @@ impl RowFile {
     /// Type of the weights.
     pub fn weight_kind(&self) -> WeightKind {
         self.layout.weight_kind
+    }
+
+    /// What users call the vertices; mapped, where it is a table.
+    pub fn ids(&self) -> &Ids {
+        &self.ids
     }
 
     /// Number of edges before those of `vertex`.

@@ -12,6 +12,7 @@
 //! [`layout`], [`routes`], [`partition`].
 
 pub mod blocks;
+mod dictionary;
 mod directory;
 pub mod error;
 pub mod grid;
@@ -27,6 +28,7 @@ pub mod saved;
 mod shuffle;
 mod trade;
 
+pub use dictionary::Originals;
 pub use error::{Error, Result};
 pub use input::Input;
 pub use partition::{Partition, Plan};

@@ -2,11 +2,12 @@
 
 use std::sync::OnceLock;
 
-use parton_graph::{Adjacency, Buffer, Csr, GlobalId, LocalId, Weight, with_csr};
+use parton_graph::{Adjacency, Buffer, Csr, GlobalId, LocalId, OriginalId, Weight, with_csr};
 use parton_net::{HostId, Net};
 use rayon::prelude::*;
 
 use crate::blocks::Blocks;
+use crate::dictionary::Originals;
 use crate::input::Input;
 use crate::layout::{Layout, MasterParts, lay_out};
 use crate::policy::{self, Policy, Setup};
@@ -62,6 +63,7 @@ pub struct Partition {
     pub(crate) globals: Buffer<u32>,
     pub(crate) adjacency: Adjacency,
     pub(crate) routes: Vec<Routes>,
+    pub(crate) originals: Originals,
     pub(crate) note: Option<String>,
     /// Most bytes held at once while this was built.
     pub(crate) peak_bytes: u64,
@@ -73,22 +75,26 @@ impl Partition {
     pub fn build(net: &mut Net, input: &Input, plan: &Plan) -> Result<Self> {
         let (kind, argument) = policy::find(&plan.policy)?;
         let shares = plan.shares(net.num_hosts())?;
-        let (rows, readers) = input.rows(net)?;
+        let share = input.share(net)?;
+        let (rows, readers) = (&share.rows, &share.readers);
         let num_edges = net.all_reduce(rows.adjacency.num_edges(), |a, b| a + b)?;
         let policy = (kind.build)(&mut Setup {
             net,
-            rows: &rows,
-            readers: &readers,
+            rows,
+            readers,
             shares: &shares,
             num_edges,
             threshold: plan.threshold,
             argument,
         })?;
-        let received = shuffle(net, &rows, &*policy)?;
+        let received = shuffle(net, rows, &*policy)?;
         let weight_kind = rows.adjacency.weight_kind();
         let row_bytes = rows.adjacency.bytes();
-        drop(rows);
-        let layout = Self::agree(net, &received, &*policy, &readers)?;
+        let (num_vertices, dictionary) = (u64::from(readers.num_vertices()), share.dictionary());
+        let layout = Self::agree(net, &received, &*policy, readers)?;
+        let mine = &layout.globals[..layout.masters.all as usize];
+        let originals = input.originals(net, dictionary, mine)?;
+        drop(share);
         let adjacency = match weight_kind {
             parton_graph::WeightKind::None => local_edges::<()>(&received, &layout).into(),
             parton_graph::WeightKind::U32 => local_edges::<u32>(&received, &layout).into(),
@@ -97,8 +103,9 @@ impl Partition {
         };
         let mut partition = Partition {
             host: net.host(),
-            num_vertices: u64::from(readers.num_vertices()),
+            num_vertices,
             num_edges,
+            originals,
             masters: layout.masters,
             peak_bytes: 0,
             note: policy.note(),
@@ -131,6 +138,7 @@ impl Partition {
         globals: Vec<u32>,
         adjacency: Adjacency,
         routes: Vec<Routes>,
+        originals: Originals,
     ) -> Self {
         Partition {
             host,
@@ -140,6 +148,7 @@ impl Partition {
             globals: globals.into(),
             adjacency,
             routes,
+            originals,
             note: None,
             peak_bytes: 0,
             in_edges: OnceLock::new(),
@@ -184,6 +193,15 @@ impl Partition {
     /// The vertex of the whole graph that a local id stands for.
     pub fn global(&self, local: LocalId) -> GlobalId {
         GlobalId(u64::from(self.globals[local.index()]))
+    }
+
+    /// What users call a vertex that this host masters.
+    ///
+    /// # Panics
+    /// When `master` is a mirror.
+    pub fn original(&self, master: LocalId) -> OriginalId<'_> {
+        assert!(master.0 < self.masters.all, "local id {master} is a mirror");
+        self.originals.get(master.index(), self.global(master).0)
     }
 
     /// This host's out-edges, between local ids.

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! manifest.json    version, policy, hosts, sizes; name, bytes and CRC-32 of every host's file
-//! host-00000.part  header, routes, then the arrays: globals, offsets, targets, weights, masters
+//! host-00000.part  header, routes, then the arrays: globals, offsets, targets, weights, masters,
+//!                  original ids of the masters
 //! ```
 //!
 //! All numbers in host files are little-endian. The manifest is written last, so a folder without
@@ -10,6 +11,7 @@
 
 use std::path::{Path, PathBuf};
 
+use parton_graph::id_map::Names;
 use parton_graph::save::Output;
 use parton_graph::source::{ByteSource, Source};
 use parton_graph::{
@@ -20,11 +22,15 @@ use serde_json::{Value, json};
 
 use crate::layout::MasterParts;
 use crate::routes::{Parts, Routes};
-use crate::{Error, Partition, Result};
+use crate::{Error, Originals, Partition, Result};
 
 const MAGIC: u64 = u64::from_le_bytes(*b"\x89PARPART");
 const VERSION: u64 = 1;
 const MANIFEST: &str = "manifest.json";
+/// Kinds of original ids.
+const OFFSET: u64 = 0;
+const INTEGERS: u64 = 1;
+const NAMES: u64 = 2;
 /// Numbers in a host file's header, and for each peer after it.
 const HEADER_WORDS: usize = 12;
 const ROUTE_WORDS: usize = 8;
@@ -103,7 +109,11 @@ impl Partition {
             u64::from(written) << 32 | u64::from(all),
             self.globals.len() as u64,
             self.adjacency.num_edges(),
-            0,
+            match &self.originals {
+                Originals::Offset(_) => OFFSET,
+                Originals::Integers(_) => INTEGERS,
+                Originals::Names(_) => NAMES,
+            },
         ])?;
         for routes in &self.routes {
             let Routes { first_mirror, mirror_parts: m, master_parts: o, masters } = routes;
@@ -124,6 +134,14 @@ impl Partition {
         with_csr!(&self.adjacency, csr => file.write(csr.all_weights()))?;
         for routes in &self.routes {
             file.write(&routes.masters)?;
+        }
+        match &self.originals {
+            Originals::Offset(offset) => file.write(&[*offset])?,
+            Originals::Integers(ids) => file.write(ids)?,
+            Originals::Names(names) => {
+                file.write(names.ends())?;
+                file.write(names.bytes())?;
+            }
         }
         let sums = [file.bytes, u64::from(file.crc.finalize())];
         file.out.commit()?;
@@ -207,7 +225,7 @@ impl HostFile {
             Some(WeightKind::U32) => reader.csr::<u32>(proxies, edges)?.into(),
             Some(WeightKind::F32) => reader.csr::<f32>(proxies, edges)?.into(),
             Some(WeightKind::F64) => reader.csr::<f64>(proxies, edges)?.into(),
-            None => return Err(bytes.error(48, "unknown kind of weights").into()),
+            None => return Err(reader.bad("kind of weights")),
         };
         let routes = route_words.chunks_exact(ROUTE_WORDS).map(|words| {
             let parts = |w: &[u32]| Parts { written: w[0], both: w[1], read: w[2] };
@@ -219,8 +237,20 @@ impl HostFile {
             })
         });
         let routes = routes.collect::<Result<Vec<_>>>()?;
+        let originals = match header[11] {
+            OFFSET => Originals::Offset(reader.next(1)?[0]),
+            INTEGERS => Originals::Integers(reader.next(u64::from(all))?),
+            NAMES => {
+                let ends: Vec<u64> = reader.next(u64::from(all))?;
+                let bytes = reader.next(ends.last().copied().unwrap_or(0))?;
+                let names = Names::from_parts(ends.into(), bytes.into());
+                Originals::Names(names.filter(Names::is_sound).ok_or_else(|| reader.bad("names"))?)
+            }
+            _ => return Err(reader.bad("kind of ids")),
+        };
         let masters = MasterParts { both, read, written, all };
-        Ok(Partition::from_parts(host, (header[4], header[5]), masters, globals, adjacency, routes))
+        let sizes = (header[4], header[5]);
+        Ok(Partition::from_parts(host, sizes, masters, globals, adjacency, routes, originals))
     }
 
     /// Length and checksum must be those of the manifest.
@@ -251,6 +281,10 @@ struct Arrays<'a> {
 }
 
 impl Arrays<'_> {
+    fn bad(&self, what: &str) -> Error {
+        self.bytes.error(self.at, format!("unexpected {what}")).into()
+    }
+
     fn next<T: bytemuck::Pod + Send>(&mut self, count: u64) -> Result<Vec<T>> {
         let array = self.bytes.read_array(self.at, count)?;
         self.at += count * size_of::<T>() as u64;

@@ -61,6 +61,12 @@ pub trait Format: Sync {
         Ok(None)
     }
 
+    /// What the vertices of a file with a row layout are called, without reading all of it.
+    fn row_ids(&self, source: &Source, layout: &RowLayout) -> Result<Ids> {
+        let _ = source;
+        Ok(Ids::dense(layout.vertices as usize))
+    }
+
     /// How to write this format, where Parton does.
     fn writer(&self) -> Option<&dyn Write> {
         None
@@ -258,6 +264,11 @@ pub fn read(
         Some(Direction::Directed) => Ok(Graph { direction: Direction::Directed, ..graph }),
         None => Ok(graph),
     }
+}
+
+/// Whether original ids lie in a file beside this one, which [`read`] takes them from.
+pub fn has_ids_beside(source: &Source) -> bool {
+    source.path().is_some_and(|path| sidecar::path_for(path).is_file())
 }
 
 /// Writes a graph to `path`, whole or not at all; `format` follows from the name when it is not

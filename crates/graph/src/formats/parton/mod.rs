@@ -92,6 +92,11 @@ impl Format for Parton {
         }))
     }
 
+    fn row_ids(&self, source: &Source, _: &RowLayout) -> Result<Ids> {
+        let bytes = source.bytes()?;
+        Loader { bytes: &bytes, contents: Contents::read(&bytes)?, meter: None }.ids()
+    }
+
     fn writer(&self) -> Option<&dyn Write> {
         Some(self)
     }
