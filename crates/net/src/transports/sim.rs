@@ -53,8 +53,8 @@ impl Default for SimOptions {
     }
 }
 
-/// What goes wrong in a simulated network, on top of delays that any network has. Faults are drawn
-/// apart from the schedule, so that asking for one does not reshuffle the rest.
+/// What goes wrong in a simulated network, on top of delays that any network has. Until the first
+/// fault strikes, a run is the same as without.
 #[derive(Clone, Debug, Default)]
 pub struct Faults {
     /// One message in so many is lost; 0 for none.

@@ -14,7 +14,7 @@ const MILLI: u64 = 1_000_000;
 /// The conditions under which one run takes place.
 pub(super) struct Weather {
     random: Random,
-    /// A host pauses after one step in so many.
+    /// A host pauses at one step in so many: after a send, before a look at what arrived.
     pause_one_in: u64,
     /// Longest pause, in nanoseconds.
     pause: u64,
@@ -52,7 +52,7 @@ impl Weather {
         self.random.below(self.pause * 4)
     }
 
-    /// How long a host pauses after a step: mostly not at all, which also keeps the simulation
+    /// How long a host pauses at a step: mostly not at all, which also keeps the simulation
     /// fast, since only a pause lets others run.
     pub(super) fn pause(&mut self, host: HostId) -> u64 {
         if !self.random.one_in(self.pause_one_in) {
