@@ -115,7 +115,8 @@ impl Source {
     pub fn memory(name: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Result<Self> {
         let (name, bytes) = (name.into(), bytes.into());
         let compression = Compression::of(&bytes);
-        let part = Part { name: name.clone(), content: Content::Memory(bytes), compression, window: None };
+        let part =
+            Part { name: name.clone(), content: Content::Memory(bytes), compression, window: None };
         Self::new(name, vec![part])
     }
 
@@ -199,7 +200,12 @@ impl Source {
             return Ok(None);
         };
         let bytes = self.bytes()?;
-        let cut = |n: u64| line_start(&bytes, (u128::from(bytes.len()) * u128::from(n) / u128::from(slices)) as u64);
+        let cut = |n: u64| {
+            line_start(
+                &bytes,
+                (u128::from(bytes.len()) * u128::from(n) / u128::from(slices)) as u64,
+            )
+        };
         let window = Some(cut(slice)?..cut(slice + 1)?);
         let content = Content::File(path.clone());
         let part = Part { name: name.clone(), content, compression: None, window };

@@ -74,9 +74,7 @@ impl Input {
         }
         Ok(match TextFile::open(source, format)? {
             Ok(file) => Input::Text(file),
-            Err(source) => {
-                Input::Whole(formats::read(&source, Some(format), &Default::default())?)
-            }
+            Err(source) => Input::Whole(formats::read(&source, Some(format), &Default::default())?),
         })
     }
 
@@ -308,7 +306,9 @@ where
             _ => bytemuck::pod_collect_to_vec(&batch[8 * count..]),
         };
         let edges = Edges {
-            sources: words(0).map(|id| bytemuck::pod_read_unaligned::<u32>(id) - rows.start).collect(),
+            sources: words(0)
+                .map(|id| bytemuck::pod_read_unaligned::<u32>(id) - rows.start)
+                .collect(),
             destinations: words(1).map(bytemuck::pod_read_unaligned).collect(),
             weights,
         };

@@ -181,13 +181,18 @@ impl Table {
 
     /// The edges of a text between integers, as they stand there.
     pub(crate) fn slice<W: ReadWeight>(&self, source: &Source) -> Result<TextSlice<W>> {
-        let blocks = for_each_block(source, &Silent, || (), |(), block| {
-            let mut rows = Rows::<W>::default();
-            let skip = if block.starts_part { self.skip_lines } else { 0 };
-            let lines = self.read_rows(block.text(), skip, FastPath::On, &mut rows)?;
-            let result = (rows.integers, rows.whole);
-            Ok::<_, LineOrError>(Done { result, lines })
-        })?;
+        let blocks = for_each_block(
+            source,
+            &Silent,
+            || (),
+            |(), block| {
+                let mut rows = Rows::<W>::default();
+                let skip = if block.starts_part { self.skip_lines } else { 0 };
+                let lines = self.read_rows(block.text(), skip, FastPath::On, &mut rows)?;
+                let result = (rows.integers, rows.whole);
+                Ok::<_, LineOrError>(Done { result, lines })
+            },
+        )?;
         let whole = blocks.iter().all(|(_, whole)| *whole);
         Ok(TextSlice { pieces: blocks.into_iter().map(|(edges, _)| edges).collect(), whole })
     }
