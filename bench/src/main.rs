@@ -6,6 +6,7 @@
 mod load;
 mod measure;
 mod net;
+mod partition;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -13,11 +14,15 @@ fn main() {
     match words[..] {
         ["load", ref options @ ..] => load::run(options),
         ["net"] => net::run(),
+        ["partition", ref options @ ..] => partition::run(options),
         ["--measure", contestant, input] => {
             measure::in_this_process(load::CONTESTANTS, contestant, input)
         }
         _ => {
-            eprintln!("parton-bench load [--scale N] [--turns N] [--folder DIR]\nparton-bench net");
+            eprintln!(
+                "parton-bench load [--scale N] [--turns N] [--folder DIR]\nparton-bench net\n\
+                 parton-bench partition [--scale N] [--hosts N] [--turns N] [--folder DIR]"
+            );
             std::process::exit(2);
         }
     }

@@ -114,6 +114,10 @@ fn hash(vertex: u32) -> u64 {
     x ^ (x >> 31)
 }
 
+/// What an edge costs a host, where a vertex costs one: where there are no edges, vertices still
+/// have to be shared out.
+const EDGE_COST: u64 = 16;
+
 /// What a policy may look at while it is being made. All hosts make it together.
 pub struct Setup<'a> {
     /// To the other hosts.
@@ -138,24 +142,24 @@ impl Setup<'_> {
         self.readers.num_vertices()
     }
 
-    /// Blocks in proportion to the shares, balanced by out-edges; a vertex itself counts as one.
+    /// Blocks in proportion to the shares, balanced by out-edges; a vertex itself costs little.
     pub fn blocks_by_out_edges(&mut self) -> Result<Blocks> {
         let first = self.rows.first as u32;
         let offsets = self.rows.adjacency.offsets();
         Blocks::balanced(self.net, self.readers.num_vertices(), self.shares, |add| {
             for (vertex, row) in (first..).zip(offsets.windows(2)) {
-                add(vertex, row[1] - row[0] + 1);
+                add(vertex, EDGE_COST * (row[1] - row[0]) + 1);
             }
         })
     }
 
-    /// Blocks in proportion to the shares, balanced by in-edges; a vertex itself counts as one.
+    /// Blocks in proportion to the shares, balanced by in-edges; a vertex itself costs little.
     pub fn blocks_by_in_edges(&mut self) -> Result<Blocks> {
         let vertices = self.rows.vertices();
         let targets = self.rows.adjacency.all_targets();
         Blocks::balanced(self.net, self.readers.num_vertices(), self.shares, |add| {
             vertices.clone().for_each(|vertex| add(vertex as u32, 1));
-            targets.iter().for_each(|target| add(target.0, 1));
+            targets.iter().for_each(|target| add(target.0, EDGE_COST));
         })
     }
 }
