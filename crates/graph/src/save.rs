@@ -1,5 +1,5 @@
 //! Writing a file so that its final name never holds half of it: write to a temporary beside it,
-//! flush to the disk, rename, flush the folder.
+//! flush to the disk, rename, flush the folder. Pipes and devices are written as they are.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -17,9 +17,16 @@ pub struct Output {
 }
 
 enum Writer {
-    Plain(BufWriter<NamedTempFile>),
-    Gzip(flate2::write::GzEncoder<BufWriter<NamedTempFile>>),
-    Zstd(zstd::Encoder<'static, BufWriter<NamedTempFile>>),
+    Plain(BufWriter<Target>),
+    Gzip(flate2::write::GzEncoder<BufWriter<Target>>),
+    Zstd(zstd::Encoder<'static, BufWriter<Target>>),
+}
+
+enum Target {
+    /// Will be renamed.
+    Temporary(NamedTempFile),
+    /// What exists and is no file (`/dev/stdout`, `/dev/null`): a rename would replace it.
+    Stream(File),
 }
 
 /// Large writes bypass the buffer; this serves the small ones.
@@ -33,12 +40,17 @@ impl Output {
         let path = path.as_ref();
         let folder = folder_of(path);
         let failed = |e| Error::Io { path: path.into(), action: "write", source: e };
-        let temporary = tempfile::Builder::new()
-            .prefix(".parton-")
-            .suffix(".tmp")
-            .tempfile_in(folder)
-            .map_err(failed)?;
-        let buffered = BufWriter::with_capacity(BUFFER_BYTES, temporary);
+        let target = match path.metadata() {
+            Ok(there) if there.is_dir() => {
+                let problem = "a folder; give the name of a file in it";
+                return Err(Error::Request(format!("{}: {problem}", path.display())));
+            }
+            Ok(there) if !there.is_file() => {
+                Target::Stream(File::options().write(true).open(path).map_err(failed)?)
+            }
+            _ => Target::Temporary(temporary_in(folder).map_err(failed)?),
+        };
+        let buffered = BufWriter::with_capacity(BUFFER_BYTES, target);
         let name = path.to_string_lossy();
         let writer = match Compression::strip(&name).1 {
             None => Writer::Plain(buffered),
@@ -76,8 +88,10 @@ impl Output {
             Writer::Gzip(encoder) => encoder.finish().map_err(failed)?,
             Writer::Zstd(encoder) => encoder.finish().map_err(failed)?,
         };
-        let temporary = buffered.into_inner().map_err(|e| failed(e.into_error()))?;
-        set_ordinary_permissions(temporary.as_file()).map_err(failed)?;
+        let temporary = match buffered.into_inner().map_err(|e| failed(e.into_error()))? {
+            Target::Temporary(temporary) => temporary,
+            Target::Stream(_) => return Ok(()),
+        };
         temporary.as_file().sync_all().map_err(failed)?;
         temporary.persist(&path).map_err(|e| failed(e.error))?;
         // The rename itself must survive a crash too; some file systems cannot flush a folder.
@@ -110,9 +124,63 @@ fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Temporaries are private to their owner; results are as readable as any new file (0666 less
-/// the usual mask, which cannot be asked for without changing it).
-fn set_ordinary_permissions(file: &File) -> io::Result<()> {
+/// A temporary that is as readable as any new file of this user, as it will be one.
+fn temporary_in(folder: &Path) -> io::Result<NamedTempFile> {
     use std::os::unix::fs::PermissionsExt;
-    file.set_permissions(std::fs::Permissions::from_mode(0o644))
+    let less_the_mask = std::fs::Permissions::from_mode(0o666);
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".parton-").suffix(".tmp").permissions(less_the_mask).tempfile_in(folder)
+}
+
+impl Write for Target {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Target::Temporary(temporary) => temporary.write(bytes),
+            Target::Stream(stream) => stream.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Target::Temporary(temporary) => temporary.flush(),
+            Target::Stream(stream) => stream.flush(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_are_as_readable_as_other_new_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let [ours, other] = ["ours", "other"].map(|name| folder.path().join(name));
+        let mut out = Output::create(&ours).unwrap();
+        out.write(b"x").unwrap();
+        assert!(!ours.exists(), "not there before it is whole");
+        out.commit().unwrap();
+        File::create(&other).unwrap();
+        let mode = |path: &Path| path.metadata().unwrap().permissions();
+        assert_eq!(mode(&ours), mode(&other));
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2, "nothing left behind");
+        assert!(matches!(Output::create(folder.path()), Err(Error::Request(_))));
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn what_is_no_file_is_written_and_stays() {
+        use std::io::Read;
+        use std::os::fd::AsRawFd;
+        let (mut from, to) = io::pipe().unwrap();
+        let mut out = Output::create(format!("/dev/fd/{}", to.as_raw_fd())).unwrap();
+        out.write(b"1 2\n").unwrap();
+        out.commit().unwrap();
+        drop(to);
+        let mut text = String::new();
+        from.read_to_string(&mut text).unwrap();
+        assert_eq!(text, "1 2\n");
+        Output::create("/dev/null").unwrap().commit().unwrap();
+        assert!(!Path::new("/dev/null").is_file());
+    }
 }
