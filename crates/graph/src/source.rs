@@ -97,8 +97,11 @@ impl Source {
         } else {
             let bad = |reason| Error::NoInput { path: path.into(), reason };
             let paths = glob::glob(spec).map_err(|e| bad(format!("not a glob: {e}")))?;
-            let paths: Result<Vec<_>, _> = paths.collect();
-            let paths = paths.map_err(|e| Error::io(e.path().to_owned(), "read", e.into()))?;
+            let unreadable = |e: glob::GlobError| {
+                let folder = e.path().to_path_buf();
+                Error::io(folder, "read", e.into())
+            };
+            let paths = paths.collect::<Result<Vec<_>, _>>().map_err(unreadable)?;
             Part::all(spec, paths.into_iter().filter(|path| is_part(path)).collect())?
         };
         let name = if spec == "-" { "standard input" } else { spec };
