@@ -12,7 +12,10 @@ use crate::{Error, Result};
 
 /// A file being written. Dropped without [`Output::commit`], it leaves nothing behind.
 pub struct Output {
+    /// As the user gave it.
     path: PathBuf,
+    /// The same without links: these stay, and what they lead to is replaced.
+    place: PathBuf,
     writer: Writer,
 }
 
@@ -25,7 +28,8 @@ enum Writer {
 enum Target {
     /// Will be renamed.
     Temporary(NamedTempFile),
-    /// What exists and is no file (`/dev/stdout`, `/dev/null`): a rename would replace it.
+    /// A pipe, a device or a file that is already open (`/dev/stdout`, `/dev/null`): a rename
+    /// would put a file in its place.
     Stream(File),
 }
 
@@ -38,17 +42,17 @@ impl Output {
     /// Starts a file that will be called `path`; an ending `.gz` or `.zst` packs it.
     pub fn create(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        let folder = folder_of(path);
+        let place = path.canonicalize().unwrap_or(path.into());
         let failed = |e| Error::Io { path: path.into(), action: "write", source: e };
         let target = match path.metadata() {
             Ok(there) if there.is_dir() => {
                 let problem = "a folder; give the name of a file in it";
                 return Err(Error::Request(format!("{}: {problem}", path.display())));
             }
-            Ok(there) if !there.is_file() => {
-                Target::Stream(File::options().write(true).open(path).map_err(failed)?)
+            Ok(there) if !there.is_file() || is_open(path) => {
+                Target::Stream(File::options().append(true).open(path).map_err(failed)?)
             }
-            _ => Target::Temporary(temporary_in(folder).map_err(failed)?),
+            _ => Target::Temporary(temporary_in(folder_of(&place)).map_err(failed)?),
         };
         let buffered = BufWriter::with_capacity(BUFFER_BYTES, target);
         let name = path.to_string_lossy();
@@ -61,12 +65,22 @@ impl Output {
                 Writer::Zstd(zstd::Encoder::new(buffered, ZSTD_LEVEL).map_err(failed)?)
             }
         };
-        Ok(Output { path: path.into(), writer })
+        Ok(Output { path: path.into(), place, writer })
     }
 
     /// The final name.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Whether it will be a file, beside which there can be others.
+    pub fn is_file(&self) -> bool {
+        let target = match &self.writer {
+            Writer::Plain(writer) => writer.get_ref(),
+            Writer::Gzip(writer) => writer.get_ref().get_ref(),
+            Writer::Zstd(writer) => writer.get_ref().get_ref(),
+        };
+        matches!(target, Target::Temporary(_))
     }
 
     /// Appends bytes.
@@ -81,7 +95,7 @@ impl Output {
 
     /// Gives the finished file its name.
     pub fn commit(self) -> Result<()> {
-        let Output { path, writer } = self;
+        let Output { path, place, writer } = self;
         let failed = |e: io::Error| Error::Io { path: path.clone(), action: "write", source: e };
         let buffered = match writer {
             Writer::Plain(writer) => writer,
@@ -93,9 +107,9 @@ impl Output {
             Target::Stream(_) => return Ok(()),
         };
         temporary.as_file().sync_all().map_err(failed)?;
-        temporary.persist(&path).map_err(|e| failed(e.error))?;
+        temporary.persist(&place).map_err(|e| failed(e.error))?;
         // The rename itself must survive a crash too; some file systems cannot flush a folder.
-        if let Ok(folder) = File::open(folder_of(&path)) {
+        if let Ok(folder) = File::open(folder_of(&place)) {
             let _ = folder.sync_all();
         }
         Ok(())
@@ -122,6 +136,14 @@ impl Write for Output {
 
 fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Whether an existing path leads through the list of files that a process has open, as
+/// `/dev/stdout` and `/dev/fd/3` do.
+fn is_open(path: &Path) -> bool {
+    let folder = folder_of(path);
+    let listed = folder.canonicalize().is_ok_and(|folder| folder.starts_with("/proc"));
+    listed || path.read_link().is_ok_and(|next| is_open(&folder.join(next)))
 }
 
 /// A temporary that is as readable as any new file of this user, as it will be one.
@@ -172,6 +194,7 @@ mod tests {
     fn what_is_no_file_is_written_and_stays() {
         use std::io::Read;
         use std::os::fd::AsRawFd;
+        use std::os::unix::fs::symlink;
         let (mut from, to) = io::pipe().unwrap();
         let mut out = Output::create(format!("/dev/fd/{}", to.as_raw_fd())).unwrap();
         out.write(b"1 2\n").unwrap();
@@ -182,5 +205,20 @@ mod tests {
         assert_eq!(text, "1 2\n");
         Output::create("/dev/null").unwrap().commit().unwrap();
         assert!(!Path::new("/dev/null").is_file());
+
+        // `parton convert … /dev/stdout >> file`
+        let folder = tempfile::tempdir().unwrap();
+        let [file, link, open] = ["file", "link", "open"].map(|name| folder.path().join(name));
+        std::fs::write(&file, "before ").unwrap();
+        let redirected = File::options().append(true).open(&file).unwrap();
+        symlink(format!("/proc/self/fd/{}", redirected.as_raw_fd()), &open).unwrap();
+        symlink(&file, &link).unwrap();
+        for (name, expected) in [(&open, "before x"), (&link, "x"), (&file, "x")] {
+            let mut out = Output::create(name).unwrap();
+            out.write(b"x").unwrap();
+            out.commit().unwrap();
+            assert_eq!(std::fs::read_to_string(&file).unwrap(), expected);
+        }
+        assert!(link.is_symlink() && open.is_symlink(), "links stay links");
     }
 }

@@ -13,7 +13,7 @@ use common::judge::{allowance, judge};
 use common::samples::{Sample, repaired, samples};
 use common::{examine, on_every_core};
 use folder::folder;
-use parton_graph::formats::{self, ReadOptions};
+use parton_graph::formats::{self, ReadOptions, WriteOptions};
 use parton_graph::source::Source;
 use parton_graph::{Error, Graph, Result};
 
@@ -379,6 +379,15 @@ fn pipes_are_read_once_and_whole() {
         assert_eq!((piped.adjacency, piped.ids), (expected.adjacency, expected.ids), "{what}");
         assert!(source.parts()[0].reader().is_err_and(|e| e.to_string().contains("only once")));
     }
+    // Written to one, ids that the format would keep in a file beside it have no place.
+    let graph = read("x", "5 9\n").unwrap();
+    let write = |format| {
+        let format = Some(formats::by_name(format).unwrap());
+        formats::write(&graph, "/dev/null".as_ref(), format, &WriteOptions::default())
+    };
+    write("edges").unwrap();
+    assert!(matches!(write("mtx"), Err(Error::Request(_))));
+    assert!(!std::path::Path::new("/dev/null.ids").exists());
     assert_eq!(Source::find("/dev/null").unwrap().head(), b"");
     for folder in ["/dev", "/dev/null/x"] {
         assert!(matches!(Source::file(folder.as_ref()), Err(Error::NoInput { .. })), "{folder}");

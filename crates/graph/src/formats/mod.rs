@@ -260,8 +260,15 @@ pub fn write(
         ))
     })?;
     let mut out = Output::create(path)?;
-    writer.write(graph, &mut out, options)?;
     let lost = writer.numbering(graph.num_vertices()).is_some_and(|own| own != graph.ids);
+    if lost && !out.is_file() {
+        return Err(Error::Request(format!(
+            "{}: the ids would be lost, as this format keeps them in a file beside it; write edges, \
+             .parquet or .parton instead",
+            path.display()
+        )));
+    }
+    writer.write(graph, &mut out, options)?;
     if lost {
         sidecar::write(&graph.ids, path)?.commit()?;
     } else if writer.numbering(0).is_some() {
