@@ -1,6 +1,8 @@
 //! libFuzzer on stable Rust: coverage instrumentation needs only stable code-generation options,
 //! so no nightly toolchain and no extra cargo command is needed.
 
+use std::process::{Command, Stdio};
+
 use super::{cargo, root, step};
 
 const INSTRUMENT: &str = "--cfg fuzzing -Cpasses=sancov-module \
@@ -12,38 +14,66 @@ const INSTRUMENT: &str = "--cfg fuzzing -Cpasses=sancov-module \
 
 /// Fuzzes one format, or all of them in turn, for so many seconds each.
 pub(crate) fn run(arguments: &[&str]) -> bool {
-    let (format, seconds) = match arguments {
-        [] => ("all", "60"),
-        [format] => (*format, "60"),
-        [format, seconds, ..] => (*format, *seconds),
+    let (wanted, seconds) = match arguments {
+        [] => (None, "60"),
+        [format] => (Some(*format), "60"),
+        [format, seconds, ..] => (Some(*format), *seconds),
     };
+    let known = match formats() {
+        Ok(known) => known,
+        Err(problem) => {
+            eprintln!("{problem}");
+            return false;
+        }
+    };
+    match wanted {
+        Some(format) if !known.iter().any(|name| name == format) => {
+            eprintln!("unknown format '{format}'; known: {}", known.join(", "));
+            false
+        }
+        Some(format) => fuzz(format, seconds),
+        None => known.iter().all(|format| fuzz(format, seconds)),
+    }
+}
+
+/// The fuzzer with these arguments of libFuzzer; it is built first where that is needed.
+fn fuzzer(arguments: &[&str]) -> Command {
     // With an explicit target, build scripts and macros are not instrumented.
     let target = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
     let run = ["run", "--release", "--manifest-path", "fuzz/Cargo.toml", "--target", &target, "--"];
-    let formats = match format {
-        "all" => {
-            let mut list = cargo(&["run", "--quiet", "--", "list", "--names", "formats"]);
-            match list.output() {
-                Ok(output) => String::from_utf8_lossy(&output.stdout).into_owned(),
-                Err(error) => {
-                    eprintln!("cannot list the formats: {error}");
-                    return false;
-                }
-            }
-        }
-        one => one.to_owned(),
-    };
-    formats.split_whitespace().all(|format| {
-        let corpus = root().join("fuzz/corpus").join(format);
-        if let Err(error) = std::fs::create_dir_all(&corpus) {
-            eprintln!("{}: {error}", corpus.display());
+    let mut fuzzer = cargo(&[&run[..], arguments].concat());
+    fuzzer.env("RUSTFLAGS", INSTRUMENT).env_remove("PARTON_FUZZ_FORMAT");
+    fuzzer
+}
+
+/// The names of all formats, which the fuzzer prints when it is given none.
+fn formats() -> Result<Vec<String>, String> {
+    let output = fuzzer(&[]).stderr(Stdio::inherit()).output();
+    let output = output.map_err(|error| format!("cannot run cargo: {error}"))?;
+    if !output.status.success() {
+        return Err("the fuzzer cannot be built or run".into());
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect())
+}
+
+fn fuzz(format: &str, seconds: &str) -> bool {
+    let [corpus, artifacts] =
+        ["corpus", "artifacts"].map(|folder| root().join("fuzz").join(folder).join(format));
+    for folder in [&corpus, &artifacts] {
+        if let Err(error) = std::fs::create_dir_all(folder) {
+            eprintln!("{}: {error}", folder.display());
             return false;
         }
-        let limits = [&format!("-max_total_time={seconds}"), "-max_len=4096", "-rss_limit_mb=4096"];
-        let corpus = corpus.to_string_lossy();
-        let arguments = [&run[..], &limits, &["-timeout=10", &*corpus]].concat();
-        let mut fuzz = cargo(&arguments);
-        fuzz.env("RUSTFLAGS", INSTRUMENT).env("PARTON_FUZZ_FORMAT", format);
-        step(&format!("fuzz {format}"), &mut fuzz)
-    })
+    }
+    let mut fuzzer = fuzzer(&[
+        &format!("-max_total_time={seconds}"),
+        &format!("-artifact_prefix={}/", artifacts.display()),
+        "-max_len=4096",
+        "-rss_limit_mb=4096",
+        "-timeout=10",
+        "-print_final_stats=1",
+        &corpus.to_string_lossy(),
+    ]);
+    fuzzer.env("PARTON_FUZZ_FORMAT", format).env("PARTON_FUZZ_CORPUS", &corpus);
+    step(&format!("fuzz {format}"), &mut fuzzer)
 }

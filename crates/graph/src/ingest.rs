@@ -235,9 +235,9 @@ impl<W: Weight> Ingest<W> {
         let largest_small = self.largest_small.load(Ordering::Relaxed);
         let largest = listed.last().map_or(largest_small, |&last| last.max(largest_small));
         let edges = self.small.num_edges() as u64;
-        // One bit per possible id may cost as much as the destinations of the edges do, or a
-        // megabyte: a single edge with a large id must not cost a walk over all smaller ones.
-        let affordable = 8 * (4 * edges + (1 << 20));
+        // One bit per possible id may cost as much as the destinations of the edges do, or what
+        // is nothing: a single edge with a large id must not cost a walk over all smaller ones.
+        let affordable = 8 * 4 * edges + (1 << 16);
         if self.has_large.load(Ordering::Relaxed) || largest >= LARGE.min(affordable) {
             return self.finish_sparse(listed, convert);
         }

@@ -1,5 +1,5 @@
 //! Writing a file so that its final name never holds half of it: write to a temporary beside it,
-//! flush to the disk, rename, flush the folder.
+//! flush to the disk, rename, flush the folder. Pipes and devices are written as they are.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -10,18 +10,28 @@ use tempfile::NamedTempFile;
 use crate::source::Compression;
 use crate::{Error, Result};
 
-/// A file being written. Dropped without [`Output::commit`], it leaves nothing behind; only what
-/// went to standard output cannot be taken back.
+/// A file being written. Dropped without [`Output::commit`], it leaves nothing behind.
 pub struct Output {
+    /// As the user gave it.
     path: PathBuf,
+    /// The same without links: these stay, and what they lead to is replaced.
+    place: PathBuf,
     writer: Writer,
 }
 
 enum Writer {
-    Plain(BufWriter<NamedTempFile>),
-    Gzip(flate2::write::GzEncoder<BufWriter<NamedTempFile>>),
-    Zstd(zstd::Encoder<'static, BufWriter<NamedTempFile>>),
-    Standard(BufWriter<io::Stdout>),
+    Plain(BufWriter<Target>),
+    Gzip(flate2::write::GzEncoder<BufWriter<Target>>),
+    Zstd(zstd::Encoder<'static, BufWriter<Target>>),
+}
+
+enum Target {
+    /// Will be renamed.
+    Temporary(NamedTempFile),
+    /// A pipe, a device or a file that is already open (`/dev/stdout`, `/dev/null`): a rename
+    /// would put a file in its place.
+    Stream(File),
+    Standard(io::Stdout),
 }
 
 /// The path that stands for standard output.
@@ -36,18 +46,20 @@ impl Output {
     /// standard output.
     pub fn create(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        if path == Path::new(STANDARD) {
-            let writer = Writer::Standard(BufWriter::with_capacity(BUFFER_BYTES, io::stdout()));
-            return Ok(Output { path: path.into(), writer });
-        }
-        let folder = folder_of(path);
+        let place = path.canonicalize().unwrap_or(path.into());
         let failed = |e| Error::Io { path: path.into(), action: "write", source: e };
-        let temporary = tempfile::Builder::new()
-            .prefix(".parton-")
-            .suffix(".tmp")
-            .tempfile_in(folder)
-            .map_err(failed)?;
-        let buffered = BufWriter::with_capacity(BUFFER_BYTES, temporary);
+        let target = match path.metadata() {
+            _ if path == Path::new(STANDARD) => Target::Standard(io::stdout()),
+            Ok(there) if there.is_dir() => {
+                let problem = "a folder; give the name of a file in it";
+                return Err(Error::Request(format!("{}: {problem}", path.display())));
+            }
+            Ok(there) if !there.is_file() || is_open(path) => {
+                Target::Stream(File::options().append(true).open(path).map_err(failed)?)
+            }
+            _ => Target::Temporary(temporary_in(folder_of(&place)).map_err(failed)?),
+        };
+        let buffered = BufWriter::with_capacity(BUFFER_BYTES, target);
         let name = path.to_string_lossy();
         let writer = match Compression::strip(&name).1 {
             None => Writer::Plain(buffered),
@@ -58,17 +70,22 @@ impl Output {
                 Writer::Zstd(zstd::Encoder::new(buffered, ZSTD_LEVEL).map_err(failed)?)
             }
         };
-        Ok(Output { path: path.into(), writer })
-    }
-
-    /// Whether this is standard output, beside which no other file can lie.
-    pub fn is_standard(&self) -> bool {
-        matches!(self.writer, Writer::Standard(_))
+        Ok(Output { path: path.into(), place, writer })
     }
 
     /// The final name.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Whether it will be a file, beside which there can be others.
+    pub fn is_file(&self) -> bool {
+        let target = match &self.writer {
+            Writer::Plain(writer) => writer.get_ref(),
+            Writer::Gzip(writer) => writer.get_ref().get_ref(),
+            Writer::Zstd(writer) => writer.get_ref().get_ref(),
+        };
+        matches!(target, Target::Temporary(_))
     }
 
     /// Appends bytes.
@@ -83,20 +100,22 @@ impl Output {
 
     /// Gives the finished file its name.
     pub fn commit(self) -> Result<()> {
-        let Output { path, writer } = self;
+        let Output { path, place, writer } = self;
         let failed = |e: io::Error| Error::Io { path: path.clone(), action: "write", source: e };
         let buffered = match writer {
             Writer::Plain(writer) => writer,
             Writer::Gzip(encoder) => encoder.finish().map_err(failed)?,
             Writer::Zstd(encoder) => encoder.finish().map_err(failed)?,
-            Writer::Standard(mut writer) => return writer.flush().map_err(failed),
         };
-        let temporary = buffered.into_inner().map_err(|e| failed(e.into_error()))?;
-        set_ordinary_permissions(temporary.as_file()).map_err(failed)?;
+        let temporary = match buffered.into_inner().map_err(|e| failed(e.into_error()))? {
+            Target::Temporary(temporary) => temporary,
+            Target::Stream(_) => return Ok(()),
+            Target::Standard(mut stream) => return stream.flush().map_err(failed),
+        };
         temporary.as_file().sync_all().map_err(failed)?;
-        temporary.persist(&path).map_err(|e| failed(e.error))?;
+        temporary.persist(&place).map_err(|e| failed(e.error))?;
         // The rename itself must survive a crash too; some file systems cannot flush a folder.
-        if let Ok(folder) = File::open(folder_of(&path)) {
+        if let Ok(folder) = File::open(folder_of(&place)) {
             let _ = folder.sync_all();
         }
         Ok(())
@@ -109,7 +128,6 @@ impl Write for Output {
             Writer::Plain(writer) => writer.write(bytes),
             Writer::Gzip(writer) => writer.write(bytes),
             Writer::Zstd(writer) => writer.write(bytes),
-            Writer::Standard(writer) => writer.write(bytes),
         }
     }
 
@@ -118,7 +136,6 @@ impl Write for Output {
             Writer::Plain(writer) => writer.flush(),
             Writer::Gzip(writer) => writer.flush(),
             Writer::Zstd(writer) => writer.flush(),
-            Writer::Standard(writer) => writer.flush(),
         }
     }
 }
@@ -127,9 +144,89 @@ fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Temporaries are private to their owner; results are as readable as any new file (0666 less
-/// the usual mask, which cannot be asked for without changing it).
-fn set_ordinary_permissions(file: &File) -> io::Result<()> {
+/// Whether an existing path leads through the list of files that a process has open, as
+/// `/dev/stdout` and `/dev/fd/3` do.
+fn is_open(path: &Path) -> bool {
+    let folder = folder_of(path);
+    let listed = folder.canonicalize().is_ok_and(|folder| folder.starts_with("/proc"));
+    listed || path.read_link().is_ok_and(|next| is_open(&folder.join(next)))
+}
+
+/// A temporary that is as readable as any new file of this user, as it will be one.
+fn temporary_in(folder: &Path) -> io::Result<NamedTempFile> {
     use std::os::unix::fs::PermissionsExt;
-    file.set_permissions(std::fs::Permissions::from_mode(0o644))
+    let less_the_mask = std::fs::Permissions::from_mode(0o666);
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".parton-").suffix(".tmp").permissions(less_the_mask).tempfile_in(folder)
+}
+
+impl Write for Target {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Target::Temporary(temporary) => temporary.write(bytes),
+            Target::Stream(stream) => stream.write(bytes),
+            Target::Standard(stream) => stream.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Target::Temporary(temporary) => temporary.flush(),
+            Target::Stream(stream) => stream.flush(),
+            Target::Standard(stream) => stream.flush(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_are_as_readable_as_other_new_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let [ours, other] = ["ours", "other"].map(|name| folder.path().join(name));
+        let mut out = Output::create(&ours).unwrap();
+        out.write(b"x").unwrap();
+        assert!(!ours.exists(), "not there before it is whole");
+        out.commit().unwrap();
+        File::create(&other).unwrap();
+        let mode = |path: &Path| path.metadata().unwrap().permissions();
+        assert_eq!(mode(&ours), mode(&other));
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2, "nothing left behind");
+        assert!(matches!(Output::create(folder.path()), Err(Error::Request(_))));
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn what_is_no_file_is_written_and_stays() {
+        use std::io::Read;
+        use std::os::fd::AsRawFd;
+        use std::os::unix::fs::symlink;
+        let (mut from, to) = io::pipe().unwrap();
+        let mut out = Output::create(format!("/dev/fd/{}", to.as_raw_fd())).unwrap();
+        out.write(b"1 2\n").unwrap();
+        out.commit().unwrap();
+        drop(to);
+        let mut text = String::new();
+        from.read_to_string(&mut text).unwrap();
+        assert_eq!(text, "1 2\n");
+        Output::create("/dev/null").unwrap().commit().unwrap();
+        assert!(!Path::new("/dev/null").is_file());
+
+        // `parton convert … /dev/stdout >> file`
+        let folder = tempfile::tempdir().unwrap();
+        let [file, link, open] = ["file", "link", "open"].map(|name| folder.path().join(name));
+        std::fs::write(&file, "before ").unwrap();
+        let redirected = File::options().append(true).open(&file).unwrap();
+        symlink(format!("/proc/self/fd/{}", redirected.as_raw_fd()), &open).unwrap();
+        symlink(&file, &link).unwrap();
+        for (name, expected) in [(&open, "before x"), (&link, "x"), (&file, "x")] {
+            let mut out = Output::create(name).unwrap();
+            out.write(b"x").unwrap();
+            out.commit().unwrap();
+            assert_eq!(std::fs::read_to_string(&file).unwrap(), expected);
+        }
+        assert!(link.is_symlink() && open.is_symlink(), "links stay links");
+    }
 }

@@ -100,7 +100,12 @@ impl Source {
         } else {
             let bad = |reason| Error::NoInput { path: path.into(), reason };
             let paths = glob::glob(spec).map_err(|e| bad(format!("not a glob: {e}")))?;
-            Part::all(spec, paths.filter_map(|p| p.ok()).filter(|p| p.is_file()).collect())?
+            let unreadable = |e: glob::GlobError| {
+                let folder = e.path().to_path_buf();
+                Error::io(folder, "read", e.into())
+            };
+            let paths = paths.collect::<Result<Vec<_>, _>>().map_err(unreadable)?;
+            Part::all(spec, paths.into_iter().filter(|path| is_part(path)).collect())?
         };
         let name = if spec == "-" { "standard input" } else { spec };
         Self::new(name.into(), parts)
@@ -256,11 +261,17 @@ fn files_in(folder: &Path) -> Result<Vec<PathBuf>> {
         let path = entry.map_err(|e| Error::io(folder, "read", e))?.path();
         // `_SUCCESS` and hidden files are bookkeeping of the programs that write folders of parts.
         let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-        if path.is_file() && !name.starts_with(['.', '_']) {
+        if is_part(&path) && !name.starts_with(['.', '_']) {
             files.push(path);
         }
     }
     Ok(files)
+}
+
+/// Whether a path found in a folder or by a glob is a part. A link to nowhere is: it will be an
+/// error, where leaving it out would silently read less.
+fn is_part(path: &Path) -> bool {
+    path.is_file() || !path.exists()
 }
 
 impl Part {

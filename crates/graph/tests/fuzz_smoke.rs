@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::samples::{Sample, samples};
+use common::samples::{Sample, repaired, samples};
 use common::{examine, on_every_core};
 use parton_graph::formats;
 
@@ -141,6 +141,9 @@ fn mutated_files_are_graphs_or_errors() {
             let mut bytes = bytes.clone();
             for _ in 0..1 + dice.below(4) {
                 mutate(&mut bytes, &dice.of(&others).bytes, &mut dice);
+            }
+            if let Some(repaired) = repaired(*format, &bytes) {
+                examine(Some(*format), name, &repaired)?;
             }
             examine(Some(*format), name, &bytes)?;
             examine(None, name, &bytes)

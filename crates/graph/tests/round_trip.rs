@@ -1,9 +1,13 @@
 //! Graphs of every kind through every pair of written formats: what comes back is what went in,
 //! as far as each format can say it.
 
-use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+#[path = "common/folder.rs"]
+mod folder;
 
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use folder::folder;
 use parton_graph::formats::{self, Format, IdKind, ReadOptions, WriteOptions};
 use parton_graph::id_map::Names;
 use parton_graph::source::Source;
@@ -209,13 +213,6 @@ fn may_refuse(graph: &Graph, format: &dyn Format, path: &Path) -> bool {
         "parquet" => names.iter().any(|name| std::str::from_utf8(name).is_err()),
         _ => false,
     }
-}
-
-/// A folder in memory where there is one: files are flushed to the disk one by one otherwise.
-fn folder() -> tempfile::TempDir {
-    let memory = PathBuf::from("/dev/shm");
-    let folder = if memory.is_dir() { memory } else { std::env::temp_dir() };
-    tempfile::tempdir_in(folder).unwrap()
 }
 
 proptest! {

@@ -234,6 +234,14 @@ fn packed_and_parted_inputs_read_like_plain_ones() {
     let error = formats::read(&source, None, &ReadOptions::default()).unwrap_err().to_string();
     assert!(error.contains("part-1.csv.gz:3:3:"), "{error}");
 
+    // A part that is not there is an error, not fewer edges.
+    std::os::unix::fs::symlink("nowhere", parts.join("part-2.csv")).unwrap();
+    for spec in [parts.clone(), parts.join("part-*")] {
+        let error = Source::find(spec.to_str().unwrap()).err().unwrap();
+        assert!(matches!(error, Error::NoInput { .. }), "{error}");
+        assert!(error.to_string().contains("part-2.csv"), "{error}");
+    }
+
     let mut broken = gzip(&whole);
     broken.truncate(broken.len() / 2);
     let error = read(broken).unwrap_err();

@@ -301,12 +301,12 @@ pub fn write(
     })?;
     let mut out = Output::create(path)?;
     let lost = writer.numbering(graph.num_vertices()).is_some_and(|own| own != graph.ids);
-    if lost && out.is_standard() {
-        return Err(Error::Request(
-            "this format numbers vertices itself, and the original ids cannot be kept beside \
-             standard output; write to a file"
-                .into(),
-        ));
+    if lost && !out.is_file() {
+        return Err(Error::Request(format!(
+            "{}: the ids would be lost, as this format keeps them in a file beside it; write edges, \
+             .parquet or .parton instead",
+            path.display()
+        )));
     }
     writer.write(graph, &mut out, options)?;
     if lost {

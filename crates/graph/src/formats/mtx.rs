@@ -15,7 +15,7 @@ use crate::text::scanner::head_lines;
 use crate::text::skip_mark;
 use crate::text::table::Table;
 use crate::weight::WeightKind;
-use crate::{Adjacency, Direction, Graph, Result};
+use crate::{Adjacency, Direction, Graph, Place, Result};
 
 /// Matrix Market.
 pub struct Mtx;
@@ -157,7 +157,8 @@ impl Header {
                 words: words[2..].join(" "),
             });
         }
-        Err(source.ended("the size line 'ROWS COLUMNS ENTRIES'"))
+        let problem = "expected a line 'ROWS COLUMNS ENTRIES' in the first 64 KiB";
+        Err(source.error(Place::File, problem))
     }
 }
 

@@ -76,7 +76,7 @@ pub(crate) fn detect(source: &Source, options: &ReadOptions<'_>) -> Result<Detec
         return Err(source.error(Place::line(1, at + 1, line), problem));
     }
     let is_row = |line: &&[u8]| Table::default().is_row(line);
-    let Some(first_row) = lines.iter().position(|line| is_row(line)) else {
+    let Some(first_row) = lines.iter().position(is_row) else {
         // Comments only: no edges, unless the rows start beyond the sample.
         let table = Table { names: options.ids == IdKind::Names, ..Table::default() };
         let vertices = options.declared(0);

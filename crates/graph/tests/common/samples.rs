@@ -127,3 +127,31 @@ fn graphs() -> [Graph; 4] {
     let sparse = Graph { ids: sparse, ..Graph::dense(real, "") };
     [plain, named, sparse, Graph::dense(whole, "").undirected()]
 }
+
+/// A harmed file whose checksums have been made right again, as someone who means harm would do;
+/// `None` for formats without any. Otherwise no harm would reach what lies behind them.
+pub(crate) fn repaired(format: &dyn Format, harmed: &[u8]) -> Option<Vec<u8>> {
+    if format.name() != "parton" || harmed.len() < 64 {
+        return None;
+    }
+    let mut bytes = harmed.to_vec();
+    // `docs/files.md`: a section has an entry of 24 bytes in the table at byte 64, and, being
+    // short, one checksum after the table; kinds of weights and of ids tell how many there are.
+    let sections = 2 + usize::from(bytes[16] != 0) + usize::from(bytes[17] & 3);
+    let table = bytes.get(64..64 + 24 * sections)?.to_vec();
+    let number = |entry: &[u8], at| u64::from_le_bytes(entry[at..at + 8].try_into().expect("8"));
+    let mut at = 64 + table.len();
+    for entry in table.chunks_exact(24) {
+        let (start, len) = (number(entry, 8) as usize, number(entry, 16) as usize);
+        let data = bytes.get(start..start.saturating_add(len)).filter(|data| !data.is_empty());
+        if let Some(checksum) = data.map(crc32fast::hash) {
+            bytes.get_mut(at..at + 4)?.copy_from_slice(&checksum.to_le_bytes());
+            at += 4;
+        }
+    }
+    let tables = crc32fast::hash(&bytes[64..at]);
+    bytes[56..60].copy_from_slice(&tables.to_le_bytes());
+    let header = crc32fast::hash(&bytes[..60]);
+    bytes[60..64].copy_from_slice(&header.to_le_bytes());
+    Some(bytes)
+}
