@@ -58,7 +58,7 @@ impl IdSet {
         let pages = self.pages.into_iter().map(|page| {
             let words = page?;
             let ranked = words.iter().map(|&members| {
-                let block = Block { members, before };
+                let block = Block { members, before, first: NOT_CONSECUTIVE };
                 before += members.count_ones();
                 block
             });
@@ -96,8 +96,14 @@ pub(crate) struct RankedIds {
 #[derive(Clone, Copy)]
 struct Block {
     members: u64,
+    /// Members in blocks before.
     before: u32,
+    /// The number of the first member, if the members' numbers are consecutive.
+    first: u32,
 }
+
+/// Instead of a number.
+const NOT_CONSECUTIVE: u32 = u32::MAX;
 
 impl RankedIds {
     /// Number of members.
@@ -116,10 +122,51 @@ impl RankedIds {
         (block.before + (block.members & (bit(id) - 1)).count_ones()) as usize
     }
 
+    /// The set with a number for every member, given in ascending order of the members.
+    pub(crate) fn numbered(mut self, numbers: Vec<u32>) -> NumberedIds {
+        for block in self.pages.iter_mut().flatten().flat_map(|page| page.iter_mut()) {
+            let range = block.before as usize..(block.before + block.members.count_ones()) as usize;
+            let mine = &numbers[range];
+            if !mine.is_empty() && mine.windows(2).all(|pair| pair[0] + 1 == pair[1]) {
+                block.first = mine[0];
+            }
+        }
+        NumberedIds { ids: self, numbers }
+    }
+
     /// Bytes this takes.
     pub(crate) fn bytes(&self) -> u64 {
         let pages = self.pages.iter().flatten().count() * PAGE_WORDS * size_of::<Block>();
         (pages + self.pages.len() * size_of::<Option<Box<[Block]>>>()) as u64
+    }
+}
+
+/// A set of ids, each with a number. Most neighbours have consecutive numbers; those are found
+/// with one look instead of two, and the second is the one that misses the cache.
+pub(crate) struct NumberedIds {
+    ids: RankedIds,
+    numbers: Vec<u32>,
+}
+
+impl NumberedIds {
+    /// The number of a member.
+    ///
+    /// # Panics
+    /// May panic, or give the number of another, when `id` is no member.
+    #[inline]
+    pub(crate) fn number(&self, id: u32) -> u32 {
+        let page = self.ids.pages[(id >> PAGE_BITS) as usize].as_ref().expect("a member");
+        let block = page[word(id)];
+        let below = (block.members & (bit(id) - 1)).count_ones();
+        match block.first {
+            NOT_CONSECUTIVE => self.numbers[(block.before + below) as usize],
+            first => first + below,
+        }
+    }
+
+    /// Bytes this takes.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.ids.bytes() + 4 * self.numbers.len() as u64
     }
 }
 
@@ -151,6 +198,10 @@ mod tests {
             let ranked = both.ranked();
             prop_assert_eq!(ranked.len(), expected.len());
             prop_assert!(expected.iter().enumerate().all(|(rank, &id)| ranked.rank(id) == rank));
+            // Some neighbours numbered consecutively, some not.
+            let number = |rank: usize| (rank + rank / 70 * 1000 + rank % 70 / 50 * (rank % 7)) as u32;
+            let numbered = ranked.numbered((0..expected.len()).map(number).collect());
+            prop_assert!(expected.iter().enumerate().all(|(rank, &id)| numbered.number(id) == number(rank)));
         }
     }
 }

@@ -11,7 +11,7 @@
 use parton_graph::LocalId;
 use parton_net::{HostId, Net};
 
-use crate::id_set::{IdSet, RankedIds};
+use crate::id_set::{IdSet, NumberedIds};
 use crate::policy::Masters;
 use crate::routes::{Parts, Routes, checksum};
 use crate::shuffle::Received;
@@ -37,20 +37,19 @@ pub(crate) struct Layout {
     pub(crate) globals: Vec<u32>,
     /// What is shared with each host.
     pub(crate) routes: Vec<Routes>,
-    ranks: RankedIds,
-    locals: Vec<u32>,
+    locals: NumberedIds,
 }
 
 impl Layout {
     /// The local id of a vertex that this host knows.
     #[inline]
     pub(crate) fn local(&self, vertex: u32) -> u32 {
-        self.locals[self.ranks.rank(vertex)]
+        self.locals.number(vertex)
     }
 
     /// Bytes needed only while the partition is being built.
     pub(crate) fn transient_bytes(&self) -> u64 {
-        self.ranks.bytes() + 4 * self.locals.len() as u64
+        self.locals.bytes()
     }
 }
 
@@ -171,7 +170,8 @@ pub(crate) fn lay_out(
         ));
         next_mirror += mirror_parts.len() as u32;
     }
-    let layout = Layout { masters, globals, routes: Vec::new(), ranks, locals };
+    let locals = ranks.numbered(locals);
+    let layout = Layout { masters, globals, routes: Vec::new(), locals };
     let routes = routes
         .into_iter()
         .map(|(route, ids)| {
