@@ -20,10 +20,18 @@ pub const CONTESTANTS: &[Contestant] = &[
     Contestant { name: "text: Parton, in-edges too", input: "el", work: both_directions },
     Contestant { name: "text: graph_builder, in-edges too", input: "el", work: graph_builder },
     Contestant { name: ".gr: read and checksum, 1 thread", input: "gr", work: checksum },
-    Contestant { name: ".gr: read and checksum, all threads", input: "gr", work: checksum_all_threads },
+    Contestant {
+        name: ".gr: read and checksum, all threads",
+        input: "gr",
+        work: checksum_all_threads,
+    },
     Contestant { name: ".gr: Parton", input: "gr", work: |path| load(path).adjacency.bytes() },
     Contestant { name: ".parton: open", input: "parton", work: open },
-    Contestant { name: ".parton: open and verify", input: "parton", work: |path| load(path).adjacency.bytes() },
+    Contestant {
+        name: ".parton: open and verify",
+        input: "parton",
+        work: |path| load(path).adjacency.bytes(),
+    },
     Contestant { name: "rmat: generate and build", input: "spec", work: generate },
 ];
 
@@ -34,7 +42,8 @@ fn load(path: &str) -> PartonGraph {
 
 fn both_directions(path: &str) -> u64 {
     let graph = load(path);
-    graph.adjacency.bytes() + with_csr!(&graph.adjacency, csr => parton_graph::Adjacency::from(csr.transposed()).bytes())
+    graph.adjacency.bytes()
+        + with_csr!(&graph.adjacency, csr => parton_graph::Adjacency::from(csr.transposed()).bytes())
 }
 
 fn graph_builder(path: &str) -> u64 {
@@ -107,15 +116,19 @@ pub fn run(options: &[&str]) {
         "spec" => spec.clone(),
         ending => folder.join(format!("rmat{scale}.{ending}")).to_string_lossy().into_owned(),
     };
-    let missing: Vec<String> =
-        ["el", "gr", "parton"].map(input).into_iter().filter(|path| !Path::new(path).exists()).collect();
+    let missing: Vec<String> = ["el", "gr", "parton"]
+        .map(input)
+        .into_iter()
+        .filter(|path| !Path::new(path).exists())
+        .collect();
     if !missing.is_empty() {
         let graph = Spec::parse(&spec).expect("a spec").generate(&Silent).expect("a graph");
         for path in missing {
-            formats::write(&graph, Path::new(&path), None, &WriteOptions::default()).expect("a file");
+            formats::write(&graph, Path::new(&path), None, &WriteOptions::default())
+                .expect("a file");
         }
     }
-    let edges = Spec::parse(&spec).expect("a spec").num_edges();
+    let edges = Spec::parse(&spec).expect("a spec").generator().num_edges();
 
     let mut readings: Vec<Vec<Reading>> = vec![Vec::new(); CONTESTANTS.len()];
     for turn in 0..turns {
@@ -135,8 +148,10 @@ pub fn run(options: &[&str]) {
         let peak = readings.iter().map(|r| r.peak_bytes).max().unwrap_or(0);
         let result = readings[0].result_bytes;
         let bytes = std::fs::metadata(input(contestant.input)).map_or(0, |m| m.len());
-        let rate = if bytes > 0 { format!("{:.0}", bytes as f64 / best / 1e6) } else { String::new() };
-        let ratio = if result > 0 { format!("{:.2}", peak as f64 / result as f64) } else { String::new() };
+        let rate =
+            if bytes > 0 { format!("{:.0}", bytes as f64 / best / 1e6) } else { String::new() };
+        let ratio =
+            if result > 0 { format!("{:.2}", peak as f64 / result as f64) } else { String::new() };
         println!(
             "{:<38}{best:>9.3}{worst:>9.3}{rate:>10}{:>10.1}{:>9.0}{ratio:>7}",
             contestant.name,

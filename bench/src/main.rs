@@ -5,15 +5,24 @@
 
 mod load;
 mod measure;
+mod net;
+mod partition;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match words[..] {
         ["load", ref options @ ..] => load::run(options),
-        ["--measure", contestant, input] => measure::in_this_process(load::CONTESTANTS, contestant, input),
+        ["net"] => net::run(),
+        ["partition", ref options @ ..] => partition::run(options),
+        ["--measure", contestant, input] => {
+            measure::in_this_process(load::CONTESTANTS, contestant, input)
+        }
         _ => {
-            eprintln!("parton-bench load [--scale N] [--turns N] [--folder DIR]");
+            eprintln!(
+                "parton-bench load [--scale N] [--turns N] [--folder DIR]\nparton-bench net\n\
+                 parton-bench partition [--scale N] [--hosts N] [--turns N] [--folder DIR]"
+            );
             std::process::exit(2);
         }
     }

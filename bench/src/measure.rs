@@ -36,7 +36,12 @@ pub fn in_new_process(contestant: &Contestant, input: &str) -> Reading {
         .args(["--measure", contestant.name, input])
         .output()
         .expect("a process");
-    assert!(output.status.success(), "{}: {}", contestant.name, String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{}: {}",
+        contestant.name,
+        String::from_utf8_lossy(&output.stderr)
+    );
     let line = String::from_utf8_lossy(&output.stdout).into_owned();
     // A contestant may print lines of its own; the reading is the last.
     let last = line.lines().last().expect("a reading");

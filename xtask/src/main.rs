@@ -9,6 +9,7 @@ use std::time::Instant;
 const USAGE: &str = "\
 cargo xtask test                     everything that must pass: format, lints, tests, docs
 cargo xtask bench load [OPTIONS]     loading and generating, beside other libraries
+cargo xtask bench net                messages and collectives between hosts, runs of the simulator
 cargo xtask fuzz [FORMAT] [SECONDS]  coverage-guided fuzzing of the readers, on stable Rust";
 
 fn main() -> ExitCode {

@@ -217,13 +217,24 @@ impl<W: Weight> CsrBuilder<W> {
         self.build_converted(vertices, |weight| weight)
     }
 
+    /// Rows `0..sources` of edges that lead to `0..destinations`: a part of a graph whose
+    /// destinations are numbered as in the whole. Targets are then no rows.
+    ///
+    /// # Panics
+    /// When an edge starts or ends outside.
+    pub fn build_rows(self, sources: usize, destinations: usize) -> Csr<W> {
+        let ids = Universe { sources, rows: sources, destinations };
+        self.place(ids, |id| id, |id| id, |weight| weight)
+    }
+
     /// [`CsrBuilder::build`], with every weight replaced by what `convert` makes of it.
     pub fn build_converted<V: Weight>(
         self,
         vertices: usize,
         convert: impl Fn(W) -> V + Sync,
     ) -> Csr<V> {
-        self.place(vertices, vertices, |id| id, |id| id, convert)
+        let ids = Universe { sources: vertices, rows: vertices, destinations: vertices };
+        self.place(ids, |id| id, |id| id, convert)
     }
 
     /// The graph on the vertices that `rank` counts: an edge's ids are replaced by their ranks,
@@ -234,7 +245,9 @@ impl<W: Weight> CsrBuilder<W> {
         convert: impl Fn(W) -> V + Sync,
     ) -> Csr<V> {
         let vertex = |id: u32| rank.below(id as usize) as u32;
-        self.place(rank.universe(), rank.count(), |id| rank.below(id), vertex, convert)
+        let (sources, count) = (rank.universe(), rank.count());
+        let ids = Universe { sources, rows: count, destinations: count };
+        self.place(ids, |id| rank.below(id), vertex, convert)
     }
 
     /// Takes the edges out again, in parts that carry the number of their piece; a vertex's edges
@@ -291,12 +304,11 @@ impl<W: Weight> CsrBuilder<W> {
             .collect()
     }
 
-    /// Places every edge. Ids come from `0..universe`; `first_vertex(id)` is the number of
-    /// vertices below `id`, `vertex(id)` the vertex that `id` names.
+    /// Places every edge. `first_vertex(id)` is the number of rows below `id`, `vertex(id)` the
+    /// vertex that `id` names as a destination.
     fn place<V: Weight>(
         self,
-        universe: usize,
-        vertices: usize,
+        ids: Universe,
         first_vertex: impl Fn(usize) -> usize + Sync,
         vertex: impl Fn(u32) -> u32 + Sync,
         convert: impl Fn(W) -> V + Sync,
@@ -306,14 +318,14 @@ impl<W: Weight> CsrBuilder<W> {
             let group = groups.get(b / GROUP_BUCKETS);
             group.map_or(0, |group| group.buckets(b % GROUP_BUCKETS).map(|e| e.0.len()).sum())
         };
-        let buckets = universe.div_ceil(BUCKET_VERTICES);
+        let buckets = ids.sources.div_ceil(BUCKET_VERTICES);
         let stray = (buckets..groups.len() * GROUP_BUCKETS).find(|&b| edges_in(b) > 0);
         assert_eq!(stray, None, "an edge starts at a vertex that does not exist");
         let edge_counts: Vec<usize> = (0..buckets).map(edges_in).collect();
         let num_edges = edge_counts.iter().sum();
 
         // Zeroed by the system, page by page as they are first touched.
-        let mut offsets: Vec<u64> = bytemuck::zeroed_vec(vertices + 1);
+        let mut offsets: Vec<u64> = bytemuck::zeroed_vec(ids.rows + 1);
         let mut targets: Vec<LocalId> = bytemuck::zeroed_vec(num_edges);
         let mut weights: Vec<V> = bytemuck::zeroed_vec(num_edges);
 
@@ -323,8 +335,8 @@ impl<W: Weight> CsrBuilder<W> {
         let mut first_edge = 0;
         let mut slots = Vec::with_capacity(buckets);
         for (b, &edges) in edge_counts.iter().enumerate() {
-            let ids = b * BUCKET_VERTICES..((b + 1) * BUCKET_VERTICES).min(universe);
-            let here = first_vertex(ids.end) - first_vertex(ids.start);
+            let end = ((b + 1) * BUCKET_VERTICES).min(ids.sources);
+            let here = first_vertex(end) - first_vertex(b * BUCKET_VERTICES);
             slots.push(BucketSlot {
                 bucket: b,
                 first_edge,
@@ -343,7 +355,7 @@ impl<W: Weight> CsrBuilder<W> {
             let mut group_slots: Vec<_> = slots.by_ref().take(GROUP_BUCKETS).collect();
             group_slots.sort_by_key(|slot| std::cmp::Reverse(slot.targets.len()));
             group_slots.into_par_iter().with_max_len(1).for_each(|slot| {
-                slot.fill(&group, vertices, universe, &first_vertex, &vertex, &convert);
+                slot.fill(&group, ids, &first_vertex, &vertex, &convert);
             });
         }
         Csr::from_parts(offsets.into(), targets.into(), weights.into())
@@ -361,6 +373,15 @@ fn first_id(g: usize, b: usize) -> u32 {
     ((g * GROUP_BUCKETS + b) << BUCKET_BITS) as u32
 }
 
+/// What ids can be: sources are below `sources` and make `rows` rows, vertices that edges lead to
+/// are below `destinations`.
+#[derive(Clone, Copy)]
+struct Universe {
+    sources: usize,
+    rows: usize,
+    destinations: usize,
+}
+
 /// Where one bucket's vertices and edges go.
 struct BucketSlot<'a, V> {
     bucket: usize,
@@ -375,18 +396,22 @@ impl<V: Weight> BucketSlot<'_, V> {
     fn fill<W: Weight>(
         self,
         group: &Group<W>,
-        vertices: usize,
-        universe: usize,
+        ids: Universe,
         first_vertex: &(impl Fn(usize) -> usize + Sync),
         vertex: &(impl Fn(u32) -> u32 + Sync),
         convert: &(impl Fn(W) -> V + Sync),
     ) {
+        if self.targets.is_empty() {
+            // A few far ids leave many buckets like this one.
+            self.offsets.fill(self.first_edge);
+            return;
+        }
         let first_id = self.bucket * BUCKET_VERTICES;
-        let ids = BUCKET_VERTICES.min(universe - first_id);
+        let ids_here = BUCKET_VERTICES.min(ids.sources - first_id);
         let bucket = self.bucket % GROUP_BUCKETS;
 
         // Counters are per id here, so a source is translated once per id, not once per edge.
-        let mut next = vec![0u64; ids];
+        let mut next = vec![0u64; ids_here];
         for (sources, ..) in group.buckets(bucket) {
             for &low in sources {
                 next[usize::from(low)] += 1;
@@ -410,7 +435,7 @@ impl<V: Weight> BucketSlot<'_, V> {
                 let slot = &mut next[usize::from(low)];
                 let target = vertex(destination);
                 assert!(
-                    (target as usize) < vertices,
+                    (target as usize) < ids.destinations,
                     "an edge ends at a vertex that does not exist"
                 );
                 self.targets[*slot as usize] = LocalId(target);

@@ -1,5 +1,5 @@
-//! The three kinds of vertex and host numbers. They are separate types so that one can never be
-//! passed for another; what a *user* calls a vertex (its original id) is in [`Ids`](crate::Ids).
+//! The two kinds of vertex numbers. They are separate types so that one can never be passed for
+//! the other; what a *user* calls a vertex (its original id) is in [`Ids`](crate::Ids).
 
 use std::fmt;
 
@@ -15,24 +15,11 @@ pub struct GlobalId(pub u64);
 #[repr(transparent)]
 pub struct LocalId(pub u32);
 
-/// One host: one partition, one device.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Pod, Zeroable)]
-#[repr(transparent)]
-pub struct HostId(pub u16);
-
 impl LocalId {
     /// The position of this vertex in per-vertex arrays.
     #[inline]
     pub fn index(self) -> usize {
         self.0 as usize
-    }
-}
-
-impl HostId {
-    /// The position of this host in per-host arrays.
-    #[inline]
-    pub fn index(self) -> usize {
-        usize::from(self.0)
     }
 }
 
@@ -45,4 +32,4 @@ macro_rules! display_as_number {
         }
     )*};
 }
-display_as_number!(GlobalId, LocalId, HostId);
+display_as_number!(GlobalId, LocalId);

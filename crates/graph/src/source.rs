@@ -2,7 +2,8 @@
 //! compressed. Formats see a stream of decompressed bytes, or bytes at a position.
 
 use std::fs::File;
-use std::io::{self, Cursor, Read};
+use std::io::{self, Cursor, Read, Seek, SeekFrom};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -27,6 +28,8 @@ pub struct Part {
     name: String,
     content: Content,
     compression: Option<Compression>,
+    /// The bytes of a plain file that count; `None`: all.
+    window: Option<Range<u64>>,
 }
 
 enum Content {
@@ -117,7 +120,8 @@ impl Source {
     pub fn memory(name: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Result<Self> {
         let (name, bytes) = (name.into(), bytes.into());
         let compression = Compression::of(&bytes);
-        let part = Part { name: name.clone(), content: Content::Memory(bytes), compression };
+        let part =
+            Part { name: name.clone(), content: Content::Memory(bytes), compression, window: None };
         Self::new(name, vec![part])
     }
 
@@ -193,6 +197,27 @@ impl Source {
         self.error(Place::File, format!("expected {expected}, but the file ends"))
     }
 
+    /// The lines of a plain file that start in slice number `slice` of `slices` about equal ones;
+    /// `None` if this is not one plain file.
+    pub(crate) fn lines_of_slice(&self, slice: u64, slices: u64) -> Result<Option<Source>> {
+        let [Part { name, content: Content::File(path), compression: None, .. }] = &self.parts[..]
+        else {
+            return Ok(None);
+        };
+        let bytes = self.bytes()?;
+        let cut = |n: u64| {
+            line_start(
+                &bytes,
+                (u128::from(bytes.len()) * u128::from(n) / u128::from(slices)) as u64,
+            )
+        };
+        let window = Some(cut(slice)?..cut(slice + 1)?);
+        let content = Content::File(path.clone());
+        let part = Part { name: name.clone(), content, compression: None, window };
+        // The head tells how rows are laid out, and is that of the whole file.
+        Ok(Some(Source { name: self.name.clone(), parts: vec![part], head: self.head.clone() }))
+    }
+
     /// The bytes of a single-part input by position; a packed one is unpacked into memory.
     pub fn bytes(&self) -> Result<ByteSource<'_>> {
         let [part] = &self.parts[..] else {
@@ -204,6 +229,25 @@ impl Source {
         };
         part.bytes()
     }
+}
+
+/// Where the first line starts that starts at `at` or later.
+fn line_start(bytes: &ByteSource<'_>, at: u64) -> Result<u64> {
+    let mut buffer = vec![0; 1 << 16];
+    // A line starts at the beginning and after every line feed.
+    let mut from = match at {
+        0 => return Ok(0),
+        at => at - 1,
+    };
+    while from < bytes.len() {
+        let piece = &mut buffer[..(bytes.len() - from).min(1 << 16) as usize];
+        bytes.read_at(from, piece)?;
+        if let Some(newline) = memchr::memchr(b'\n', piece) {
+            return Ok(from + newline as u64 + 1);
+        }
+        from += piece.len() as u64;
+    }
+    Ok(bytes.len())
 }
 
 fn files_in(folder: &Path) -> Result<Vec<PathBuf>> {
@@ -251,18 +295,33 @@ impl Part {
         let mut start = Vec::new();
         file.take(4).read_to_end(&mut start).map_err(failed)?;
         let compression = Compression::of(&start);
-        Ok(Part { name, content: Content::File(path.into()), compression })
+        Ok(Part { name, content: Content::File(path.into()), compression, window: None })
     }
 
     /// A piece that can be read once; how it is packed is found by whoever looks at its head.
     fn stream(name: impl Into<String>, bytes: impl Read + Send + 'static) -> Self {
         let content = Content::Stream(Mutex::new(Some(Box::new(bytes))));
-        Part { name: name.into(), content, compression: None }
+        Part { name: name.into(), content, compression: None, window: None }
     }
 
     /// What to call this piece in messages.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// The bytes of the file from its beginning, whatever part of it this is.
+    pub(crate) fn before(&self) -> Result<Box<dyn Read + Send + '_>> {
+        match &self.content {
+            Content::File(path) if self.window.is_some() => {
+                Ok(Box::new(File::open(path).map_err(|e| Error::io(path, "read", e))?))
+            }
+            _ => Ok(Box::new(io::empty())),
+        }
+    }
+
+    /// Where in its file this piece starts.
+    pub(crate) fn start(&self) -> u64 {
+        self.window.as_ref().map_or(0, |window| window.start)
     }
 
     /// How it is packed.
@@ -291,7 +350,14 @@ impl Part {
     pub fn reader(&self) -> Result<Box<dyn Read + Send + '_>> {
         let stored: Box<dyn Read + Send + '_> = match &self.content {
             Content::File(path) => {
-                Box::new(File::open(path).map_err(|e| Error::io(path, "read", e))?)
+                let mut file = File::open(path).map_err(|e| Error::io(path, "read", e))?;
+                match &self.window {
+                    None => Box::new(file),
+                    Some(window) => {
+                        file.seek(SeekFrom::Start(window.start)).map_err(|e| self.read_error(e))?;
+                        Box::new(file.take(window.end - window.start))
+                    }
+                }
             }
             Content::Memory(bytes) => Box::new(&bytes[..]),
             Content::Stream(stream) => {
@@ -306,7 +372,8 @@ impl Part {
         }
     }
 
-    fn bytes(&self) -> Result<ByteSource<'_>> {
+    /// The bytes by position; packed or streamed ones are first brought into memory.
+    pub fn bytes(&self) -> Result<ByteSource<'_>> {
         match (&self.content, self.compression) {
             (Content::File(path), None) => ByteSource::file(&self.name, path),
             (Content::Memory(bytes), None) => Ok(ByteSource::memory(&self.name, bytes)),

@@ -8,6 +8,7 @@ use parton::graph::source::Source;
 use parton::graph::tidy::{Merge, Tidy};
 use parton::graph::{Direction, Error, Graph, Result, VertexRange, WeightKind};
 
+use crate::exit::Failure;
 use crate::watch::Watch;
 
 /// The graph and how to understand it.
@@ -89,7 +90,7 @@ pub(crate) struct Cleaning {
     transpose: bool,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
+#[derive(Clone, Copy, ValueEnum, PartialEq)]
 enum IdChoice {
     /// Integers, unless the beginning shows names
     Auto,
@@ -175,7 +176,32 @@ impl Input {
     }
 }
 
+impl Input {
+    /// The graph as hosts take it: each its own rows where the input allows that and nothing is to
+    /// be changed, else their rows of the whole graph.
+    pub(crate) fn open(&self, watch: &Watch) -> Result<parton::partition::Input, Failure> {
+        if self.reading.is_default() && self.cleaning.is_default() {
+            parton::partition::Input::open(&self.graph).map_err(|error| match error {
+                parton::partition::Error::Graph(error) => error.into(),
+                other => Failure::bug(other.to_string()),
+            })
+        } else {
+            Ok(self.load(watch)?.into())
+        }
+    }
+}
+
 impl Reading {
+    fn is_default(&self) -> bool {
+        let Reading { format, vertices, ids, columns, header, weight_type } = self;
+        format.is_none()
+            && vertices.is_none()
+            && *ids == IdChoice::Auto
+            && columns.is_none()
+            && header.is_none()
+            && weight_type.is_none()
+    }
+
     fn weight_kind(&self) -> Option<WeightKind> {
         self.weight_type.map(|t| match t {
             WeightType::U32 => WeightKind::U32,
@@ -224,6 +250,21 @@ impl Reading {
 }
 
 impl Cleaning {
+    fn is_default(&self) -> bool {
+        let Cleaning {
+            undirected,
+            directed,
+            weights,
+            simple,
+            drop_self_loops,
+            merge,
+            sort,
+            transpose,
+        } = self;
+        let flags = [undirected, directed, simple, drop_self_loops, sort, transpose];
+        *weights == Weights::File && merge.is_none() && flags.iter().all(|flag| !**flag)
+    }
+
     fn direction(&self) -> Option<Direction> {
         match (self.directed, self.undirected) {
             (true, _) => Some(Direction::Directed),

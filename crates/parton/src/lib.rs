@@ -13,3 +13,5 @@
 //! ```
 
 pub use parton_graph as graph;
+pub use parton_net as net;
+pub use parton_partition as partition;

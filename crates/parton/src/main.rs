@@ -10,10 +10,13 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+use exit::Failure;
+
 /// Graph analytics for graphs that outgrow one processor.
 #[derive(Parser)]
 #[command(version, arg_required_else_help = true, max_term_width = 100)]
-#[command(after_help = "Exit codes: 0 ok, 2 usage, 65 bad data, 66 no input, 70 a bug in Parton, \
+#[command(after_help = "Exit codes: 0 ok, 2 usage, 65 bad data, 66 no input, 69 a host was \
+                        lost, 70 a bug in Parton, \
                         74 input or output failed, 130 and 143 signals.")]
 struct Arguments {
     #[command(subcommand)]
@@ -36,7 +39,9 @@ enum Command {
     Convert(commands::convert::Convert),
     /// Make a graph and write it to a file
     Generate(commands::generate::Generate),
-    /// List the file formats and generators Parton knows
+    /// Cut a graph over hosts and say how good the cut is
+    Partition(commands::partition::Partition),
+    /// List the file formats, generators and policies Parton knows
     List(commands::list::List),
 }
 
@@ -45,19 +50,20 @@ fn main() -> ExitCode {
     if let Some(threads) = threads {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.get());
         if let Err(error) = pool.build_global() {
-            return exit::fail(&format!("cannot start {threads} threads: {error}"), exit::IO);
+            return Failure::io(format!("cannot start {threads} threads: {error}")).report();
         }
     }
     let watch = watch::Watch::new(quiet);
     let outcome = match command {
-        Command::Inspect(inspect) => inspect.run(&watch),
-        Command::Convert(convert) => convert.run(&watch),
-        Command::Generate(generate) => generate.run(&watch),
-        Command::List(list) => list.run(),
+        Command::Inspect(inspect) => inspect.run(&watch).map_err(Failure::from),
+        Command::Convert(convert) => convert.run(&watch).map_err(Failure::from),
+        Command::Generate(generate) => generate.run(&watch).map_err(Failure::from),
+        Command::Partition(partition) => partition.run(&watch),
+        Command::List(list) => Ok(list.run()),
     };
     watch.finish();
     match outcome {
         Ok(text) => exit::print(&text),
-        Err(error) => exit::fail(&error.to_string(), exit::code_of(&error)),
+        Err(failure) => failure.report(),
     }
 }

@@ -163,6 +163,61 @@ fn generators_are_graphs_and_files() {
 }
 
 #[test]
+fn partitions_are_measured_and_kept() {
+    let folder = folder();
+    let run = |arguments: &[&str]| {
+        let output = parton(folder.path(), &[&["partition", "rmat:8"], arguments].concat());
+        assert!(output.status.success(), "{arguments:?}: {}", text(&output.stderr));
+        output
+    };
+    let report = |arguments: &[&str]| -> Value {
+        serde_json::from_slice(&run(&[arguments, &["--json"]].concat()).stdout).expect("JSON")
+    };
+    let one = report(&["--hosts", "3", "--policy", "hvc", "--threshold", "20"]);
+    assert_eq!((&one["policy"], &one["hosts"]), (&"hvc".into(), &3.into()));
+    assert!(one["replication"].as_f64().unwrap() > 1.0);
+    assert!(one["imbalance"]["edges"].is_number() && one["imbalance"]["masters"].is_number());
+    let per_host = one["per_host"].as_array().unwrap();
+    let sum = |key: &str| per_host.iter().map(|h| h[key].as_u64().unwrap()).sum::<u64>();
+    assert_eq!((sum("masters"), sum("edges")), (256, 4096));
+    let proxies = &one["proxies"];
+    let mirrors = ["written", "both", "read"].map(|key| proxies[key].as_u64().unwrap());
+    assert_eq!(mirrors.iter().sum::<u64>(), sum("mirrors"));
+    assert!(one["dense_bytes_per_round"].is_number() && one["seconds"].is_number());
+    let all = report(&["--hosts", "4"]);
+    assert!(all.as_array().unwrap().len() >= 9);
+    let people = text(&run(&["--hosts", "4"]).stdout);
+    assert!(people.contains("replication") && people.contains("staggered"), "{people}");
+    // A prime number of hosts makes no grid, and that is said.
+    assert!(text(&run(&["--hosts", "5", "--policy", "cvc"]).stderr).contains("5×1"));
+    run(&["--hosts", "2", "--policy", "oec", "--save", "parts"]);
+    assert_eq!(
+        files(&folder.path().join("parts")),
+        ["host-00000.part", "host-00001.part", "manifest.json"]
+    );
+    // Changed graphs are partitioned as changed.
+    let simple = report(&["--hosts", "2", "--policy", "oec", "--simple"]);
+    assert!(simple["edges"].as_u64().unwrap() < 4096);
+
+    for (arguments, message) in [
+        (&["--policy", "metis"][..], "unknown policy 'metis'; known: oec"),
+        (&["--hosts", "0"], "0"),
+        (&["--hosts", "2", "--policy", "oec", "--host-weights", "1"], "1 host weights for 2 hosts"),
+        (&["--hosts", "2", "--policy", "oec", "--host-weights", "1,-2"], "positive"),
+        (&["--save", "x"], "--policy"),
+    ] {
+        let output = parton(folder.path(), &[&["partition", "rmat:8"], arguments].concat());
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
+        assert!(said.contains(message), "{arguments:?}: {said}");
+    }
+    let missing = parton(folder.path(), &["partition", "nowhere.gr"]);
+    assert_eq!(missing.status.code(), Some(66));
+    let parts = ["partition", "rmat:8", "--hosts", "2", "--policy", "file:nowhere"];
+    assert_eq!(parton(folder.path(), &parts).status.code(), Some(66));
+}
+
+#[test]
 fn standard_input_is_an_input() {
     let folder = folder();
     let mut child = Command::new(env!("CARGO_BIN_EXE_parton"))

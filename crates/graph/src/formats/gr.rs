@@ -31,6 +31,7 @@ use super::{Format, ReadOptions, Write, WriteOptions};
 use crate::buffer::Buffer;
 use crate::csr::MAX_VERTICES;
 use crate::id_map::Ids;
+use crate::rows::RowLayout;
 use crate::save::Output;
 use crate::source::{ByteSource, Source};
 use crate::weight::{Weight, WeightKind};
@@ -64,6 +65,15 @@ impl Header {
             vertices: numbers.next()?,
             edges: numbers.next()?,
         })
+    }
+
+    /// The header of a file, and where its arrays lie.
+    fn read(bytes: &ByteSource<'_>) -> Result<(Self, Layout)> {
+        let mut head = [0; HEADER_BYTES as usize];
+        bytes.read_at(0, &mut head)?;
+        let header = Header::parse(&head).expect("as long as a header");
+        let layout = header.layout(bytes.len()).map_err(|problem| bytes.error(0, problem))?;
+        Ok((header, layout))
     }
 
     /// Bytes of one destination.
@@ -137,10 +147,7 @@ impl Format for Gr {
 
     fn read(&self, source: &Source, options: &ReadOptions<'_>) -> Result<Graph> {
         let bytes = source.bytes()?;
-        let mut head = [0; HEADER_BYTES as usize];
-        bytes.read_at(0, &mut head)?;
-        let header = Header::parse(&head).expect("as long as a header");
-        let layout = header.layout(bytes.len()).map_err(|problem| bytes.error(0, problem))?;
+        let (header, layout) = Header::read(&bytes)?;
         if header.vertices > MAX_VERTICES {
             return Err(Error::too_many_vertices(source.name(), header.vertices));
         }
@@ -164,6 +171,20 @@ impl Format for Gr {
             kind.name()
         );
         Ok(Graph::dense(adjacency, read_as))
+    }
+
+    fn row_layout(&self, source: &Source) -> Result<Option<RowLayout>> {
+        let bytes = source.bytes()?;
+        let (header, layout) = Header::read(&bytes)?;
+        Ok(Some(RowLayout {
+            vertices: header.vertices,
+            edges: header.edges,
+            ends_at: HEADER_BYTES,
+            targets_at: layout.targets_at,
+            target_bytes: header.target_bytes(),
+            weights_at: layout.weights_at,
+            weight_kind: header.weight_kind(&bytes, &ReadOptions::default())?,
+        }))
     }
 
     fn writer(&self) -> Option<&dyn Write> {

@@ -11,6 +11,7 @@ mod graphalytics;
 mod ligra;
 mod metis;
 mod mtx;
+mod parquet;
 pub mod parton;
 mod sidecar;
 
@@ -25,11 +26,13 @@ pub use graphalytics::Graphalytics;
 pub use ligra::Ligra;
 pub use metis::Metis;
 pub use mtx::Mtx;
+pub use parquet::Parquet;
 pub use parton::Parton;
 
 use crate::id_map::Ids;
 use crate::ingest::VertexRange;
 use crate::progress::{Progress, Silent};
+use crate::rows::RowLayout;
 use crate::save::Output;
 use crate::source::{Compression, Source};
 use crate::text::detect::is_text;
@@ -51,6 +54,19 @@ pub trait Format: Sync {
     /// Reads a graph.
     fn read(&self, source: &Source, options: &ReadOptions<'_>) -> Result<Graph>;
 
+    /// Where the arrays of a graph lie in such a file, if it consists of them: then hosts can each
+    /// read their own rows.
+    fn row_layout(&self, source: &Source) -> Result<Option<RowLayout>> {
+        let _ = source;
+        Ok(None)
+    }
+
+    /// What the vertices of a file with a row layout are called, without reading all of it.
+    fn row_ids(&self, source: &Source, layout: &RowLayout) -> Result<Ids> {
+        let _ = source;
+        Ok(Ids::dense(layout.vertices as usize))
+    }
+
     /// How to write this format, where Parton does.
     fn writer(&self) -> Option<&dyn Write> {
         None
@@ -68,8 +84,19 @@ pub trait Write {
 }
 
 /// Every format, in the order in which contents are matched.
-pub const ALL: &[&dyn Format] =
-    &[&Parton, &Gr, &Gap, &Mtx, &Ligra, &Dimacs, &Graphalytics, &Metis, &AdjacencyLines, &EdgeList];
+pub const ALL: &[&dyn Format] = &[
+    &Parton,
+    &Parquet,
+    &Gr,
+    &Gap,
+    &Mtx,
+    &Ligra,
+    &Dimacs,
+    &Graphalytics,
+    &Metis,
+    &AdjacencyLines,
+    &EdgeList,
+];
 
 /// How original ids are understood.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -239,6 +266,11 @@ pub fn read(
     }
 }
 
+/// Whether original ids lie in a file beside this one, which [`read`] takes them from.
+pub fn has_ids_beside(source: &Source) -> bool {
+    source.path().is_some_and(|path| sidecar::path_for(path).is_file())
+}
+
 /// Writes a graph to `path`, whole or not at all; `format` follows from the name when it is not
 /// given.
 pub fn write(
@@ -263,8 +295,8 @@ pub fn write(
     let lost = writer.numbering(graph.num_vertices()).is_some_and(|own| own != graph.ids);
     if lost && !out.is_file() {
         return Err(Error::Request(format!(
-            "{}: the ids would be lost, as this format keeps them in a file beside it; write edges, \
-             .parquet or .parton instead",
+            "{}: this format numbers vertices itself, and the original ids cannot be kept beside \
+             what is no file; write to one",
             path.display()
         )));
     }

@@ -31,7 +31,7 @@ const PIECE_BYTES: usize = 1 << 20;
 
 /// Bytes that can be read at any position, by many threads at once.
 pub struct ByteSource<'a> {
-    name: &'a str,
+    name: Cow<'a, str>,
     content: ByteContent<'a>,
 }
 
@@ -44,16 +44,30 @@ impl<'a> ByteSource<'a> {
     pub(super) fn file(name: &'a str, path: &Path) -> Result<Self> {
         let file = File::open(path).map_err(|e| Error::io(path, "read", e))?;
         let len = file.metadata().map_err(|e| Error::io(path, "read", e))?.len();
-        Ok(ByteSource { name, content: ByteContent::File { file, len } })
+        Ok(ByteSource { name: name.into(), content: ByteContent::File { file, len } })
     }
 
     pub(super) fn memory(name: &'a str, bytes: impl Into<Cow<'a, [u8]>>) -> Self {
-        ByteSource { name, content: ByteContent::Memory(bytes.into()) }
+        ByteSource { name: name.into(), content: ByteContent::Memory(bytes.into()) }
     }
 
     /// What to call these bytes in messages.
     pub fn name(&self) -> &str {
-        self.name
+        &self.name
+    }
+
+    /// The same bytes, free of the input they came from: for readers that borrow nothing.
+    pub fn into_owned(self) -> ByteSource<'static> {
+        let content = match self.content {
+            ByteContent::File { file, len } => ByteContent::File { file, len },
+            ByteContent::Memory(bytes) => ByteContent::Memory(Cow::Owned(bytes.into_owned())),
+        };
+        ByteSource { name: Cow::Owned(self.name.into_owned()), content }
+    }
+
+    /// Whether the bytes are in memory; otherwise a file is open.
+    pub fn is_in_memory(&self) -> bool {
+        matches!(self.content, ByteContent::Memory(_))
     }
 
     /// Number of bytes.
@@ -71,7 +85,7 @@ impl<'a> ByteSource<'a> {
 
     /// An error about the bytes at a position.
     pub fn error(&self, at: u64, problem: impl Into<String>) -> Error {
-        Error::data(self.name, Place::Byte(at), problem)
+        Error::data(self.name(), Place::Byte(at), problem)
     }
 
     /// Fills `buffer` with the bytes from position `at`; running out is an error that says so.
@@ -80,7 +94,7 @@ impl<'a> ByteSource<'a> {
         match &self.content {
             ByteContent::File { file, .. } => {
                 use std::os::unix::fs::FileExt;
-                file.read_exact_at(buffer, at).map_err(|e| Error::io(self.name, "read", e))
+                file.read_exact_at(buffer, at).map_err(|e| Error::io(self.name(), "read", e))
             }
             ByteContent::Memory(bytes) => {
                 buffer.copy_from_slice(&bytes[at as usize..at as usize + buffer.len()]);

@@ -106,12 +106,25 @@ pub(crate) fn for_each_block<S, T: Send>(
             }
             Err(LineOrError::Error(error)) => return Err(error),
             Err(LineOrError::Line(LineError { line, column, text, problem })) => {
-                let place = Place::line(lines_before + line + 1, column, &text);
-                return Err(Error::data(source.parts()[part].name(), place, problem));
+                let part = &source.parts()[part];
+                let number = lines_before_part(part)? + lines_before + line + 1;
+                return Err(Error::data(part.name(), Place::line(number, column, &text), problem));
             }
         }
     }
     Ok(results)
+}
+
+/// Lines of its file before a part of it; counted only to say where a problem lies.
+fn lines_before_part(part: &Part) -> Result<u64> {
+    let mut before = part.before()?.take(part.start());
+    let (mut lines, mut buffer) = (0, vec![0; 1 << 16]);
+    loop {
+        match before.read(&mut buffer).map_err(|e| part.read_error(e))? {
+            0 => return Ok(lines),
+            read => lines += memchr::memchr_iter(b'\n', &buffer[..read]).count() as u64,
+        }
+    }
 }
 
 /// A problem with a line, or one that has nothing to do with lines.
@@ -158,7 +171,7 @@ impl<'s> BlockReader<'s> {
 
     fn read_block(&mut self, mut bytes: Vec<u8>) -> Result<Option<Block>> {
         while let Some(part) = self.parts.get(self.part) {
-            let starts_part = self.reader.is_none();
+            let starts_part = self.reader.is_none() && part.start() == 0;
             let reader = match &mut self.reader {
                 Some(reader) => reader,
                 none => none.insert(part.reader()?),

@@ -14,6 +14,8 @@ use crate::build::Edges;
 use crate::formats::ReadOptions;
 use crate::graph::{Adjacency, Graph};
 use crate::ingest::{Ingest, NameList, VertexList, VertexRange};
+use crate::progress::Silent;
+use crate::slices::TextSlice;
 use crate::source::Source;
 use crate::weight::{Weight, WeightKind};
 use crate::{Csr, Direction, Error, Ids, Place, Result};
@@ -98,7 +100,7 @@ impl Loaded {
 }
 
 /// A weight as text gives it: a double for weighted tables, nothing for others.
-trait ReadWeight: Weight {
+pub(crate) trait ReadWeight: Weight {
     fn from_text(value: f64) -> Self;
 }
 impl ReadWeight for () {
@@ -175,6 +177,24 @@ impl Table {
             }
             _ => Ok(()),
         }
+    }
+
+    /// The edges of a text between integers, as they stand there.
+    pub(crate) fn slice<W: ReadWeight>(&self, source: &Source) -> Result<TextSlice<W>> {
+        let blocks = for_each_block(
+            source,
+            &Silent,
+            || (),
+            |(), block| {
+                let mut rows = Rows::<W>::default();
+                let skip = if block.starts_part { self.skip_lines } else { 0 };
+                let lines = self.read_rows(block.text(), skip, FastPath::On, &mut rows)?;
+                let result = (rows.integers, rows.whole);
+                Ok::<_, LineOrError>(Done { result, lines })
+            },
+        )?;
+        let whole = blocks.iter().all(|(_, whole)| *whole);
+        Ok(TextSlice { pieces: blocks.into_iter().map(|(edges, _)| edges).collect(), whole })
     }
 
     fn collect<W: ReadWeight>(

@@ -16,7 +16,8 @@ pub(crate) struct Convert {
     #[command(flatten)]
     input: Input,
 
-    /// The file to write; its ending says the format: .parton, .csv, .tsv, .el, .gr, .mtx, .parquet
+    /// The file to write, or `-`; its ending says the format: .parton, .csv, .tsv, .el, .gr, .mtx,
+    /// .parquet
     output: PathBuf,
 
     #[command(flatten)]

@@ -17,7 +17,8 @@ pub(crate) struct Generate {
     /// What to make, such as rmat:18, grid:2000x2000,permute or web:100000 (see `parton list`)
     spec: String,
 
-    /// The file to write; its ending says the format: .parton, .csv, .tsv, .el, .gr, .mtx, .parquet
+    /// The file to write, or `-`; its ending says the format: .parton, .csv, .tsv, .el, .gr, .mtx,
+    /// .parquet
     output: PathBuf,
 
     #[command(flatten)]

@@ -1,14 +1,15 @@
 //! `parton list`: what there is to choose from.
 
 use clap::Args;
-use parton::graph::{Result, formats, generate};
+use parton::graph::{formats, generate};
+use parton::partition::policies;
 
-/// List the file formats and generators Parton knows.
+/// List the file formats, generators and policies Parton knows.
 #[derive(Args)]
 pub(crate) struct List {}
 
 impl List {
-    pub(crate) fn run(self) -> Result<String> {
+    pub(crate) fn run(self) -> String {
         let mut text = String::from("Formats (read, and written where marked)\n");
         for format in formats::ALL {
             let written = if format.writer().is_some() { "written" } else { "" };
@@ -19,6 +20,10 @@ impl List {
         for kind in generate::ALL {
             text += &format!("  {:<32}{}\n", kind.syntax, kind.help);
         }
-        Ok(text)
+        text += "\nPolicies\n";
+        for kind in policies::ALL {
+            text += &format!("  {:<32}{}\n", kind.usage(), kind.help);
+        }
+        text
     }
 }

@@ -4,3 +4,4 @@ pub(crate) mod convert;
 pub(crate) mod generate;
 pub(crate) mod inspect;
 pub(crate) mod list;
+pub(crate) mod partition;

@@ -22,6 +22,7 @@ use super::{Format, ReadOptions, Write, WriteOptions};
 use crate::buffer::Buffer;
 use crate::id_map::{Ids, Names};
 use crate::progress::{Progress, Silent};
+use crate::rows::RowLayout;
 use crate::save::Output;
 use crate::source::{ByteSource, Source};
 use crate::weight::{Weight, WeightKind};
@@ -74,6 +75,26 @@ impl Format for Parton {
     fn read(&self, source: &Source, options: &ReadOptions<'_>) -> Result<Graph> {
         let weights = options.weights && options.weight_kind != Some(WeightKind::None);
         read_verified(&source.bytes()?, weights, options.progress)
+    }
+
+    fn row_layout(&self, source: &Source) -> Result<Option<RowLayout>> {
+        let contents = Contents::read(&source.bytes()?)?;
+        let at = |kind| contents.section(kind).0.at;
+        let weighted = contents.weight_kind != WeightKind::None;
+        Ok(Some(RowLayout {
+            vertices: contents.header.vertices,
+            edges: contents.header.edges,
+            ends_at: at(Kind::Offsets) + 8,
+            targets_at: at(Kind::Targets),
+            target_bytes: 4,
+            weights_at: if weighted { at(Kind::Weights) } else { 0 },
+            weight_kind: contents.weight_kind,
+        }))
+    }
+
+    fn row_ids(&self, source: &Source, _: &RowLayout) -> Result<Ids> {
+        let bytes = source.bytes()?;
+        Loader { bytes: &bytes, contents: Contents::read(&bytes)?, meter: None }.ids()
     }
 
     fn writer(&self) -> Option<&dyn Write> {

@@ -1,0 +1,159 @@
+//! Which columns of a table hold sources, destinations and weights.
+
+use super::schema::{Cells, Field};
+use crate::error::{Place, printable};
+use crate::formats::{Column, IdKind, ReadOptions};
+use crate::weight::WeightKind;
+use crate::{Error, Result};
+
+/// Names that say what a column holds; in lower case, without punctuation or an "id" at the end.
+const SOURCES: &[&str] =
+    &["source", "src", "from", "u", "id1", "start", "sourcenode", "fromnode", "node1", "vertex1"];
+const DESTINATIONS: &[&str] = &[
+    "target",
+    "destination",
+    "dst",
+    "dest",
+    "to",
+    "v",
+    "id2",
+    "end",
+    "targetnode",
+    "tonode",
+    "node2",
+    "vertex2",
+];
+const WEIGHTS: &[&str] =
+    &["weight", "w", "value", "cost", "distance", "dist", "amount", "length", "capacity"];
+
+/// A column that is read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Chosen {
+    /// Its name, fit for messages.
+    pub(super) name: String,
+    /// Its place among the leaves of the file.
+    pub(super) leaf: usize,
+    pub(super) cells: Cells,
+}
+
+/// The columns that make up edges.
+pub(super) struct Columns {
+    pub(super) source: Chosen,
+    pub(super) destination: Chosen,
+    pub(super) weight: Option<Chosen>,
+    /// Whether original ids are names; otherwise integers.
+    pub(super) names: bool,
+}
+
+impl Columns {
+    /// What the user says; else columns with telling names; else the first two, and as weight the
+    /// third of three if it holds numbers. A user who chooses columns chooses the weight too.
+    pub(super) fn choose(
+        file: &str,
+        fields: &[Field],
+        options: &ReadOptions<'_>,
+    ) -> Result<Columns> {
+        let (source, destination, weight) = match &options.columns {
+            Some(columns) => (
+                position(file, fields, &columns.source)?,
+                position(file, fields, &columns.destination)?,
+                columns.weight.as_ref().map(|c| position(file, fields, c)).transpose()?,
+            ),
+            None => guess(file, fields)?,
+        };
+        let wanted = options.weights && options.weight_kind != Some(WeightKind::None);
+        let source = chosen(file, &fields[source])?;
+        let destination = chosen(file, &fields[destination])?;
+        let weight = weight.filter(|_| wanted).map(|i| chosen(file, &fields[i])).transpose()?;
+        let bad = |problem| Err(Error::data(file, Place::File, problem));
+        for id in [&source, &destination] {
+            if id.cells.is_number() && !id.cells.is_integer() {
+                return bad(format!(
+                    "column '{}' holds fractions, expected ids: integers or names",
+                    id.name
+                ));
+            }
+        }
+        if let Some(weight) = weight.as_ref().filter(|weight| !weight.cells.is_number()) {
+            return bad(format!(
+                "column '{}' holds text, expected weights: choose other columns, or read without \
+                 weights",
+                weight.name
+            ));
+        }
+        let names = match (options.ids, source.cells.is_integer(), destination.cells.is_integer()) {
+            (IdKind::Names, ..) => true,
+            (IdKind::Integers, ..) | (IdKind::Detect, true, true) => false,
+            (IdKind::Detect, false, false) => true,
+            (IdKind::Detect, integers, _) => {
+                let (integers, text) =
+                    if integers { (&source, &destination) } else { (&destination, &source) };
+                return bad(format!(
+                    "column '{}' holds integers, but column '{}' names: choose other columns, or \
+                     say that ids are names",
+                    integers.name, text.name
+                ));
+            }
+        };
+        Ok(Columns { source, destination, weight, names })
+    }
+
+    /// Source, destination and, where there is one, weight.
+    pub(super) fn all(&self) -> impl Iterator<Item = &Chosen> {
+        [&self.source, &self.destination].into_iter().chain(&self.weight)
+    }
+}
+
+fn guess(file: &str, fields: &[Field]) -> Result<(usize, usize, Option<usize>)> {
+    // Row labels that pandas stores beside the table.
+    let data: Vec<usize> =
+        (0..fields.len()).filter(|&i| !fields[i].name.starts_with("__index_level_")).collect();
+    let named = |known: &[&str]| {
+        known.iter().find_map(|name| data.iter().copied().find(|&i| plain(&fields[i]) == *name))
+    };
+    let (source, destination) = match (named(SOURCES), named(DESTINATIONS), &data[..]) {
+        (Some(source), Some(destination), _) => (source, destination),
+        (_, _, &[first, second, ..]) => (first, second),
+        _ => {
+            let problem = format!("an edge needs two columns, found {}", data.len());
+            return Err(Error::data(file, Place::File, problem));
+        }
+    };
+    let third = || {
+        let rest: Vec<usize> =
+            data.iter().copied().filter(|&i| i != source && i != destination).collect();
+        let [only] = rest[..] else { return None };
+        matches!(fields[only].cells, Ok((_, cells)) if cells.is_number()).then_some(only)
+    };
+    let weight = named(WEIGHTS).filter(|&i| i != source && i != destination).or_else(third);
+    Ok((source, destination, weight))
+}
+
+/// A column's name without what people vary.
+fn plain(field: &Field) -> String {
+    let name: String = field.name.chars().filter(|c| c.is_alphanumeric()).collect();
+    let name = name.to_lowercase();
+    name.strip_suffix("id").map(str::to_owned).unwrap_or(name)
+}
+
+fn position(file: &str, fields: &[Field], column: &Column) -> Result<usize> {
+    let (found, wanted) = match column {
+        Column::Position(i) => ((*i < fields.len()).then_some(*i), format!("number {i}")),
+        Column::Name(name) => (fields.iter().position(|f| &f.name == name), format!("'{name}'")),
+    };
+    found.ok_or_else(|| {
+        let names: Vec<String> = fields.iter().map(|f| printable(f.name.as_bytes())).collect();
+        Error::Request(format!("{file}: no column {wanted}; there are {}", names.join(", ")))
+    })
+}
+
+fn chosen(file: &str, field: &Field) -> Result<Chosen> {
+    let name = printable(field.name.as_bytes());
+    match field.cells {
+        Ok((leaf, cells)) => Ok(Chosen { name, leaf, cells }),
+        Err(why) => {
+            let problem = format!("column '{name}' {why}, expected integers, floats or text");
+            Err(Error::data(file, Place::File, problem))
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! A set of vertices of the whole graph, held by one host that knows few of them.
+//!
+//! Pages of 2¹⁶ ids exist only where there are members, so memory follows the members, not the
+//! graph; a member's rank numbers what a host keeps about it.
+
+const PAGE_BITS: u32 = 16;
+const PAGE_WORDS: usize = 1 << (PAGE_BITS - 6);
+
+/// A set of 32-bit ids.
+#[derive(Default)]
+pub(crate) struct IdSet {
+    pages: Vec<Option<Box<[u64; PAGE_WORDS]>>>,
+}
+
+impl IdSet {
+    /// The empty set of ids below `universe`.
+    pub(crate) fn new(universe: u32) -> Self {
+        let pages = (u64::from(universe) >> PAGE_BITS) as usize + 1;
+        IdSet { pages: (0..pages).map(|_| None).collect() }
+    }
+
+    #[inline]
+    pub(crate) fn insert(&mut self, id: u32) {
+        let page = &mut self.pages[(id >> PAGE_BITS) as usize];
+        let words = page.get_or_insert_with(|| Box::new([0; PAGE_WORDS]));
+        words[word(id)] |= bit(id);
+    }
+
+    #[inline]
+    pub(crate) fn contains(&self, id: u32) -> bool {
+        let page = self.pages.get((id >> PAGE_BITS) as usize).and_then(Option::as_ref);
+        page.is_some_and(|words| words[word(id)] & bit(id) != 0)
+    }
+
+    /// Adds all members of `other`, a set over the same universe.
+    pub(crate) fn union(&mut self, other: &IdSet) {
+        for (mine, theirs) in self.pages.iter_mut().zip(&other.pages) {
+            let Some(theirs) = theirs else { continue };
+            let mine = mine.get_or_insert_with(|| Box::new([0; PAGE_WORDS]));
+            mine.iter_mut().zip(theirs.iter()).for_each(|(mine, theirs)| *mine |= theirs);
+        }
+    }
+
+    /// Members, ascending.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = u32> + '_ {
+        let pages = self.pages.iter().enumerate();
+        pages.filter_map(|(p, page)| Some((p, page.as_ref()?))).flat_map(|(p, words)| {
+            words.iter().enumerate().flat_map(move |(w, &word)| {
+                let base = (p << PAGE_BITS | w << 6) as u32;
+                ones(word).map(move |bit| base + bit)
+            })
+        })
+    }
+
+    /// The set with ranks.
+    pub(crate) fn ranked(self) -> RankedIds {
+        let mut before = 0;
+        let pages = self.pages.into_iter().map(|page| {
+            let words = page?;
+            let ranked = words.iter().map(|&members| {
+                let block = Block { members, before };
+                before += members.count_ones();
+                block
+            });
+            Some(ranked.collect())
+        });
+        let pages = pages.collect();
+        RankedIds { pages, len: before as usize }
+    }
+}
+
+fn word(id: u32) -> usize {
+    (id >> 6) as usize % PAGE_WORDS
+}
+
+fn bit(id: u32) -> u64 {
+    1 << (id % 64)
+}
+
+fn ones(mut word: u64) -> impl Iterator<Item = u32> {
+    std::iter::from_fn(move || {
+        (word != 0).then(|| {
+            let bit = word.trailing_zeros();
+            word &= word - 1;
+            bit
+        })
+    })
+}
+
+/// A set of ids, each with its rank: the number of smaller members.
+pub(crate) struct RankedIds {
+    pages: Vec<Option<Box<[Block]>>>,
+    len: usize,
+}
+
+#[derive(Clone, Copy)]
+struct Block {
+    members: u64,
+    before: u32,
+}
+
+impl RankedIds {
+    /// Number of members.
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// The rank of a member.
+    ///
+    /// # Panics
+    /// May panic, or give the rank of another, when `id` is no member.
+    #[inline]
+    pub(crate) fn rank(&self, id: u32) -> usize {
+        let page = self.pages[(id >> PAGE_BITS) as usize].as_ref().expect("a member");
+        let block = page[word(id)];
+        (block.before + (block.members & (bit(id) - 1)).count_ones()) as usize
+    }
+
+    /// Bytes this takes.
+    pub(crate) fn bytes(&self) -> u64 {
+        let pages = self.pages.iter().flatten().count() * PAGE_WORDS * size_of::<Block>();
+        (pages + self.pages.len() * size_of::<Option<Box<[Block]>>>()) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn ranks_count_smaller_members(
+            a in prop::collection::btree_set(0..300_000u32, 0..200),
+            b in prop::collection::btree_set(prop_oneof![0..70_000u32, 200_000..u32::MAX - 1], 0..200),
+        ) {
+            let set = |ids: &BTreeSet<u32>| {
+                let mut set = IdSet::new(u32::MAX);
+                ids.iter().for_each(|&id| set.insert(id));
+                set
+            };
+            let mut both = set(&a);
+            both.union(&set(&b));
+            let expected: Vec<u32> = a.union(&b).copied().collect();
+            prop_assert_eq!(both.iter().collect::<Vec<_>>(), expected.clone());
+            prop_assert!(expected.iter().all(|&id| both.contains(id)));
+            prop_assert!(a.contains(&7) || b.contains(&7) || !both.contains(7));
+            let ranked = both.ranked();
+            prop_assert_eq!(ranked.len(), expected.len());
+            prop_assert!(expected.iter().enumerate().all(|(rank, &id)| ranked.rank(id) == rank));
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! A graph over many hosts: who masters which vertex, where every edge lives, and over which
+//! routes hosts keep their copies consistent.
+//!
+//! ```text
+//! input ─ my rows ─ policy ─ shuffle ─ layout ─ routes ─ Partition
+//! ```
+//!
+//! Every host reads its own rows of the input, asks the policy for the owner of each edge, ships
+//! edges home, numbers the vertices that its edges touch, and agrees with every peer, once, on the
+//! ordered list of vertices the two share. No host ever holds the whole graph or an array with an
+//! entry per vertex of it. Reading order: [`input`], [`blocks`], [`policy`], [`shuffle`],
+//! [`layout`], [`routes`], [`partition`].
+
+pub mod blocks;
+mod dictionary;
+mod directory;
+pub mod error;
+pub mod grid;
+mod id_set;
+pub mod input;
+pub mod layout;
+pub mod partition;
+pub mod policies;
+pub mod policy;
+pub mod quality;
+pub mod routes;
+pub mod saved;
+mod shuffle;
+mod trade;
+
+pub use dictionary::Originals;
+pub use error::{Error, Result};
+pub use input::Input;
+pub use partition::{Partition, Plan};
+pub use policy::Policy;
+pub use routes::{Flow, Phase};

@@ -1,0 +1,281 @@
+//! One host's part of a graph.
+
+use std::sync::OnceLock;
+
+use parton_graph::{Adjacency, Buffer, Csr, GlobalId, LocalId, OriginalId, Weight, with_csr};
+use parton_net::{HostId, Net};
+use rayon::prelude::*;
+
+use crate::blocks::Blocks;
+use crate::dictionary::Originals;
+use crate::input::Input;
+use crate::layout::{Layout, MasterParts, lay_out};
+use crate::policy::{self, Policy, Setup};
+use crate::routes::Routes;
+use crate::shuffle::{Received, RunPlace, shuffle};
+use crate::{Error, Result};
+
+/// How to partition a graph.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// Name of the policy, with its argument: `oec`, `file:PATH`.
+    pub policy: String,
+    /// How much each host should get, relative to the others; `None`: all the same.
+    pub host_weights: Option<Vec<f64>>,
+    /// Out-degree above which hybrid cuts spread a vertex's edges.
+    pub threshold: usize,
+}
+
+impl Plan {
+    /// Out-degree above which a vertex counts as large, as in Gluon's hybrid cut.
+    pub const THRESHOLD: usize = 1000;
+
+    /// A policy with everything else as usual.
+    pub fn new(policy: impl Into<String>) -> Self {
+        Plan { policy: policy.into(), host_weights: None, threshold: Self::THRESHOLD }
+    }
+
+    /// What each of `hosts` hosts should get.
+    fn shares(&self, hosts: usize) -> Result<Vec<f64>> {
+        let Some(weights) = &self.host_weights else { return Ok(vec![1.0; hosts]) };
+        if weights.len() != hosts {
+            return Err(Error::request(format!(
+                "{} host weights for {hosts} hosts: give one each",
+                weights.len()
+            )));
+        }
+        match weights.iter().find(|weight| !(weight.is_finite() && **weight > 0.0)) {
+            Some(weight) => {
+                Err(Error::request(format!("host weight {weight}: expected a positive number")))
+            }
+            None => Ok(weights.clone()),
+        }
+    }
+}
+
+/// One host's part of a graph: its vertices, its edges between local ids, and its routes.
+pub struct Partition {
+    pub(crate) host: HostId,
+    pub(crate) num_vertices: u64,
+    pub(crate) num_edges: u64,
+    pub(crate) masters: MasterParts,
+    /// Global id of every local id.
+    pub(crate) globals: Buffer<u32>,
+    pub(crate) adjacency: Adjacency,
+    pub(crate) routes: Vec<Routes>,
+    pub(crate) originals: Originals,
+    pub(crate) note: Option<String>,
+    /// Most bytes held at once while this was built.
+    pub(crate) peak_bytes: u64,
+    in_edges: OnceLock<Adjacency>,
+}
+
+impl Partition {
+    /// Partitions `input` as `plan` says. Every host must call this with the same arguments.
+    pub fn build(net: &mut Net, input: &Input, plan: &Plan) -> Result<Self> {
+        let (kind, argument) = policy::find(&plan.policy)?;
+        let shares = plan.shares(net.num_hosts())?;
+        let share = input.share(net)?;
+        let (rows, readers) = (&share.rows, &share.readers);
+        let num_edges = net.all_reduce(rows.adjacency.num_edges(), |a, b| a + b)?;
+        let policy = (kind.build)(&mut Setup {
+            net,
+            rows,
+            readers,
+            shares: &shares,
+            num_edges,
+            threshold: plan.threshold,
+            argument,
+        })?;
+        let received = shuffle(net, rows, &*policy)?;
+        let weight_kind = rows.adjacency.weight_kind();
+        let row_bytes = rows.adjacency.bytes();
+        let (num_vertices, dictionary) = (u64::from(readers.num_vertices()), share.dictionary());
+        let layout = Self::agree(net, &received, &*policy, readers)?;
+        let mine = &layout.globals[..layout.masters.all as usize];
+        let originals = input.originals(net, dictionary, mine)?;
+        drop(share);
+        let adjacency = match weight_kind {
+            parton_graph::WeightKind::None => local_edges::<()>(&received, &layout).into(),
+            parton_graph::WeightKind::U32 => local_edges::<u32>(&received, &layout).into(),
+            parton_graph::WeightKind::F32 => local_edges::<f32>(&received, &layout).into(),
+            parton_graph::WeightKind::F64 => local_edges::<f64>(&received, &layout).into(),
+        };
+        let mut partition = Partition {
+            host: net.host(),
+            num_vertices,
+            num_edges,
+            originals,
+            masters: layout.masters,
+            peak_bytes: 0,
+            note: policy.note(),
+            adjacency,
+            in_edges: OnceLock::new(),
+            routes: Vec::new(),
+            globals: Vec::new().into(),
+        };
+        let building = received.bytes() + layout.transient_bytes();
+        partition.routes = layout.routes;
+        partition.globals = layout.globals.into();
+        partition.peak_bytes = (partition.bytes() + building).max(received.bytes() + row_bytes);
+        Ok(partition)
+    }
+
+    fn agree(
+        net: &mut Net,
+        received: &Received,
+        policy: &dyn Policy,
+        readers: &Blocks,
+    ) -> Result<Layout> {
+        let mine = policy.masters().mine(net, readers)?;
+        lay_out(net, received, policy.masters(), &mine, readers.num_vertices())
+    }
+
+    pub(crate) fn from_parts(
+        host: HostId,
+        sizes: (u64, u64),
+        masters: MasterParts,
+        globals: Vec<u32>,
+        adjacency: Adjacency,
+        routes: Vec<Routes>,
+        originals: Originals,
+    ) -> Self {
+        Partition {
+            host,
+            num_vertices: sizes.0,
+            num_edges: sizes.1,
+            masters,
+            globals: globals.into(),
+            adjacency,
+            routes,
+            originals,
+            note: None,
+            peak_bytes: 0,
+            in_edges: OnceLock::new(),
+        }
+    }
+
+    /// Whose part this is.
+    pub fn host(&self) -> HostId {
+        self.host
+    }
+
+    /// Number of hosts.
+    pub fn num_hosts(&self) -> usize {
+        self.routes.len()
+    }
+
+    /// Number of vertices of the whole graph.
+    pub fn num_vertices(&self) -> u64 {
+        self.num_vertices
+    }
+
+    /// Number of edges of the whole graph.
+    pub fn num_edges(&self) -> u64 {
+        self.num_edges
+    }
+
+    /// Number of vertices of this host, masters and mirrors: local ids are below it.
+    pub fn num_proxies(&self) -> usize {
+        self.globals.len()
+    }
+
+    /// Number of vertices this host masters: their local ids come first.
+    pub fn num_masters(&self) -> usize {
+        self.masters.all as usize
+    }
+
+    /// How the masters are used anywhere: ends of ranges of local ids.
+    pub fn master_parts(&self) -> MasterParts {
+        self.masters
+    }
+
+    /// The vertex of the whole graph that a local id stands for.
+    pub fn global(&self, local: LocalId) -> GlobalId {
+        GlobalId(u64::from(self.globals[local.index()]))
+    }
+
+    /// What users call a vertex that this host masters.
+    ///
+    /// # Panics
+    /// When `master` is a mirror.
+    pub fn original(&self, master: LocalId) -> OriginalId<'_> {
+        assert!(master.0 < self.masters.all, "local id {master} is a mirror");
+        self.originals.get(master.index(), self.global(master).0)
+    }
+
+    /// This host's out-edges, between local ids.
+    pub fn out_edges(&self) -> &Adjacency {
+        &self.adjacency
+    }
+
+    /// The same edges turned around, made when first asked for.
+    pub fn in_edges(&self) -> &Adjacency {
+        let transpose = || with_csr!(&self.adjacency, csr => csr.transposed().into());
+        self.in_edges.get_or_init(transpose)
+    }
+
+    /// What this host shares with another.
+    pub fn routes(&self, peer: HostId) -> &Routes {
+        &self.routes[peer.index()]
+    }
+
+    /// What a user should know about how the policy turned out.
+    pub fn note(&self) -> Option<&str> {
+        self.note.as_deref()
+    }
+
+    /// Bytes of everything kept.
+    pub fn bytes(&self) -> u64 {
+        let routes: usize = self.routes.iter().map(|r| 4 * r.masters.len()).sum();
+        self.adjacency.bytes() + (4 * self.globals.len() + routes) as u64
+    }
+
+    /// Most bytes held at once while this was built.
+    pub fn peak_bytes(&self) -> u64 {
+        self.peak_bytes
+    }
+}
+
+/// The received edges as a graph on local ids.
+fn local_edges<W: Weight>(received: &Received, layout: &Layout) -> Csr<W> {
+    let vertices = layout.globals.len();
+    let mut offsets = vec![0u64; vertices + 1];
+    let mut places: Vec<Option<RunPlace>> = vec![None; vertices];
+    for (place, run) in received.runs() {
+        let local = layout.local(run.source) as usize;
+        places[local] = Some(place);
+        offsets[local + 1] = run.len() as u64;
+    }
+    for v in 0..vertices {
+        offsets[v + 1] += offsets[v];
+    }
+    let edges = offsets[vertices] as usize;
+    let mut targets: Vec<LocalId> = bytemuck::zeroed_vec(edges);
+    let mut weights: Vec<W> = bytemuck::zeroed_vec(edges);
+
+    // Consecutive vertices fill consecutive windows, so threads never meet.
+    let chunk = vertices.div_ceil(rayon::current_num_threads() * 16).max(1);
+    let (mut free_targets, mut free_weights) = (&mut targets[..], &mut weights[..]);
+    let mut windows = Vec::new();
+    for first in (0..vertices).step_by(chunk) {
+        let end = (first + chunk).min(vertices);
+        let edges = (offsets[end] - offsets[first]) as usize;
+        let (t, rest_t) = std::mem::take(&mut free_targets).split_at_mut(edges);
+        let (w, rest_w) = std::mem::take(&mut free_weights).split_at_mut(edges);
+        (free_targets, free_weights) = (rest_t, rest_w);
+        windows.push((&places[first..end], t, w));
+    }
+    windows.into_par_iter().for_each(|(places, targets, weights)| {
+        let mut slots = targets.iter_mut().zip(weights);
+        for place in places.iter().flatten() {
+            let run = received.run(*place);
+            let edges = run.destinations().zip(run.weights::<W>());
+            for ((destination, weight), (target_slot, weight_slot)) in edges.zip(&mut slots) {
+                *target_slot = LocalId(layout.local(destination));
+                *weight_slot = weight;
+            }
+        }
+    });
+    Csr::from_parts(offsets.into(), targets.into(), weights.into())
+}

@@ -1,0 +1,14 @@
+//! Ginger: scored masters, and edges as the hybrid cut places them.
+
+use super::hvc::Hybrid;
+use super::scored;
+use crate::Result;
+use crate::policy::{Kind, Policy, Setup};
+
+pub(super) const KIND: Kind =
+    Kind { name: "ginger", help: "scored masters, edges as in hvc", argument: None, build };
+
+fn build(setup: &mut Setup<'_>) -> Result<Box<dyn Policy>> {
+    let masters = scored::masters(setup)?;
+    Ok(Box::new(Hybrid::new(masters, setup)))
+}

@@ -1,0 +1,29 @@
+//! The policies, one per file; [`ALL`] is the list that the command and the tests go through.
+
+mod by_file;
+mod cvc;
+mod fennel;
+mod ginger;
+mod hvc;
+mod iec;
+mod oec;
+mod random;
+mod scored;
+mod staggered;
+mod sugar;
+
+use crate::policy::Kind;
+
+/// Every policy.
+pub const ALL: &[Kind] = &[
+    oec::KIND,
+    iec::KIND,
+    cvc::KIND,
+    hvc::KIND,
+    staggered::KIND,
+    fennel::KIND,
+    ginger::KIND,
+    sugar::KIND,
+    random::KIND,
+    by_file::KIND,
+];

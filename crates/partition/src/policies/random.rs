@@ -1,0 +1,17 @@
+//! Vertices hashed to hosts, edges with their source: the baseline that ignores all structure,
+//! balanced for any graph and any order of ids, and expensive to keep consistent.
+
+use super::oec::WithSource;
+use crate::Result;
+use crate::policy::{Kind, Masters, Policy, Setup};
+
+pub(super) const KIND: Kind = Kind {
+    name: "random",
+    help: "vertices hashed to hosts, edges live with their source",
+    argument: None,
+    build,
+};
+
+fn build(setup: &mut Setup<'_>) -> Result<Box<dyn Policy>> {
+    Ok(Box::new(WithSource(Masters::hashed(setup.shares))))
+}

@@ -1,0 +1,14 @@
+//! Sugar: scored masters, and edges as the Cartesian cut places them.
+
+use super::cvc::Cartesian;
+use super::scored;
+use crate::Result;
+use crate::policy::{Kind, Policy, Setup};
+
+pub(super) const KIND: Kind =
+    Kind { name: "sugar", help: "scored masters, edges as in cvc", argument: None, build };
+
+fn build(setup: &mut Setup<'_>) -> Result<Box<dyn Policy>> {
+    let masters = scored::masters(setup)?;
+    Ok(Box::new(Cartesian::new(masters, setup.shares.len())))
+}

@@ -1,0 +1,204 @@
+//! A policy answers two questions: which host masters a vertex, and which host gets an edge.
+//!
+//! Where an edge goes depends on the masters of its ends and on how large its source is, and on
+//! nothing else; so a policy answers for a whole row at a time, and a table indexed by the
+//! destination's master answers for each edge of it.
+//!
+//! Everything else (local graphs, proxies, routes, what has to be communicated) is measured from
+//! the answers, never declared: there is no "kind of cut" anywhere.
+
+use parton_graph::rows::Rows;
+use parton_net::{HostId, Net};
+
+use crate::blocks::Blocks;
+use crate::directory::Directory;
+use crate::{Error, Result};
+
+/// Who owns what.
+pub trait Policy: Send + Sync {
+    /// How masters are found.
+    fn masters(&self) -> &Masters;
+
+    /// Where the edges of a source go that has this master and so many out-edges.
+    fn row(&self, master: HostId, degree: usize) -> Row<'_>;
+
+    /// What a user should know about how this policy turned out.
+    fn note(&self) -> Option<String> {
+        None
+    }
+}
+
+/// Where the edges of one source go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Row<'a> {
+    /// All to one host.
+    Together(HostId),
+    /// Each to the host that stands here at the place of its destination's master.
+    ByDestination(&'a [HostId]),
+}
+
+/// The master of every vertex.
+pub enum Masters {
+    /// Contiguous blocks.
+    Blocks(Blocks),
+    /// By hash, in proportion to the hosts' shares: thresholds on the hash.
+    Hashed(Vec<u64>),
+    /// Looked up: every host knows the masters of the vertices that its rows name.
+    Listed(Directory),
+}
+
+impl Masters {
+    /// The master of a vertex that this host's rows name.
+    #[inline]
+    pub fn of(&self, vertex: u32) -> HostId {
+        match self {
+            Masters::Blocks(blocks) => blocks.owner(vertex),
+            Masters::Hashed(thresholds) => {
+                let hash = hash(vertex);
+                HostId(thresholds.partition_point(|&threshold| threshold <= hash) as u16)
+            }
+            Masters::Listed(directory) => directory.known(vertex),
+        }
+    }
+
+    /// Hashed masters in proportion to `shares`.
+    pub(crate) fn hashed(shares: &[f64]) -> Self {
+        let whole: f64 = shares.iter().sum();
+        let mut reached = 0.0;
+        let thresholds = shares[..shares.len() - 1].iter().map(|share| {
+            reached += share;
+            ((reached / whole) * u64::MAX as f64) as u64
+        });
+        Masters::Hashed(thresholds.collect())
+    }
+
+    /// The masters of any vertices, in ascending order. Every host must call this.
+    pub(crate) fn resolve(&self, net: &mut Net, vertices: &[u32]) -> Result<Vec<HostId>> {
+        match self {
+            Masters::Listed(directory) => directory.look_up(net, vertices),
+            _ => Ok(vertices.iter().map(|&v| self.of(v)).collect()),
+        }
+    }
+
+    /// The vertices this host masters, ascending. Every host must call this.
+    pub(crate) fn mine(&self, net: &mut Net, readers: &Blocks) -> Result<Vec<u32>> {
+        let host = net.host();
+        match self {
+            Masters::Blocks(blocks) => Ok(blocks.of(host).collect()),
+            // Who reads a vertex's row tells its master of it.
+            Masters::Hashed(_) => {
+                let all = readers.of(host).map(|v| (v, self.of(v)));
+                tell_masters(net, all)
+            }
+            Masters::Listed(directory) => tell_masters(net, directory.block()),
+        }
+    }
+}
+
+/// Sends every vertex to its master; what came back, ascending.
+fn tell_masters(net: &mut Net, all: impl Iterator<Item = (u32, HostId)>) -> Result<Vec<u32>> {
+    let mut lists = vec![Vec::new(); net.num_hosts()];
+    for (vertex, master) in all {
+        lists[master.index()].extend_from_slice(&vertex.to_le_bytes());
+    }
+    // Readers' blocks ascend with the hosts, so their lists do, one after the other.
+    let lists = net.all_to_all(lists)?;
+    Ok(lists.iter().flat_map(|list| bytemuck::pod_collect_to_vec::<u8, u32>(list)).collect())
+}
+
+/// A well-mixed function of a vertex, the same on every machine.
+fn hash(vertex: u32) -> u64 {
+    let mut x = u64::from(vertex).wrapping_add(0x9e37_79b9_7f4a_7c15);
+    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ (x >> 31)
+}
+
+/// What an edge costs a host, where a vertex costs one: where there are no edges, vertices still
+/// have to be shared out.
+const EDGE_COST: u64 = 16;
+
+/// What a policy may look at while it is being made. All hosts make it together.
+pub struct Setup<'a> {
+    /// To the other hosts.
+    pub net: &'a mut Net,
+    /// The rows this host reads.
+    pub rows: &'a Rows,
+    /// Who reads which rows.
+    pub readers: &'a Blocks,
+    /// How much of the graph each host should get, relative to the others.
+    pub shares: &'a [f64],
+    /// Number of edges of the whole graph.
+    pub num_edges: u64,
+    /// Out-degree from which a vertex counts as large.
+    pub threshold: usize,
+    /// What follows the colon of the policy's name.
+    pub argument: Option<&'a str>,
+}
+
+impl Setup<'_> {
+    /// Number of vertices of the whole graph.
+    pub fn num_vertices(&self) -> u32 {
+        self.readers.num_vertices()
+    }
+
+    /// Blocks in proportion to the shares, balanced by out-edges; a vertex itself costs little.
+    pub fn blocks_by_out_edges(&mut self) -> Result<Blocks> {
+        let first = self.rows.first as u32;
+        let offsets = self.rows.adjacency.offsets();
+        Blocks::balanced(self.net, self.readers.num_vertices(), self.shares, |add| {
+            for (vertex, row) in (first..).zip(offsets.windows(2)) {
+                add(vertex, EDGE_COST * (row[1] - row[0]) + 1);
+            }
+        })
+    }
+
+    /// Blocks in proportion to the shares, balanced by in-edges; a vertex itself costs little.
+    pub fn blocks_by_in_edges(&mut self) -> Result<Blocks> {
+        let vertices = self.rows.vertices();
+        let targets = self.rows.adjacency.all_targets();
+        Blocks::balanced(self.net, self.readers.num_vertices(), self.shares, |add| {
+            vertices.clone().for_each(|vertex| add(vertex as u32, 1));
+            targets.iter().for_each(|target| add(target.0, EDGE_COST));
+        })
+    }
+}
+
+/// One kind of policy, as the command lists it.
+pub struct Kind {
+    /// Its name; a policy with an argument is `name:ARGUMENT`.
+    pub name: &'static str,
+    /// What it does, in one line.
+    pub help: &'static str,
+    /// What the argument is, where there is one.
+    pub argument: Option<&'static str>,
+    /// Makes it, on all hosts together.
+    pub build: fn(&mut Setup<'_>) -> Result<Box<dyn Policy>>,
+}
+
+/// Finds the kind of a policy by its name, and its argument.
+pub fn find(name: &str) -> Result<(&'static Kind, Option<&str>)> {
+    let (word, argument) = match name.split_once(':') {
+        Some((word, argument)) => (word, Some(argument)),
+        None => (name, None),
+    };
+    let kind = crate::policies::ALL.iter().find(|kind| kind.name == word).ok_or_else(|| {
+        let known: Vec<_> = crate::policies::ALL.iter().map(Kind::usage).collect();
+        Error::request(format!("unknown policy '{name}'; known: {}", known.join(", ")))
+    })?;
+    match (kind.argument, argument) {
+        (Some(_), Some(argument)) if !argument.is_empty() => Ok((kind, Some(argument))),
+        (None, None) => Ok((kind, None)),
+        _ => Err(Error::request(format!("policy '{name}': expected {}", kind.usage()))),
+    }
+}
+
+impl Kind {
+    /// How the policy is written.
+    pub fn usage(&self) -> String {
+        match self.argument {
+            Some(argument) => format!("{}:{argument}", self.name),
+            None => self.name.into(),
+        }
+    }
+}

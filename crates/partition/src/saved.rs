@@ -1,0 +1,308 @@
+//! A partitioned graph on disk: one file per host and a manifest, from which a run can start.
+//!
+//! ```text
+//! manifest.json    version, policy, hosts, sizes; name, bytes and CRC-32 of every host's file
+//! host-00000.part  header, routes, then the arrays: globals, offsets, targets, weights, masters,
+//!                  original ids of the masters
+//! ```
+//!
+//! All numbers in host files are little-endian. The manifest is written last, so a folder without
+//! one is an unfinished save; a file that is not the one the manifest names fails its checksum.
+
+use std::path::{Path, PathBuf};
+
+use parton_graph::id_map::Names;
+use parton_graph::save::Output;
+use parton_graph::source::{ByteSource, Source};
+use parton_graph::{
+    Adjacency, Csr, Error as GraphError, LocalId, Place, Weight, WeightKind, with_csr,
+};
+use parton_net::{HostId, Net};
+use serde_json::{Value, json};
+
+use crate::layout::MasterParts;
+use crate::routes::{Parts, Routes};
+use crate::{Error, Originals, Partition, Result};
+
+const MAGIC: u64 = u64::from_le_bytes(*b"\x89PARPART");
+const VERSION: u64 = 1;
+const MANIFEST: &str = "manifest.json";
+/// Kinds of original ids.
+const OFFSET: u64 = 0;
+const INTEGERS: u64 = 1;
+const NAMES: u64 = 2;
+/// Numbers in a host file's header, and for each peer after it.
+const HEADER_WORDS: usize = 12;
+const ROUTE_WORDS: usize = 8;
+
+fn host_file(host: HostId) -> String {
+    format!("host-{:05}.part", host.0)
+}
+
+/// A file being written, with its checksum.
+struct Summed {
+    out: Output,
+    crc: crc32fast::Hasher,
+    bytes: u64,
+}
+
+impl Summed {
+    fn write<T: bytemuck::Pod>(&mut self, array: &[T]) -> Result<()> {
+        // An array of nothings has no bytes.
+        let bytes: &[u8] = if size_of::<T>() == 0 { &[] } else { bytemuck::cast_slice(array) };
+        self.crc.update(bytes);
+        self.bytes += bytes.len() as u64;
+        Ok(self.out.write(bytes)?)
+    }
+}
+
+impl Partition {
+    /// Writes this partition into `folder`, which is made if need be. Every host must call this.
+    pub fn save(&self, net: &mut Net, folder: &Path, policy: &str) -> Result<()> {
+        if net.host() == HostId(0) {
+            std::fs::create_dir_all(folder).map_err(|e| GraphError::io(folder, "write", e))?;
+            // An old manifest must not vouch for files that are being replaced.
+            let manifest = folder.join(MANIFEST);
+            if manifest.exists() {
+                std::fs::remove_file(&manifest)
+                    .map_err(|e| GraphError::io(&manifest, "write", e))?;
+            }
+        }
+        net.barrier()?;
+        let sums = self.write_file(&folder.join(host_file(self.host)))?;
+        let all = net.gather(HostId(0), bytemuck::cast_slice(&sums).to_vec())?;
+        let Some(all) = all else { return Ok(()) };
+        let files: Vec<Value> = HostId::all(all.len())
+            .zip(&all)
+            .map(|(host, sums)| {
+                let sums: Vec<u64> = bytemuck::pod_collect_to_vec(sums);
+                json!({ "name": host_file(host), "bytes": sums[0], "crc32": sums[1] })
+            })
+            .collect();
+        let manifest = json!({
+            "parton_partition": VERSION,
+            "policy": policy,
+            "hosts": self.num_hosts(),
+            "vertices": self.num_vertices,
+            "edges": self.num_edges,
+            "files": files,
+        });
+        let mut out = Output::create(folder.join(MANIFEST))?;
+        out.write(format!("{manifest:#}\n").as_bytes())?;
+        Ok(out.commit()?)
+    }
+
+    /// Bytes and checksum of the file written.
+    fn write_file(&self, path: &Path) -> Result<[u64; 2]> {
+        let mut file =
+            Summed { out: Output::create(path)?, crc: crc32fast::Hasher::new(), bytes: 0 };
+        let MasterParts { both, read, written, all } = self.masters;
+        file.write(&[
+            MAGIC,
+            VERSION,
+            u64::from(self.host.0),
+            self.num_hosts() as u64,
+            self.num_vertices,
+            self.num_edges,
+            self.adjacency.weight_kind() as u64,
+            u64::from(both) << 32 | u64::from(read),
+            u64::from(written) << 32 | u64::from(all),
+            self.globals.len() as u64,
+            self.adjacency.num_edges(),
+            match &self.originals {
+                Originals::Offset(_) => OFFSET,
+                Originals::Integers(_) => INTEGERS,
+                Originals::Names(_) => NAMES,
+            },
+        ])?;
+        for routes in &self.routes {
+            let Routes { first_mirror, mirror_parts: m, master_parts: o, masters } = routes;
+            file.write(&[
+                *first_mirror,
+                m.written,
+                m.both,
+                m.read,
+                o.written,
+                o.both,
+                o.read,
+                masters.len() as u32,
+            ])?;
+        }
+        file.write(&self.globals)?;
+        file.write(self.adjacency.offsets())?;
+        file.write(self.adjacency.all_targets())?;
+        with_csr!(&self.adjacency, csr => file.write(csr.all_weights()))?;
+        for routes in &self.routes {
+            file.write(&routes.masters)?;
+        }
+        match &self.originals {
+            Originals::Offset(offset) => file.write(&[*offset])?,
+            Originals::Integers(ids) => file.write(ids)?,
+            Originals::Names(names) => {
+                file.write(names.ends())?;
+                file.write(names.bytes())?;
+            }
+        }
+        let sums = [file.bytes, u64::from(file.crc.finalize())];
+        file.out.commit()?;
+        Ok(sums)
+    }
+
+    /// Reads the part of this host from a folder. Every host must call this.
+    pub fn load(net: &mut Net, folder: &Path) -> Result<Self> {
+        let manifest = Manifest::read(folder)?;
+        if manifest.files.len() != net.num_hosts() {
+            return Err(Error::request(format!(
+                "{}: saved for {} hosts, but this run has {}",
+                folder.display(),
+                manifest.files.len(),
+                net.num_hosts()
+            )));
+        }
+        let partition = manifest.files[net.host().index()].load(net.host())?;
+        // Either all hosts go on or none does.
+        net.barrier()?;
+        Ok(partition)
+    }
+}
+
+struct Manifest {
+    files: Vec<HostFile>,
+}
+
+struct HostFile {
+    path: PathBuf,
+    bytes: u64,
+    crc: u64,
+}
+
+impl Manifest {
+    fn read(folder: &Path) -> Result<Self> {
+        let path = folder.join(MANIFEST);
+        let text = std::fs::read(&path).map_err(|e| GraphError::io(&path, "read", e))?;
+        let bad =
+            |problem: &str| GraphError::data(path.display().to_string(), Place::File, problem);
+        let json: Value =
+            serde_json::from_slice(&text).map_err(|e| bad(&format!("not a manifest: {e}")))?;
+        if json["parton_partition"] != VERSION {
+            return Err(bad("not the manifest of a partition this version can read").into());
+        }
+        let file = |entry: &Value| {
+            let name = entry["name"].as_str().filter(|name| !name.contains(['/', '\\']))?;
+            Some(HostFile {
+                path: folder.join(name),
+                bytes: entry["bytes"].as_u64()?,
+                crc: entry["crc32"].as_u64()?,
+            })
+        };
+        let files = json["files"].as_array().and_then(|files| files.iter().map(file).collect());
+        let files: Vec<HostFile> = files.ok_or_else(|| bad("expected a list of files"))?;
+        if json["hosts"] != files.len() {
+            return Err(bad("as many files as hosts are expected").into());
+        }
+        Ok(Manifest { files })
+    }
+}
+
+impl HostFile {
+    fn load(&self, host: HostId) -> Result<Partition> {
+        let source = Source::file(&self.path)?;
+        let bytes = source.bytes()?;
+        self.check(&bytes)?;
+        let header: Vec<u64> = bytes.read_array(0, HEADER_WORDS as u64)?;
+        if header[0] != MAGIC || header[1] != VERSION || header[2] != u64::from(host.0) {
+            return Err(bytes.error(0, format!("not the file of host {host}")).into());
+        }
+        let (hosts, proxies, edges) = (header[3], header[9], header[10]);
+        let halves = |word: u64| ((word >> 32) as u32, word as u32);
+        let ((both, read), (written, all)) = (halves(header[7]), halves(header[8]));
+        let mut reader = Arrays { bytes: &bytes, at: 8 * HEADER_WORDS as u64 };
+        let route_words: Vec<u32> = reader.next(hosts * ROUTE_WORDS as u64)?;
+        let globals = reader.next(proxies)?;
+        let kind = WeightKind::ALL.get(header[6] as usize).copied();
+        let adjacency: Adjacency = match kind {
+            Some(WeightKind::None) => reader.csr::<()>(proxies, edges)?.into(),
+            Some(WeightKind::U32) => reader.csr::<u32>(proxies, edges)?.into(),
+            Some(WeightKind::F32) => reader.csr::<f32>(proxies, edges)?.into(),
+            Some(WeightKind::F64) => reader.csr::<f64>(proxies, edges)?.into(),
+            None => return Err(reader.bad("kind of weights")),
+        };
+        let routes = route_words.chunks_exact(ROUTE_WORDS).map(|words| {
+            let parts = |w: &[u32]| Parts { written: w[0], both: w[1], read: w[2] };
+            Ok(Routes {
+                first_mirror: words[0],
+                mirror_parts: parts(&words[1..]),
+                master_parts: parts(&words[4..]),
+                masters: reader.next(u64::from(words[7]))?,
+            })
+        });
+        let routes = routes.collect::<Result<Vec<_>>>()?;
+        let originals = match header[11] {
+            OFFSET => Originals::Offset(reader.next(1)?[0]),
+            INTEGERS => Originals::Integers(reader.next(u64::from(all))?),
+            NAMES => {
+                let ends: Vec<u64> = reader.next(u64::from(all))?;
+                let bytes = reader.next(ends.last().copied().unwrap_or(0))?;
+                let names = Names::from_parts(ends.into(), bytes.into());
+                Originals::Names(names.filter(Names::is_sound).ok_or_else(|| reader.bad("names"))?)
+            }
+            _ => return Err(reader.bad("kind of ids")),
+        };
+        let masters = MasterParts { both, read, written, all };
+        let sizes = (header[4], header[5]);
+        Ok(Partition::from_parts(host, sizes, masters, globals, adjacency, routes, originals))
+    }
+
+    /// Length and checksum must be those of the manifest.
+    fn check(&self, bytes: &ByteSource<'_>) -> Result<()> {
+        const BUFFER_BYTES: u64 = 4 << 20;
+        if bytes.len() != self.bytes {
+            let problem = format!("{} bytes, but the manifest says {}", bytes.len(), self.bytes);
+            return Err(bytes.error(0, problem).into());
+        }
+        let mut crc = crc32fast::Hasher::new();
+        let mut buffer = vec![0; BUFFER_BYTES.min(self.bytes) as usize];
+        for at in (0..self.bytes).step_by(BUFFER_BYTES as usize) {
+            let piece = &mut buffer[..(self.bytes - at).min(BUFFER_BYTES) as usize];
+            bytes.read_at(at, piece)?;
+            crc.update(piece);
+        }
+        match u64::from(crc.finalize()) == self.crc {
+            true => Ok(()),
+            false => Err(bytes.error(0, "damaged, or of another partition: wrong checksum").into()),
+        }
+    }
+}
+
+/// Arrays one after the other.
+struct Arrays<'a> {
+    bytes: &'a ByteSource<'a>,
+    at: u64,
+}
+
+impl Arrays<'_> {
+    fn bad(&self, what: &str) -> Error {
+        self.bytes.error(self.at, format!("unexpected {what}")).into()
+    }
+
+    fn next<T: bytemuck::Pod + Send>(&mut self, count: u64) -> Result<Vec<T>> {
+        let array = self.bytes.read_array(self.at, count)?;
+        self.at += count * size_of::<T>() as u64;
+        Ok(array)
+    }
+
+    fn csr<W: Weight>(&mut self, vertices: u64, edges: u64) -> Result<Csr<W>> {
+        let offsets: Vec<u64> = self.next(vertices + 1)?;
+        let targets: Vec<LocalId> = self.next(edges)?;
+        let weights: Vec<W> = match W::KIND {
+            WeightKind::None => vec![W::default(); edges as usize],
+            _ => self.next(edges)?,
+        };
+        if offsets.last() != Some(&edges) {
+            return Err(self.bytes.error(self.at, "offsets do not end at the edges").into());
+        }
+        let csr = Csr::from_parts(offsets.into(), targets.into(), weights.into());
+        csr.check().map_err(|problem| self.bytes.error(self.at, problem))?;
+        Ok(csr)
+    }
+}

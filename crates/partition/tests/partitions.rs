@@ -1,0 +1,244 @@
+//! Every partition of every graph by every policy over any number of hosts has what a partition
+//! must have, and is the same on every run, for any number of threads, on any transport.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use parton_graph::{Csr, Graph, LocalId, Weight, with_csr};
+use parton_net::{Cluster, HostId};
+use parton_partition::{Flow, Input, Partition, Phase, Plan, policies};
+use proptest::prelude::*;
+
+/// Every policy that needs no file.
+fn all_policies() -> Vec<&'static str> {
+    policies::ALL.iter().filter(|kind| kind.argument.is_none()).map(|kind| kind.name).collect()
+}
+
+fn build(cluster: Cluster, input: &Input, plan: &Plan) -> Vec<Partition> {
+    let mut cluster = cluster;
+    let parts = cluster.launch(|net| Partition::build(net, input, plan));
+    parts.unwrap_or_else(|e| panic!("{plan:?}: {e}"))
+}
+
+type Edge = (u64, u64, u64);
+
+/// Edges between global ids with the bits of their weights, sorted.
+fn edges_of(part: &Partition) -> Vec<Edge> {
+    with_csr!(part.out_edges(), csr => {
+        let global = |v: LocalId| part.global(v).0;
+        let of = |v: LocalId| csr.edges(v).map(move |(t, w)| (v, t, w.to_f64().to_bits())).collect::<Vec<_>>();
+        csr.vertices().flat_map(of).map(|(v, t, w)| (global(v), global(t), w)).collect()
+    })
+}
+
+fn edges_of_graph(graph: &Graph) -> Vec<Edge> {
+    with_csr!(&graph.adjacency, csr => {
+        let of = |v: LocalId| csr.edges(v).map(move |(t, w)| (v, t, w.to_f64().to_bits())).collect::<Vec<_>>();
+        csr.vertices().flat_map(of).map(|(v, t, w)| (u64::from(v.0), u64::from(t.0), w)).collect()
+    })
+}
+
+fn sorted(mut edges: Vec<Edge>) -> Vec<Edge> {
+    edges.sort_unstable();
+    edges
+}
+
+/// Checks everything that makes parts a partition of `graph`.
+fn check(graph: &Graph, parts: &[Partition]) {
+    let hosts = parts.len();
+    let vertices = graph.num_vertices() as u64;
+    let expected = edges_of_graph(graph);
+    let all: Vec<Edge> = parts.iter().flat_map(edges_of).collect();
+    assert_eq!(sorted(all), sorted(expected.clone()), "every edge on exactly one host");
+
+    let mut master_of = BTreeMap::new();
+    for part in parts {
+        assert_eq!((part.num_vertices(), part.num_edges()), (vertices, graph.num_edges()));
+        assert_eq!(part.num_hosts(), hosts);
+        for local in 0..part.num_masters() as u32 {
+            let before = master_of.insert(part.global(LocalId(local)).0, part.host());
+            assert_eq!(before, None, "one master each");
+        }
+    }
+    assert!(master_of.keys().copied().eq(0..vertices), "every vertex has a master");
+
+    let read: BTreeSet<u64> = expected.iter().map(|e| e.0).collect();
+    let written: BTreeSet<u64> = expected.iter().map(|e| e.1).collect();
+    for part in parts {
+        check_layout(part, &master_of, &read, &written);
+        for peer in parts {
+            check_routes(part, peer);
+        }
+    }
+}
+
+fn check_layout(
+    part: &Partition,
+    master_of: &BTreeMap<u64, HostId>,
+    read: &BTreeSet<u64>,
+    written: &BTreeSet<u64>,
+) {
+    let edges = edges_of(part);
+    let read_here: BTreeSet<u64> = edges.iter().map(|e| e.0).collect();
+    let written_here: BTreeSet<u64> = edges.iter().map(|e| e.1).collect();
+    let globals: Vec<u64> =
+        (0..part.num_proxies() as u32).map(|local| part.global(LocalId(local)).0).collect();
+    let (masters, mirrors) = globals.split_at(part.num_masters());
+
+    // Masters in four parts by what they are anywhere, ascending in each.
+    let class = |v: &u64| match (read.contains(v), written.contains(v)) {
+        (true, true) => 0,
+        (true, false) => 1,
+        (false, true) => 2,
+        (false, false) => 3,
+    };
+    let order: Vec<(u32, u64)> = masters.iter().map(|v| (class(v), *v)).collect();
+    assert!(order.is_sorted_by(|a, b| a < b), "masters by part, then id");
+    let ends = part.master_parts();
+    let count = |class: u32| order.iter().filter(|(c, _)| *c <= class).count() as u32;
+    assert_eq!([ends.both, ends.read, ends.written, ends.all], [0, 1, 2, 3].map(count));
+
+    // A mirror exists if and only if an edge needs it; mirrors by master, part and id.
+    let needed: BTreeSet<u64> = read_here.union(&written_here).copied().collect();
+    let expected: BTreeSet<u64> =
+        needed.into_iter().filter(|v| master_of[v] != part.host()).collect();
+    assert_eq!(mirrors.iter().copied().collect::<BTreeSet<_>>(), expected);
+    let class = |v: &u64| match (written_here.contains(v), read_here.contains(v)) {
+        (true, false) => 0,
+        (true, true) => 1,
+        _ => 2,
+    };
+    let order: Vec<_> = mirrors.iter().map(|v| (master_of[v], class(v), *v)).collect();
+    assert!(order.is_sorted_by(|a, b| a < b), "mirrors by master, part and id");
+    for peer in HostId::all(part.num_hosts()) {
+        let parts = part.routes(peer).mirror_parts();
+        let count = |c: u32| order.iter().filter(|o| (o.0, o.1) == (peer, c)).count() as u32;
+        assert_eq!([parts.written, parts.both, parts.read], [0, 1, 2].map(count));
+    }
+}
+
+fn check_routes(part: &Partition, peer: &Partition) {
+    let mine = part.routes(peer.host());
+    let theirs = peer.routes(part.host());
+    for flow in [Flow::Forward, Flow::Backward, Flow::Both] {
+        for phase in [Phase::Reduce, Phase::Broadcast] {
+            let mirrors: Vec<_> =
+                mine.mirrors(flow, phase).map(|local| part.global(LocalId(local))).collect();
+            let masters: Vec<_> =
+                theirs.masters(flow, phase).iter().map(|&local| peer.global(local)).collect();
+            assert_eq!(mirrors, masters, "both ends list the same vertices in the same order");
+            // Whoever must be reached in a phase is on the list, and nobody else.
+            let takes_part = |local: u32| {
+                let (out, into) =
+                    (degree(part.out_edges(), local) > 0, degree(part.in_edges(), local) > 0);
+                match (flow, phase) {
+                    (Flow::Both, _) => true,
+                    (Flow::Forward, Phase::Reduce) | (Flow::Backward, Phase::Broadcast) => into,
+                    _ => out,
+                }
+            };
+            let all = mine.mirrors(Flow::Both, phase);
+            let expected: Vec<_> =
+                all.filter(|&local| takes_part(local)).map(|l| part.global(LocalId(l))).collect();
+            assert_eq!(mirrors, expected);
+        }
+    }
+}
+
+fn degree(adjacency: &parton_graph::Adjacency, local: u32) -> u64 {
+    let offsets = adjacency.offsets();
+    offsets[local as usize + 1] - offsets[local as usize]
+}
+
+/// What a host holds, as text that differs if anything does.
+fn print(parts: &[Partition]) -> Vec<String> {
+    let globals = |part: &Partition| -> Vec<u64> {
+        (0..part.num_proxies() as u32).map(|l| part.global(LocalId(l)).0).collect()
+    };
+    parts
+        .iter()
+        .map(|p| {
+            let routes: Vec<_> = HostId::all(p.num_hosts()).map(|h| p.routes(h).clone()).collect();
+            format!("{:?} {:?} {:?} {routes:?}", p.master_parts(), globals(p), p.out_edges())
+        })
+        .collect()
+}
+
+fn graph_of(vertices: usize, edges: &[(u32, u32)]) -> Graph {
+    let weighted: Vec<_> = edges.iter().zip(1u32..).map(|(&(s, d), w)| (s, d, w)).collect();
+    Graph::dense(Csr::from_edges(vertices, &weighted), "test")
+}
+
+fn nasty_graphs() -> Vec<Graph> {
+    let star: Vec<_> = (1..40).map(|v| (0, v)).collect();
+    let chain: Vec<_> = (0..30).map(|v| (v, v + 1)).collect();
+    let hub: Vec<_> = (0..200).map(|v| (v % 3, v % 50)).chain((0..50).map(|v| (v, 7))).collect();
+    vec![
+        graph_of(0, &[]),
+        graph_of(1, &[]),
+        graph_of(1, &[(0, 0)]),
+        graph_of(5, &[]),
+        graph_of(2, &[(1, 0)]),
+        graph_of(3, &[(0, 1), (0, 1), (1, 1), (2, 2), (1, 0)]),
+        graph_of(40, &star),
+        graph_of(31, &chain),
+        graph_of(60, &hub),
+    ]
+}
+
+fn plan(policy: &str) -> Plan {
+    // A low threshold, so that small graphs have large vertices.
+    Plan { threshold: 4, ..Plan::new(policy) }
+}
+
+#[test]
+fn nasty_graphs_over_many_hosts() {
+    for graph in nasty_graphs() {
+        let input = Input::from(graph.clone());
+        for policy in all_policies() {
+            for hosts in [1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 17] {
+                let parts = build(Cluster::local(hosts).threads_per_host(1), &input, &plan(policy));
+                check(&graph, &parts);
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    #[test]
+    fn random_graphs(
+        (vertices, edges) in (1..60usize).prop_flat_map(|n| {
+            let id = 0..n as u32;
+            (Just(n), prop::collection::vec((id.clone(), id), 0..150))
+        }),
+        hosts in 1..10usize,
+        policy in prop::sample::select(all_policies()),
+        seed in any::<u64>(),
+    ) {
+        let graph = graph_of(vertices, &edges);
+        let input = Input::from(graph.clone());
+        let plan = plan(policy);
+        let parts = build(Cluster::local(hosts).threads_per_host(1), &input, &plan);
+        check(&graph, &parts);
+        let expected = print(&parts);
+        prop_assert_eq!(&print(&build(Cluster::local(hosts).threads_per_host(3), &input, &plan)), &expected);
+        prop_assert_eq!(&print(&build(Cluster::sim(hosts, seed), &input, &plan)), &expected);
+    }
+}
+
+#[test]
+fn a_thousand_schedules_give_one_partition() {
+    let edges: Vec<_> = (0..60u32).map(|i| (i * 7 % 20, i * i % 20)).collect();
+    let input = Input::from(graph_of(20, &edges));
+    let policies = all_policies();
+    let expected: Vec<_> = policies
+        .iter()
+        .map(|policy| print(&build(Cluster::local(3).threads_per_host(1), &input, &plan(policy))))
+        .collect();
+    for seed in 0..1000 {
+        let which = seed as usize % policies.len();
+        let found = print(&build(Cluster::sim(3, seed), &input, &plan(policies[which])));
+        assert_eq!(found, expected[which], "seed {seed}, {}", policies[which]);
+    }
+}

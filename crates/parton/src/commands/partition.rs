@@ -1,0 +1,252 @@
+//! `parton partition`: cut a graph over hosts, and say how good the cut is.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use clap::Args;
+use parton::graph::Error as GraphError;
+use parton::net::{Cluster, LaunchError};
+use parton::partition::quality::Quality;
+use parton::partition::{Error, Partition as Part, Plan, policies};
+use serde_json::{Value, json};
+
+use crate::exit::Failure;
+use crate::input::Input;
+use crate::show;
+use crate::watch::Watch;
+
+/// Cut a graph over hosts, and say how good the cut is.
+#[derive(Args)]
+pub(crate) struct Partition {
+    #[command(flatten)]
+    input: Input,
+
+    /// Number of hosts
+    #[arg(long, value_name = "N", default_value = "4")]
+    hosts: usize,
+
+    /// The policy (see `parton list`), or `all` for a table to choose from
+    #[arg(long, value_name = "NAME", default_value = "all")]
+    policy: String,
+
+    /// How much each host should get, relative to the others
+    #[arg(long, value_name = "W,W,…", value_delimiter = ',')]
+    host_weights: Option<Vec<f64>>,
+
+    /// Out-degree above which hvc and ginger spread a vertex's edges
+    #[arg(long, value_name = "DEGREE", default_value_t = Plan::THRESHOLD)]
+    threshold: usize,
+
+    /// Keep the partition in this folder, one file per host
+    #[arg(long, value_name = "FOLDER")]
+    save: Option<PathBuf>,
+
+    /// Print JSON instead of text: one object, or a list of them for `all`
+    #[arg(long)]
+    json: bool,
+}
+
+/// A policy and what became of it.
+struct Outcome {
+    policy: String,
+    quality: Quality,
+    note: Option<String>,
+    seconds: f64,
+}
+
+impl Partition {
+    pub(crate) fn run(self, watch: &Watch) -> Result<String, Failure> {
+        let all = self.policy == "all";
+        if all && self.save.is_some() {
+            return Err(Failure::usage("--save needs one policy: choose it with --policy"));
+        }
+        let input = self.input.open(watch)?;
+        let names: Vec<String> = match all {
+            true => {
+                let plain = policies::ALL.iter().filter(|kind| kind.argument.is_none());
+                plain.map(|kind| kind.name.to_owned()).collect()
+            }
+            false => vec![self.policy.clone()],
+        };
+        let mut outcomes = Vec::new();
+        for name in names {
+            watch.note(&format!("{name} over {} hosts …", self.hosts));
+            outcomes.push(self.partition(&input, name)?);
+        }
+        for outcome in &outcomes {
+            if let Some(note) = &outcome.note {
+                watch.note(&format!("{}: {note}", outcome.policy));
+            }
+        }
+        Ok(match (self.json, all) {
+            (true, true) => {
+                let list: Vec<Value> = outcomes.iter().map(Outcome::as_json).collect();
+                format!("{:#}\n", Value::from(list))
+            }
+            (true, false) => format!("{:#}\n", outcomes[0].as_json()),
+            (false, true) => table(&outcomes),
+            (false, false) => outcomes[0].as_text(),
+        })
+    }
+
+    fn partition(
+        &self,
+        input: &parton::partition::Input,
+        policy: String,
+    ) -> Result<Outcome, Failure> {
+        let plan = Plan {
+            policy: policy.clone(),
+            host_weights: self.host_weights.clone(),
+            threshold: self.threshold,
+        };
+        let threads = rayon::current_num_threads().div_ceil(self.hosts.max(1));
+        let mut cluster = Cluster::local(self.hosts).threads_per_host(threads);
+        let measured = cluster.launch(|net| -> Result<_, Error> {
+            net.barrier()?;
+            let start = Instant::now();
+            let partition = Part::build(net, input, &plan)?;
+            net.barrier()?;
+            let seconds = start.elapsed().as_secs_f64();
+            if let Some(folder) = &self.save {
+                partition.save(net, folder, &policy)?;
+            }
+            let quality = Quality::measure(net, &partition)?;
+            Ok((quality, partition.note().map(str::to_owned), seconds))
+        });
+        let (quality, note, seconds) = measured.map_err(failure)?.swap_remove(0);
+        Ok(Outcome { policy, quality, note, seconds })
+    }
+}
+
+/// The failure of a host as the command reports it: of what is the user's, who found it does not
+/// matter.
+fn failure(error: LaunchError<Error>) -> Failure {
+    match error {
+        LaunchError::Failed { error: Error::Graph(error), .. } => error.into(),
+        LaunchError::Hosts { .. } => GraphError::Request(error.to_string()).into(),
+        LaunchError::Failed { .. } => Failure::host_lost(error.to_string()),
+        other => Failure::bug(other.to_string()),
+    }
+}
+
+impl Outcome {
+    fn as_json(&self) -> Value {
+        let quality = &self.quality;
+        let [written, both, read] = quality.proxies();
+        let per_host: Vec<Value> = quality
+            .hosts
+            .iter()
+            .map(|host| {
+                json!({
+                    "masters": host.masters,
+                    "mirrors": host.mirrors,
+                    "edges": host.edges,
+                    "messages": host.messages,
+                    "memory_bytes": host.bytes,
+                    "memory_peak_bytes": host.peak_bytes,
+                })
+            })
+            .collect();
+        json!({
+            "policy": self.policy,
+            "hosts": quality.hosts.len(),
+            "vertices": quality.vertices,
+            "edges": quality.edges,
+            "replication": quality.replication(),
+            "imbalance": {
+                "edges": quality.edge_imbalance(),
+                "masters": quality.master_imbalance(),
+            },
+            "per_host": per_host,
+            "proxies": { "written": written, "both": both, "read": read },
+            "messages_per_round": quality.messages_per_round(),
+            "dense_bytes_per_round": quality.dense_bytes_per_round(),
+            "note": self.note,
+            "seconds": self.seconds,
+        })
+    }
+
+    fn as_text(&self) -> String {
+        let quality = &self.quality;
+        let [written, both, read] = quality.proxies().map(show::count);
+        let mut text = String::new();
+        for (label, value) in [
+            ("policy", self.policy.clone()),
+            ("hosts", show::count(quality.hosts.len() as u64)),
+            ("vertices", show::count(quality.vertices)),
+            ("edges", show::count(quality.edges)),
+            ("replication", format!("{:.3} proxies per vertex", quality.replication())),
+            ("mirrors", format!("{written} only written, {both} both, {read} only read")),
+            (
+                "messages",
+                format!("{} per round at most", show::count(quality.messages_per_round())),
+            ),
+            ("dense", format!("{} bytes per round", show::count(quality.dense_bytes_per_round()))),
+            ("time", format!("{:.3} s", self.seconds)),
+        ] {
+            text += &format!("{label:<13}{value}\n");
+        }
+        text += &format!(
+            "\n{:>6}{:>14}{:>14}{:>16}{:>18}{:>18}\n",
+            "host", "masters", "mirrors", "edges", "bytes", "peak bytes"
+        );
+        for (number, host) in quality.hosts.iter().enumerate() {
+            let columns = [host.masters, host.mirrors, host.edges, host.bytes, host.peak_bytes];
+            let [masters, mirrors, edges, bytes, peak] = columns.map(show::count);
+            text +=
+                &format!("{number:>6}{masters:>14}{mirrors:>14}{edges:>16}{bytes:>18}{peak:>18}\n");
+        }
+        text += &format!(
+            "max/mean: {:.3} masters, {:.3} edges\n",
+            quality.master_imbalance(),
+            quality.edge_imbalance()
+        );
+        text
+    }
+}
+
+/// One policy per line.
+fn table(outcomes: &[Outcome]) -> String {
+    let mut text = format!(
+        "{:<11}{:>12}{:>10}{:>10}{:>13}{:>13}{:>13}{:>10}{:>14}{:>12}{:>9}\n",
+        "policy",
+        "replication",
+        "edges",
+        "masters",
+        "only",
+        "both",
+        "only",
+        "messages",
+        "dense bytes",
+        "peak MB",
+        "seconds"
+    );
+    text += &format!(
+        "{:<11}{:>12}{:>10}{:>10}{:>13}{:>13}{:>13}{:>10}{:>14}{:>12}{:>9}\n",
+        "",
+        "",
+        "max/mean",
+        "max/mean",
+        "written",
+        "",
+        "read",
+        "per round",
+        "per round",
+        "per host",
+        ""
+    );
+    for Outcome { policy, quality, seconds, .. } in outcomes {
+        let [written, both, read] = quality.proxies().map(show::count);
+        let peak = quality.hosts.iter().map(|host| host.peak_bytes).max().unwrap_or(0);
+        text += &format!(
+            "{policy:<11}{:>12.3}{:>10.3}{:>10.3}{written:>13}{both:>13}{read:>13}{:>10}{:>14}{:>12.1}{seconds:>9.3}\n",
+            quality.replication(),
+            quality.edge_imbalance(),
+            quality.master_imbalance(),
+            show::count(quality.messages_per_round()),
+            show::count(quality.dense_bytes_per_round()),
+            peak as f64 / 1e6,
+        );
+    }
+    text
+}
