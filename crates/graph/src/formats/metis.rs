@@ -9,6 +9,7 @@
 use super::{Format, ReadOptions};
 use crate::build::{CsrBuilder, Edges};
 use crate::csr::MAX_VERTICES;
+use crate::error::printable;
 use crate::source::Source;
 use crate::stats::mirrors_itself;
 use crate::text::scanner::Scanner;
@@ -178,8 +179,9 @@ impl Lines {
                 let id = entry[0];
                 if id < 1.0 || id > vertices as f64 || id.fract() != 0.0 {
                     let problem = format!(
-                        "vertex {} has the neighbour {id:?}; expected 1 to {vertices}",
-                        vertex + 1
+                        "vertex {} has the neighbour {}; expected 1 to {vertices}",
+                        vertex + 1,
+                        printable(id.to_string().as_bytes())
                     );
                     return Err(source.error(Place::File, problem));
                 }

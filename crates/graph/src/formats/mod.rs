@@ -303,8 +303,8 @@ pub fn write(
     let lost = writer.numbering(graph.num_vertices()).is_some_and(|own| own != graph.ids);
     if lost && !out.is_file() {
         return Err(Error::Request(format!(
-            "{}: the ids would be lost, as this format keeps them in a file beside it; write edges, \
-             .parquet or .parton instead",
+            "{}: this format numbers vertices itself, and the original ids cannot be kept beside \
+             what is no file; write to one",
             path.display()
         )));
     }
