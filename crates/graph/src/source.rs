@@ -197,19 +197,23 @@ impl Source {
         self.error(Place::File, format!("expected {expected}, but the file ends"))
     }
 
-    /// The lines of a plain file that start in slice number `slice` of `slices` about equal ones;
-    /// `None` if this is not one plain file.
-    pub(crate) fn lines_of_slice(&self, slice: u64, slices: u64) -> Result<Option<Source>> {
+    /// The lines of a plain file from byte `from` on that start in slice number `slice` of `slices`
+    /// about equal ones; `None` if this is not one plain file.
+    pub(crate) fn lines_of_slice(
+        &self,
+        from: u64,
+        slice: u64,
+        slices: u64,
+    ) -> Result<Option<Source>> {
         let [Part { name, content: Content::File(path), compression: None, .. }] = &self.parts[..]
         else {
             return Ok(None);
         };
         let bytes = self.bytes()?;
-        let cut = |n: u64| {
-            line_start(
-                &bytes,
-                (u128::from(bytes.len()) * u128::from(n) / u128::from(slices)) as u64,
-            )
+        let body = u128::from(bytes.len().saturating_sub(from));
+        let cut = |n: u64| match n {
+            0 => Ok(from),
+            n => line_start(&bytes, from + (body * u128::from(n) / u128::from(slices)) as u64),
         };
         let window = Some(cut(slice)?..cut(slice + 1)?);
         let content = Content::File(path.clone());

@@ -6,7 +6,7 @@
 //! are so numbered in the order of their ids, as when one host reads the whole, and no host ever
 //! sees all ids.
 
-use parton_graph::build::Edges;
+use parton_graph::id_map::Names;
 use parton_graph::{Error as GraphError, csr::MAX_VERTICES};
 use parton_net::Net;
 use rayon::prelude::*;
@@ -16,52 +16,116 @@ use crate::Result;
 /// Ids each host shows to find the cuts.
 const SAMPLES_PER_HOST: usize = 1 << 10;
 
+/// A kind of original id.
+pub(crate) trait Id: Ord + Clone + Send + Sync {
+    /// Ids as they travel.
+    fn encode<'a>(ids: impl Iterator<Item = &'a Self>) -> Vec<u8>
+    where
+        Self: 'a;
+
+    fn decode(bytes: &[u8]) -> Vec<Self>;
+
+    /// About how far `id` is behind `first`, where ids are dense.
+    fn distance(id: &Self, first: &Self) -> usize;
+
+    /// A host's masters' ids.
+    fn originals(ids: Vec<Self>) -> Originals;
+}
+
+impl Id for u64 {
+    fn encode<'a>(ids: impl Iterator<Item = &'a u64>) -> Vec<u8> {
+        ids.flat_map(|id| id.to_le_bytes()).collect()
+    }
+
+    fn decode(bytes: &[u8]) -> Vec<u64> {
+        bytemuck::pod_collect_to_vec(bytes)
+    }
+
+    fn distance(id: &u64, first: &u64) -> usize {
+        (id - first) as usize
+    }
+
+    fn originals(ids: Vec<u64>) -> Originals {
+        Originals::Integers(ids)
+    }
+}
+
+impl Id for Box<[u8]> {
+    fn encode<'a>(ids: impl Iterator<Item = &'a Self>) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        for id in ids {
+            bytes.extend_from_slice(&(id.len() as u32).to_le_bytes());
+            bytes.extend_from_slice(id);
+        }
+        bytes
+    }
+
+    fn decode(mut bytes: &[u8]) -> Vec<Self> {
+        let mut ids = Vec::new();
+        while let Some((len, rest)) = bytes.split_first_chunk::<4>() {
+            let (id, rest) = rest.split_at(u32::from_le_bytes(*len) as usize);
+            ids.push(id.into());
+            bytes = rest;
+        }
+        ids
+    }
+
+    fn distance(_: &Self, _: &Self) -> usize {
+        usize::MAX
+    }
+
+    fn originals(ids: Vec<Self>) -> Originals {
+        Originals::Names(ids.iter().map(|id| &id[..]).collect())
+    }
+}
+
 /// The original ids of a range of vertices.
-pub(crate) struct Dictionary {
+pub(crate) struct Dictionary<I> {
     /// First vertex that each host keeps the id of, and the number of all vertices.
     starts: Vec<u32>,
     /// Ids of the vertices this host keeps.
-    ids: Vec<u64>,
+    ids: Vec<I>,
 }
 
 /// What this host knows: its distinct ids, ascending, and their vertices.
-pub(crate) struct Known {
-    ids: Vec<u64>,
+pub(crate) struct Known<I> {
+    ids: Vec<I>,
     vertices: Vec<u32>,
 }
 
-impl Known {
+impl<I: Id> Known<I> {
     /// The vertex that an id of this host's text names.
-    pub(crate) fn vertex(&self, id: u64) -> u32 {
+    pub(crate) fn vertex(&self, id: &I) -> u32 {
         // Dense ids, the usual case, lie about where their size puts them.
-        let guess = (id - self.ids[0]) as usize;
+        let guess = I::distance(id, &self.ids[0]);
         match self.ids.get(guess) {
-            Some(&found) if found == id => self.vertices[guess],
-            _ => self.vertices[self.ids.binary_search(&id).expect("an id of this host's text")],
+            Some(found) if found == id => self.vertices[guess],
+            _ => self.vertices[self.ids.binary_search(id).expect("an id of this host's text")],
         }
     }
 }
 
-impl Dictionary {
-    /// Numbers the ids of all hosts' edges. Every host must call this.
-    pub(crate) fn build<W>(
+impl<I: Id> Dictionary<I> {
+    /// Numbers the ids of all hosts' edges, of which `lists` are this host's. Every host must call
+    /// this.
+    pub(crate) fn build(
         net: &mut Net,
         file: &str,
-        pieces: &[Edges<u64, W>],
-    ) -> Result<(Self, Known)> {
-        let ids = distinct(pieces.iter().flat_map(|p| [&p.sources, &p.destinations]));
+        lists: impl Iterator<Item = Vec<I>>,
+    ) -> Result<(Self, Known<I>)> {
+        let ids = distinct(lists);
         let cuts = cuts(net, &ids)?;
         let mut rest = &ids[..];
-        let dealt = cuts.iter().map(|&cut| {
-            let (mine, others) = rest.split_at(rest.partition_point(|&id| id < cut));
+        let mut dealt: Vec<Vec<u8>> = Vec::with_capacity(net.num_hosts());
+        for cut in &cuts {
+            let (mine, others) = rest.split_at(rest.partition_point(|id| id < cut));
             rest = others;
-            bytemuck::cast_slice(mine).to_vec()
-        });
-        let mut dealt: Vec<Vec<u8>> = dealt.collect();
-        dealt.push(bytemuck::cast_slice(rest).to_vec());
-        let asked: Vec<Vec<u64>> =
-            net.all_to_all(dealt)?.iter().map(|ids| bytemuck::pod_collect_to_vec(ids)).collect();
-        let kept = distinct(asked.iter());
+            dealt.push(I::encode(mine.iter()));
+        }
+        dealt.resize(net.num_hosts() - 1, Vec::new());
+        dealt.push(I::encode(rest.iter()));
+        let asked: Vec<Vec<I>> = net.all_to_all(dealt)?.iter().map(|ids| I::decode(ids)).collect();
+        let kept = distinct(asked.iter().cloned());
 
         let counts = net.all_gather((kept.len() as u64).to_le_bytes().to_vec())?;
         let mut starts = vec![0u64];
@@ -75,8 +139,8 @@ impl Dictionary {
         }
         let starts: Vec<u32> = starts.into_iter().map(|start| start as u32).collect();
         let first = starts[net.host().index()];
-        let number = |ids: &Vec<u64>| -> Vec<u8> {
-            let place = |id: &u64| kept.binary_search(id).expect("every asked id is kept") as u32;
+        let number = |ids: &Vec<I>| -> Vec<u8> {
+            let place = |id: &I| kept.binary_search(id).expect("every asked id is kept") as u32;
             ids.iter().flat_map(|id| (first + place(id)).to_le_bytes()).collect()
         };
         let numbers = net.all_to_all(asked.iter().map(number).collect())?;
@@ -91,7 +155,7 @@ impl Dictionary {
     }
 
     /// The ids of any vertices. Every host must call this.
-    pub(crate) fn look_up(&self, net: &mut Net, vertices: &[u32]) -> Result<Vec<u64>> {
+    pub(crate) fn look_up(&self, net: &mut Net, vertices: &[u32]) -> Result<Originals> {
         let keeper = |vertex: u32| self.starts.partition_point(|&start| start <= vertex) - 1;
         let mut questions = vec![Vec::new(); net.num_hosts()];
         for &vertex in vertices {
@@ -99,24 +163,25 @@ impl Dictionary {
         }
         let questions = net.all_to_all(questions)?;
         let first = self.starts[net.host().index()];
-        let answer = |question: Vec<u8>| -> Vec<u8> {
+        let answer = |question: Vec<u8>| {
             let vertices: Vec<u32> = bytemuck::pod_collect_to_vec(&question);
-            vertices.iter().flat_map(|v| self.ids[(v - first) as usize].to_le_bytes()).collect()
+            I::encode(vertices.iter().map(|v| &self.ids[(v - first) as usize]))
         };
         let answers = net.all_to_all(questions.into_iter().map(answer).collect())?;
-        let mut answers: Vec<_> = answers.iter().map(|answer| answer.chunks_exact(8)).collect();
-        let next = |&vertex: &u32| answers[keeper(vertex)].next().map(bytemuck::pod_read_unaligned);
-        Ok(vertices.iter().filter_map(next).collect())
+        let mut answers: Vec<_> =
+            answers.iter().map(|answer| I::decode(answer).into_iter()).collect();
+        let next = |&vertex: &u32| answers[keeper(vertex)].next();
+        Ok(I::originals(vertices.iter().filter_map(next).collect()))
     }
 }
 
 /// Distinct ids, ascending.
-fn distinct<'a>(lists: impl Iterator<Item = &'a Vec<u64>>) -> Vec<u64> {
+fn distinct<I: Id>(lists: impl Iterator<Item = Vec<I>>) -> Vec<I> {
     // List by list, so that ids that repeat, as most do, are never all together in memory.
-    let mut all: Vec<u64> = Vec::new();
+    let mut all: Vec<I> = Vec::new();
     let mut settled = 0;
     for list in lists {
-        all.extend_from_slice(list);
+        all.extend(list);
         if all.len() > 2 * settled + (1 << 20) {
             all.par_sort_unstable();
             all.dedup();
@@ -128,17 +193,14 @@ fn distinct<'a>(lists: impl Iterator<Item = &'a Vec<u64>>) -> Vec<u64> {
     all
 }
 
-/// For every host but the last, the first id it is not dealt.
-fn cuts(net: &mut Net, ids: &[u64]) -> Result<Vec<u64>> {
+/// For every host but the last, the first id it is not dealt; fewer if there are hardly any ids.
+fn cuts<I: Id>(net: &mut Net, ids: &[I]) -> Result<Vec<I>> {
     let step = ids.len().div_ceil(SAMPLES_PER_HOST).max(1);
-    let samples: Vec<u64> = ids.iter().copied().step_by(step).collect();
-    let samples = net.all_gather(bytemuck::cast_slice(&samples).to_vec())?;
-    let mut samples: Vec<u64> =
-        samples.iter().flat_map(|s| bytemuck::pod_collect_to_vec::<u8, u64>(s)).collect();
+    let samples = net.all_gather(I::encode(ids.iter().step_by(step)))?;
+    let mut samples: Vec<I> = samples.iter().flat_map(|s| I::decode(s)).collect();
     samples.sort_unstable();
     let hosts = net.num_hosts();
-    let cut = |host: usize| samples.get(samples.len() * host / hosts).copied().unwrap_or(u64::MAX);
-    Ok((1..hosts).map(cut).collect())
+    Ok((1..hosts).filter_map(|h| samples.get(samples.len() * h / hosts).cloned()).collect())
 }
 
 /// What users call the vertices that a host masters, in the order of their local ids.
@@ -149,5 +211,5 @@ pub enum Originals {
     /// Integers, one per master.
     Integers(Vec<u64>),
     /// Names, one per master.
-    Names(parton_graph::id_map::Names),
+    Names(Names),
 }

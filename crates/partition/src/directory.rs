@@ -62,7 +62,7 @@ impl Directory {
         }
         let questions = net.all_to_all(questions)?;
         let answer = |question: Vec<u8>| {
-            let vertices = question.chunks_exact(4).map(|id| bytemuck::pod_read_unaligned(id));
+            let vertices = question.chunks_exact(4).map(bytemuck::pod_read_unaligned);
             vertices
                 .flat_map(|vertex: u32| self.block[(vertex - self.first) as usize].0.to_le_bytes())
                 .collect()

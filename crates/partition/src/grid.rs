@@ -14,7 +14,8 @@ pub struct Grid {
 impl Grid {
     /// The most square grid of exactly `hosts` hosts, with at least as many rows as columns.
     pub fn best(hosts: usize) -> Self {
-        let columns = (1..=hosts).take_while(|c| c * c <= hosts).filter(|c| hosts % c == 0).last();
+        let columns =
+            (1..=hosts).take_while(|c| c * c <= hosts).filter(|c| hosts.is_multiple_of(*c)).last();
         let columns = columns.unwrap_or(1);
         Grid { rows: hosts / columns, columns }
     }

@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | `.parton`, `.gr` | pages of its rows, about as many edges as any other host's | nothing |
 //! | a generator | a slice of the edges | each edge once, to the host that takes its row |
-//! | a plain edge list of integers | the lines of a range of bytes | distinct ids, then each edge |
+//! | plain text of edges: lists, CSV, Matrix Market, DIMACS | the lines of a range of bytes | distinct ids, then each edge |
 //! | anything else | its rows of the graph as one process read it | nothing |
 
 use std::ops::Range;
@@ -15,9 +15,9 @@ use parton_graph::formats;
 use parton_graph::generate::Spec;
 use parton_graph::id_map::{Names, OriginalId};
 use parton_graph::rows::{RowFile, Rows};
-use parton_graph::slices::{TextFile, TextSlice};
+use parton_graph::slices::{TextFile, TextPiece, TextSlice};
 use parton_graph::source::Source;
-use parton_graph::{Adjacency, Buffer, Csr, Graph, Ids, LocalId, Weight, with_csr};
+use parton_graph::{Adjacency, Buffer, Csr, Graph, Ids, LocalId, VertexRange, Weight, with_csr};
 use parton_net::Net;
 
 use crate::Result;
@@ -42,8 +42,19 @@ pub(crate) struct Share {
     pub(crate) rows: Rows,
     /// Who has which rows.
     pub(crate) readers: Blocks,
-    /// Original ids, where they are spread over the hosts.
-    dictionary: Option<Dictionary>,
+    ids: OriginalIds,
+}
+
+/// Where original ids are found.
+enum OriginalIds {
+    /// In the input itself.
+    OfInput,
+    /// A vertex is called by its number plus this.
+    Offset(u64),
+    /// Spread over the hosts.
+    Integers(Dictionary<u64>),
+    /// Spread over the hosts.
+    Names(Dictionary<Box<[u8]>>),
 }
 
 /// Channel of edges on their way to the host that takes their row.
@@ -98,14 +109,14 @@ impl Input {
             Input::Generated(spec) => generated_rows(net, spec)?,
             Input::Text(file) => return text_share(net, file),
         };
-        Ok(Share { rows, readers, dictionary: None })
+        Ok(Share { rows, readers, ids: OriginalIds::OfInput })
     }
 
     /// What users call some vertices. Every host must call this.
     pub(crate) fn originals(
         &self,
         net: &mut Net,
-        dictionary: Option<&Dictionary>,
+        share: &Share,
         vertices: &[u32],
     ) -> Result<Originals> {
         let of = |ids: &Ids| match ids {
@@ -118,18 +129,22 @@ impl Input {
                 Originals::Names(names.collect::<Names>())
             }
         };
-        Ok(match (self, dictionary) {
-            (_, Some(dictionary)) => Originals::Integers(dictionary.look_up(net, vertices)?),
-            (Input::Rows(file), _) => of(file.ids()),
-            (Input::Whole(graph), _) => of(&graph.ids),
-            (Input::Generated(_) | Input::Text(_), None) => Originals::Offset(0),
-        })
+        match (&share.ids, self) {
+            (OriginalIds::Integers(dictionary), _) => dictionary.look_up(net, vertices),
+            (OriginalIds::Names(dictionary), _) => dictionary.look_up(net, vertices),
+            (OriginalIds::Offset(first), _) => Ok(Originals::Offset(*first)),
+            (OriginalIds::OfInput, Input::Rows(file)) => Ok(of(file.ids())),
+            (OriginalIds::OfInput, Input::Whole(graph)) => Ok(of(&graph.ids)),
+            (OriginalIds::OfInput, Input::Generated(_) | Input::Text(_)) => {
+                Ok(Originals::Offset(0))
+            }
+        }
     }
 }
 
 impl Share {
-    pub(crate) fn dictionary(&self) -> Option<&Dictionary> {
-        self.dictionary.as_ref()
+    fn with(self, ids: OriginalIds) -> Self {
+        Share { ids, ..self }
     }
 }
 
@@ -210,39 +225,99 @@ fn generated_rows(net: &mut Net, spec: &Spec) -> Result<(Rows, Blocks)> {
 fn text_share(net: &mut Net, file: &TextFile) -> Result<Share> {
     let (slice, slices) = (net.host().index(), net.num_hosts());
     if !file.is_weighted() {
-        return numbered(net, file.name(), file.unweighted(slice, slices)?, |()| ());
+        return numbered(net, file, file.unweighted(slice, slices)?, |()| ());
     }
     let text = file.weighted(slice, slices)?;
     // Weights are integers if they are so on every host.
     let fractions = net.all_reduce(u64::from(!text.whole), |a, b| a + b)?;
     match fractions {
-        0 => numbered(net, file.name(), text, u32::from_f64),
-        _ => numbered(net, file.name(), text, |weight| weight),
+        0 => numbered(net, file, text, u32::from_f64),
+        _ => numbered(net, file, text, |weight| weight),
     }
 }
 
 fn numbered<W: Weight, V: Weight>(
     net: &mut Net,
-    name: &str,
+    file: &TextFile,
     text: TextSlice<W>,
     convert: impl Fn(W) -> V + Sync,
 ) -> Result<Share>
 where
     Adjacency: From<Csr<V>>,
 {
-    let (dictionary, known) = Dictionary::build(net, name, &text.pieces)?;
-    let edges: usize = text.pieces.iter().map(Edges::len).sum();
-    let step = edges.div_ceil(SAMPLES_PER_HOST).max(1);
-    let sources = text.pieces.iter().flat_map(|piece| &piece.sources);
-    let samples = sources.step_by(step).map(|&id| known.vertex(id)).collect();
-    let vertices = dictionary.num_vertices();
-    let (rows, readers) = traded_rows(net, vertices, samples, &text.pieces, |piece, deal| {
-        let ends = piece.sources.iter().zip(&piece.destinations);
-        for ((&source, &destination), &weight) in ends.zip(&piece.weights) {
-            deal.push(known.vertex(source), known.vertex(destination), convert(weight));
+    let count: usize = text.pieces.iter().map(TextPiece::len).sum();
+    file.check_rows(net.all_reduce(count as u64, |a, b| a + b)?)?;
+    let weights = |piece: &TextPiece<W>| match piece {
+        TextPiece::Integers(edges) => edges.weights.iter().map(|&w| convert(w)).collect(),
+        TextPiece::Names(_, weights) => weights.iter().map(|&w| convert(w)).collect::<Vec<V>>(),
+    };
+    // Both ends of each edge in turn, as vertices.
+    let integers = |piece: &TextPiece<W>| -> Vec<u64> {
+        let TextPiece::Integers(Edges { sources, destinations, .. }) = piece else {
+            return Vec::new();
+        };
+        sources.iter().zip(destinations).flat_map(|(&s, &d)| [s, d]).collect()
+    };
+    let names = |piece: &TextPiece<W>| -> Vec<Box<[u8]>> {
+        let TextPiece::Names(ends, _) = piece else { return Vec::new() };
+        ends.iter().map(Box::from).collect()
+    };
+    let mirrored = file.is_mirrored();
+    let pieces = &text.pieces;
+    if let Some(VertexRange { first, count: vertices }) = file.vertices() {
+        let ends = |piece: &TextPiece<W>| {
+            integers(piece).iter().map(|id| (id - first) as u32).collect::<Vec<_>>()
+        };
+        let rows = rows_between(net, vertices as u32, pieces, (ends, weights), mirrored)?;
+        return Ok(rows.with(OriginalIds::Offset(first)));
+    }
+    if file.has_names() {
+        let (dictionary, known) = Dictionary::build(net, file.name(), pieces.iter().map(names))?;
+        let ends = |piece: &TextPiece<W>| {
+            names(piece).iter().map(|id| known.vertex(id)).collect::<Vec<_>>()
+        };
+        let vertices = dictionary.num_vertices();
+        let rows = rows_between(net, vertices, pieces, (ends, weights), mirrored)?;
+        return Ok(rows.with(OriginalIds::Names(dictionary)));
+    }
+    let (dictionary, known) = Dictionary::build(net, file.name(), pieces.iter().map(integers))?;
+    let ends = |piece: &TextPiece<W>| {
+        integers(piece).iter().map(|id| known.vertex(id)).collect::<Vec<_>>()
+    };
+    let rows = rows_between(net, dictionary.num_vertices(), pieces, (ends, weights), mirrored)?;
+    Ok(rows.with(OriginalIds::Integers(dictionary)))
+}
+
+/// Trades the edges of pieces of text for rows: `ends` gives the vertices of a piece's edges,
+/// source and destination in turn, and `weights` their weights.
+fn rows_between<P: Sync, V: Weight>(
+    net: &mut Net,
+    vertices: u32,
+    pieces: &[P],
+    (ends, weights): (impl Fn(&P) -> Vec<u32> + Sync, impl Fn(&P) -> Vec<V> + Sync),
+    mirrored: bool,
+) -> Result<Share>
+where
+    Adjacency: From<Csr<V>>,
+{
+    let per_piece = SAMPLES_PER_HOST.div_ceil(pieces.len().max(1));
+    let samples = pieces.iter().flat_map(|piece| {
+        let ends = ends(piece);
+        let step = (ends.len() / 2).div_ceil(per_piece).max(1);
+        // Every other end is a source; mirrored edges start at both.
+        let step = if mirrored { 2 * step + 1 } else { 2 * step };
+        ends.into_iter().step_by(step)
+    });
+    let samples = samples.collect();
+    let (rows, readers) = traded_rows(net, vertices, samples, pieces, |piece, deal| {
+        for (ends, weight) in ends(piece).chunks_exact(2).zip(weights(piece)) {
+            deal.push(ends[0], ends[1], weight);
+            if mirrored && ends[0] != ends[1] {
+                deal.push(ends[1], ends[0], weight);
+            }
         }
     })?;
-    Ok(Share { rows, readers, dictionary: Some(dictionary) })
+    Ok(Share { rows, readers, ids: OriginalIds::OfInput })
 }
 
 /// Edges by the host that takes their row.

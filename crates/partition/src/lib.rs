@@ -8,7 +8,7 @@
 //! Every host reads its own rows of the input, asks the policy for the owner of each edge, ships
 //! edges home, numbers the vertices that its edges touch, and agrees with every peer, once, on the
 //! ordered list of vertices the two share. No host ever holds the whole graph or an array with an
-//! entry per vertex of it. Reading order: [`input`], [`blocks`], [`policy`], [`shuffle`],
+//! entry per vertex of it. Reading order: [`input`], [`blocks`], [`policy`], `shuffle`,
 //! [`layout`], [`routes`], [`partition`].
 
 pub mod blocks;

@@ -90,10 +90,10 @@ impl Partition {
         let received = shuffle(net, rows, &*policy)?;
         let weight_kind = rows.adjacency.weight_kind();
         let row_bytes = rows.adjacency.bytes();
-        let (num_vertices, dictionary) = (u64::from(readers.num_vertices()), share.dictionary());
+        let num_vertices = u64::from(readers.num_vertices());
         let layout = Self::agree(net, &received, &*policy, readers)?;
         let mine = &layout.globals[..layout.masters.all as usize];
-        let originals = input.originals(net, dictionary, mine)?;
+        let originals = input.originals(net, &share, mine)?;
         drop(share);
         let adjacency = match weight_kind {
             parton_graph::WeightKind::None => local_edges::<()>(&received, &layout).into(),

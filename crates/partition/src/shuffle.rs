@@ -46,7 +46,7 @@ impl Run<'_> {
     }
 
     pub(crate) fn destinations(self) -> impl ExactSizeIterator<Item = u32> {
-        self.destinations.chunks_exact(4).map(|id| bytemuck::pod_read_unaligned(id))
+        self.destinations.chunks_exact(4).map(bytemuck::pod_read_unaligned)
     }
 
     pub(crate) fn weights<W: Weight>(self) -> impl Iterator<Item = W> {

@@ -128,7 +128,13 @@ fn text_is_read_in_slices_and_its_ids_are_kept() {
                 .collect();
             let globals: Vec<_> =
                 (0..p.num_proxies() as u32).map(|l| p.global(LocalId(l))).collect();
-            format!("{masters:?} {globals:?} {:?}", p.out_edges())
+            // Where one line makes two edges, which comes first is nobody's promise.
+            let mut edges: Vec<_> = parton_graph::with_csr!(p.out_edges(), csr => csr
+                .vertices()
+                .flat_map(|v| csr.edges(v).map(move |(t, w)| format!("{v} {t} {w:?}")).collect::<Vec<_>>())
+                .collect());
+            edges.sort();
+            format!("{masters:?} {globals:?} {edges:?}")
         };
         parts.iter().map(text).collect()
     };
@@ -137,7 +143,16 @@ fn text_is_read_in_slices_and_its_ids_are_kept() {
         (0..300).map(row).collect()
     };
     let header = "# a comment\n\n".to_owned();
+    let one_based = |tag: &str, weight: &str| -> String {
+        (0..90).map(|i| format!("{tag}{} {}{weight}\n", i * i % 40 + 1, i * 7 % 40 + 1)).collect()
+    };
+    let banner = "%%MatrixMarket matrix coordinate";
     for text in [
+        "# names\nfrom\tto\nRome\tNew York\nNew York\tOslo\nOslo\tRome\nBern\tOslo\n".into(),
+        format!("{banner} pattern general\n% c\n45 45 90\n{}", one_based("", "")),
+        format!("{banner} real symmetric\n45 45 90\n{}", one_based("", " 0.5")),
+        format!("c hi\np sp 45 90\nc more\n{}", one_based("a ", " 9")),
+        format!("p tw 45 90\n{}", one_based("", "")),
         String::new(),
         header.clone(),
         "7 9".into(),
@@ -164,6 +179,16 @@ fn text_is_read_in_slices_and_its_ids_are_kept() {
     let input = Input::open(path.to_str().unwrap()).unwrap();
     let said = refused(launch(4, |net| Partition::build(net, &input, &Plan::new("oec"))));
     assert!(said.contains("g.txt:301:3: in \"3 -4\": negative id"), "{said}");
+    for (text, message) in [
+        (format!("p sp 45 91\n{}", one_based("a ", " 9")), "declares 91 rows, found 90"),
+        (format!("p sp 4000000000 90\n{}", one_based("a ", " 9")), "declares 4000000000 vertices"),
+        (format!("p sp 39 90\n{}", one_based("a ", " 9")), "does not exist"),
+    ] {
+        std::fs::write(&path, text).unwrap();
+        let input = Input::open(path.to_str().unwrap()).unwrap();
+        let said = refused(launch(3, |net| Partition::build(net, &input, &Plan::new("oec"))));
+        assert!(said.contains(message), "{said}");
+    }
 }
 
 #[test]

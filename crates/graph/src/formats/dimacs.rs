@@ -6,6 +6,7 @@
 
 use super::{Format, ReadOptions};
 use crate::ingest::VertexRange;
+use crate::slices::TextRows;
 use crate::source::Source;
 use crate::text::scanner::head_lines;
 use crate::text::table::Table;
@@ -54,21 +55,7 @@ impl Format for Dimacs {
 
     fn read(&self, source: &Source, options: &ReadOptions<'_>) -> Result<Graph> {
         let header = Header::read(source)?;
-        let declared = header.sizes.map(|(count, _)| VertexRange { first: 1, count });
-        let first = usize::from(header.tag.is_some());
-        let weighted = header.kind == Kind::ShortestPaths;
-        let table = Table {
-            columns: first + 2 + usize::from(weighted),
-            source: first,
-            destination: first + 1,
-            weight: (weighted && options.weights).then_some(first + 2),
-            vertices: options.declared(1).or(declared),
-            tag: header.tag,
-            comments: &[b"c"],
-            skip_lines: header.lines,
-            ..Table::default()
-        };
-        let loaded = table.load(source, None, options)?;
+        let loaded = header.table(options).load(source, None, options)?;
         if let Some((_, edges)) = header.sizes {
             loaded.expect_rows(source, edges, "edges")?;
         }
@@ -80,6 +67,34 @@ impl Format for Dimacs {
                 .into_graph(Direction::Directed, "DIMACS undirected graph".into())
                 .undirected(),
         })
+    }
+
+    fn text_rows(&self, source: &Source) -> Result<Option<TextRows>> {
+        let header = Header::read(source)?;
+        let table = header.table(&ReadOptions::default());
+        let mirrored = header.kind == Kind::Undirected;
+        let declared = header.sizes.map(|(_, edges)| edges);
+        Ok(Some(TextRows { table, mirrored, declared }))
+    }
+}
+
+impl Header {
+    /// The rows that follow.
+    fn table(&self, options: &ReadOptions<'_>) -> Table {
+        let declared = self.sizes.map(|(count, _)| VertexRange { first: 1, count });
+        let first = usize::from(self.tag.is_some());
+        let weighted = self.kind == Kind::ShortestPaths;
+        Table {
+            columns: first + 2 + usize::from(weighted),
+            source: first,
+            destination: first + 1,
+            weight: (weighted && options.weights).then_some(first + 2),
+            vertices: options.declared(1).or(declared),
+            tag: self.tag,
+            comments: &[b"c"],
+            skip_lines: self.lines,
+            ..Table::default()
+        }
     }
 }
 

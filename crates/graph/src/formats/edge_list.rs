@@ -9,6 +9,7 @@ use super::{Format, IdKind, ReadOptions, Write, WriteOptions};
 use crate::error::printable;
 use crate::id_map::{Ids, Names, OriginalId};
 use crate::save::Output;
+use crate::slices::TextRows;
 use crate::source::{Compression, Source};
 use crate::text::detect::{self, Detected, is_text};
 use crate::text::table::{Delimiter, Table};
@@ -55,6 +56,11 @@ impl Format for EdgeList {
         let ids = if table.names { "names".into() } else { loaded.ids.describe() };
         let read_as = format!("{dialect}{packed}{parts}, {columns}{header}, ids are {ids}");
         Ok(loaded.into_graph(Direction::Directed, read_as))
+    }
+
+    fn text_rows(&self, source: &Source) -> Result<Option<TextRows>> {
+        let table = detect::detect(source, &ReadOptions::default())?.table;
+        Ok(Some(TextRows { table, mirrored: false, declared: None }))
     }
 
     fn writer(&self) -> Option<&dyn Write> {

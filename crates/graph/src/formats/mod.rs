@@ -34,6 +34,7 @@ use crate::ingest::VertexRange;
 use crate::progress::{Progress, Silent};
 use crate::rows::RowLayout;
 use crate::save::Output;
+use crate::slices::TextRows;
 use crate::source::{Compression, Source};
 use crate::text::detect::is_text;
 use crate::tidy::Tidy;
@@ -65,6 +66,13 @@ pub trait Format: Sync {
     fn row_ids(&self, source: &Source, layout: &RowLayout) -> Result<Ids> {
         let _ = source;
         Ok(Ids::dense(layout.vertices as usize))
+    }
+
+    /// How the rows of such a text are to be understood, if it consists of rows of edges: then hosts
+    /// can each read their own lines.
+    fn text_rows(&self, source: &Source) -> Result<Option<TextRows>> {
+        let _ = source;
+        Ok(None)
     }
 
     /// How to write this format, where Parton does.

@@ -9,6 +9,7 @@ use crate::error::printable;
 use crate::id_map::Ids;
 use crate::ingest::VertexRange;
 use crate::save::Output;
+use crate::slices::TextRows;
 use crate::source::Source;
 use crate::text::scanner::head_lines;
 use crate::text::skip_mark;
@@ -53,18 +54,7 @@ impl Format for Mtx {
 
     fn read(&self, source: &Source, options: &ReadOptions<'_>) -> Result<Graph> {
         let header = Header::read(source)?;
-        let weighted = !header.pattern;
-        let declared = VertexRange { first: 1, count: header.vertices };
-        let vertices = options.declared(1).unwrap_or(declared);
-        let table = Table {
-            columns: if weighted { 3 } else { 2 },
-            weight: (weighted && options.weights).then_some(2),
-            vertices: Some(vertices),
-            comments: &[b"%"],
-            skip_lines: header.lines,
-            ..Table::default()
-        };
-        let loaded = table.load(source, None, options)?;
+        let loaded = header.table(options).load(source, None, options)?;
         loaded.expect_rows(source, header.entries, "entries")?;
         let read_as = format!("Matrix Market, {}", header.words);
         let graph = loaded.into_graph(Direction::Directed, read_as);
@@ -73,6 +63,15 @@ impl Format for Mtx {
             Symmetry::Symmetric => graph.undirected(),
             Symmetry::Skew => skew(graph),
         })
+    }
+
+    fn text_rows(&self, source: &Source) -> Result<Option<TextRows>> {
+        let header = Header::read(source)?;
+        let table = header.table(&ReadOptions::default());
+        let mirrored = header.symmetry == Symmetry::Symmetric;
+        // The other half of a skew matrix has other weights than its rows say.
+        let readable = header.symmetry != Symmetry::Skew;
+        Ok(readable.then_some(TextRows { table, mirrored, declared: Some(header.entries) }))
     }
 
     fn writer(&self) -> Option<&dyn Write> {
@@ -94,6 +93,19 @@ fn skew(mut graph: Graph) -> Graph {
 }
 
 impl Header {
+    /// The rows that follow.
+    fn table(&self, options: &ReadOptions<'_>) -> Table {
+        let declared = VertexRange { first: 1, count: self.vertices };
+        Table {
+            columns: if self.pattern { 2 } else { 3 },
+            weight: (!self.pattern && options.weights).then_some(2),
+            vertices: Some(options.declared(1).unwrap_or(declared)),
+            comments: &[b"%"],
+            skip_lines: self.lines,
+            ..Table::default()
+        }
+    }
+
     fn read(source: &Source) -> Result<Self> {
         let mut lines = head_lines(source);
         let banner = lines.next().ok_or_else(|| source.ended("the line '%%MatrixMarket …'"))?;

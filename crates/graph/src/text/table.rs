@@ -15,7 +15,7 @@ use crate::formats::ReadOptions;
 use crate::graph::{Adjacency, Graph};
 use crate::ingest::{Ingest, NameList, VertexList, VertexRange};
 use crate::progress::Silent;
-use crate::slices::TextSlice;
+use crate::slices::{TextPiece, TextSlice};
 use crate::source::Source;
 use crate::weight::{Weight, WeightKind};
 use crate::{Csr, Direction, Error, Ids, Place, Result};
@@ -165,7 +165,12 @@ impl Table {
 
     /// A header may declare vertices that no edge names, but not without measure: a single wrong
     /// digit would otherwise ask for all the memory there is.
-    fn check_plausible(&self, source: &Source, rows: u64, options: &ReadOptions<'_>) -> Result<()> {
+    pub(crate) fn check_plausible(
+        &self,
+        source: &Source,
+        rows: u64,
+        options: &ReadOptions<'_>,
+    ) -> Result<()> {
         let plausible = (1 << 20) + 1024 * rows;
         match self.vertices {
             Some(VertexRange { count, .. }) if count > plausible && options.vertices.is_none() => {
@@ -179,7 +184,7 @@ impl Table {
         }
     }
 
-    /// The edges of a text between integers, as they stand there.
+    /// The edges of a text, as they stand there.
     pub(crate) fn slice<W: ReadWeight>(&self, source: &Source) -> Result<TextSlice<W>> {
         let blocks = for_each_block(
             source,
@@ -189,12 +194,15 @@ impl Table {
                 let mut rows = Rows::<W>::default();
                 let skip = if block.starts_part { self.skip_lines } else { 0 };
                 let lines = self.read_rows(block.text(), skip, FastPath::On, &mut rows)?;
-                let result = (rows.integers, rows.whole);
-                Ok::<_, LineOrError>(Done { result, lines })
+                let piece = match self.names {
+                    true => TextPiece::Names(rows.names, rows.name_weights),
+                    false => TextPiece::Integers(rows.integers),
+                };
+                Ok::<_, LineOrError>(Done { result: (piece, rows.whole), lines })
             },
         )?;
         let whole = blocks.iter().all(|(_, whole)| *whole);
-        Ok(TextSlice { pieces: blocks.into_iter().map(|(edges, _)| edges).collect(), whole })
+        Ok(TextSlice { pieces: blocks.into_iter().map(|(piece, _)| piece).collect(), whole })
     }
 
     fn collect<W: ReadWeight>(
