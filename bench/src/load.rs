@@ -103,10 +103,7 @@ fn generate(spec: &str) -> u64 {
 
 /// Prepares the inputs, then lets the contestants take turns.
 pub fn run(options: &[&str]) {
-    let option = |name: &str| {
-        let at = options.iter().position(|o| *o == name)?;
-        options.get(at + 1).copied()
-    };
+    let option = |name: &str| crate::option(options, name);
     let scale = option("--scale").unwrap_or("22");
     let turns: usize = option("--turns").unwrap_or("3").parse().expect("a number of turns");
     let temporary = tempfile::tempdir().expect("a folder");

@@ -27,3 +27,9 @@ fn main() {
         }
     }
 }
+
+/// What follows an option's name.
+fn option<'a>(options: &[&'a str], name: &str) -> Option<&'a str> {
+    let at = options.iter().position(|option| *option == name)?;
+    options.get(at + 1).copied()
+}

@@ -10,8 +10,7 @@ use tempfile::NamedTempFile;
 use crate::source::Compression;
 use crate::{Error, Result};
 
-/// A file being written. Dropped without [`Output::commit`], it leaves nothing behind; only what
-/// went to a pipe or a device cannot be taken back.
+/// A file being written. Dropped without [`Output::commit`], it leaves nothing behind.
 pub struct Output {
     /// As the user gave it.
     path: PathBuf,
@@ -29,9 +28,10 @@ enum Writer {
 enum Target {
     /// Will be renamed.
     Temporary(NamedTempFile),
-    /// A pipe, a device or a file that is already open (`-`, `/dev/stdout`, `/dev/null`): a rename
+    /// A pipe, a device or a file that is already open (`/dev/stdout`, `/dev/null`): a rename
     /// would put a file in its place.
-    Stream(Box<dyn Write + Send>),
+    Stream(File),
+    Standard(io::Stdout),
 }
 
 /// The path that stands for standard output.
@@ -49,14 +49,13 @@ impl Output {
         let place = path.canonicalize().unwrap_or(path.into());
         let failed = |e| Error::Io { path: path.into(), action: "write", source: e };
         let target = match path.metadata() {
-            _ if path == Path::new(STANDARD) => Target::Stream(Box::new(io::stdout())),
+            _ if path == Path::new(STANDARD) => Target::Standard(io::stdout()),
             Ok(there) if there.is_dir() => {
                 let problem = "a folder; give the name of a file in it";
                 return Err(Error::Request(format!("{}: {problem}", path.display())));
             }
             Ok(there) if !there.is_file() || is_open(path) => {
-                let open = File::options().append(true).open(path).map_err(failed)?;
-                Target::Stream(Box::new(open))
+                Target::Stream(File::options().append(true).open(path).map_err(failed)?)
             }
             _ => Target::Temporary(temporary_in(folder_of(&place)).map_err(failed)?),
         };
@@ -110,7 +109,8 @@ impl Output {
         };
         let temporary = match buffered.into_inner().map_err(|e| failed(e.into_error()))? {
             Target::Temporary(temporary) => temporary,
-            Target::Stream(mut stream) => return stream.flush().map_err(failed),
+            Target::Stream(_) => return Ok(()),
+            Target::Standard(mut stream) => return stream.flush().map_err(failed),
         };
         temporary.as_file().sync_all().map_err(failed)?;
         temporary.persist(&place).map_err(|e| failed(e.error))?;
@@ -165,6 +165,7 @@ impl Write for Target {
         match self {
             Target::Temporary(temporary) => temporary.write(bytes),
             Target::Stream(stream) => stream.write(bytes),
+            Target::Standard(stream) => stream.write(bytes),
         }
     }
 
@@ -172,6 +173,7 @@ impl Write for Target {
         match self {
             Target::Temporary(temporary) => temporary.flush(),
             Target::Stream(stream) => stream.flush(),
+            Target::Standard(stream) => stream.flush(),
         }
     }
 }
