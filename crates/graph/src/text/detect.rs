@@ -1,9 +1,10 @@
 //! How a text table is laid out, from its first lines: delimiter, header, columns, kind of ids.
 
+use super::fields::{Delimiter, fields};
 use super::number::looks_numeric;
 use super::scanner::head_lines;
 use super::skip_mark;
-use super::table::{Delimiter, Table, fields};
+use super::table::Table;
 use crate::formats::{Column, IdKind, ReadOptions};
 use crate::source::Source;
 use crate::{Error, Place, Result};

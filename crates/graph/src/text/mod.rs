@@ -1,12 +1,14 @@
 //! Reading text fast and saying exactly where it is wrong: what all text formats are made of.
 //!
 //! * [`blocks`] cuts an input into blocks of whole lines and hands them to all threads;
-//! * [`table`] turns rows of columns into edges inside a block;
+//! * [`table`] turns rows of columns into edges inside a block, and [`fields`] a row into its
+//!   fields;
 //! * [`scanner`] goes line by line, for formats where a line's meaning depends on those before;
 //! * [`number`] reads single numbers.
 
 pub(crate) mod blocks;
 pub(crate) mod detect;
+pub(crate) mod fields;
 pub(crate) mod number;
 pub(crate) mod scanner;
 pub(crate) mod table;
