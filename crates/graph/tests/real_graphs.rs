@@ -85,7 +85,7 @@ fn every_real_graph_loads_with_the_counts_it_states() {
     let Some(data) = data() else { return };
     let mut checked = 0;
     for folder in folders(&data) {
-        // Ratings: a matrix of users and items, whose ids overlap; counted below.
+        // Ratings are matrices of users and items, whose ids overlap: checked below.
         if folder.parent().is_some_and(|suite| suite.ends_with("ratings")) {
             continue;
         }
@@ -97,11 +97,32 @@ fn every_real_graph_loads_with_the_counts_it_states() {
 }
 
 #[test]
-fn ratings_load_as_weighted_edges() {
+fn ratings_load_as_bipartite_graphs() {
     let Some(data) = data() else { return };
-    let graph = load(&data.join("ratings/ml-100k/u.data.gz"), &ReadOptions::default());
-    let summary = Summary::of(&graph);
-    assert_eq!((summary.edges, summary.weight_range), (100_000, Some((1.0, 5.0))));
+    for (name, format) in [("ml-100k", "edges"), ("jester-1", "jester")] {
+        let folder = data.join("ratings").join(name);
+        let answers = json(&folder.join("answers.json"));
+        let expected = |key: &str| answers["matrix"][key].as_u64().unwrap();
+        let file = folder.join(answers["matrix"]["file"].as_str().unwrap());
+        let options = ReadOptions { bipartite: format == "edges", ..ReadOptions::default() };
+        let source = Source::find(file.to_str().unwrap()).unwrap();
+        let format = formats::by_name(format).unwrap();
+        let graph =
+            formats::read(&source, Some(format), &options).unwrap_or_else(|e| panic!("{e}"));
+        let side = |letter: char| {
+            (0..graph.num_vertices())
+                .filter(|&v| graph.ids.get(v).to_string().starts_with(letter))
+                .count()
+        };
+        assert_eq!((side('s') as u64, side('t') as u64), (expected("users"), expected("items")));
+        let summary = Summary::of(&graph);
+        assert_eq!(summary.vertices, expected("users") + expected("items"));
+        assert_eq!((summary.edges, summary.duplicates), (expected("ratings"), 0));
+        assert_eq!(summary.out_degrees.max, expected("max_ratings_of_a_user"));
+        assert_eq!(summary.in_degrees.max, expected("max_ratings_of_an_item"));
+        let range = ["min", "max"].map(|key| answers["matrix"][key].as_f64().unwrap());
+        assert_eq!(summary.weight_range, Some((range[0], range[1])));
+    }
 }
 
 #[test]

@@ -107,6 +107,29 @@ fn columns_are_chosen_by_name_or_number() {
 }
 
 #[test]
+fn the_two_sides_of_a_bipartite_graph_keep_apart() {
+    let options = ReadOptions { bipartite: true, ..ReadOptions::default() };
+    let graph = read_as("r.tsv", "1\t1\t5\t881250949\n2\t1\t3\t881250949\n", &options).unwrap();
+    assert_eq!(edges(&graph), triples(&[("s1", "t1", 5.0), ("s2", "t1", 3.0)]));
+    assert!(matches!(read_as("x.graph", "2 1\n2\n1\n", &options), Err(Error::Request(_))));
+    let jester = formats::by_name("jester").unwrap();
+    let read = |text: &str| {
+        formats::read(&Source::memory("j.csv", text)?, Some(jester), &ReadOptions::default())
+    };
+    let graph = read("2,-7.5,99,4\n0,99,99,99\n").unwrap();
+    assert_eq!(edges(&graph), triples(&[("s1", "t1", -7.5), ("s1", "t3", 4.0)]));
+    assert_eq!(graph.num_vertices(), 5);
+    for (text, problem) in [
+        ("2,1,99\n", ":1:1: in \"2,1,99\": the line declares 2 ratings, found 1"),
+        ("1,1,99\n1,1\n", ":2:1: in \"1,1\": expected 2 ratings, found 1"),
+        ("1,x\n", ":1:3: in \"1,x\": expected a weight, found 'x'"),
+    ] {
+        let error = read(text).unwrap_err().to_string();
+        assert!(error.contains(problem), "{error}");
+    }
+}
+
+#[test]
 fn the_vertex_set_is_what_the_file_says() {
     assert_eq!(read("5 9\n").unwrap().num_vertices(), 2);
     assert_eq!(read("").unwrap().num_vertices(), 0);

@@ -44,6 +44,10 @@ pub(crate) struct Reading {
     #[arg(long, value_name = "SOURCE,TARGET[,WEIGHT]", value_parser = parse_columns)]
     columns: Option<Columns>,
 
+    /// Sources and destinations are two kinds of vertices: they are called s… and t…
+    #[arg(long)]
+    bipartite: bool,
+
     /// Whether the first line names the columns [default: look]
     #[arg(long, value_enum)]
     header: Option<YesNo>,
@@ -193,8 +197,9 @@ impl Input {
 
 impl Reading {
     fn is_default(&self) -> bool {
-        let Reading { format, vertices, ids, columns, header, weight_type } = self;
+        let Reading { format, vertices, ids, columns, bipartite, header, weight_type } = self;
         format.is_none()
+            && !bipartite
             && vertices.is_none()
             && *ids == IdChoice::Auto
             && columns.is_none()
@@ -226,6 +231,7 @@ impl Reading {
             },
             columns: self.columns.clone(),
             header: self.header.map(|h| h == YesNo::Yes),
+            bipartite: self.bipartite,
             weights: *weights == Weights::File,
             weight_kind: self.weight_kind(),
             progress: watch,
@@ -238,6 +244,7 @@ impl Reading {
             ("--format", self.format.is_some()),
             ("--vertices", self.vertices.is_some()),
             ("--columns", self.columns.is_some()),
+            ("--bipartite", self.bipartite),
             ("--header", self.header.is_some()),
         ];
         match given.iter().find(|(_, given)| *given) {

@@ -8,6 +8,7 @@ mod edge_list;
 mod gap;
 mod gr;
 mod graphalytics;
+mod jester;
 mod ligra;
 mod metis;
 mod mtx;
@@ -23,6 +24,7 @@ pub use edge_list::EdgeList;
 pub use gap::Gap;
 pub use gr::Gr;
 pub use graphalytics::Graphalytics;
+pub use jester::Jester;
 pub use ligra::Ligra;
 pub use metis::Metis;
 pub use mtx::Mtx;
@@ -102,6 +104,7 @@ pub const ALL: &[&dyn Format] = &[
     &Dimacs,
     &Graphalytics,
     &Metis,
+    &Jester,
     &AdjacencyLines,
     &EdgeList,
 ];
@@ -160,6 +163,9 @@ pub struct ReadOptions<'a> {
     pub columns: Option<Columns>,
     /// Whether the first line of a text table names its columns; `None`: look.
     pub header: Option<bool>,
+    /// Whether sources and destinations are two kinds of vertices that may have the same ids: they
+    /// are then called `s…` and `t…`. Only for edge lists.
+    pub bipartite: bool,
     /// Read the weights an input has; otherwise they are skipped unread.
     pub weights: bool,
     /// Type of the weights; `None`: `u32` if all are whole and fit, else `f64`, or the file's own.
@@ -176,6 +182,7 @@ impl Default for ReadOptions<'_> {
             ids: IdKind::Detect,
             columns: None,
             header: None,
+            bipartite: false,
             weights: true,
             weight_kind: None,
             progress: &Silent,
@@ -252,6 +259,13 @@ pub fn read(
         Some(format) => format,
         None => detect(source)?,
     };
+    if options.bipartite && format.name() != EdgeList.name() {
+        return Err(Error::Request(format!(
+            "{}: only an edge list can be read as bipartite, not the format {}",
+            source.name(),
+            format.name()
+        )));
+    }
     let mut graph = format.read(source, options)?;
     let numbers_vertices = format.writer().is_some_and(|w| w.numbering(0).is_some());
     if let Some(path) = source.path().filter(|_| numbers_vertices) {

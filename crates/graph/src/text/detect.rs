@@ -4,7 +4,7 @@ use super::fields::{Delimiter, fields};
 use super::number::looks_numeric;
 use super::scanner::head_lines;
 use super::skip_mark;
-use super::table::Table;
+use super::table::{Sides, Table};
 use crate::formats::{Column, IdKind, ReadOptions};
 use crate::source::Source;
 use crate::{Error, Place, Result};
@@ -79,7 +79,8 @@ pub(crate) fn detect(source: &Source, options: &ReadOptions<'_>) -> Result<Detec
     let is_row = |line: &&[u8]| Table::default().is_row(line);
     let Some(first_row) = lines.iter().position(is_row) else {
         // Comments only: no edges, unless the rows start beyond the sample.
-        let table = Table { names: options.ids == IdKind::Names, ..Table::default() };
+        let names = options.ids == IdKind::Names || options.bipartite;
+        let table = Table { names, ..Table::default() };
         let vertices = options.declared(0);
         return Ok(Detected { table: Table { vertices, ..table }, header: false });
     };
@@ -119,6 +120,7 @@ pub(crate) fn detect(source: &Source, options: &ReadOptions<'_>) -> Result<Detec
         None => ((0, 1), (columns > 2 && numbers_in(data, 2) > 0).then_some(2)),
     };
     let names = match options.ids {
+        _ if options.bipartite => true,
         IdKind::Integers => false,
         IdKind::Names => true,
         IdKind::Detect => {
@@ -134,6 +136,7 @@ pub(crate) fn detect(source: &Source, options: &ReadOptions<'_>) -> Result<Detec
         destination: id_columns.1,
         weight: weight.filter(|_| options.weights),
         names,
+        sides: if options.bipartite { Sides::Two } else { Sides::One },
         vertices: options.declared(0),
         skip_lines: if header { first_row as u64 + 1 } else { 0 },
         ..Table::default()

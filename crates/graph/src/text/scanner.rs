@@ -128,14 +128,18 @@ impl<'a> Line<'a> {
     }
 
     pub(crate) fn error(self, problem: impl Into<String>) -> Error {
-        Error::data(self.file, Place::line(self.number, 1, self.text), problem)
+        self.error_at(0, problem)
+    }
+
+    /// A problem at a place of the line, from 0.
+    pub(crate) fn error_at(self, at: usize, problem: impl Into<String>) -> Error {
+        Error::data(self.file, Place::line(self.number, at + 1, self.text), problem)
     }
 }
 
 impl Token<'_> {
     pub(crate) fn error(self, problem: impl Into<String>) -> Error {
-        let place = Place::line(self.line.number, self.at + 1, self.line.text);
-        Error::data(self.line.file, place, problem)
+        self.line.error_at(self.at, problem)
     }
 
     /// The word as an integer id.

@@ -32,6 +32,8 @@ pub(crate) struct Table {
     pub(crate) weight: Option<usize>,
     /// Whether ids are names; otherwise integers.
     pub(crate) names: bool,
+    /// Whether the same id means the same vertex at both ends of an edge; otherwise ids are names.
+    pub(crate) sides: Sides,
     /// The only ids allowed.
     pub(crate) vertices: Option<VertexRange>,
     /// A letter that starts every row, counted as the first column.
@@ -40,6 +42,24 @@ pub(crate) struct Table {
     pub(crate) comments: &'static [&'static [u8]],
     /// Lines at the beginning of each part that are no rows.
     pub(crate) skip_lines: u64,
+}
+
+/// How many sets of vertices a graph has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sides {
+    /// One, to which both ends of every edge belong.
+    One,
+    /// Two: edges lead from the one to the other, and both may use the same ids.
+    Two,
+}
+
+/// What the ids of the two sides of a bipartite graph start with.
+pub(crate) const SOURCE_SIDE: u8 = b's';
+pub(crate) const DESTINATION_SIDE: u8 = b't';
+
+/// What a vertex of one side is called.
+pub(crate) fn side_id(side: u8, id: &[u8]) -> Vec<u8> {
+    [&[side], id].concat()
 }
 
 impl Default for Table {
@@ -51,6 +71,7 @@ impl Default for Table {
             destination: 1,
             weight: None,
             names: false,
+            sides: Sides::One,
             vertices: None,
             tag: None,
             comments: &[b"#", b"%", b"//"],
@@ -387,8 +408,16 @@ impl Table {
                     return Err((field.at, problem));
                 }
             }
-            rows.names.push(&source.value);
-            rows.names.push(&destination.value);
+            match self.sides {
+                Sides::One => {
+                    rows.names.push(&source.value);
+                    rows.names.push(&destination.value);
+                }
+                Sides::Two => {
+                    rows.names.push(&side_id(SOURCE_SIDE, &source.value));
+                    rows.names.push(&side_id(DESTINATION_SIDE, &destination.value));
+                }
+            }
             rows.name_weights.push(W::from_text(value));
         } else {
             let (source, destination) = (self.id(&source)?, self.id(&destination)?);

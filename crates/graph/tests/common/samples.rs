@@ -51,6 +51,7 @@ fn by_hand() -> Vec<Sample> {
         ("metis", "plain.graph", "% c\n3 2\n2\n1 3\n2\n"),
         ("metis", "weights.graph", "3 2 111 2\n1 7 7 2 5\n1 7 7 1 5 3 0.5\n1 7 7 2 0.5\n"),
         ("adjacency", "lines.adj", "# c\n1 2 3\n2\n9 18446744073709551615\n"),
+        ("jester", "ratings.jester", "2,-7.5,99,4\n0,99,99,99\n"),
     ];
     let text = |(format, name, text): (&str, &str, &str)| Sample {
         format: formats::by_name(format).expect("a format"),
