@@ -42,6 +42,8 @@ pub(crate) struct Share {
     pub(crate) rows: Rows,
     /// Who has which rows.
     pub(crate) readers: Blocks,
+    /// Bytes this host held at most to get here.
+    pub(crate) peak_bytes: u64,
     ids: OriginalIds,
 }
 
@@ -109,7 +111,13 @@ impl Input {
             Input::Generated(spec) => generated_rows(net, spec)?,
             Input::Text(file) => return text_share(net, file),
         };
-        Ok(Share { rows, readers, ids: OriginalIds::OfInput })
+        let arrays = rows.adjacency.bytes();
+        // Edges that come in any order wait as long as the result is being filled.
+        let peak_bytes = match self {
+            Input::Generated(_) => arrays + waiting_bytes::<()>(rows.adjacency.num_edges()),
+            _ => arrays,
+        };
+        Ok(Share { rows, readers, peak_bytes, ids: OriginalIds::OfInput })
     }
 
     /// What users call some vertices. Every host must call this.
@@ -146,6 +154,16 @@ impl Share {
     fn with(self, ids: OriginalIds) -> Self {
         Share { ids, ..self }
     }
+
+    /// The share, got while so many other bytes were held.
+    fn beside(self, bytes: u64) -> Self {
+        Share { peak_bytes: self.peak_bytes + bytes, ..self }
+    }
+}
+
+/// Bytes that edges take in a `CsrBuilder`.
+fn waiting_bytes<W>(edges: u64) -> u64 {
+    edges * (6 + size_of::<W>() as u64)
 }
 
 impl From<Graph> for Input {
@@ -264,12 +282,14 @@ where
     };
     let mirrored = file.is_mirrored();
     let pieces = &text.pieces;
+    // Both ends of an edge as 64-bit integers, or about as much for names.
+    let text_bytes = count as u64 * (16 + size_of::<W>() as u64);
     if let Some(VertexRange { first, count: vertices }) = file.vertices() {
         let ends = |piece: &TextPiece<W>| {
             integers(piece).iter().map(|id| (id - first) as u32).collect::<Vec<_>>()
         };
         let rows = rows_between(net, vertices as u32, pieces, (ends, weights), mirrored)?;
-        return Ok(rows.with(OriginalIds::Offset(first)));
+        return Ok(rows.with(OriginalIds::Offset(first)).beside(text_bytes));
     }
     if file.has_names() {
         let (dictionary, known) = Dictionary::build(net, file.name(), pieces.iter().map(names))?;
@@ -278,14 +298,14 @@ where
         };
         let vertices = dictionary.num_vertices();
         let rows = rows_between(net, vertices, pieces, (ends, weights), mirrored)?;
-        return Ok(rows.with(OriginalIds::Names(dictionary)));
+        return Ok(rows.with(OriginalIds::Names(dictionary)).beside(text_bytes));
     }
     let (dictionary, known) = Dictionary::build(net, file.name(), pieces.iter().map(integers))?;
     let ends = |piece: &TextPiece<W>| {
         integers(piece).iter().map(|id| known.vertex(id)).collect::<Vec<_>>()
     };
     let rows = rows_between(net, dictionary.num_vertices(), pieces, (ends, weights), mirrored)?;
-    Ok(rows.with(OriginalIds::Integers(dictionary)))
+    Ok(rows.with(OriginalIds::Integers(dictionary)).beside(text_bytes))
 }
 
 /// Trades the edges of pieces of text for rows: `ends` gives the vertices of a piece's edges,
@@ -317,7 +337,8 @@ where
             }
         }
     })?;
-    Ok(Share { rows, readers, ids: OriginalIds::OfInput })
+    let peak_bytes = rows.adjacency.bytes() + waiting_bytes::<V>(rows.adjacency.num_edges());
+    Ok(Share { rows, readers, peak_bytes, ids: OriginalIds::OfInput })
 }
 
 /// Edges by the host that takes their row.

@@ -89,7 +89,7 @@ impl Partition {
         })?;
         let received = shuffle(net, rows, &*policy)?;
         let weight_kind = rows.adjacency.weight_kind();
-        let row_bytes = rows.adjacency.bytes();
+        let (row_bytes, read_bytes) = (rows.adjacency.bytes(), share.peak_bytes);
         let num_vertices = u64::from(readers.num_vertices());
         let layout = Self::agree(net, &received, &*policy, readers)?;
         let mine = &layout.globals[..layout.masters.all as usize];
@@ -117,7 +117,8 @@ impl Partition {
         let building = received.bytes() + layout.transient_bytes();
         partition.routes = layout.routes;
         partition.globals = layout.globals.into();
-        partition.peak_bytes = (partition.bytes() + building).max(received.bytes() + row_bytes);
+        let routing = received.bytes() + row_bytes;
+        partition.peak_bytes = (partition.bytes() + building).max(routing).max(read_bytes);
         Ok(partition)
     }
 
