@@ -12,12 +12,13 @@ use crate::watch::Watch;
 /// Show what a graph looks like.
 #[derive(Args)]
 pub(crate) struct Inspect {
-    #[command(flatten)]
-    input: Input,
-
     /// Print one JSON object instead of text
     #[arg(long)]
     json: bool,
+
+    // Last, as its headings would take in what follows.
+    #[command(flatten)]
+    input: Input,
 }
 
 impl Inspect {

@@ -18,9 +18,6 @@ use crate::watch::Watch;
 /// Cut a graph over hosts, and say how good the cut is.
 #[derive(Args)]
 pub(crate) struct Partition {
-    #[command(flatten)]
-    input: Input,
-
     /// Number of hosts
     #[arg(long, value_name = "N", default_value = "4")]
     hosts: usize,
@@ -44,6 +41,10 @@ pub(crate) struct Partition {
     /// Print JSON instead of text: one object, or a list of them for `all`
     #[arg(long)]
     json: bool,
+
+    // Last, as its headings would take in what follows.
+    #[command(flatten)]
+    input: Input,
 }
 
 /// A policy and what became of it.
