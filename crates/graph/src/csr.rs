@@ -173,6 +173,11 @@ impl<W: Weight> Csr<W> {
         })
     }
 
+    /// [`Csr::transposed`], without weights.
+    pub fn transposed_unweighted(&self) -> Csr<()> {
+        self.rebuilt(|edges, source, destination, _| edges.push(destination.0, source.0, ()))
+    }
+
     /// Every edge in both directions; a self-loop stays single.
     pub fn symmetrised(&self) -> Self {
         self.symmetrised_with(|weight| weight)
@@ -190,7 +195,10 @@ impl<W: Weight> Csr<W> {
     }
 
     /// A new graph on the same vertices from what `emit` makes of each edge.
-    fn rebuilt(&self, emit: impl Fn(&mut Edges<u32, W>, LocalId, LocalId, W) + Sync) -> Self {
+    fn rebuilt<V: Weight>(
+        &self,
+        emit: impl Fn(&mut Edges<u32, V>, LocalId, LocalId, W) + Sync,
+    ) -> Csr<V> {
         /// Enough edges to fill every bucket's cache lines, few enough to stay in cache.
         const EDGES_PER_PIECE: u64 = 1 << 18;
         let mut cuts = vec![0];

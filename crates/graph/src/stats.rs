@@ -92,36 +92,32 @@ impl Degrees {
 impl Summary {
     /// Looks at every edge twice; needs the memory of a second, unweighted graph.
     pub fn of(graph: &Graph) -> Self {
-        let (self_loops, weight_range) = with_csr!(&graph.adjacency, csr => {
-            let loops = |v: LocalId| csr.targets(v).iter().filter(|&&t| t == v).count() as u64;
-            let loops = (0..csr.num_vertices() as u32).into_par_iter().map(|v| loops(LocalId(v))).sum();
-            (loops, weight_range(csr.all_weights()))
-        });
-        let topology = Csr::from_parts(
-            graph.adjacency.offsets().to_vec().into(),
-            graph.adjacency.all_targets().to_vec().into(),
-            vec![(); graph.adjacency.all_targets().len()].into(),
-        );
-        let transposed = topology.transposed();
-        let in_offsets = transposed.offsets();
-        let isolated = (0..graph.num_vertices())
-            .into_par_iter()
-            .filter(|&v| {
-                let none = |offsets: &[u64]| offsets[v] == offsets[v + 1];
-                none(in_offsets) && none(topology.offsets())
-            })
-            .count();
+        with_csr!(&graph.adjacency, csr => Self::of_csr(csr))
+    }
+
+    fn of_csr<W: Weight>(csr: &Csr<W>) -> Self {
+        let vertices = csr.num_vertices();
+        let loops = |v: u32| {
+            let v = LocalId(v);
+            csr.targets(v).iter().filter(|&&target| target == v).count() as u64
+        };
+        let transposed = csr.transposed_unweighted();
+        let (out_offsets, in_offsets) = (csr.offsets(), transposed.offsets());
+        let lonely = |&v: &usize| {
+            let none = |offsets: &[u64]| offsets[v] == offsets[v + 1];
+            none(in_offsets) && none(out_offsets)
+        };
         Summary {
-            vertices: graph.num_vertices() as u64,
-            edges: graph.num_edges(),
-            self_loops,
+            vertices: vertices as u64,
+            edges: csr.num_edges(),
+            self_loops: (0..vertices as u32).into_par_iter().map(loops).sum(),
             duplicates: count_duplicates(&transposed),
-            symmetric: is_symmetric(&topology, &transposed),
-            isolated: isolated as u64,
-            out_degrees: Degrees::of(topology.offsets()),
+            symmetric: is_symmetric(csr, &transposed),
+            isolated: (0..vertices).into_par_iter().filter(lonely).count() as u64,
+            out_degrees: Degrees::of(out_offsets),
             in_degrees: Degrees::of(in_offsets),
-            weight_kind: graph.adjacency.weight_kind(),
-            weight_range,
+            weight_kind: W::KIND,
+            weight_range: weight_range(csr.all_weights()),
         }
     }
 }
@@ -135,7 +131,7 @@ fn weight_range<W: Weight>(weights: &[W]) -> Option<(f64, f64)> {
 }
 
 /// Edges that repeat another, in a graph whose lists are sorted.
-fn count_duplicates<W: Weight>(sorted: &Csr<W>) -> u64 {
+fn count_duplicates(sorted: &Csr<()>) -> u64 {
     (0..sorted.num_vertices() as u32)
         .into_par_iter()
         .map(|v| sorted.targets(LocalId(v)).windows(2).filter(|w| w[0] == w[1]).count() as u64)
@@ -143,7 +139,7 @@ fn count_duplicates<W: Weight>(sorted: &Csr<W>) -> u64 {
 }
 
 /// Whether the neighbours each way are the same sets, given the transpose.
-fn is_symmetric<W: Weight>(graph: &Csr<W>, transposed: &Csr<W>) -> bool {
+fn is_symmetric<W: Weight>(graph: &Csr<W>, transposed: &Csr<()>) -> bool {
     (0..graph.num_vertices() as u32).into_par_iter().map(LocalId).all(|v| {
         let sources = transposed.targets(v);
         let mut targets = graph.targets(v).to_vec();
