@@ -131,10 +131,16 @@ impl RowFile {
             return Err(self.bytes.error(ends_at, problem));
         }
         let targets = self.targets(from..to)?;
-        let weights = match W::KIND {
+        let weights: Buffer<W> = match W::KIND {
             WeightKind::None => vec![W::default(); targets.len()].into(),
             _ => {
-                self.bytes.view(self.layout.weights_at + from * size_of::<W>() as u64, to - from)?
+                let at = self.layout.weights_at + from * size_of::<W>() as u64;
+                let weights: Buffer<W> = self.bytes.view(at, to - from)?;
+                if let Some(edge) = weights.iter().position(|w| !w.to_f64().is_finite()) {
+                    let problem = format!("weight {:?}, expected a finite number", weights[edge]);
+                    return Err(self.bytes.error(at + (edge * size_of::<W>()) as u64, problem));
+                }
+                weights
             }
         };
         Ok(Csr::from_parts(offsets.into(), targets, weights))

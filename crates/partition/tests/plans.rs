@@ -192,6 +192,21 @@ fn text_is_read_in_slices_and_its_ids_are_kept() {
 }
 
 #[test]
+fn weights_of_rows_must_be_numbers() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("g.gr");
+    let graph = Graph::dense(Csr::from_edges(2, &[(0, 1, 1.5f64), (1, 0, 2.5)]), "");
+    formats::write(&graph, &path, None, &Default::default()).unwrap();
+    let mut bytes = std::fs::read(&path).unwrap();
+    let last = bytes.len() - 8;
+    bytes[last..].copy_from_slice(&f64::NAN.to_le_bytes());
+    std::fs::write(&path, bytes).unwrap();
+    let input = Input::open(path.to_str().unwrap()).unwrap();
+    let said = refused(launch(2, |net| Partition::build(net, &input, &Plan::new("oec"))));
+    assert!(said.contains("at byte 64: weight NaN, expected a finite number"), "{said}");
+}
+
+#[test]
 fn nonsense_is_refused_in_a_sentence() {
     let input = Input::open("path:10").unwrap();
     let build = |plan: &Plan| refused(launch(3, |net| Partition::build(net, &input, plan)));
