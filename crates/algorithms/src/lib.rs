@@ -1,0 +1,1 @@
+//! Graph algorithms: one program per file, with its serial oracle.

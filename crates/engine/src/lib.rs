@@ -1,0 +1,1 @@
+//! Vertex programs, the engines that run them, and the loop of rounds.
