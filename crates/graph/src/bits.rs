@@ -26,7 +26,7 @@ fn masked_words(range: Range<usize>) -> impl Iterator<Item = (usize, u64)> {
 }
 
 /// Bits `low..high` of a word.
-fn mask(low: usize, high: usize) -> u64 {
+pub(crate) fn mask(low: usize, high: usize) -> u64 {
     if low >= high {
         return 0;
     }
@@ -34,7 +34,7 @@ fn mask(low: usize, high: usize) -> u64 {
 }
 
 /// Positions of the one bits of `word`, lowest first, counted from `base`.
-fn ones_of(base: usize, mut word: u64) -> impl Iterator<Item = usize> {
+pub(crate) fn ones_of(base: usize, mut word: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         (word != 0).then(|| {
             let bit = word.trailing_zeros() as usize;
@@ -235,7 +235,8 @@ impl AtomicBitSet {
             .flat_map(|(word, mask)| ones_of(word * WORD_BITS, self.word(word) & mask))
     }
 
-    fn word(&self, word: usize) -> u64 {
+    /// The bits of one word.
+    pub(crate) fn word(&self, word: usize) -> u64 {
         self.words[word].load(Ordering::Relaxed)
     }
 }

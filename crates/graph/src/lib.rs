@@ -26,6 +26,7 @@ pub mod source;
 pub mod stats;
 mod text;
 pub mod tidy;
+pub mod vertex_set;
 pub mod weight;
 
 #[cfg(target_endian = "big")]
@@ -40,4 +41,5 @@ pub use graph::{Adjacency, Direction, Graph};
 pub use id_map::{Ids, OriginalId};
 pub use ids::{GlobalId, LocalId};
 pub use ingest::VertexRange;
+pub use vertex_set::VertexSet;
 pub use weight::{Weight, WeightKind};

@@ -33,4 +33,4 @@ pub use error::{Error, Result};
 pub use input::Input;
 pub use partition::{Partition, Plan};
 pub use policy::Policy;
-pub use routes::{Flow, Phase};
+pub use routes::End;

@@ -1,5 +1,6 @@
 //! One host's part of a graph.
 
+use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use parton_graph::{Adjacency, Buffer, Csr, GlobalId, LocalId, OriginalId, Weight, with_csr};
@@ -196,6 +197,13 @@ impl Partition {
         GlobalId(u64::from(self.globals[local.index()]))
     }
 
+    /// The way back from global ids to local ones. No run needs it: routes are agreed once. It
+    /// takes a hash table of all proxies, for measuring what that saves.
+    pub fn translation(&self) -> Translation {
+        let locals = self.globals.iter().zip(0..).map(|(&global, local)| (global, LocalId(local)));
+        Translation { locals: locals.collect() }
+    }
+
     /// What users call a vertex that this host masters.
     ///
     /// # Panics
@@ -235,6 +243,18 @@ impl Partition {
     /// Most bytes held at once while this was built.
     pub fn peak_bytes(&self) -> u64 {
         self.peak_bytes
+    }
+}
+
+/// Which proxy of a host stands for a vertex.
+pub struct Translation {
+    locals: HashMap<u32, LocalId>,
+}
+
+impl Translation {
+    /// The proxy of a vertex, if there is one here.
+    pub fn local(&self, global: u32) -> Option<LocalId> {
+        self.locals.get(&global).copied()
     }
 }
 

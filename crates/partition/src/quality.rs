@@ -3,7 +3,7 @@
 
 use parton_net::{HostId, Net};
 
-use crate::routes::{Flow, Phase};
+use crate::routes::End;
 use crate::{Partition, Result};
 
 /// One host's share.
@@ -64,8 +64,8 @@ impl Share {
             share.both += u64::from(parts.both);
             share.read += u64::from(parts.read);
             for sent in [
-                routes.mirrors(Flow::Forward, Phase::Reduce).len(),
-                routes.masters(Flow::Forward, Phase::Broadcast).len(),
+                routes.mirrors(End::Destination).len(),
+                routes.masters(End::Source).len(),
             ] {
                 share.messages += u64::from(sent > 0);
                 share.values += sent as u64;

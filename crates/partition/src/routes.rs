@@ -1,32 +1,24 @@
 //! Routes: the ordered vertices that two hosts share, agreed once and never translated again.
 //!
 //! The mirrors a host has of one peer's masters are ordered `[only written | both | only read]`: a
-//! mirror is *written* if it has in-edges here, *read* if it has out-edges here. For data that
-//! flows along edges, reducing needs the written ones, a prefix, and broadcasting the read ones, a
-//! suffix. Data that flows against edges swaps the two; data that flows both ways needs all.
+//! mirror with in-edges here is some edge's destination, one with out-edges some edge's source.
+//! What a program writes at destinations can be new at a prefix of that list, and what it reads
+//! at sources is needed at a suffix. Data that flows against edges swaps the two; data that flows
+//! both ways needs all.
 
 use std::ops::Range;
 
 use parton_graph::LocalId;
 
-/// Which way a program's data flows.
+/// At which end of its edges a host writes or reads a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Flow {
-    /// From source to destination.
-    Forward,
-    /// From destination to source.
-    Backward,
-    /// Either way.
-    Both,
-}
-
-/// Which way values travel between a master and its mirrors.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
-    /// From mirrors to their master.
-    Reduce,
-    /// From a master to its mirrors.
-    Broadcast,
+pub enum End {
+    /// Where edges start.
+    Source,
+    /// Where edges end.
+    Destination,
+    /// At either.
+    Either,
 }
 
 /// Lengths of the three parts of a list of shared vertices.
@@ -51,14 +43,12 @@ impl Parts {
         self.len() == 0
     }
 
-    /// The places that take part in a phase.
-    pub fn taking_part(self, flow: Flow, phase: Phase) -> Range<usize> {
-        let (written, read) =
-            (0..(self.written + self.both) as usize, self.written as usize..self.len());
-        match (flow, phase) {
-            (Flow::Both, _) => 0..self.len(),
-            (Flow::Forward, Phase::Reduce) | (Flow::Backward, Phase::Broadcast) => written,
-            (Flow::Forward, Phase::Broadcast) | (Flow::Backward, Phase::Reduce) => read,
+    /// The places of mirrors that are at such an end of some edge of theirs.
+    pub fn at(self, end: End) -> Range<usize> {
+        match end {
+            End::Source => self.written as usize..self.len(),
+            End::Destination => 0..(self.written + self.both) as usize,
+            End::Either => 0..self.len(),
         }
     }
 }
@@ -75,15 +65,16 @@ pub struct Routes {
 }
 
 impl Routes {
-    /// This host's mirrors of the peer's masters that take part in a phase: consecutive local ids.
-    pub fn mirrors(&self, flow: Flow, phase: Phase) -> Range<u32> {
-        let places = self.mirror_parts.taking_part(flow, phase);
+    /// This host's mirrors of the peer's masters, those at such an end: consecutive local ids.
+    pub fn mirrors(&self, end: End) -> Range<u32> {
+        let places = self.mirror_parts.at(end);
         self.first_mirror + places.start as u32..self.first_mirror + places.end as u32
     }
 
-    /// This host's masters that take part in a phase with their mirrors at the peer.
-    pub fn masters(&self, flow: Flow, phase: Phase) -> &[LocalId] {
-        &self.masters[self.master_parts.taking_part(flow, phase)]
+    /// This host's masters whose mirrors at the peer are at such an end, in the order of
+    /// [`Routes::mirrors`] there.
+    pub fn masters(&self, end: End) -> &[LocalId] {
+        &self.masters[self.master_parts.at(end)]
     }
 
     /// How this host's mirrors of the peer's masters are used.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use parton_graph::{Csr, Graph, LocalId, Weight, with_csr};
 use parton_net::{Cluster, HostId};
-use parton_partition::{Flow, Input, Partition, Phase, Plan, policies};
+use parton_partition::{End, Input, Partition, Plan, policies};
 use proptest::prelude::*;
 
 /// Every policy that needs no file.
@@ -119,28 +119,20 @@ fn check_layout(
 fn check_routes(part: &Partition, peer: &Partition) {
     let mine = part.routes(peer.host());
     let theirs = peer.routes(part.host());
-    for flow in [Flow::Forward, Flow::Backward, Flow::Both] {
-        for phase in [Phase::Reduce, Phase::Broadcast] {
-            let mirrors: Vec<_> =
-                mine.mirrors(flow, phase).map(|local| part.global(LocalId(local))).collect();
-            let masters: Vec<_> =
-                theirs.masters(flow, phase).iter().map(|&local| peer.global(local)).collect();
-            assert_eq!(mirrors, masters, "both ends list the same vertices in the same order");
-            // Whoever must be reached in a phase is on the list, and nobody else.
-            let takes_part = |local: u32| {
-                let (out, into) =
-                    (degree(part.out_edges(), local) > 0, degree(part.in_edges(), local) > 0);
-                match (flow, phase) {
-                    (Flow::Both, _) => true,
-                    (Flow::Forward, Phase::Reduce) | (Flow::Backward, Phase::Broadcast) => into,
-                    _ => out,
-                }
-            };
-            let all = mine.mirrors(Flow::Both, phase);
-            let expected: Vec<_> =
-                all.filter(|&local| takes_part(local)).map(|l| part.global(LocalId(l))).collect();
-            assert_eq!(mirrors, expected);
-        }
+    for end in [End::Source, End::Destination, End::Either] {
+        let mirrors: Vec<_> = mine.mirrors(end).map(|local| part.global(LocalId(local))).collect();
+        let masters: Vec<_> = theirs.masters(end).iter().map(|&local| peer.global(local)).collect();
+        assert_eq!(mirrors, masters, "both ends list the same vertices in the same order");
+        // Whoever is at such an end is on the list, and nobody else.
+        let belongs = |local: u32| match end {
+            End::Source => degree(part.out_edges(), local) > 0,
+            End::Destination => degree(part.in_edges(), local) > 0,
+            End::Either => true,
+        };
+        let all = mine.mirrors(End::Either);
+        let expected: Vec<_> =
+            all.filter(|&local| belongs(local)).map(|l| part.global(LocalId(l))).collect();
+        assert_eq!(mirrors, expected);
     }
 }
 

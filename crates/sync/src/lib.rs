@@ -1,3 +1,27 @@
-//! Keeping the copies of a vertex consistent with the fewest bytes.
+//! Gluon, done with fewer bytes: what keeps the proxies of a vertex consistent.
+//!
+//! A [`Field`] is a value per proxy, wherever it lives. The [`Substrate`] moves its updated values
+//! along the routes that the partition agreed on: mirrors to their master ([`Substrate::reduce`]),
+//! masters to their mirrors ([`Substrate::broadcast`]). Each message takes the smallest of several
+//! [encodings](encode). Any shared-memory code that can say which of its values it wrote and at
+//! which end of its edges can run on many hosts this way; [`CpuField`] is the field for arrays in
+//! memory. Reading order: [`reduction`], [`value`], [`field`], [`cpu_field`], [`encode`],
+//! [`substrate`], [`volume`].
 
+pub mod cpu_field;
 pub mod encode;
+pub mod error;
+pub mod field;
+pub mod reduction;
+pub mod substrate;
+pub mod value;
+pub mod volume;
+
+pub use cpu_field::CpuField;
+pub use encode::{Places, ValueKind};
+pub use error::{Error, Result};
+pub use field::{Delivery, Field, Outgoing, Phase, Route, Shape, Which};
+pub use reduction::Reduction;
+pub use substrate::{Optimize, Substrate};
+pub use value::Value;
+pub use volume::Volume;

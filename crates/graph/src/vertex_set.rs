@@ -1,0 +1,108 @@
+//! A set of vertices that many threads fill at once and that costs what is in it, not what could be.
+//!
+//! Beside the bits lies a summary with one bit for each word that may hold a member. Walking,
+//! emptying and counting follow the summary: a set with few members among millions of vertices
+//! takes a few hundred loads.
+
+use std::ops::Range;
+
+use crate::LocalId;
+use crate::bits::{AtomicBitSet, mask, ones_of};
+
+const WORD_BITS: usize = u64::BITS as usize;
+
+/// A set of local ids. Threads may insert at the same time; removing needs them to have finished.
+#[derive(Debug, Default)]
+pub struct VertexSet {
+    bits: AtomicBitSet,
+    /// Words that hold a member; some may have lost theirs.
+    occupied: AtomicBitSet,
+}
+
+impl VertexSet {
+    /// The empty set of vertices below `len`.
+    pub fn new(len: usize) -> Self {
+        VertexSet {
+            bits: AtomicBitSet::new(len),
+            occupied: AtomicBitSet::new(len.div_ceil(WORD_BITS)),
+        }
+    }
+
+    /// Whether `vertex` is a member.
+    #[inline]
+    pub fn contains(&self, vertex: LocalId) -> bool {
+        self.bits.contains(vertex.index())
+    }
+
+    /// Adds `vertex`; whether this call was the one that did.
+    #[inline]
+    pub fn insert(&self, vertex: LocalId) -> bool {
+        let new = self.bits.insert(vertex.index());
+        if new {
+            self.occupied.insert(vertex.index() / WORD_BITS);
+        }
+        new
+    }
+
+    /// Adds a range of vertices.
+    pub fn insert_range(&self, range: Range<u32>) {
+        let range = range.start as usize..range.end as usize;
+        if !range.is_empty() {
+            self.occupied.insert_range(range.start / WORD_BITS..range.end.div_ceil(WORD_BITS));
+            self.bits.insert_range(range);
+        }
+    }
+
+    /// Whether nothing is in it.
+    pub fn is_empty(&self) -> bool {
+        self.occupied_words(0..self.bits.len()).next().is_none()
+    }
+
+    /// Number of members.
+    pub fn len(&self) -> usize {
+        self.occupied_words(0..self.bits.len()).map(|(_, word)| word.count_ones() as usize).sum()
+    }
+
+    /// Members in `range`, ascending.
+    pub fn iter_range(&self, range: Range<u32>) -> impl Iterator<Item = LocalId> + '_ {
+        self.occupied_words(range.start as usize..range.end as usize)
+            .flat_map(|(word, bits)| ones_of(word * WORD_BITS, bits))
+            .map(|index| LocalId(index as u32))
+    }
+
+    /// Removes the members in `range`.
+    pub fn remove_range(&self, range: Range<u32>) {
+        let range = range.start as usize..range.end as usize;
+        if range.is_empty() {
+            return;
+        }
+        let words = range.start / WORD_BITS..range.end.div_ceil(WORD_BITS);
+        for word in self.occupied.iter_range(words) {
+            let bits = word * WORD_BITS..(word + 1) * WORD_BITS;
+            let inside = bits.start.max(range.start)..bits.end.min(range.end);
+            self.bits.remove_range(inside);
+            if !self.bits.any_in(bits.start..bits.end.min(self.bits.len())) {
+                self.occupied.remove(word);
+            }
+        }
+    }
+
+    /// Takes all members out, ascending.
+    pub fn drain(&self) -> Vec<LocalId> {
+        let all = 0..self.bits.len() as u32;
+        let members = self.iter_range(all.clone()).collect();
+        self.remove_range(all);
+        members
+    }
+
+    /// Words with a member in `range`, and what of them belongs to it.
+    fn occupied_words(&self, range: Range<usize>) -> impl Iterator<Item = (usize, u64)> + '_ {
+        let words = range.start / WORD_BITS..range.end.div_ceil(WORD_BITS);
+        self.occupied.iter_range(words).filter_map(move |word| {
+            let low = range.start.saturating_sub(word * WORD_BITS);
+            let high = (range.end - word * WORD_BITS).min(WORD_BITS);
+            let bits = self.bits.word(word) & mask(low, high);
+            (bits != 0).then_some((word, bits))
+        })
+    }
+}

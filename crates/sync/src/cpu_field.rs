@@ -1,0 +1,180 @@
+//! The field over arrays in memory, updated in place by threads.
+
+use std::ops::Range;
+
+use parton_graph::{LocalId, VertexSet};
+
+use crate::encode::Places;
+use crate::field::{Delivery, Field, Outgoing, Phase, Route, Shape, Which};
+use crate::reduction::Reduction;
+use crate::value::Value;
+
+/// A value per proxy, folded by `R`, with two sets: what is *updated* must be sent, what is
+/// *active* must be computed with.
+///
+/// | who | updated | active |
+/// |---|---|---|
+/// | [`CpuField::fold`] by an engine | set when the value changes | set when the value changes |
+/// | reduce at a master | set when the value changes | set when the value changes |
+/// | set at a mirror | untouched: no echo | set when the value changes, or is an event |
+/// | reset after sending | removed | untouched |
+/// | an engine that takes a vertex to work on | untouched | removed |
+pub struct CpuField<R: Reduction> {
+    cells: Vec<<R::Value as Value>::Cell>,
+    updated: VertexSet,
+    active: VertexSet,
+    delivery: Delivery,
+}
+
+impl<R: Reduction> CpuField<R> {
+    /// A field whose value at every proxy is `start` of it. Nothing is updated or active.
+    pub fn new(
+        proxies: usize,
+        delivery: Delivery,
+        start: impl Fn(LocalId) -> R::Value + Sync,
+    ) -> Self {
+        use rayon::prelude::*;
+        let cells = (0..proxies as u32).into_par_iter().map(|p| start(LocalId(p)).cell());
+        CpuField {
+            cells: cells.collect(),
+            updated: VertexSet::new(proxies),
+            active: VertexSet::new(proxies),
+            delivery,
+        }
+    }
+
+    /// A field for contributions: everything starts as the identity. Where folding twice is not
+    /// the same as once, each contribution is an event.
+    pub fn accumulator(proxies: usize) -> Self {
+        let delivery = if R::IDEMPOTENT { Delivery::Label } else { Delivery::Event };
+        Self::new(proxies, delivery, |_| R::identity())
+    }
+
+    /// Number of proxies.
+    pub fn num_proxies(&self) -> usize {
+        self.cells.len()
+    }
+
+    /// The value of a proxy.
+    #[inline]
+    pub fn get(&self, proxy: LocalId) -> R::Value {
+        R::Value::load(&self.cells[proxy.index()])
+    }
+
+    /// Replaces the value of a proxy, which no other thread writes meanwhile.
+    #[inline]
+    pub fn put(&self, proxy: LocalId, value: R::Value) {
+        value.store(&self.cells[proxy.index()]);
+    }
+
+    /// Folds a value into a proxy's, whatever other threads do; whether it changed.
+    #[inline]
+    pub fn fold(&self, proxy: LocalId, value: R::Value) -> bool {
+        let cell = &self.cells[proxy.index()];
+        let mut old = R::Value::load(cell);
+        loop {
+            let new = R::combine(old, value);
+            if new == old {
+                return false;
+            }
+            match R::Value::exchange(cell, old, new) {
+                Ok(()) => return true,
+                Err(found) => old = found,
+            }
+        }
+    }
+
+    /// Folds a value into a proxy's, which no other thread writes meanwhile; whether it changed.
+    #[inline]
+    pub fn fold_alone(&self, proxy: LocalId, value: R::Value) -> bool {
+        let old = self.get(proxy);
+        let new = R::combine(old, value);
+        self.put(proxy, new);
+        new != old
+    }
+
+    /// What must be sent.
+    pub fn updated(&self) -> &VertexSet {
+        &self.updated
+    }
+
+    /// What must be computed with.
+    pub fn active(&self) -> &VertexSet {
+        &self.active
+    }
+
+    /// A proxy's value has changed here: it must be sent, and computed with.
+    #[inline]
+    pub fn touch(&self, proxy: LocalId) {
+        self.updated.insert(proxy);
+        self.active.insert(proxy);
+    }
+
+    /// Calls `visit` with every proxy at these places and its value.
+    fn each(
+        route: &Route<'_>,
+        places: Places<'_>,
+        values: &[u8],
+        mut visit: impl FnMut(LocalId, R::Value),
+    ) {
+        let values = values.chunks_exact(size_of::<R::Value>()).map(bytemuck::pod_read_unaligned);
+        for (proxy, value) in route.locals(places).zip(values) {
+            visit(proxy, value);
+        }
+    }
+}
+
+impl<R: Reduction> Field for CpuField<R> {
+    fn shape(&self) -> Shape {
+        Shape { kind: R::Value::KIND, delivery: self.delivery }
+    }
+
+    fn extract(&self, route: Route<'_>, which: Which, out: &mut Outgoing) {
+        let take = |out: &mut Outgoing, proxy: LocalId| {
+            out.values.extend_from_slice(bytemuck::bytes_of(&self.get(proxy)));
+        };
+        match (which, &route) {
+            (Which::All, _) => route.locals(Places::All).for_each(|proxy| take(out, proxy)),
+            (Which::Updated, Route::Range(range)) => {
+                for proxy in self.updated.iter_range(range.clone()) {
+                    out.places.push(proxy.0 - range.start);
+                    take(out, proxy);
+                }
+            }
+            (Which::Updated, Route::List(list)) => {
+                for (place, &proxy) in list.iter().enumerate() {
+                    if self.updated.contains(proxy) {
+                        out.places.push(place as u32);
+                        take(out, proxy);
+                    }
+                }
+            }
+        }
+    }
+
+    fn reset(&mut self, proxies: Range<u32>, phase: Phase) {
+        if phase == Phase::Reduce && !R::IDEMPOTENT {
+            for proxy in self.updated.iter_range(proxies.clone()) {
+                self.put(proxy, R::identity());
+            }
+        }
+        self.updated.remove_range(proxies);
+    }
+
+    fn reduce(&mut self, route: Route<'_>, places: Places<'_>, values: &[u8]) {
+        Self::each(&route, places, values, |proxy, value| {
+            if self.fold_alone(proxy, value) {
+                self.touch(proxy);
+            }
+        });
+    }
+
+    fn set(&mut self, route: Route<'_>, places: Places<'_>, values: &[u8]) {
+        Self::each(&route, places, values, |proxy, value| {
+            if self.delivery == Delivery::Event || self.get(proxy) != value {
+                self.put(proxy, value);
+                self.active.insert(proxy);
+            }
+        });
+    }
+}

@@ -1,0 +1,147 @@
+//! What the substrate asks of data that lives once per proxy.
+
+use std::ops::Range;
+
+use parton_graph::LocalId;
+
+use crate::encode::{Places, ValueKind};
+
+/// A value for every proxy of a host, wherever it lives: in memory, on a device, in the arrays of
+/// somebody else's engine. All methods work on a whole route at a time and nothing but bytes
+/// passes, so that no caller touches single values.
+///
+/// The life of *updated*: whoever writes a proxy's value marks it updated; the substrate sends what
+/// is updated on a route and then calls [`Field::reset`] for it. A [`Field::reduce`] that changes a
+/// master marks it updated, so that the broadcast after it goes on to the mirrors; a
+/// [`Field::set`] never marks a mirror updated, or it would be sent back.
+pub trait Field {
+    /// What values look like and how they may travel.
+    fn shape(&self) -> Shape;
+
+    /// Appends values of a route to `out`: with [`Which::Updated`] those that are updated, and
+    /// their places, ascending; with [`Which::All`] every value, and no places.
+    fn extract(&self, route: Route<'_>, which: Which, out: &mut Outgoing);
+
+    /// What was updated among these consecutive proxies has been sent: it is not updated any more.
+    /// In [`Phase::Reduce`] contributions that must count once go back to the identity; masters,
+    /// in [`Phase::Broadcast`], keep their values.
+    fn reset(&mut self, proxies: Range<u32>, phase: Phase);
+
+    /// Folds contributions into the masters at these places; those that change become updated.
+    fn reduce(&mut self, route: Route<'_>, places: Places<'_>, values: &[u8]);
+
+    /// Gives the mirrors at these places their master's values.
+    fn set(&mut self, route: Route<'_>, places: Places<'_>, values: &[u8]);
+}
+
+/// Which way values travel between a master and its mirrors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// From mirrors to their master.
+    Reduce,
+    /// From a master to its mirrors.
+    Broadcast,
+}
+
+/// What a field's values look like and how they may travel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Bytes of a value, and whether they are an integer.
+    pub kind: ValueKind,
+    /// What may be delivered.
+    pub delivery: Delivery,
+}
+
+/// What a receiver may be told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Delivery {
+    /// The state of a proxy: telling it again changes nothing, so values that are not updated may
+    /// travel too where that is smaller.
+    Label,
+    /// Something that happened: every updated value arrives exactly once, and no other.
+    Event,
+}
+
+/// Which values of a route to extract.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Which {
+    /// Those that are updated.
+    Updated,
+    /// All.
+    All,
+}
+
+/// Values on their way to a message.
+#[derive(Debug, Default)]
+pub struct Outgoing {
+    /// Where on the route they belong.
+    pub places: Vec<u32>,
+    /// The values one after another, as they lie in memory.
+    pub values: Vec<u8>,
+}
+
+impl Outgoing {
+    /// Forgets everything but the memory.
+    pub fn clear(&mut self) {
+        self.places.clear();
+        self.values.clear();
+    }
+}
+
+/// The proxies a message is about, in the order both hosts agreed on.
+#[derive(Clone, Debug)]
+pub enum Route<'a> {
+    /// Consecutive local ids: mirrors of one host's masters.
+    Range(Range<u32>),
+    /// Masters in the order of a peer's mirrors.
+    List(&'a [LocalId]),
+}
+
+impl Route<'_> {
+    /// Number of proxies.
+    pub fn len(&self) -> usize {
+        match self {
+            Route::Range(range) => range.len(),
+            Route::List(list) => list.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The proxy at a place.
+    #[inline]
+    pub fn local(&self, place: u32) -> LocalId {
+        match self {
+            Route::Range(range) => LocalId(range.start + place),
+            Route::List(list) => list[place as usize],
+        }
+    }
+
+    /// The proxies at some places, in turn.
+    pub fn locals<'b>(&'b self, places: Places<'b>) -> impl Iterator<Item = LocalId> + 'b {
+        let count = match places {
+            Places::All => self.len(),
+            Places::Some(list) => list.len(),
+        };
+        (0..count).map(move |i| match places {
+            Places::All => self.local(i as u32),
+            Places::Some(list) => self.local(list[i]),
+        })
+    }
+
+    /// Consecutive pieces of at most `len` proxies.
+    pub(crate) fn pieces(&self, len: usize) -> impl Iterator<Item = Route<'_>> {
+        (0..self.len()).step_by(len).map(move |start| {
+            let end = (start + len).min(self.len());
+            match self {
+                Route::Range(range) => {
+                    Route::Range(range.start + start as u32..range.start + end as u32)
+                }
+                Route::List(list) => Route::List(&list[start..end]),
+            }
+        })
+    }
+}

@@ -1,0 +1,246 @@
+//! The substrate: updated values travel along the routes, and every proxy agrees again.
+
+use parton_graph::LocalId;
+use parton_net::{HostId, Net, Tag};
+use parton_partition::partition::Translation;
+use parton_partition::{End, Partition};
+
+use crate::encode::{self, Decoded, DecodedPlaces, Places, Plan, Size};
+use crate::error::{Error, Result};
+use crate::field::{Delivery, Field, Outgoing, Phase, Route, Shape, Which};
+use crate::volume::Volume;
+
+/// Which of Gluon's optimisations to use. All of them, unless their worth is to be measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Optimize {
+    /// Only mirrors that can be written take part in reducing, and only those that are read in
+    /// broadcasting. Without it every mirror takes part in both.
+    pub structural: bool,
+    /// Both ends of a route know its order, so that messages name places on it, coded as small as
+    /// can be. Without it each value travels with its vertex's global id.
+    pub temporal: bool,
+}
+
+impl Optimize {
+    /// Both.
+    pub const ALL: Optimize = Optimize { structural: true, temporal: true };
+    /// Neither.
+    pub const NONE: Optimize = Optimize { structural: false, temporal: false };
+    /// Every way to choose, by the name users give.
+    pub const NAMES: [(&str, Optimize); 4] = [
+        ("all", Optimize::ALL),
+        ("none", Optimize::NONE),
+        ("structural", Optimize { structural: true, temporal: false }),
+        ("temporal", Optimize { structural: false, temporal: true }),
+    ];
+
+    /// What users call it.
+    pub fn name(self) -> &'static str {
+        let (name, _) = Self::NAMES.iter().find(|(_, known)| *known == self).expect("all four");
+        name
+    }
+}
+
+/// Channel of all messages between proxies.
+const CHANNEL: u16 = 0x20;
+/// Places of one message at most. Longer routes take several messages, so that none is ever near
+/// what a transport or a 32-bit count can carry.
+const PLACES_PER_MESSAGE: usize = 1 << 26;
+
+/// One host's end of the synchronisation of fields. All hosts must call the same methods in the
+/// same order.
+pub struct Substrate<'a> {
+    partition: &'a Partition,
+    net: &'a mut Net,
+    optimize: Optimize,
+    /// Without memoised order: which proxy a global id is.
+    translation: Option<Translation>,
+    /// Exchanges so far; every one has a tag of its own.
+    exchanges: u64,
+    places_per_message: usize,
+    /// What went to each host since last asked.
+    sent: Vec<Volume>,
+    outgoing: Outgoing,
+}
+
+impl<'a> Substrate<'a> {
+    /// A substrate over the routes of `partition`.
+    pub fn new(partition: &'a Partition, net: &'a mut Net, optimize: Optimize) -> Self {
+        let translation = (!optimize.temporal).then(|| partition.translation());
+        let hosts = net.num_hosts();
+        assert_eq!(hosts, partition.num_hosts(), "a partition for as many hosts as there are");
+        Substrate {
+            partition,
+            net,
+            optimize,
+            translation,
+            exchanges: 0,
+            places_per_message: PLACES_PER_MESSAGE,
+            sent: vec![Volume::default(); hosts],
+            outgoing: Outgoing::default(),
+        }
+    }
+
+    /// Lets a message be about so many places at most. All hosts must agree.
+    pub fn with_places_per_message(mut self, places: usize) -> Self {
+        self.places_per_message = places.max(1);
+        self
+    }
+
+    /// Makes a field agree everywhere it is read after it was written at one end of edges.
+    pub fn sync(&mut self, field: &mut dyn Field, written: End, read: End) -> Result<()> {
+        self.reduce(field, written)?;
+        self.broadcast(field, read)
+    }
+
+    /// Folds what mirrors were given at the `written` end of edges into their masters.
+    /// Contributions reach a master in the order of the hosts they come from.
+    pub fn reduce(&mut self, field: &mut dyn Field, written: End) -> Result<()> {
+        self.exchange(field, Phase::Reduce, written)
+    }
+
+    /// Gives mirrors that are read at the `read` end of edges what is new at their masters.
+    pub fn broadcast(&mut self, field: &mut dyn Field, read: End) -> Result<()> {
+        self.exchange(field, Phase::Broadcast, read)?;
+        // Also where no peer reads: an update that nobody needs must not wait for a later phase.
+        field.reset(0..self.partition.num_masters() as u32, Phase::Broadcast);
+        Ok(())
+    }
+
+    /// The way to the other hosts, for what is not a field.
+    pub fn net(&mut self) -> &mut Net {
+        self.net
+    }
+
+    /// The partition whose proxies are kept consistent.
+    pub fn partition(&self) -> &'a Partition {
+        self.partition
+    }
+
+    /// What was sent to each host since this was last asked.
+    pub fn take_sent(&mut self) -> Vec<Volume> {
+        let nothing = vec![Volume::default(); self.sent.len()];
+        std::mem::replace(&mut self.sent, nothing)
+    }
+
+    fn exchange(&mut self, field: &mut dyn Field, phase: Phase, end: End) -> Result<()> {
+        let end = if self.optimize.structural { end } else { End::Either };
+        let tag = Tag::user(CHANNEL, self.exchanges);
+        self.exchanges += 1;
+        let partition = self.partition;
+        for peer in self.net.peers() {
+            let routes = partition.routes(peer);
+            let mirrors = routes.mirrors(end);
+            let route = match phase {
+                Phase::Reduce => Route::Range(mirrors.clone()),
+                Phase::Broadcast => Route::List(routes.masters(end)),
+            };
+            self.send(field, peer, tag, phase, &route)?;
+            if phase == Phase::Reduce {
+                field.reset(mirrors, phase);
+            }
+        }
+        // In host order, whatever arrives first: sums of floating-point numbers are repeatable.
+        for peer in HostId::all(partition.num_hosts()).filter(|&peer| peer != partition.host()) {
+            let routes = partition.routes(peer);
+            let route = match phase {
+                Phase::Reduce => Route::List(routes.masters(end)),
+                Phase::Broadcast => Route::Range(routes.mirrors(end)),
+            };
+            self.receive(field, peer, tag, phase, &route)?;
+        }
+        Ok(())
+    }
+
+    fn send(
+        &mut self,
+        field: &dyn Field,
+        peer: HostId,
+        tag: Tag,
+        phase: Phase,
+        route: &Route<'_>,
+    ) -> Result<()> {
+        for piece in route.pieces(self.places_per_message) {
+            self.outgoing.clear();
+            field.extract(piece.clone(), Which::Updated, &mut self.outgoing);
+            let (bytes, size) = match self.optimize.temporal {
+                true => smallest(field, &piece, &mut self.outgoing),
+                false => self.with_ids(field.shape(), &piece),
+            };
+            self.sent[peer.index()].count(phase, size);
+            self.net.send(peer, tag, bytes)?;
+        }
+        Ok(())
+    }
+
+    fn with_ids(&self, shape: Shape, route: &Route<'_>) -> (Vec<u8>, Size) {
+        let locals = route.locals(Places::Some(&self.outgoing.places));
+        let ids: Vec<u32> = locals.map(|local| self.partition.global(local).0 as u32).collect();
+        encode::write_with_ids(shape.kind, &ids, &self.outgoing.values)
+    }
+
+    fn receive(
+        &mut self,
+        field: &mut dyn Field,
+        peer: HostId,
+        tag: Tag,
+        phase: Phase,
+        route: &Route<'_>,
+    ) -> Result<()> {
+        let kind = field.shape().kind;
+        for piece in route.pieces(self.places_per_message) {
+            let bytes = self.net.receive(peer, tag)?;
+            let wire = |error| Error::Wire { from: peer, error };
+            let Decoded { places, values } =
+                encode::decode(kind, piece.len(), &bytes).map_err(wire)?;
+            let mut apply = |route: Route<'_>, places: Places<'_>| match phase {
+                Phase::Reduce => field.reduce(route, places, &values),
+                Phase::Broadcast => field.set(route, places, &values),
+            };
+            match places {
+                DecodedPlaces::All => apply(piece, Places::All),
+                DecodedPlaces::Some(places) => apply(piece, Places::Some(&places)),
+                DecodedPlaces::GlobalIds(ids) => {
+                    let locals = self.locals(peer, phase, &ids)?;
+                    apply(Route::List(&locals), Places::All);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The proxies that a peer's global ids stand for.
+    fn locals(&self, from: HostId, phase: Phase, ids: &[u32]) -> Result<Vec<LocalId>> {
+        let masters = self.partition.num_masters();
+        let find = |&id: &u32| {
+            let local = self.translation.as_ref().and_then(|known| known.local(id));
+            local.filter(|local| (local.index() < masters) == (phase == Phase::Reduce)).ok_or(
+                Error::NotShared { from, host: self.partition.host(), id },
+            )
+        };
+        ids.iter().map(find).collect()
+    }
+}
+
+/// The smallest message that tells what is updated on a route.
+fn smallest(field: &dyn Field, route: &Route<'_>, updated: &mut Outgoing) -> (Vec<u8>, Size) {
+    let Shape { kind, delivery } = field.shape();
+    let len = route.len();
+    let places = match updated.places.len() {
+        count if count == len => Places::All,
+        _ => Places::Some(&updated.places),
+    };
+    let exact = Plan::new(kind, len, places, &updated.values);
+    if delivery == Delivery::Label
+        && !updated.places.is_empty()
+        && encode::dense_could_win(kind, len, exact.size(), &updated.values)
+    {
+        let mut all = Outgoing::default();
+        field.extract(route.clone(), Which::All, &mut all);
+        let dense = Plan::new(kind, len, Places::All, &all.values);
+        if dense.size().total() < exact.size().total() {
+            return (dense.write(Places::All, &all.values), dense.size());
+        }
+    }
+    (exact.write(places, &updated.values), exact.size())
+}
