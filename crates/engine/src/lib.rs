@@ -1,1 +1,24 @@
-//! Vertex programs, the engines that run them, and the loop of rounds.
+//! Programs, the engines that run one host's part of them, and the loop of rounds.
+//!
+//! A user writes a [`VertexProgram`], or a [`Relaxation`] where one label per vertex is all there
+//! is. An [`Engine`] works through a host's edges its own way. [`run()`] is the only loop: compute,
+//! reduce, apply, broadcast, until nothing is left to do. Reading order: [`program`], [`engine`],
+//! [`mod@run`], [`report`], [`strategy`], [`relaxing`], [`stepping`], then [`engines`].
+
+pub mod degrees;
+pub mod edges;
+pub mod engine;
+pub mod engines;
+pub mod program;
+pub mod relaxing;
+pub mod report;
+pub mod run;
+pub mod stepping;
+pub mod strategy;
+pub mod ways;
+
+pub use edges::EdgeView;
+pub use engine::{Engine, Tally};
+pub use program::{Edges, Properties, Relaxation, Vertex, VertexProgram};
+pub use report::{HostReport, RoundReport, RunReport};
+pub use run::{Limits, Watch, run};

@@ -1,0 +1,83 @@
+//! One engine per file; [`ALL`] is the registry.
+
+mod frontier;
+mod push;
+
+use parton_graph::LocalId;
+use parton_partition::Partition;
+
+use crate::engine::Engine;
+use crate::program::{Relaxation, VertexProgram};
+use crate::relaxing::RelaxingEngine;
+use crate::stepping::SteppingEngine;
+
+/// An engine users can ask for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Spreads labels inside a host until nothing changes, then talks to the others.
+    Push,
+    /// Goes level by level, and asks for labels instead of spreading them where that is less work.
+    Frontier,
+}
+
+/// Every engine: what users call it, and what it does.
+pub const ALL: &[(Kind, &str, &str)] = &[
+    (Kind::Push, "push", "a worklist inside each host, few rounds between hosts"),
+    (Kind::Frontier, "frontier", "level by level, pushing or pulling, whichever is less work"),
+];
+
+impl Kind {
+    /// What users call it.
+    pub fn name(self) -> &'static str {
+        let (_, name, _) = ALL.iter().find(|(kind, ..)| *kind == self).expect("all are listed");
+        name
+    }
+
+    /// The engine of that name.
+    pub fn by_name(name: &str) -> Option<Self> {
+        ALL.iter().find(|(_, known, _)| *known == name).map(|(kind, ..)| *kind)
+    }
+
+    /// This engine for a relaxation.
+    pub fn relaxation<'a, P: Relaxation>(
+        self,
+        program: &'a P,
+        partition: &'a Partition,
+    ) -> Box<dyn Relaxer<P> + 'a> {
+        match self {
+            Kind::Push => Box::new(RelaxingEngine::<P, push::Push>::new(program, partition)),
+            Kind::Frontier => {
+                Box::new(RelaxingEngine::<P, frontier::Frontier>::new(program, partition))
+            }
+        }
+    }
+
+    /// This engine for any program.
+    pub fn program<'a, P: VertexProgram + 'a>(
+        self,
+        program: P,
+        partition: &'a Partition,
+    ) -> Box<dyn Stepper<P> + 'a> {
+        match self {
+            Kind::Push => Box::new(SteppingEngine::<P, push::Push>::new(program, partition)),
+            Kind::Frontier => {
+                Box::new(SteppingEngine::<P, frontier::Frontier>::new(program, partition))
+            }
+        }
+    }
+}
+
+/// An engine that runs a relaxation.
+pub trait Relaxer<P: Relaxation>: Engine {
+    /// The label of a proxy. Those of masters are final when the run is over.
+    fn label(&self, proxy: LocalId) -> P::Label;
+}
+
+/// An engine that runs a general program.
+pub trait Stepper<P: VertexProgram>: Engine {
+    /// The states of masters.
+    fn states(&self) -> &[P::State];
+
+    /// The program, with what it has learnt.
+    fn program(&self) -> &P;
+}

@@ -1,0 +1,33 @@
+//! Data-driven: whatever is active pushes along its edges, and improvements are used at once.
+//!
+//! A relaxation goes on inside a host until nothing changes there, as if the host were alone; only
+//! then do hosts talk. The number of rounds is the number of times a label crosses hosts.
+
+use crate::program::{Relaxation, VertexProgram};
+use crate::relaxing::Relaxing;
+use crate::stepping::Stepping;
+use crate::strategy::Strategy;
+
+#[derive(Default)]
+pub(super) struct Push;
+
+impl Strategy for Push {
+    const PULLS: bool = false;
+
+    fn relax<P: Relaxation>(&mut self, host: &mut Relaxing<'_, P>) -> u64 {
+        let mut all = 0;
+        while !host.frontier().is_empty() {
+            let edges = host.frontier_edges();
+            host.push(edges);
+            all += edges;
+            host.next_frontier();
+        }
+        all
+    }
+
+    fn step<P: VertexProgram>(&mut self, host: &mut Stepping<'_, P>) -> u64 {
+        let edges = host.frontier_edges();
+        host.push(edges);
+        edges
+    }
+}

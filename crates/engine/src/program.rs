@@ -1,0 +1,165 @@
+//! What users write: programs whose shape states what they access.
+//!
+//! `scatter` sees a vertex's state alone, `along` a message and an edge, the reduction two
+//! contributions, `apply` a vertex's state and what came in. So it is known which values travel and
+//! when, and the same program runs on every engine, policy, pace and device.
+
+use parton_graph::{GlobalId, LocalId, Weight};
+use parton_partition::End;
+use parton_sync::value::Number;
+use parton_sync::{Reduction, Value};
+
+use crate::engine::Tally;
+
+/// A vertex as its master sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Vertex {
+    /// Its place among this host's masters.
+    pub local: LocalId,
+    /// Its number in the whole graph.
+    pub id: GlobalId,
+}
+
+/// The general program.
+pub trait VertexProgram: Sync {
+    /// What a vertex knows. Lives at its master.
+    type State: Copy + Send + Sync;
+    /// What a vertex tells along its edges.
+    type Message: Value + Default;
+    /// How contributions to a vertex become one.
+    type Reduction: Reduction;
+    /// What it wants to know of an edge: its weight, or `()` for nothing.
+    type Weight: Weight;
+
+    /// A vertex before the first round.
+    fn init(&self, vertex: Vertex) -> Self::State;
+
+    /// What a vertex tells its neighbours; `None` when it has nothing to tell.
+    fn scatter(&self, vertex: Vertex, state: &Self::State) -> Option<Self::Message>;
+
+    /// What a message becomes on its way along an edge.
+    fn along(&self, message: Self::Message, weight: Self::Weight) -> Accumulated<Self>;
+
+    /// Takes in what has come; whether the vertex must scatter again. What hosts should sum up
+    /// over all vertices goes into the tally.
+    fn apply(
+        &self,
+        vertex: Vertex,
+        state: &mut Self::State,
+        accumulated: Accumulated<Self>,
+        tally: &mut Tally,
+    ) -> bool;
+
+    /// What engines may rely on.
+    fn properties(&self) -> Properties {
+        Properties::default()
+    }
+
+    /// Learns what all hosts summed up in this round; whether the program has ended.
+    fn conclude(&mut self, total: &Tally) -> bool {
+        total.active == 0
+    }
+}
+
+/// What a vertex receives.
+pub type Accumulated<P> = <<P as VertexProgram>::Reduction as Reduction>::Value;
+
+/// What engines may rely on. A check in the tests holds programs to it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Properties {
+    /// Every vertex scatters and applies in every round, whether anything has changed or not.
+    pub stationary: bool,
+    /// Which edges messages take.
+    pub edges: Edges,
+}
+
+/// Which edges messages take.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Edges {
+    /// From source to destination.
+    #[default]
+    Out,
+    /// From destination to source.
+    In,
+    /// Either way.
+    Both,
+}
+
+impl Edges {
+    /// At which end contributions are written.
+    pub fn written(self) -> End {
+        match self {
+            Edges::Out => End::Destination,
+            Edges::In => End::Source,
+            Edges::Both => End::Either,
+        }
+    }
+
+    /// At which end messages are read.
+    pub fn read(self) -> End {
+        match self {
+            Edges::Out => End::Source,
+            Edges::In => End::Destination,
+            Edges::Both => End::Either,
+        }
+    }
+}
+
+/// A program of one label per vertex: state, message and contribution are the same, and folding a
+/// label in twice does no harm. Labels only ever improve, so they may be used the moment they are
+/// there, in any order.
+pub trait Relaxation: Sync {
+    /// What improves.
+    type Label: Number;
+    /// What improving means: idempotent.
+    type Reduction: Reduction<Value = Self::Label>;
+    /// What it wants to know of an edge.
+    type Weight: Weight;
+
+    /// The label a vertex starts with, if any. Every proxy of the vertex asks.
+    fn start(&self, vertex: GlobalId) -> Option<Self::Label>;
+
+    /// A label at the other end of an edge.
+    fn relax(&self, label: Self::Label, weight: Self::Weight) -> Self::Label;
+
+    /// Which edges labels take.
+    fn edges(&self) -> Edges {
+        Edges::Out
+    }
+
+    /// Whether, when rounds go level by level, a vertex without a label gets its final one from
+    /// the first neighbour that has one, so that there is no need to ask the others.
+    fn first_wins(&self) -> bool {
+        false
+    }
+}
+
+impl<R: Relaxation> VertexProgram for R {
+    type State = R::Label;
+    type Message = R::Label;
+    type Reduction = R::Reduction;
+    type Weight = R::Weight;
+
+    fn init(&self, vertex: Vertex) -> R::Label {
+        self.start(vertex.id).unwrap_or_else(R::Reduction::identity)
+    }
+
+    fn scatter(&self, _: Vertex, label: &R::Label) -> Option<R::Label> {
+        (*label != R::Reduction::identity()).then_some(*label)
+    }
+
+    fn along(&self, label: R::Label, weight: R::Weight) -> R::Label {
+        self.relax(label, weight)
+    }
+
+    fn apply(&self, _: Vertex, label: &mut R::Label, other: R::Label, _: &mut Tally) -> bool {
+        let better = R::Reduction::combine(*label, other);
+        let changed = better != *label;
+        *label = better;
+        changed
+    }
+
+    fn properties(&self) -> Properties {
+        Properties { stationary: false, edges: self.edges() }
+    }
+}

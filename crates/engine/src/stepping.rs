@@ -1,0 +1,265 @@
+//! A host's part of a general program: states, messages, contributions, and applying.
+
+use parton_graph::LocalId;
+use parton_graph::bits::BitSet;
+use parton_partition::{End, Partition};
+use parton_sync::reduction::Latest;
+use parton_sync::{CpuField, Delivery, Field, Reduction};
+use rayon::prelude::*;
+
+use crate::engine::{Engine, Tally};
+use crate::engines::Stepper;
+use crate::program::{Accumulated, Vertex, VertexProgram};
+use crate::relaxing::{FEW_EDGES, PIECE};
+use crate::strategy::Strategy;
+use crate::ways::Ways;
+
+/// Edges whose contributions wait at a time.
+const EDGES_PER_BATCH: u64 = 1 << 20;
+/// Edges of one piece of a batch.
+const EDGES_PER_PIECE: u64 = 1 << 14;
+/// Groups of destinations that threads deliver to at the same time.
+const GROUPS: usize = 64;
+
+/// Data of a host's proxies, and the edges messages take.
+pub struct Stepping<'a, P: VertexProgram> {
+    program: P,
+    partition: &'a Partition,
+    /// Of masters.
+    states: Vec<P::State>,
+    messages: CpuField<Latest<P::Message>>,
+    accumulators: CpuField<P::Reduction>,
+    forth: Ways<'a, P::Weight>,
+    back: Option<Ways<'a, P::Weight>>,
+    /// What has something to tell in the next round.
+    frontier: Vec<LocalId>,
+}
+
+impl<'a, P: VertexProgram> Stepping<'a, P> {
+    fn new(program: P, partition: &'a Partition, pulls: bool) -> Self {
+        let proxies = partition.num_proxies();
+        let properties = program.properties();
+        let delivery = match properties.stationary || P::Reduction::IDEMPOTENT {
+            true => Delivery::Label,
+            false => Delivery::Event,
+        };
+        let masters = (0..partition.num_masters() as u32).into_par_iter().map(LocalId);
+        let states: Vec<_> = masters.map(|local| program.init(vertex(partition, local))).collect();
+        let messages = CpuField::new(proxies, delivery, |_| P::Message::default());
+        for (state, local) in states.iter().zip((0..).map(LocalId)) {
+            if let Some(message) = program.scatter(vertex(partition, local), state) {
+                messages.put(local, message);
+                messages.touch(local);
+            }
+        }
+        let forth = Ways::forth(partition, properties.edges);
+        let mut frontier = Vec::new();
+        if properties.stationary {
+            let all = (0..proxies as u32).map(LocalId);
+            frontier.extend(all.filter(|&vertex| forth.degree(vertex) > 0));
+        }
+        Stepping {
+            program,
+            partition,
+            states,
+            messages,
+            accumulators: CpuField::accumulator(proxies),
+            forth,
+            back: pulls.then(|| Ways::back(partition, properties.edges)),
+            frontier,
+        }
+    }
+
+    /// The program.
+    pub fn program(&self) -> &P {
+        &self.program
+    }
+
+    /// Number of edges that leave whatever has something to tell.
+    pub fn frontier_edges(&self) -> u64 {
+        match self.program.properties().stationary {
+            true => self.forth.num_edges(),
+            false => self.frontier.iter().map(|&vertex| self.forth.degree(vertex)).sum(),
+        }
+    }
+
+    /// Number of edges that messages can take.
+    pub fn num_edges(&self) -> u64 {
+        self.forth.num_edges()
+    }
+
+    /// Delivers the frontier's messages along its edges.
+    pub fn push(&self, edges: u64) {
+        let deliver = |neighbour, value| {
+            self.accumulators.fold(neighbour, value);
+            self.accumulators.updated().insert(neighbour);
+        };
+        if edges < FEW_EDGES {
+            self.frontier.iter().for_each(|&vertex| self.each_message(vertex, deliver));
+        } else if P::Reduction::ORDERED {
+            self.push_in_order(deliver);
+        } else {
+            self.frontier.par_iter().for_each(|&vertex| self.each_message(vertex, deliver));
+        }
+    }
+
+    fn each_message(&self, vertex: LocalId, mut deliver: impl FnMut(LocalId, Accumulated<P>)) {
+        let message = self.messages.get(vertex);
+        for (neighbour, weight) in self.forth.edges(vertex) {
+            deliver(neighbour, self.program.along(message, weight));
+        }
+    }
+
+    /// Threads sort contributions by groups of destinations, then each group is delivered by one
+    /// thread in the order of the frontier: the same sums for any number of threads.
+    fn push_in_order(&self, deliver: impl Fn(LocalId, Accumulated<P>) + Sync) {
+        let per_group = self.partition.num_proxies().div_ceil(GROUPS).max(1);
+        for batch in self.cut(&self.frontier, EDGES_PER_BATCH) {
+            let pieces: Vec<_> = self.cut(batch, EDGES_PER_PIECE).collect();
+            let sort = |piece: &[LocalId]| {
+                let mut groups = vec![Vec::new(); GROUPS];
+                for &vertex in piece {
+                    self.each_message(vertex, |neighbour, value| {
+                        groups[neighbour.index() / per_group].push((neighbour, value));
+                    });
+                }
+                groups
+            };
+            let sorted: Vec<_> = pieces.into_par_iter().map(sort).collect();
+            (0..GROUPS).into_par_iter().for_each(|group| {
+                for &(neighbour, value) in sorted.iter().flat_map(|piece| &piece[group]) {
+                    deliver(neighbour, value);
+                }
+            });
+        }
+    }
+
+    /// Consecutive pieces of some vertices with about so many edges each.
+    fn cut<'f>(&self, vertices: &'f [LocalId], edges: u64) -> impl Iterator<Item = &'f [LocalId]> {
+        let mut rest = vertices;
+        std::iter::from_fn(move || {
+            let mut sum = 0;
+            let fits = rest.iter().take_while(|&&vertex| {
+                let room = sum < edges;
+                sum += self.forth.degree(vertex);
+                room
+            });
+            let (piece, after) = rest.split_at(fits.count());
+            rest = after;
+            (!piece.is_empty()).then_some(piece)
+        })
+    }
+
+    /// Lets every proxy collect, in turn, from its neighbours that have something to tell.
+    pub fn pull(&self) {
+        let back = self.back.as_ref().expect("an engine that pulls says so");
+        let telling = (!self.program.properties().stationary).then(|| {
+            let mut telling = BitSet::new(self.messages.num_proxies());
+            self.frontier.iter().for_each(|vertex| _ = telling.insert(vertex.index()));
+            telling
+        });
+        let collect = |proxy: LocalId| {
+            let mut all = None;
+            for (neighbour, weight) in back.edges(proxy) {
+                if telling.as_ref().is_none_or(|telling| telling.contains(neighbour.index())) {
+                    let value = self.program.along(self.messages.get(neighbour), weight);
+                    all = Some(all.map_or(value, |all| P::Reduction::combine(all, value)));
+                }
+            }
+            if let Some(all) = all {
+                self.accumulators.put(proxy, all);
+                self.accumulators.updated().insert(proxy);
+            }
+        };
+        let proxies = (0..self.partition.num_proxies() as u32).into_par_iter();
+        proxies.with_min_len(PIECE).for_each(|proxy| collect(LocalId(proxy)));
+    }
+}
+
+fn vertex(partition: &Partition, local: LocalId) -> Vertex {
+    Vertex { local, id: partition.global(local) }
+}
+
+/// A program with a way through its edges.
+pub(crate) struct SteppingEngine<'a, P: VertexProgram, S> {
+    host: Stepping<'a, P>,
+    strategy: S,
+}
+
+impl<'a, P: VertexProgram, S: Strategy> SteppingEngine<'a, P, S> {
+    pub(crate) fn new(program: P, partition: &'a Partition) -> Self {
+        let host = Stepping::new(program, partition, S::PULLS);
+        SteppingEngine { host, strategy: S::default() }
+    }
+}
+
+impl<P: VertexProgram, S: Strategy> Engine for SteppingEngine<'_, P, S> {
+    fn compute(&mut self) -> u64 {
+        self.strategy.step(&mut self.host)
+    }
+
+    fn accumulators(&mut self) -> (&mut dyn Field, End) {
+        (&mut self.host.accumulators, self.host.program.properties().edges.written())
+    }
+
+    fn apply(&mut self) -> Tally {
+        let Stepping { program, partition, states, messages, accumulators, .. } = &mut self.host;
+        let (program, messages, accumulators) = (&*program, &*messages, &*accumulators);
+        let stationary = program.properties().stationary;
+        // Sums are rounded piece by piece: pieces do not depend on the number of threads.
+        let apply_piece = |(piece, states): (usize, &mut [P::State])| {
+            let mut tally = Tally::default();
+            let first = (piece * PIECE) as u32;
+            let masters = first..first + states.len() as u32;
+            let mut apply = |local: LocalId| {
+                let state = &mut states[(local.0 - first) as usize];
+                let accumulated = accumulators.get(local);
+                accumulators.put(local, P::Reduction::identity());
+                let vertex = vertex(partition, local);
+                if program.apply(vertex, state, accumulated, &mut tally) {
+                    tally.changed += 1;
+                    if let Some(message) = program.scatter(vertex, state) {
+                        messages.put(local, message);
+                        messages.touch(local);
+                    }
+                }
+            };
+            match stationary {
+                true => masters.map(LocalId).for_each(&mut apply),
+                false => accumulators.updated().iter_range(masters).for_each(&mut apply),
+            }
+            tally
+        };
+        let pieces = states.par_chunks_mut(PIECE).enumerate();
+        let tallies: Vec<Tally> = pieces.map(apply_piece).collect();
+        accumulators.updated().remove_range(0..partition.num_masters() as u32);
+        tallies.into_iter().fold(Tally::default(), Tally::plus)
+    }
+
+    fn messages(&mut self) -> (&mut dyn Field, End) {
+        (&mut self.host.messages, self.host.program.properties().edges.read())
+    }
+
+    fn is_active(&mut self) -> bool {
+        let host = &mut self.host;
+        if !host.program.properties().stationary {
+            host.frontier = host.messages.active().drain();
+            host.frontier.retain(|&vertex| host.forth.degree(vertex) > 0);
+        }
+        !host.frontier.is_empty()
+    }
+
+    fn conclude(&mut self, total: &Tally) -> bool {
+        self.host.program.conclude(total)
+    }
+}
+
+impl<P: VertexProgram, S: Strategy> Stepper<P> for SteppingEngine<'_, P, S> {
+    fn states(&self) -> &[P::State] {
+        &self.host.states
+    }
+
+    fn program(&self) -> &P {
+        &self.host.program
+    }
+}

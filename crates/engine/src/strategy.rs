@@ -1,0 +1,18 @@
+//! The seam between a host's data and an engine's way through its edges.
+
+use crate::program::{Relaxation, VertexProgram};
+use crate::relaxing::Relaxing;
+use crate::stepping::Stepping;
+
+/// How an engine does one local round. The data, and what happens between hosts, is the same for
+/// all engines: see [`Relaxing`] and [`Stepping`].
+pub trait Strategy: Default {
+    /// Whether it also looks at edges from where messages arrive.
+    const PULLS: bool;
+
+    /// One local round of a relaxation; how many edges it looked at.
+    fn relax<P: Relaxation>(&mut self, host: &mut Relaxing<'_, P>) -> u64;
+
+    /// One round of a general program; how many edges it looked at.
+    fn step<P: VertexProgram>(&mut self, host: &mut Stepping<'_, P>) -> u64;
+}
