@@ -1,1 +1,32 @@
-//! Graph algorithms: one program per file, with its serial oracle.
+//! Graph algorithms: each file holds a program, its serial oracle, and how its answer is checked.
+//!
+//! [`ALL`] is the registry; [`Algorithm`] is what the command, the tests and the benches see.
+
+pub mod algorithm;
+pub mod answer;
+pub mod bfs;
+pub mod certificate;
+pub mod components;
+pub mod error;
+pub mod options;
+pub mod pagerank;
+mod root;
+pub mod sssp;
+mod traversal;
+
+pub use algorithm::{Algorithm, Job};
+pub use answer::{Answer, Column, Fact, Id, Values};
+pub use error::{Error, Result};
+pub use options::{Dangling, Options, Root};
+
+/// Every algorithm.
+pub const ALL: &[&dyn Algorithm] =
+    &[&bfs::Bfs, &sssp::Sssp, &components::Components, &pagerank::PageRank];
+
+/// The algorithm of that name.
+pub fn by_name(name: &str) -> Result<&'static dyn Algorithm> {
+    ALL.iter().copied().find(|algorithm| algorithm.name() == name).ok_or_else(|| {
+        let known: Vec<_> = ALL.iter().map(|algorithm| algorithm.name()).collect();
+        Error::Request(format!("unknown algorithm '{name}': known are {}", known.join(", ")))
+    })
+}

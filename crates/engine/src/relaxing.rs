@@ -1,7 +1,7 @@
 //! A host's part of a relaxation: one label per proxy, and ways to spread it.
 
-use parton_graph::bits::BitSet;
 use parton_graph::LocalId;
+use parton_graph::bits::BitSet;
 use parton_partition::{End, Partition};
 use parton_sync::{CpuField, Delivery, Field, Reduction};
 use rayon::prelude::*;

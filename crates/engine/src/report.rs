@@ -75,7 +75,8 @@ impl RunReport {
         let mut hosts = Vec::new();
         for (records, sent) in all_records.iter().zip(&all_sent) {
             let records: Vec<RoundRecord> = bytemuck::pod_collect_to_vec(records);
-            let mut host = HostReport { sent_to: bytemuck::pod_collect_to_vec(sent), ..HostReport::default() };
+            let mut host =
+                HostReport { sent_to: bytemuck::pod_collect_to_vec(sent), ..HostReport::default() };
             for (round, record) in rounds.iter_mut().zip(&records) {
                 round.changed = record.changed;
                 round.edges += record.edges;

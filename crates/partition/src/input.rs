@@ -17,7 +17,9 @@ use parton_graph::id_map::{Names, OriginalId};
 use parton_graph::rows::{RowFile, Rows};
 use parton_graph::slices::{TextFile, TextPiece, TextSlice};
 use parton_graph::source::Source;
-use parton_graph::{Adjacency, Buffer, Csr, Graph, Ids, LocalId, VertexRange, Weight, with_csr};
+use parton_graph::{
+    Adjacency, Buffer, Csr, Direction, Graph, Ids, LocalId, VertexRange, Weight, with_csr,
+};
 use parton_net::Net;
 
 use crate::Result;
@@ -89,6 +91,15 @@ impl Input {
             Ok(file) => Input::Text(file),
             Err(source) => Input::Whole(formats::read(&source, Some(format), &Default::default())?),
         })
+    }
+
+    /// Whether every edge is known to be there in both directions.
+    pub(crate) fn is_symmetric(&self) -> bool {
+        match self {
+            Input::Rows(_) | Input::Generated(_) => false,
+            Input::Text(file) => file.is_mirrored(),
+            Input::Whole(graph) => graph.direction == Direction::Undirected,
+        }
     }
 
     /// This host's share. Every host must call this.

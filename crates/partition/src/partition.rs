@@ -65,6 +65,8 @@ pub struct Partition {
     pub(crate) adjacency: Adjacency,
     pub(crate) routes: Vec<Routes>,
     pub(crate) originals: Originals,
+    /// Whether every edge is known to be there in both directions.
+    pub(crate) symmetric: bool,
     pub(crate) note: Option<String>,
     /// Most bytes held at once while this was built.
     pub(crate) peak_bytes: u64,
@@ -107,6 +109,7 @@ impl Partition {
             num_vertices,
             num_edges,
             originals,
+            symmetric: input.is_symmetric(),
             masters: layout.masters,
             peak_bytes: 0,
             note: policy.note(),
@@ -151,6 +154,7 @@ impl Partition {
             adjacency,
             routes,
             originals,
+            symmetric: false,
             note: None,
             peak_bytes: 0,
             in_edges: OnceLock::new(),
@@ -227,6 +231,11 @@ impl Partition {
     /// What this host shares with another.
     pub fn routes(&self, peer: HostId) -> &Routes {
         &self.routes[peer.index()]
+    }
+
+    /// Whether every edge is known to be there in both directions.
+    pub fn is_symmetric(&self) -> bool {
+        self.symmetric
     }
 
     /// What a user should know about how the policy turned out.

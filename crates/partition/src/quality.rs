@@ -63,10 +63,8 @@ impl Share {
             share.written += u64::from(parts.written);
             share.both += u64::from(parts.both);
             share.read += u64::from(parts.read);
-            for sent in [
-                routes.mirrors(End::Destination).len(),
-                routes.masters(End::Source).len(),
-            ] {
+            for sent in [routes.mirrors(End::Destination).len(), routes.masters(End::Source).len()]
+            {
                 share.messages += u64::from(sent > 0);
                 share.values += sent as u64;
             }

@@ -214,9 +214,9 @@ impl<'a> Substrate<'a> {
         let masters = self.partition.num_masters();
         let find = |&id: &u32| {
             let local = self.translation.as_ref().and_then(|known| known.local(id));
-            local.filter(|local| (local.index() < masters) == (phase == Phase::Reduce)).ok_or(
-                Error::NotShared { from, host: self.partition.host(), id },
-            )
+            local
+                .filter(|local| (local.index() < masters) == (phase == Phase::Reduce))
+                .ok_or(Error::NotShared { from, host: self.partition.host(), id })
         };
         ids.iter().map(find).collect()
     }

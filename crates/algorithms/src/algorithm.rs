@@ -1,0 +1,57 @@
+//! The erased face of an algorithm, for the command, the tests and the benches.
+
+use parton_engine::engines::Kind;
+use parton_engine::{Limits, Watch};
+use parton_graph::Graph;
+use parton_sync::Substrate;
+
+use crate::answer::{Answer, Column};
+use crate::error::Result;
+use crate::options::Options;
+
+/// A named program with an oracle.
+pub trait Algorithm: Sync {
+    /// What users call it.
+    fn name(&self) -> &'static str;
+
+    /// What it finds, in one line.
+    fn about(&self) -> &'static str;
+
+    /// Names of the options that are its own, as users write them.
+    fn options(&self) -> &'static [&'static str];
+
+    /// Runs it. Every host must call this.
+    fn run(&self, job: &mut Job<'_, '_>) -> Result<Answer>;
+
+    /// Checks an answer without another one to compare with, in time that follows the edges; what
+    /// is wrong with it, if anything. Every host must call this and gets the same verdict.
+    fn check(&self, job: &mut Job<'_, '_>, answer: &Answer) -> Result<Option<String>>;
+
+    /// The same columns for a whole graph, computed by the plainest code there is.
+    fn reference(&self, graph: &Graph, options: &Options) -> Result<Vec<Column>>;
+}
+
+/// One run of an algorithm on this host.
+pub struct Job<'j, 'a> {
+    /// The partition, and the way to the other hosts.
+    pub substrate: &'j mut Substrate<'a>,
+    /// What the user asked for.
+    pub options: &'j Options,
+    /// Who is told of rounds.
+    pub watch: &'j mut dyn Watch,
+}
+
+impl Job<'_, '_> {
+    /// When to stop.
+    pub(crate) fn limits(&self) -> Limits {
+        Limits { max_rounds: self.options.max_rounds }
+    }
+
+    /// The engine the user asked for, or the one that suits, and why.
+    pub(crate) fn engine(&self, suits: Kind, why: &str) -> (Kind, String) {
+        match self.options.engine {
+            Some(asked) => (asked, "as asked".into()),
+            None => (suits, why.into()),
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! Weakly connected components: which vertices a path joins, whichever way its edges point.
+//!
+//! Every vertex is labelled with the least vertex of its component.
+
+use parton_engine::engines::Kind;
+use parton_engine::{Edges, Relaxation};
+use parton_graph::{GlobalId, Graph, LocalId, with_csr};
+use parton_sync::reduction::Min;
+
+use crate::algorithm::{Algorithm, Job};
+use crate::answer::{Answer, Column, Fact, Values};
+use crate::certificate;
+use crate::error::Result;
+use crate::options::Options;
+use crate::traversal;
+
+/// Weakly connected components.
+pub struct Components;
+
+/// The least vertex of every component.
+pub struct Least {
+    /// Whether every edge is there in both directions.
+    pub symmetric: bool,
+}
+
+impl Relaxation for Least {
+    type Label = u32;
+    type Reduction = Min<u32>;
+    type Weight = ();
+
+    fn start(&self, vertex: GlobalId) -> Option<u32> {
+        Some(vertex.0 as u32)
+    }
+
+    #[inline]
+    fn relax(&self, label: u32, (): ()) -> u32 {
+        label
+    }
+
+    fn edges(&self) -> Edges {
+        if self.symmetric { Edges::Out } else { Edges::Both }
+    }
+}
+
+impl Algorithm for Components {
+    fn name(&self) -> &'static str {
+        "components"
+    }
+
+    fn about(&self) -> &'static str {
+        "weakly connected components: the least vertex that a path joins, edges taken either way"
+    }
+
+    fn options(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    fn run(&self, job: &mut Job<'_, '_>) -> Result<Answer> {
+        let program = Least { symmetric: job.substrate.partition().is_symmetric() };
+        let (engine, why) = job.engine(Kind::Push, "labels settle inside a host first");
+        let labelled = traversal::label(job, &program, engine)?;
+        let sizes = sizes(job, &labelled.labels)?;
+        let mut answer = labelled.answer((engine, why), "component", Values::Vertices);
+        answer.result =
+            vec![("count", Fact::Integer(sizes.count)), ("largest", Fact::Integer(sizes.largest))];
+        Ok(answer)
+    }
+
+    fn check(&self, job: &mut Job<'_, '_>, answer: &Answer) -> Result<Option<String>> {
+        let Values::Vertices(labels) = &answer.columns[0].values else {
+            unreachable!("components are named by vertices")
+        };
+        certificate::relaxation(
+            job,
+            &Least { symmetric: job.substrate.partition().is_symmetric() },
+            labels,
+        )
+    }
+
+    fn reference(&self, graph: &Graph, _: &Options) -> Result<Vec<Column>> {
+        let mut parents: Vec<u32> = (0..graph.num_vertices() as u32).collect();
+        with_csr!(&graph.adjacency, csr => {
+            for source in csr.vertices() {
+                for &LocalId(target) in csr.targets(source) {
+                    let (a, b) = (find(&mut parents, source.0), find(&mut parents, target));
+                    parents[a.max(b) as usize] = a.min(b);
+                }
+            }
+        });
+        let labels = (0..parents.len() as u32).map(|vertex| find(&mut parents, vertex)).collect();
+        Ok(vec![Column { name: "component", values: Values::Vertices(labels) }])
+    }
+}
+
+/// The representative of a vertex's set; halves the path to it.
+fn find(parents: &mut [u32], mut vertex: u32) -> u32 {
+    while parents[vertex as usize] != vertex {
+        parents[vertex as usize] = parents[parents[vertex as usize] as usize];
+        vertex = parents[vertex as usize];
+    }
+    vertex
+}
+
+struct Sizes {
+    count: u64,
+    largest: u64,
+}
+
+/// How many components there are and how large the largest is. Every label is counted on the host
+/// its number falls to, so that no host sees them all. Every host must call this.
+fn sizes(job: &mut Job<'_, '_>, labels: &[u32]) -> Result<Sizes> {
+    let hosts = job.substrate.partition().num_hosts();
+    let mut sorted = labels.to_vec();
+    sorted.sort_unstable();
+    let mut batches: Vec<Vec<u8>> = vec![Vec::new(); hosts];
+    for run in sorted.chunk_by(|a, b| a == b) {
+        let batch = &mut batches[run[0] as usize % hosts];
+        batch.extend_from_slice(bytemuck::bytes_of(&[u64::from(run[0]), run.len() as u64]));
+    }
+    let mut counts = std::collections::HashMap::new();
+    let net = job.substrate.net();
+    for batch in net.all_to_all(batches)? {
+        for [label, count] in bytemuck::pod_collect_to_vec::<u8, [u64; 2]>(&batch) {
+            *counts.entry(label).or_insert(0) += count;
+        }
+    }
+    let mine = [counts.len() as u64, counts.values().copied().max().unwrap_or(0)];
+    let [count, largest] = net.all_reduce(mine, |a, b| [a[0] + b[0], a[1].max(b[1])])?;
+    Ok(Sizes { count, largest })
+}

@@ -1,0 +1,55 @@
+//! What a user can ask of an algorithm.
+
+use parton_engine::engines::Kind;
+
+/// Everything a user can ask. Each algorithm says which of it concerns it
+/// ([`Algorithm::options`](crate::Algorithm::options)).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Options {
+    /// The engine; `None`: the algorithm chooses.
+    pub engine: Option<Kind>,
+    /// Stop after so many rounds.
+    pub max_rounds: Option<u64>,
+    /// Where a search starts.
+    pub root: Root,
+    /// The change of all ranks together below which they count as final.
+    pub tolerance: f64,
+    /// How much of a rank is passed on.
+    pub damping: f64,
+    /// What becomes of the rank of vertices without out-edges.
+    pub dangling: Dangling,
+    /// Ranks that are 1 on average instead of 1 in all.
+    pub unnormalized: bool,
+}
+
+/// Where a search starts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Root {
+    /// The vertex of largest out-degree, the lowest original id among several.
+    MaxDegree,
+    /// The vertex that users call so.
+    Original(String),
+}
+
+/// What becomes of the rank of vertices without out-edges.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dangling {
+    /// All vertices get their share of it.
+    Redistribute,
+    /// It is lost, as in GAP and Gluon.
+    Drop,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            engine: None,
+            max_rounds: None,
+            root: Root::MaxDegree,
+            tolerance: 1e-6,
+            damping: 0.85,
+            dangling: Dangling::Redistribute,
+            unnormalized: false,
+        }
+    }
+}

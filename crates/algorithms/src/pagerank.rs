@@ -1,0 +1,294 @@
+//! PageRank: how often a random surfer visits every vertex.
+//!
+//! `rank(v) = (1 - d) / n + d · (Σ rank(u) / out-degree(u) over edges u → v + lost / n)`, where
+//! `lost` is the rank of vertices without out-edges, which all vertices share, or nobody gets with
+//! [`Dangling::Drop`]. Ranks start at `1 / n`; with `unnormalized` everything is `n` times that.
+//! Every edge counts, parallel ones and self-loops too. The run ends when all ranks together
+//! change by no more than the tolerance (of normalised ranks): a number of rounds that follows
+//! `log tolerance / log d`, each of which looks at every edge once.
+
+use std::time::Instant;
+
+use parton_engine::degrees::out_degrees;
+use parton_engine::engines::Kind;
+use parton_engine::{Limits, Properties, RunReport, Tally, Vertex, VertexProgram, run};
+use parton_graph::{Graph, LocalId, with_csr};
+use parton_sync::reduction::Sum;
+
+use crate::algorithm::{Algorithm, Job};
+use crate::answer::{Answer, Column, Fact, Id, Values};
+use crate::error::{Error, Result};
+use crate::options::{Dangling, Options};
+use crate::root::share;
+
+/// PageRank.
+pub struct PageRank;
+
+/// Number of vertices in the ranking that is part of the result.
+const TOP: usize = 10;
+
+/// Ranks that approach a fixed point. All ranks are normalised until they leave.
+struct Ranks<'a> {
+    /// Of masters, in the whole graph.
+    out_degrees: &'a [u64],
+    /// Ranks of masters before the first round; `None`: all the same.
+    start: Option<&'a [f64]>,
+    vertices: f64,
+    damping: f64,
+    dangling: Dangling,
+    tolerance: f64,
+    /// Rank of vertices without out-edges in the last round.
+    lost: f64,
+    /// How much all ranks together changed in the last round.
+    change: f64,
+}
+
+impl VertexProgram for Ranks<'_> {
+    type State = f64;
+    type Message = f64;
+    type Reduction = Sum<f64>;
+    type Weight = ();
+
+    fn init(&self, vertex: Vertex) -> f64 {
+        self.start.map_or(1.0 / self.vertices, |start| start[vertex.local.index()])
+    }
+
+    fn scatter(&self, vertex: Vertex, rank: &f64) -> Option<f64> {
+        match self.out_degrees[vertex.local.index()] {
+            0 => None,
+            degree => Some(rank / degree as f64),
+        }
+    }
+
+    #[inline]
+    fn along(&self, share: f64, (): ()) -> f64 {
+        share
+    }
+
+    fn apply(&self, vertex: Vertex, rank: &mut f64, shares: f64, tally: &mut Tally) -> bool {
+        let lost = match self.dangling {
+            Dangling::Redistribute => self.lost / self.vertices,
+            Dangling::Drop => 0.0,
+        };
+        let new = (1.0 - self.damping) / self.vertices + self.damping * (shares + lost);
+        let [change, dangling] = &mut tally.sums;
+        *change += (new - *rank).abs();
+        if self.out_degrees[vertex.local.index()] == 0 {
+            *dangling += new;
+        }
+        *rank = new;
+        true
+    }
+
+    fn properties(&self) -> Properties {
+        Properties { stationary: true, ..Properties::default() }
+    }
+
+    fn conclude(&mut self, total: &Tally) -> bool {
+        [self.change, self.lost] = total.sums;
+        self.change <= self.tolerance
+    }
+}
+
+/// Ranks of this host's masters after a run.
+struct Ranked {
+    ranks: Vec<f64>,
+    /// How much all ranks together changed in the last round.
+    change: f64,
+    setup_seconds: f64,
+    report: RunReport,
+}
+
+/// Runs from given ranks, or from equal ones. Every host must call this.
+fn rank(
+    job: &mut Job<'_, '_>,
+    engine: Kind,
+    start: Option<&[f64]>,
+    limits: Limits,
+) -> Result<Ranked> {
+    let began = Instant::now();
+    let partition = job.substrate.partition();
+    let out_degrees = out_degrees(job.substrate)?;
+    let vertices = partition.num_vertices() as f64;
+    let dangling = out_degrees.iter().enumerate().filter(|(_, degree)| **degree == 0);
+    let lost = dangling.map(|(place, _)| start.map_or(1.0 / vertices, |start| start[place]));
+    let lost = job.substrate.net().all_reduce(lost.sum::<f64>(), |a, b| a + b)?;
+    let options = job.options;
+    let program = Ranks {
+        out_degrees: &out_degrees,
+        start,
+        vertices,
+        damping: options.damping,
+        dangling: options.dangling,
+        tolerance: options.tolerance,
+        lost,
+        change: f64::INFINITY,
+    };
+    let mut engine = engine.program(program, partition);
+    let setup_seconds = began.elapsed().as_secs_f64();
+    let report = run(&mut *engine, job.substrate, limits, job.watch)?;
+    let (ranks, change) = (engine.states().to_vec(), engine.program().change);
+    Ok(Ranked { ranks, change, setup_seconds, report })
+}
+
+/// Checks what the user asked for, and finds how many rounds must be enough.
+fn limits(options: &Options) -> Result<Limits> {
+    let Options { tolerance, damping, max_rounds, .. } = *options;
+    if !(0.0..1.0).contains(&damping) {
+        let message = format!("a damping of {damping}: expected a number from 0 up to, but not, 1");
+        return Err(Error::Request(message));
+    }
+    if !(tolerance >= 0.0 && tolerance.is_finite()) {
+        let message = format!("a tolerance of {tolerance}: expected a number of at least 0");
+        return Err(Error::Request(message));
+    }
+    if tolerance == 0.0 && max_rounds.is_none() {
+        let message = "with a tolerance of 0 ranks never count as final: say how many rounds";
+        return Err(Error::Request(message.into()));
+    }
+    // All ranks together change by at most 2 d^k in round k; rounding may keep them from settling.
+    let enough = (tolerance / 2.0).ln() / damping.max(1e-300).ln();
+    let enough = if enough.is_finite() { enough.max(0.0) as u64 + 10 } else { u64::MAX };
+    Ok(Limits { max_rounds: Some(max_rounds.unwrap_or(enough)) })
+}
+
+/// What ranks are multiplied with when they leave.
+fn scale(options: &Options, vertices: f64) -> f64 {
+    if options.unnormalized { vertices } else { 1.0 }
+}
+
+impl Algorithm for PageRank {
+    fn name(&self) -> &'static str {
+        "pagerank"
+    }
+
+    fn about(&self) -> &'static str {
+        "PageRank: how often a random surfer visits every vertex"
+    }
+
+    fn options(&self) -> &'static [&'static str] {
+        &["tolerance", "damping", "dangling", "unnormalized"]
+    }
+
+    fn run(&self, job: &mut Job<'_, '_>) -> Result<Answer> {
+        let limits = limits(job.options)?;
+        let (engine, why) = job.engine(Kind::Frontier, "every vertex collects in every round");
+        let ranked = rank(job, engine, None, limits)?;
+        let scale = scale(job.options, job.substrate.partition().num_vertices() as f64);
+        let ranks: Vec<f64> = ranked.ranks.iter().map(|rank| rank * scale).collect();
+        let sum = job.substrate.net().all_reduce(ranks.iter().sum::<f64>(), |a, b| a + b)?;
+        let top = top(job, &ranks)?;
+        Ok(Answer {
+            columns: vec![Column { name: "rank", values: Values::F64(ranks) }],
+            result: vec![
+                ("sum", Fact::Real(sum)),
+                ("top", Fact::Ranking(top)),
+                ("residual", Fact::Real(ranked.change)),
+            ],
+            engine,
+            why,
+            setup_seconds: ranked.setup_seconds,
+            report: ranked.report,
+            notes: Vec::new(),
+        })
+    }
+
+    /// One more round must change ranks by no more than `d` times what the last one did: the
+    /// rounds contract by that factor, whatever the ranks are.
+    fn check(&self, job: &mut Job<'_, '_>, answer: &Answer) -> Result<Option<String>> {
+        let Values::F64(ranks) = &answer.columns[0].values else {
+            unreachable!("ranks are real numbers")
+        };
+        let change = answer.result.iter().find_map(|(name, fact)| match fact {
+            Fact::Real(change) if *name == "residual" => Some(*change),
+            _ => None,
+        });
+        let vertices = job.substrate.partition().num_vertices() as f64;
+        let scale = scale(job.options, vertices);
+        let start: Vec<f64> = ranks.iter().map(|rank| rank / scale).collect();
+        let once = Limits { max_rounds: Some(1) };
+        let residual = rank(job, Kind::Frontier, Some(&start), once)?.change;
+        let expected = job.options.damping * change.unwrap_or(f64::INFINITY).min(2.0);
+        let least = (1.0 - job.options.damping) / vertices;
+        let too_small = start.iter().filter(|rank| **rank < least * (1.0 - 1e-9)).count() as u64;
+        let too_small = job.substrate.net().all_reduce(too_small, |a, b| a + b)?;
+        Ok(if vertices == 0.0 {
+            None
+        } else if too_small > 0 {
+            Some(format!("{too_small} ranks are less than a vertex gets from nowhere"))
+        } else if residual > expected * (1.0 + 1e-6) + 1e-13 {
+            Some(format!(
+                "another round changes the ranks by {residual:e}, but at most {expected:e} is left"
+            ))
+        } else {
+            None
+        })
+    }
+
+    fn reference(&self, graph: &Graph, options: &Options) -> Result<Vec<Column>> {
+        let limits = limits(options)?;
+        let vertices = graph.num_vertices();
+        let unit = 1.0 / vertices as f64;
+        let mut ranks = vec![unit; vertices];
+        for _ in 0..limits.max_rounds.unwrap_or(u64::MAX) {
+            let mut new = vec![0.0; vertices];
+            let mut lost = 0.0;
+            with_csr!(&graph.adjacency, csr => {
+                for source in csr.vertices() {
+                    let rank = ranks[source.index()];
+                    let targets = csr.targets(source);
+                    if targets.is_empty() {
+                        lost += rank;
+                    }
+                    for target in targets {
+                        new[target.index()] += rank / targets.len() as f64;
+                    }
+                }
+            });
+            if options.dangling == Dangling::Drop {
+                lost = 0.0;
+            }
+            let mut change = 0.0;
+            for (rank, sum) in ranks.iter_mut().zip(new) {
+                let new = (1.0 - options.damping) * unit + options.damping * (sum + lost * unit);
+                change += (new - *rank).abs();
+                *rank = new;
+            }
+            if change <= options.tolerance {
+                break;
+            }
+        }
+        let scale = scale(options, vertices as f64);
+        ranks.iter_mut().for_each(|rank| *rank *= scale);
+        Ok(vec![Column { name: "rank", values: Values::F64(ranks) }])
+    }
+}
+
+/// The vertices of largest rank, the lower id first among equals. Every host must call this.
+fn top(job: &mut Job<'_, '_>, ranks: &[f64]) -> Result<Vec<(Id, f64)>> {
+    let partition = job.substrate.partition();
+    let mut mine: Vec<u32> = (0..ranks.len() as u32).collect();
+    let better = |a: &(f64, u64), b: &(f64, u64)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
+    let key = |&place: &u32| (ranks[place as usize], partition.global(LocalId(place)).0);
+    if mine.len() > TOP {
+        mine.select_nth_unstable_by(TOP, |a, b| better(&key(a), &key(b)));
+        mine.truncate(TOP);
+    }
+    let ids: Vec<Id> = mine.iter().map(|&p| partition.original(LocalId(p)).into()).collect();
+    let keys: Vec<u8> = mine
+        .iter()
+        .flat_map(|place| {
+            let (rank, vertex) = key(place);
+            [rank.to_le_bytes(), vertex.to_le_bytes()].concat()
+        })
+        .collect();
+    let ids = share(job.substrate, &ids)?;
+    let keys = job.substrate.net().all_gather(keys)?.concat();
+    let keys = keys.chunks_exact(16).map(|key| {
+        (bytemuck::pod_read_unaligned(&key[..8]), bytemuck::pod_read_unaligned(&key[8..]))
+    });
+    let mut all: Vec<((f64, u64), Id)> = keys.zip(ids).collect();
+    all.sort_by(|a, b| better(&a.0, &b.0));
+    all.truncate(TOP);
+    Ok(all.into_iter().map(|((rank, _), id)| (id, rank)).collect())
+}

@@ -1,0 +1,247 @@
+//! Single-source shortest paths: the least sum of weights from a root to every vertex.
+//!
+//! Distances of whole-numbered weights are whole numbers of 32 bits where no path can exceed them
+//! and of 64 bits elsewhere, so that they never wrap; others are doubles. Edges without weights
+//! count 1.
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+use std::marker::PhantomData;
+
+use parton_engine::Relaxation;
+use parton_engine::engines::Kind;
+use parton_graph::{GlobalId, Graph, LocalId, Weight, WeightKind, with_csr};
+use parton_sync::reduction::Min;
+use parton_sync::value::Number;
+
+use crate::algorithm::{Algorithm, Job};
+use crate::answer::{Answer, Column, Values};
+use crate::certificate;
+use crate::error::{Error, Result};
+use crate::options::Options;
+use crate::root;
+use crate::traversal;
+
+/// Single-source shortest paths.
+pub struct Sssp;
+
+/// Distances of type `D` from a root over weights of type `W`.
+pub struct Distances<D, W> {
+    /// Distance 0; `None` in a graph without vertices.
+    pub root: Option<GlobalId>,
+    types: PhantomData<fn(W) -> D>,
+}
+
+/// A distance that grows by weights of type `W`.
+pub trait Distance<W>: Number {
+    /// The distance at the other end of an edge. Saturates.
+    fn along(self, weight: W) -> Self;
+
+    /// A column of distances.
+    fn column(distances: Vec<Self>) -> Values;
+
+    /// The distances in a column.
+    fn in_column(values: &Values) -> Option<&[Self]>;
+}
+
+macro_rules! distance {
+    ($distance:ty, $weight:ty, $values:ident, $along:expr) => {
+        impl Distance<$weight> for $distance {
+            #[inline]
+            fn along(self, weight: $weight) -> Self {
+                $along(self, weight)
+            }
+
+            fn column(distances: Vec<Self>) -> Values {
+                Values::$values(distances)
+            }
+
+            fn in_column(values: &Values) -> Option<&[Self]> {
+                match values {
+                    Values::$values(distances) => Some(distances),
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+distance!(u32, (), U32, |distance: u32, ()| distance.saturating_add(1));
+distance!(u32, u32, U32, u32::saturating_add);
+distance!(u64, u32, U64, |distance: u64, weight| distance.saturating_add(u64::from(weight)));
+distance!(f64, f32, F64, |distance, weight| distance + f64::from(weight));
+distance!(f64, f64, F64, |distance: f64, weight| distance + weight);
+
+impl<D: Distance<W>, W: Weight> Relaxation for Distances<D, W> {
+    type Label = D;
+    type Reduction = Min<D>;
+    type Weight = W;
+
+    fn start(&self, vertex: GlobalId) -> Option<D> {
+        (Some(vertex) == self.root).then_some(D::ZERO)
+    }
+
+    #[inline]
+    fn relax(&self, distance: D, weight: W) -> D {
+        distance.along(weight)
+    }
+}
+
+/// Which types a graph needs.
+#[derive(Clone, Copy)]
+enum Types {
+    Unweighted,
+    Narrow,
+    Wide,
+    Single,
+    Double,
+}
+
+/// Calls a generic function with the distance and weight types that a graph needs.
+macro_rules! with_types {
+    ($types:expr, $function:ident($($argument:expr),*)) => {
+        match $types {
+            Types::Unweighted => $function::<u32, ()>($($argument),*),
+            Types::Narrow => $function::<u32, u32>($($argument),*),
+            Types::Wide => $function::<u64, u32>($($argument),*),
+            Types::Single => $function::<f64, f32>($($argument),*),
+            Types::Double => $function::<f64, f64>($($argument),*),
+        }
+    };
+}
+
+/// Types that distances over such weights fit.
+fn types(kind: WeightKind, vertices: u64, least: f64, greatest: f64) -> Result<Types> {
+    if least < 0.0 {
+        return Err(Error::Data(format!(
+            "shortest paths need weights of at least 0, but an edge has weight {least}"
+        )));
+    }
+    Ok(match kind {
+        WeightKind::None => Types::Unweighted,
+        WeightKind::U32 if greatest * vertices as f64 >= f64::from(u32::MAX) => Types::Wide,
+        WeightKind::U32 => Types::Narrow,
+        WeightKind::F32 => Types::Single,
+        WeightKind::F64 => Types::Double,
+    })
+}
+
+/// Types that the graph of a job needs. Every host must call this.
+fn types_of(job: &mut Job<'_, '_>) -> Result<Types> {
+    let partition = job.substrate.partition();
+    let mine = with_csr!(partition.out_edges(), csr => range(csr.all_weights()));
+    let [least, greatest] =
+        job.substrate.net().all_reduce(mine, |a, b| [a[0].min(b[0]), a[1].max(b[1])])?;
+    types(partition.out_edges().weight_kind(), partition.num_vertices(), least, greatest)
+}
+
+fn range<W: Weight>(weights: &[W]) -> [f64; 2] {
+    let mut range = [0f64, 0f64];
+    if size_of::<W>() > 0 {
+        for weight in weights.iter().map(|weight| weight.to_f64()) {
+            range = [range[0].min(weight), range[1].max(weight)];
+        }
+    }
+    range
+}
+
+fn search<D: Distance<W>, W: Weight>(
+    job: &mut Job<'_, '_>,
+    root: Option<GlobalId>,
+) -> Result<Answer> {
+    let program = Distances::<D, W> { root, types: PhantomData };
+    let (engine, why) = job.engine(Kind::Push, "distances settle inside a host first");
+    let labelled = traversal::label(job, &program, engine)?;
+    Ok(labelled.answer((engine, why), "distance", D::column))
+}
+
+fn certify<D: Distance<W>, W: Weight>(
+    job: &mut Job<'_, '_>,
+    root: Option<GlobalId>,
+    values: &Values,
+) -> Result<Option<String>> {
+    let distances = D::in_column(values).expect("the types depend on the graph alone");
+    certificate::relaxation(job, &Distances::<D, W> { root, types: PhantomData }, distances)
+}
+
+impl Algorithm for Sssp {
+    fn name(&self) -> &'static str {
+        "sssp"
+    }
+
+    fn about(&self) -> &'static str {
+        "shortest paths: the least sum of weights from the root"
+    }
+
+    fn options(&self) -> &'static [&'static str] {
+        &["root"]
+    }
+
+    fn run(&self, job: &mut Job<'_, '_>) -> Result<Answer> {
+        let root = traversal::root(job)?;
+        let vertex = root.as_ref().map(|found| found.vertex);
+        let mut answer = with_types!(types_of(job)?, search(job, vertex))?;
+        traversal::sum_up(job, &mut answer, root)?;
+        Ok(answer)
+    }
+
+    fn check(&self, job: &mut Job<'_, '_>, answer: &Answer) -> Result<Option<String>> {
+        let root = traversal::root(job)?.map(|found| found.vertex);
+        with_types!(types_of(job)?, certify(job, root, &answer.columns[0].values))
+    }
+
+    fn reference(&self, graph: &Graph, options: &Options) -> Result<Vec<Column>> {
+        let [least, greatest] = with_csr!(&graph.adjacency, csr => range(csr.all_weights()));
+        let kind = graph.adjacency.weight_kind();
+        let types = types(kind, graph.num_vertices() as u64, least, greatest)?;
+        let root = root::in_graph(graph, &options.root)?;
+        let values = with_types!(types, dijkstra(graph, root));
+        Ok(vec![Column { name: "distance", values }])
+    }
+}
+
+fn dijkstra<D: Distance<W>, W: Weight>(graph: &Graph, root: Option<usize>) -> Values {
+    let edges = parton_engine::EdgeView::<W>::new(&graph.adjacency);
+    let mut distances = vec![D::GREATEST; graph.num_vertices()];
+    let mut queue = BinaryHeap::new();
+    if let Some(root) = root {
+        distances[root] = D::ZERO;
+        queue.push(Nearest(D::ZERO, root));
+    }
+    while let Some(Nearest(distance, vertex)) = queue.pop() {
+        if distance > distances[vertex] {
+            continue;
+        }
+        for (target, weight) in edges.edges(LocalId(vertex as u32)) {
+            let longer = distance.along(weight);
+            if longer < distances[target.index()] {
+                distances[target.index()] = longer;
+                queue.push(Nearest(longer, target.index()));
+            }
+        }
+    }
+    D::column(distances)
+}
+
+/// A vertex in the queue, the nearest greatest.
+struct Nearest<D>(D, usize);
+
+impl<D: PartialOrd> Ord for Nearest<D> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        other.0.partial_cmp(&self.0).expect("distances are numbers")
+    }
+}
+
+impl<D: PartialOrd> PartialOrd for Nearest<D> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<D: PartialOrd> PartialEq for Nearest<D> {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl<D: PartialOrd> Eq for Nearest<D> {}

@@ -1,0 +1,116 @@
+//! What searches from a root have in common.
+
+use std::time::Instant;
+
+use parton_engine::engines::Kind;
+use parton_engine::{Relaxation, RunReport, run};
+use parton_graph::LocalId;
+
+use crate::algorithm::Job;
+use crate::answer::{Answer, Column, Fact, Values};
+use crate::error::Result;
+use crate::root::{self, Found};
+
+/// The labels of this host's masters, and how they came about.
+pub(crate) struct Labelled<L> {
+    pub(crate) labels: Vec<L>,
+    setup_seconds: f64,
+    report: RunReport,
+}
+
+/// Runs a relaxation.
+pub(crate) fn label<P: Relaxation>(
+    job: &mut Job<'_, '_>,
+    program: &P,
+    engine: Kind,
+) -> Result<Labelled<P::Label>> {
+    let partition = job.substrate.partition();
+    let limits = job.limits();
+    let start = Instant::now();
+    let mut engine = engine.relaxation(program, partition);
+    let setup_seconds = start.elapsed().as_secs_f64();
+    let report = run(&mut *engine, job.substrate, limits, job.watch)?;
+    let masters = (0..partition.num_masters() as u32).map(LocalId);
+    let labels = masters.map(|master| engine.label(master)).collect();
+    Ok(Labelled { labels, setup_seconds, report })
+}
+
+impl<L> Labelled<L> {
+    /// The answer in which these labels are the only column.
+    pub(crate) fn answer(
+        self,
+        (engine, why): (Kind, String),
+        name: &'static str,
+        values: impl FnOnce(Vec<L>) -> Values,
+    ) -> Answer {
+        Answer {
+            columns: vec![Column { name, values: values(self.labels) }],
+            result: Vec::new(),
+            engine,
+            why,
+            setup_seconds: self.setup_seconds,
+            report: self.report,
+            notes: Vec::new(),
+        }
+    }
+}
+
+/// The root of a search. Every host must call this.
+pub(crate) fn root(job: &mut Job<'_, '_>) -> Result<Option<Found>> {
+    root::find(job.substrate, &job.options.root)
+}
+
+/// Adds what is worth knowing of a search to its answer. Every host must call this.
+pub(crate) fn sum_up(
+    job: &mut Job<'_, '_>,
+    answer: &mut Answer,
+    root: Option<Found>,
+) -> Result<()> {
+    let Column { name, values } = &answer.columns[0];
+    let net = job.substrate.net();
+    let facts = match values {
+        Values::F64(values) => {
+            let reached: Vec<f64> =
+                values.iter().copied().filter(|&value| value != f64::INFINITY).collect();
+            let max = reached.iter().copied().fold(0.0, f64::max);
+            let count = net.all_reduce(reached.len() as u64, |a, b| a + b)?;
+            let max = net.all_reduce(max, f64::max)?;
+            let sum = net.all_reduce(reached.iter().sum::<f64>(), |a, b| a + b)?;
+            (count, Fact::Real(max), Fact::Real(sum))
+        }
+        Values::U32(values) => integers(
+            net,
+            values.iter().map(|&value| match value {
+                u32::MAX => None,
+                value => Some(u64::from(value)),
+            }),
+        )?,
+        Values::U64(values) => {
+            integers(net, values.iter().map(|&value| Some(value).filter(|&v| v != u64::MAX)))?
+        }
+        Values::Vertices(_) => unreachable!("a {name} is a number"),
+    };
+    if let Some(found) = root {
+        if found.out_degree == 0 {
+            answer
+                .notes
+                .push(format!("vertex {} has no out-edges: nothing else is reached", found.id));
+        }
+        answer.result.push(("root", Fact::Vertex(found.id)));
+    }
+    answer.result.extend([("reached", Fact::Integer(facts.0)), ("max", facts.1), ("sum", facts.2)]);
+    Ok(())
+}
+
+fn integers(
+    net: &mut parton_net::Net,
+    values: impl Iterator<Item = Option<u64>>,
+) -> Result<(u64, Fact, Fact)> {
+    let mut mine = [0, 0, 0];
+    for value in values.flatten() {
+        mine = [mine[0] + 1, mine[1].max(value), mine[2].wrapping_add(value)];
+    }
+    let all =
+        net.all_reduce(mine, |a, b| [a[0] + b[0], a[1].max(b[1]), a[2].wrapping_add(b[2])])?;
+    Ok((all[0], Fact::Integer(all[1]), Fact::Integer(all[2])))
+}
