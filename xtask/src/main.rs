@@ -10,6 +10,7 @@ const USAGE: &str = "\
 cargo xtask test                     everything that must pass: format, lints, tests, docs
 cargo xtask bench load [OPTIONS]     loading and generating, beside other libraries
 cargo xtask bench net                messages and collectives between hosts, runs of the simulator
+cargo xtask bench wire               encoding and decoding messages
 cargo xtask fuzz [FORMAT] [SECONDS]  coverage-guided fuzzing of the readers, on stable Rust";
 
 fn main() -> ExitCode {

@@ -231,16 +231,13 @@ fn smallest(field: &dyn Field, route: &Route<'_>, updated: &mut Outgoing) -> (Ve
         _ => Places::Some(&updated.places),
     };
     let exact = Plan::new(kind, len, places, &updated.values);
-    if delivery == Delivery::Label
-        && !updated.places.is_empty()
-        && encode::dense_could_win(kind, len, exact.size(), &updated.values)
-    {
+    if delivery == Delivery::Label && exact.dense_could_win(&[]) {
         let mut all = Outgoing::default();
         field.extract(route.clone(), Which::All, &mut all);
         let dense = Plan::new(kind, len, Places::All, &all.values);
         if dense.size().total() < exact.size().total() {
-            return (dense.write(Places::All, &all.values), dense.size());
+            return (dense.write(), dense.size());
         }
     }
-    (exact.write(places, &updated.values), exact.size())
+    (exact.write(), exact.size())
 }
