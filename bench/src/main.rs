@@ -7,6 +7,7 @@ mod load;
 mod measure;
 mod net;
 mod partition;
+mod volume;
 mod wire;
 
 fn main() {
@@ -16,6 +17,7 @@ fn main() {
         ["load", ref options @ ..] => load::run(options),
         ["net"] => net::run(),
         ["partition", ref options @ ..] => partition::run(options),
+        ["volume", ref options @ ..] => volume::run(options),
         ["wire"] => wire::run(),
         ["--measure", contestant, input] => {
             measure::in_this_process(load::CONTESTANTS, contestant, input)
@@ -24,6 +26,7 @@ fn main() {
             eprintln!(
                 "parton-bench load [--scale N] [--turns N] [--folder DIR]\nparton-bench net\n\
                  parton-bench partition [--scale N] [--hosts N] [--turns N] [--folder DIR]\n\
+                 parton-bench volume --data DIR [--plot FILE.svg]\n\
                  parton-bench wire"
             );
             std::process::exit(2);
