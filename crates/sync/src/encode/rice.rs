@@ -64,17 +64,19 @@ pub(super) fn write(out: &mut Vec<u8>, places: &[u32], parameter: u8) {
     let parameter = u32::from(parameter);
     let mask = low_mask(parameter) as u32;
     let mut writer = BitWriter::new(out);
-    gaps(places).for_each(|gap| {
+    let mut next = 0;
+    for &place in places {
+        let gap = place.wrapping_sub(next);
+        next = place + 1;
         let quotient = gap >> parameter;
         let tail = u64::from(gap & mask) << 1 | 1;
-        let bits = u64::from(quotient) + u64::from(1 + parameter);
-        if bits <= u64::BITS.into() {
-            writer.put(tail << quotient, bits as u32);
+        if quotient < u32::BITS {
+            writer.put(tail << quotient, quotient + 1 + parameter);
         } else {
             writer.put_zeros(quotient.into());
             writer.put(tail, 1 + parameter);
         }
-    });
+    }
     writer.finish();
 }
 
@@ -112,16 +114,18 @@ fn read_gap(reader: &mut BitReader<'_>, parameter: u32) -> Option<u64> {
     let quotient = window.trailing_zeros();
     let bits = quotient + 1 + parameter;
     if bits > held {
-        return read_long_gap(reader, parameter);
+        let gap;
+        (*reader, gap) = read_long_gap(*reader, parameter)?;
+        return Some(gap);
     }
     reader.skip(bits);
     let rest = window >> quotient >> 1;
     Some(u64::from(quotient) << parameter | rest & low_mask(parameter))
 }
 
-/// A gap that one look does not show.
+/// A gap that one look does not show, and the reader after it.
 #[cold]
-fn read_long_gap(reader: &mut BitReader<'_>, parameter: u32) -> Option<u64> {
+fn read_long_gap(mut reader: BitReader<'_>, parameter: u32) -> Option<(BitReader<'_>, u64)> {
     let mut quotient = 0u64;
     loop {
         let (window, held) = reader.peek();
@@ -142,5 +146,6 @@ fn read_long_gap(reader: &mut BitReader<'_>, parameter: u32) -> Option<u64> {
     }
     reader.skip(parameter);
     // A quotient of 2^32 is too great for any route; a greater one would only overflow.
-    Some(quotient.min(1 << u32::BITS) << parameter | window & low_mask(parameter))
+    let gap = quotient.min(1 << u32::BITS) << parameter | window & low_mask(parameter);
+    Some((reader, gap))
 }

@@ -154,7 +154,7 @@ proptest! {
         let mut all: Vec<u8> = (0..len * value).map(|_| random() as u8).collect();
         for other in all.chunks_exact_mut(value.max(1)) {
             // Like one of those that are sent, often.
-            if let (Some(sent), true) = (message.values.get(..value), random() % 64 > 0) {
+            if let (Some(sent), true) = (message.values.get(..value), !random().is_multiple_of(64)) {
                 other.copy_from_slice(sent);
             }
         }
