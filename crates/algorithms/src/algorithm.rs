@@ -6,7 +6,7 @@ use parton_graph::Graph;
 use parton_sync::Substrate;
 
 use crate::answer::{Answer, Column};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::options::Options;
 
 /// A named program with an oracle.
@@ -19,6 +19,11 @@ pub trait Algorithm: Sync {
 
     /// Names of the options that are its own, as users write them.
     fn options(&self) -> &'static [&'static str];
+
+    /// The engines that can run it.
+    fn engines(&self) -> &'static [Kind] {
+        &[Kind::Push, Kind::Frontier]
+    }
 
     /// Runs it. Every host must call this.
     fn run(&self, job: &mut Job<'_, '_>) -> Result<Answer>;
@@ -48,10 +53,24 @@ impl Job<'_, '_> {
     }
 
     /// The engine the user asked for, or the one that suits, and why.
-    pub(crate) fn engine(&self, suits: Kind, why: &str) -> (Kind, String) {
+    pub(crate) fn engine(
+        &self,
+        algorithm: &dyn Algorithm,
+        suits: Kind,
+        why: &str,
+    ) -> Result<(Kind, String)> {
         match self.options.engine {
-            Some(asked) => (asked, "as asked".into()),
-            None => (suits, why.into()),
+            Some(asked) if !algorithm.engines().contains(&asked) => {
+                let fit: Vec<_> = algorithm.engines().iter().map(|kind| kind.name()).collect();
+                Err(Error::Request(format!(
+                    "engine {} cannot run {}: {} can",
+                    asked.name(),
+                    algorithm.name(),
+                    fit.join(", ")
+                )))
+            }
+            Some(asked) => Ok((asked, "as asked".into())),
+            None => Ok((suits, why.into())),
         }
     }
 }
