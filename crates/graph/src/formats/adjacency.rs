@@ -3,16 +3,16 @@
 
 use super::{Format, IdKind, ReadOptions};
 use crate::build::Edges;
-use crate::ingest::{Ingest, ListedIds, NameList, VertexList};
+use crate::id_map::OriginalId;
+use crate::ingest::{IdList, Ingest, NameList, VertexList};
+use crate::slices::{Cut, EDGES_PER_PIECE, EdgeFile, Pieces, Shape, Shares, Slice};
 use crate::source::Source;
+use crate::text::pieces::line_pieces;
 use crate::text::scanner::{Scanner, Token};
 use crate::{Direction, Graph, Result};
 
 /// Adjacency lines.
 pub struct AdjacencyLines;
-
-/// Edges per piece handed to the builder.
-const EDGES_PER_PIECE: usize = 1 << 18;
 
 impl Format for AdjacencyLines {
     fn name(&self) -> &'static str {
@@ -64,12 +64,47 @@ impl Format for AdjacencyLines {
         }
         flush(&ingest, &mut piece, &mut edges, &mut ends)?;
         let ids = match names {
-            true => ListedIds::Names(named_vertices),
-            false => ListedIds::Integers(vertices),
+            true => IdList::Names(named_vertices),
+            false => IdList::Integers(vertices),
         };
         let (csr, ids) = ingest.finish(Some(VertexList { ids, complete: false }), |()| ())?;
         let read_as = format!("adjacency lines, ids are {}", ids.describe());
         Ok(Graph { adjacency: csr.into(), ids, direction: Direction::Directed, read_as })
+    }
+
+    fn shares(&self, source: Source) -> Result<Shares> {
+        source.single()?;
+        Ok(Shares::Edges(Box::new(AdjacencyFile(source))))
+    }
+}
+
+/// Lines of integers, open for reading slices.
+struct AdjacencyFile(Source);
+
+impl EdgeFile for AdjacencyFile {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn shape(&self) -> Shape {
+        Shape::default()
+    }
+
+    fn cut(&self) -> Cut {
+        self.0.cut()
+    }
+
+    fn pieces(&self, slice: Slice, _: &[Vec<u64>]) -> Result<Pieces<'_>> {
+        line_pieces(&self.0.slice(slice, 0)?, Some(b'#'), slice.index, false, |line, piece| {
+            let mut tokens = line.tokens();
+            let Some(vertex) = tokens.next() else { return Ok(()) };
+            let vertex = OriginalId::Integer(vertex.id()?);
+            piece.listed.push(vertex);
+            for neighbour in tokens {
+                piece.push(vertex, OriginalId::Integer(neighbour.id()?));
+            }
+            Ok(())
+        })
     }
 }
 

@@ -22,8 +22,9 @@ use super::{Format, ReadOptions, Write, WriteOptions};
 use crate::buffer::Buffer;
 use crate::id_map::{Ids, Names};
 use crate::progress::{Progress, Silent};
-use crate::rows::RowLayout;
+use crate::rows::{RowFile, RowLayout, Targets};
 use crate::save::Output;
+use crate::slices::Shares;
 use crate::source::{ByteSource, Source};
 use crate::weight::{Weight, WeightKind};
 use crate::{Adjacency, Csr, Direction, Error, Graph, LocalId, Result};
@@ -77,24 +78,23 @@ impl Format for Parton {
         read_verified(&source.bytes()?, weights, options.progress)
     }
 
-    fn row_layout(&self, source: &Source) -> Result<Option<RowLayout>> {
-        let contents = Contents::read(&source.bytes()?)?;
+    fn shares(&self, source: Source) -> Result<Shares> {
+        let source = source.on_disk(true)?;
+        let bytes = source.bytes()?;
+        let contents = Contents::read(&bytes)?;
         let at = |kind| contents.section(kind).0.at;
         let weighted = contents.weight_kind != WeightKind::None;
-        Ok(Some(RowLayout {
+        let layout = RowLayout {
             vertices: contents.header.vertices,
             edges: contents.header.edges,
             ends_at: at(Kind::Offsets) + 8,
             targets_at: at(Kind::Targets),
-            target_bytes: 4,
+            targets: Targets::U32,
             weights_at: if weighted { at(Kind::Weights) } else { 0 },
             weight_kind: contents.weight_kind,
-        }))
-    }
-
-    fn row_ids(&self, source: &Source, _: &RowLayout) -> Result<Ids> {
-        let bytes = source.bytes()?;
-        Loader { bytes: &bytes, contents: Contents::read(&bytes)?, meter: None }.ids()
+        };
+        let ids = Loader { bytes: &bytes, contents, meter: None }.ids()?;
+        Ok(Shares::Rows(RowFile::new(&source, layout, ids)?))
     }
 
     fn writer(&self) -> Option<&dyn Write> {
