@@ -98,7 +98,8 @@ impl Input {
                  deals its edges out; for every host to read its own share, convert it to .parton"
             )),
             (false, false) => Some(format!(
-                "{name}: unpacked into a temporary file, for every host to read its own share"
+                "{name}: copied into a temporary file, unpacked, of which every host reads its own \
+                 share"
             )),
             (false, true) => None,
         };

@@ -181,25 +181,38 @@ impl Input {
 }
 
 impl Input {
-    /// The graph as hosts take it: each its own rows where the input allows that and nothing is to
-    /// be changed, else their rows of the whole graph.
+    /// The graph as hosts take it: each its own share where nothing is to be changed, else their
+    /// rows of the whole graph.
     pub(crate) fn open(&self, watch: &Watch) -> Result<parton::partition::Input, Failure> {
-        if self.reading.is_default() && self.cleaning.is_default() {
-            parton::partition::Input::open(&self.graph).map_err(|error| match error {
-                parton::partition::Error::Graph(error) => error.into(),
-                other => Failure::bug(other.to_string()),
-            })
-        } else {
-            Ok(self.load(watch)?.into())
+        use parton::partition::{Error, Input as Shared};
+        if !(self.reading.is_default() && self.cleaning.is_default()) {
+            return Ok(self.load(watch)?.into());
         }
+        if Spec::is_spec(&self.graph) {
+            self.reading.refuse_for(&self.graph)?;
+        }
+        let opened = match &self.reading.format {
+            Some(name) => {
+                Shared::from_source(Source::find(&self.graph)?, Some(formats::by_name(name)?))
+            }
+            None => Shared::open(&self.graph),
+        };
+        let input = opened.map_err(|error| match error {
+            Error::Graph(error) => error.into(),
+            other => Failure::bug(other.to_string()),
+        })?;
+        if let Some(note) = input.note() {
+            watch.note(note);
+        }
+        Ok(input)
     }
 }
 
 impl Reading {
+    /// Whether an input is read as it says itself, whichever format that is.
     fn is_default(&self) -> bool {
-        let Reading { format, vertices, ids, columns, bipartite, header, weight_type } = self;
-        format.is_none()
-            && !bipartite
+        let Reading { format: _, vertices, ids, columns, bipartite, header, weight_type } = self;
+        !bipartite
             && vertices.is_none()
             && *ids == IdChoice::Auto
             && columns.is_none()

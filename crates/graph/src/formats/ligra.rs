@@ -83,9 +83,6 @@ impl Format for Ligra {
                 return Err(scanner.ended(&format!("{expected} {what}, not {found}")));
             }
         }
-        if vertices == 0 && edges > 0 {
-            return Err(scanner.ended(NO_VERTICES));
-        }
         offsets.push(edges);
         let read_as =
             if weighted { "Ligra WeightedAdjacencyGraph" } else { "Ligra AdjacencyGraph" };
@@ -109,7 +106,6 @@ const EDGES: &str = "the number of edges";
 const OFFSET: &str = "an edge offset";
 const TOO_MANY: &str = "more vertices than one host can hold";
 const TOO_LONG: &str = "expected the end of the file";
-const NO_VERTICES: &str = "edges only where there are vertices";
 
 fn is_weighted(word: &[u8]) -> Result<bool, &'static str> {
     match word {

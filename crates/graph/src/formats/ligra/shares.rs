@@ -3,9 +3,7 @@
 
 use std::ops::Range;
 
-use super::{
-    EDGES, NO_VERTICES, OFFSET, TOO_LONG, TOO_MANY, VERTICES, bad_offset, is_weighted, no_vertex,
-};
+use super::{EDGES, OFFSET, TOO_LONG, TOO_MANY, VERTICES, bad_offset, is_weighted, no_vertex};
 use crate::Result;
 use crate::csr::MAX_VERTICES;
 use crate::id_map::OriginalId;
@@ -61,15 +59,17 @@ impl LigraFile {
             let error = rest.next()?.map(|word| word.error(TOO_LONG));
             return Err(error.unwrap_or_else(|| self.words.ended("fewer numbers")));
         }
-        match self.vertices == 0 && self.edges > 0 {
-            true => Err(self.words.ended(NO_VERTICES)),
-            false => Ok(()),
-        }
+        Ok(())
     }
 
     /// The offset of a vertex, wherever it may be.
     fn offset(&self, counts: &[u64], vertex: u64) -> Result<u64> {
-        Offsets::new(self, counts, vertex)?.next()
+        // After the one before it, less than which it must not be.
+        let mut offsets = Offsets::new(self, counts, vertex.saturating_sub(1))?;
+        if vertex > 0 {
+            offsets.next()?;
+        }
+        offsets.next()
     }
 
     /// The vertex at whose edges slice number `index` of `of` begins, if its first edge is `edge`.
@@ -191,7 +191,7 @@ impl LigraPieces<'_> {
         let vertices = file.vertices;
         let mut piece = Piece::new(order(self.slice.index, self.count), false);
         self.count += 1;
-        while let Some(edge) = self.edges.next() {
+        for edge in self.edges.by_ref() {
             while edge >= self.row.1 && self.row.0 + 1 < vertices {
                 self.row = (self.row.0 + 1, self.offsets.next()?);
             }
