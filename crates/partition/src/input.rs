@@ -9,7 +9,7 @@
 //! | a graph in memory | its rows, copied | nothing |
 
 use parton_graph::csr::MAX_VERTICES;
-use parton_graph::formats::{self, Format, IdFile};
+use parton_graph::formats::{self, Format, IdFile, ReadOptions};
 use parton_graph::generate::Spec;
 use parton_graph::id_map::{Names, OriginalId};
 use parton_graph::rows::{RowFile, Rows};
@@ -80,13 +80,18 @@ impl Input {
             }
             return Ok(Input { content: Content::Generated(spec), ids: None, note: None });
         }
-        Self::from_source(Source::find(text)?, None)
+        Self::from_source(Source::find(text)?, None, &ReadOptions::default())
     }
 
-    /// Opens an input that has been found; `format` is found by looking when it is not given.
-    pub fn from_source(source: Source, format: Option<&dyn Format>) -> Result<Self> {
+    /// Opens an input that has been found, as the options say, if they do not [need the
+    /// whole](ReadOptions::need_whole); `format` is found by looking when it is not given.
+    pub fn from_source(
+        source: Source,
+        format: Option<&dyn Format>,
+        options: &ReadOptions<'_>,
+    ) -> Result<Self> {
         let (name, plain) = (source.name().to_owned(), source.is_plain());
-        let (shares, ids) = formats::shares(source, format)?;
+        let (shares, ids) = formats::shares(source, format, options)?;
         let content = match shares {
             Shares::Rows(file) => Content::Rows(file),
             Shares::Edges(file) => Content::Edges(file),

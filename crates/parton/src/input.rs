@@ -185,17 +185,20 @@ impl Input {
     /// rows of the whole graph.
     pub(crate) fn open(&self, watch: &Watch) -> Result<parton::partition::Input, Failure> {
         use parton::partition::{Error, Input as Shared};
-        if !(self.reading.is_default() && self.cleaning.is_default()) {
+        let options =
+            self.reading.options(self.cleaning.direction(), &self.cleaning.weights, watch);
+        if options.need_whole() || !self.cleaning.is_default() {
             return Ok(self.load(watch)?.into());
         }
-        if Spec::is_spec(&self.graph) {
-            self.reading.refuse_for(&self.graph)?;
-        }
-        let opened = match &self.reading.format {
-            Some(name) => {
-                Shared::from_source(Source::find(&self.graph)?, Some(formats::by_name(name)?))
+        let opened = match Spec::is_spec(&self.graph) {
+            true => {
+                self.reading.refuse_for(&self.graph)?;
+                Shared::open(&self.graph)
             }
-            None => Shared::open(&self.graph),
+            false => {
+                let format = self.reading.format.as_deref().map(formats::by_name).transpose()?;
+                Shared::from_source(Source::find(&self.graph)?, format, &options)
+            }
         };
         let input = opened.map_err(|error| match error {
             Error::Graph(error) => error.into(),
@@ -209,17 +212,6 @@ impl Input {
 }
 
 impl Reading {
-    /// Whether an input is read as it says itself, whichever format that is.
-    fn is_default(&self) -> bool {
-        let Reading { format: _, vertices, ids, columns, bipartite, header, weight_type } = self;
-        !bipartite
-            && vertices.is_none()
-            && *ids == IdChoice::Auto
-            && columns.is_none()
-            && header.is_none()
-            && weight_type.is_none()
-    }
-
     fn weight_kind(&self) -> Option<WeightKind> {
         self.weight_type.map(|t| match t {
             WeightType::U32 => WeightKind::U32,

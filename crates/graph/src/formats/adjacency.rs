@@ -72,36 +72,47 @@ impl Format for AdjacencyLines {
         Ok(Graph { adjacency: csr.into(), ids, direction: Direction::Directed, read_as })
     }
 
-    fn shares(&self, source: Source) -> Result<Shares> {
+    fn shares(&self, source: Source, options: &ReadOptions<'_>) -> Result<Shares> {
         source.single()?;
-        Ok(Shares::Edges(Box::new(AdjacencyFile(source))))
+        let names = options.ids == IdKind::Names;
+        Ok(Shares::Edges(Box::new(AdjacencyFile { source, names })))
     }
 }
 
-/// Lines of integers, open for reading slices.
-struct AdjacencyFile(Source);
+/// Lines of vertices, open for reading slices.
+struct AdjacencyFile {
+    source: Source,
+    names: bool,
+}
 
 impl EdgeFile for AdjacencyFile {
     fn name(&self) -> &str {
-        self.0.name()
+        self.source.name()
     }
 
     fn shape(&self) -> Shape {
-        Shape::default()
+        Shape { names: self.names, ..Shape::default() }
     }
 
     fn cut(&self) -> Cut {
-        self.0.cut()
+        self.source.cut()
     }
 
     fn pieces(&self, slice: Slice, _: &[Vec<u64>]) -> Result<Pieces<'_>> {
-        line_pieces(&self.0.slice(slice, 0)?, Some(b'#'), slice.index, false, |line, piece| {
+        fn id(token: Token<'_>, names: bool) -> Result<OriginalId<'_>> {
+            Ok(match names {
+                true => OriginalId::Name(token.text),
+                false => OriginalId::Integer(token.id()?),
+            })
+        }
+        let (lines, names) = (self.source.slice(slice, 0)?, self.names);
+        line_pieces(&lines, Some(b'#'), slice.index, names, move |line, piece| {
             let mut tokens = line.tokens();
             let Some(vertex) = tokens.next() else { return Ok(()) };
-            let vertex = OriginalId::Integer(vertex.id()?);
+            let vertex = id(vertex, names)?;
             piece.listed.push(vertex);
             for neighbour in tokens {
-                piece.push(vertex, OriginalId::Integer(neighbour.id()?));
+                piece.push(vertex, id(neighbour, names)?);
             }
             Ok(())
         })

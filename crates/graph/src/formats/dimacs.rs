@@ -70,7 +70,7 @@ impl Format for Dimacs {
         })
     }
 
-    fn shares(&self, source: Source) -> Result<Shares> {
+    fn shares(&self, source: Source, _: &ReadOptions<'_>) -> Result<Shares> {
         let header = Header::read(&source)?;
         let table = header.table(&ReadOptions::default());
         let mirror = match header.kind {

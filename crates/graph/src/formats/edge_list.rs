@@ -60,8 +60,8 @@ impl Format for EdgeList {
         Ok(loaded.into_graph(Direction::Directed, read_as))
     }
 
-    fn shares(&self, source: Source) -> Result<Shares> {
-        let table = detect::detect(&source, &ReadOptions::default())?.table;
+    fn shares(&self, source: Source, options: &ReadOptions<'_>) -> Result<Shares> {
+        let table = detect::detect(&source, options)?.table;
         Ok(Shares::Edges(Box::new(TableFile::new(source, table))))
     }
 

@@ -160,7 +160,7 @@ impl Format for Gap {
         Ok(Graph { adjacency, ids, direction, read_as })
     }
 
-    fn shares(&self, source: Source) -> Result<Shares> {
+    fn shares(&self, source: Source, _: &ReadOptions<'_>) -> Result<Shares> {
         let source = source.on_disk(true)?;
         let bytes = source.bytes()?;
         let (header, arcs, weighted) = Header::read(&source, &bytes)?;

@@ -174,7 +174,7 @@ impl Format for Gr {
         Ok(Graph::dense(adjacency, read_as))
     }
 
-    fn shares(&self, source: Source) -> Result<Shares> {
+    fn shares(&self, source: Source, _: &ReadOptions<'_>) -> Result<Shares> {
         let source = source.on_disk(true)?;
         let bytes = source.bytes()?;
         let (header, layout) = Header::read(&bytes)?;

@@ -62,16 +62,16 @@ impl Format for Graphalytics {
         }
     }
 
-    fn shares(&self, source: Source) -> Result<Shares> {
+    fn shares(&self, source: Source, options: &ReadOptions<'_>) -> Result<Shares> {
         let (vertices, edges, described) = match DataSet::find(&source)? {
-            DataSet::EdgeList(edges) => return EdgeList.shares(edges.unwrap_or(source)),
+            DataSet::EdgeList(edges) => return EdgeList.shares(edges.unwrap_or(source), options),
             DataSet::Pair(vertices, edges) => (vertices, edges, None),
             DataSet::Described(properties) => {
                 let edges = Source::file(&properties.edge_file)?;
                 (properties.vertex_file.clone(), edges, Some((source, properties)))
             }
         };
-        let table = detect(&edges, &ReadOptions::default())?.table;
+        let table = detect(&edges, options)?.table;
         let edges = TableFile::new(edges, table);
         let vertices = Source::file(&vertices)?;
         Ok(Shares::Edges(Box::new(PairFile { vertices, edges, described })))

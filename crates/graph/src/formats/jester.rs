@@ -74,7 +74,7 @@ impl Format for Jester {
         }
     }
 
-    fn shares(&self, source: Source) -> Result<Shares> {
+    fn shares(&self, source: Source, _: &ReadOptions<'_>) -> Result<Shares> {
         let source = source.on_disk(true)?;
         source.single()?;
         Ok(Shares::Edges(Box::new(JesterFile(source))))

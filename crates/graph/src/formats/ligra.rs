@@ -96,7 +96,7 @@ impl Format for Ligra {
         Graph::dense(csr, read_as).with_weight_kind(kind)
     }
 
-    fn shares(&self, source: Source) -> Result<Shares> {
+    fn shares(&self, source: Source, _: &ReadOptions<'_>) -> Result<Shares> {
         Ok(Shares::Edges(Box::new(shares::LigraFile::open(&source.on_disk(true)?)?)))
     }
 }

@@ -90,7 +90,7 @@ impl Format for Metis {
         graph.with_weight_kind(kind)
     }
 
-    fn shares(&self, source: Source) -> Result<Shares> {
+    fn shares(&self, source: Source, _: &ReadOptions<'_>) -> Result<Shares> {
         let source = source.on_disk(true)?;
         let mut scanner = Scanner::new(&source)?;
         let header = Header::read(&source, &mut scanner)?;

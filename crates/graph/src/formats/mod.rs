@@ -57,10 +57,11 @@ pub trait Format: Sync {
     /// Reads a graph.
     fn read(&self, source: &Source, options: &ReadOptions<'_>) -> Result<Graph>;
 
-    /// Opens an input so that hosts can each read their own share of it: as [`Format::read`] would
-    /// without options, but nobody ever holds all of it. Parts that can be read only once are
-    /// [on disk](Source::on_disk) already.
-    fn shares(&self, source: Source) -> Result<Shares>;
+    /// Opens an input so that hosts can each read their own share of it: as [`Format::read`] would,
+    /// but nobody ever holds all of it. Parts that can be read only once are
+    /// [on disk](Source::on_disk) already, and the options do not [need the
+    /// whole](ReadOptions::need_whole).
+    fn shares(&self, source: Source, options: &ReadOptions<'_>) -> Result<Shares>;
 
     /// How to write this format, where Parton does.
     fn writer(&self) -> Option<&dyn Write> {
@@ -176,6 +177,15 @@ impl Default for ReadOptions<'_> {
 }
 
 impl ReadOptions<'_> {
+    /// Whether they ask for something that is done to a whole graph: other vertices, directions or
+    /// weights than the input says.
+    pub fn need_whole(&self) -> bool {
+        self.vertices.is_some()
+            || self.direction.is_some()
+            || self.weight_kind.is_some()
+            || !self.weights
+    }
+
     /// The vertex set the user gave, for a format whose ids start at `first`.
     pub(crate) fn declared(&self, first: u64) -> Option<VertexRange> {
         Some(match self.vertices? {
@@ -240,17 +250,7 @@ pub fn read(
     format: Option<&dyn Format>,
     options: &ReadOptions<'_>,
 ) -> Result<Graph> {
-    let format = match format {
-        Some(format) => format,
-        None => detect(source)?,
-    };
-    if options.bipartite && format.name() != EdgeList.name() {
-        return Err(Error::Request(format!(
-            "{}: only an edge list can be read as bipartite, not the format {}",
-            source.name(),
-            format.name()
-        )));
-    }
+    let format = found_format(source, format, options)?;
     let mut graph = format.read(source, options)?;
     if let Some(beside) = ids_beside(source, format) {
         sidecar::restore(&mut graph, &beside)?;
@@ -281,13 +281,38 @@ fn ids_beside(source: &Source, format: &dyn Format) -> Option<PathBuf> {
 
 /// Opens an input so that hosts can each read their own share of it, and the original ids beside
 /// it, if there are any; `format` is found by looking when it is not given.
-pub fn shares(source: Source, format: Option<&dyn Format>) -> Result<(Shares, Option<IdFile>)> {
+pub fn shares(
+    source: Source,
+    format: Option<&dyn Format>,
+    options: &ReadOptions<'_>,
+) -> Result<(Shares, Option<IdFile>)> {
+    let format = found_format(&source, format, options)?;
+    if options.need_whole() {
+        let name = source.name();
+        return Err(Error::Request(format!("{name}: must be read whole to be changed")));
+    }
+    let ids = ids_beside(&source, format).map(|beside| IdFile::open(&beside)).transpose()?;
+    Ok((format.shares(source.on_disk(false)?, options)?, ids))
+}
+
+/// The given format, or the one found by looking, if it can be read like this.
+fn found_format<'f>(
+    source: &Source,
+    format: Option<&'f dyn Format>,
+    options: &ReadOptions<'_>,
+) -> Result<&'f dyn Format> {
     let format = match format {
         Some(format) => format,
-        None => detect(&source)?,
+        None => detect(source)?,
     };
-    let ids = ids_beside(&source, format).map(|beside| IdFile::open(&beside)).transpose()?;
-    Ok((format.shares(source.on_disk(false)?)?, ids))
+    if options.bipartite && format.name() != EdgeList.name() {
+        return Err(Error::Request(format!(
+            "{}: only an edge list can be read as bipartite, not the format {}",
+            source.name(),
+            format.name()
+        )));
+    }
+    Ok(format)
 }
 
 /// Writes a graph to `path`, whole or not at all; `format` follows from the name when it is not

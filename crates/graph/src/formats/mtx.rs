@@ -66,7 +66,7 @@ impl Format for Mtx {
         })
     }
 
-    fn shares(&self, source: Source) -> Result<Shares> {
+    fn shares(&self, source: Source, _: &ReadOptions<'_>) -> Result<Shares> {
         let header = Header::read(&source)?;
         let table = header.table(&ReadOptions::default());
         let mirror = match header.symmetry {

@@ -8,6 +8,8 @@ mod samples;
 use std::path::Path;
 
 use common::{Clusters, build, pack, print, read_whole, write};
+use parton_graph::formats::{self, Column, Columns, IdKind, ReadOptions};
+use parton_graph::source::Source;
 use parton_net::Cluster;
 use parton_partition::{Input, Partition};
 use samples::{Sample, samples};
@@ -97,6 +99,42 @@ fn parts_are_one_input() {
         .collect();
     write(folder.path(), &files);
     check(&mut clusters, folder.path(), "p", false);
+}
+
+#[test]
+fn columns_and_ids_are_as_the_user_says() {
+    let columns = |source: &str, destination: &str, weight: Option<&str>| {
+        let column = |name: &str| Column::Name(name.into());
+        let (source, destination) = (column(source), column(destination));
+        Some(Columns { source, destination, weight: weight.map(column) })
+    };
+    let plain = ReadOptions::default();
+    let table: String =
+        (0..90).map(|i| format!("{},{},{},{}\n", i % 7, i * i % 31, i, i * 5 % 29)).collect();
+    let table = "kind,to,cost,from\n".to_owned() + &table;
+    let names = ReadOptions { ids: IdKind::Names, ..plain.clone() };
+    let cases = [
+        ("t.csv", ReadOptions { columns: columns("from", "to", Some("cost")), ..plain.clone() }),
+        ("t.csv", ReadOptions { columns: columns("from", "to", None), ..names.clone() }),
+        ("t.csv", ReadOptions { bipartite: true, ..plain.clone() }),
+        ("t.csv", ReadOptions { header: Some(false), ..names.clone() }),
+        ("t.adj", names),
+    ];
+    let mut clusters = Clusters::new(&[1, 3, 7]);
+    for (name, options) in cases {
+        let folder = tempfile::tempdir().unwrap();
+        let text = if name == "t.csv" { &table[..] } else { "a b c\n\n12 a\nlonely\n" };
+        write(folder.path(), &[(name.into(), text.as_bytes().to_vec())]);
+        let source = Source::file(&folder.path().join(name)).unwrap();
+        let whole = Input::from(formats::read(&source, None, &options).unwrap());
+        let shared = Input::from_source(source.clone(), None, &options).unwrap();
+        for cluster in clusters.all() {
+            let mut parts = |input: &Input| print(&build(cluster, input, "oec").unwrap(), false);
+            assert_eq!(parts(&shared), parts(&whole), "{name}");
+        }
+        let options = ReadOptions { weights: false, ..options };
+        assert!(Input::from_source(source, None, &options).is_err(), "needs the whole");
+    }
 }
 
 #[test]

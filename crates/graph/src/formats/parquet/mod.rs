@@ -50,8 +50,9 @@ impl Format for Parquet {
         read::read(source, options)
     }
 
-    fn shares(&self, source: Source) -> Result<Shares> {
-        Ok(Shares::Edges(Box::new(shares::ParquetFile::open(&source.on_disk(true)?)?)))
+    fn shares(&self, source: Source, options: &ReadOptions<'_>) -> Result<Shares> {
+        let file = shares::ParquetFile::open(&source.on_disk(true)?, options)?;
+        Ok(Shares::Edges(Box::new(file)))
     }
 
     fn writer(&self) -> Option<&dyn Write> {

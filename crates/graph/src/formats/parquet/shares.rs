@@ -17,8 +17,8 @@ pub(super) struct ParquetFile {
 }
 
 impl ParquetFile {
-    pub(super) fn open(source: &Source) -> Result<Self> {
-        let files = Files::open(source, &ReadOptions::default())?;
+    pub(super) fn open(source: &Source, options: &ReadOptions<'_>) -> Result<Self> {
+        let files = Files::open(source, options)?;
         Ok(ParquetFile { name: source.name().to_owned(), files })
     }
 }

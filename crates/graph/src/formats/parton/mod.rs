@@ -78,7 +78,7 @@ impl Format for Parton {
         read_verified(&source.bytes()?, weights, options.progress)
     }
 
-    fn shares(&self, source: Source) -> Result<Shares> {
+    fn shares(&self, source: Source, _: &ReadOptions<'_>) -> Result<Shares> {
         let source = source.on_disk(true)?;
         let bytes = source.bytes()?;
         let contents = Contents::read(&bytes)?;
