@@ -108,6 +108,8 @@ fn columns_and_ids_are_as_the_user_says() {
         let (source, destination) = (column(source), column(destination));
         Some(Columns { source, destination, weight: weight.map(column) })
     };
+    let (source, destination) = (Column::Position(3), Column::Position(1));
+    let places = Some(Columns { source, destination, weight: None });
     let plain = ReadOptions::default();
     let table: String =
         (0..90).map(|i| format!("{},{},{},{}\n", i % 7, i * i % 31, i, i * 5 % 29)).collect();
@@ -117,7 +119,7 @@ fn columns_and_ids_are_as_the_user_says() {
         ("t.csv", ReadOptions { columns: columns("from", "to", Some("cost")), ..plain.clone() }),
         ("t.csv", ReadOptions { columns: columns("from", "to", None), ..names.clone() }),
         ("t.csv", ReadOptions { bipartite: true, ..plain.clone() }),
-        ("t.csv", ReadOptions { header: Some(false), ..names.clone() }),
+        ("t.csv", ReadOptions { header: Some(false), columns: places, ..names.clone() }),
         ("t.adj", names),
     ];
     let mut clusters = Clusters::new(&[1, 3, 7]);
