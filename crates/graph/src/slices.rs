@@ -39,7 +39,8 @@ pub struct Piece {
     pub listed: IdList,
     /// Whether every weight is an integer that fits `u32`.
     pub whole: bool,
-    /// What the edges leave over when each is weighed against its mirror image; see [`skewness`].
+    /// What the edges leave over when each is weighed against its mirror image: the sum over all
+    /// pieces, wrapping around, is 0 if every edge has its image. Only where that must be so.
     pub skewness: u64,
 }
 
