@@ -181,32 +181,37 @@ impl Input {
 }
 
 impl Input {
-    /// The graph as hosts take it: each its own rows where the input allows that and nothing is to
-    /// be changed, else their rows of the whole graph.
+    /// The graph as hosts take it: each its own share where nothing is to be changed, else their
+    /// rows of the whole graph.
     pub(crate) fn open(&self, watch: &Watch) -> Result<parton::partition::Input, Failure> {
-        if self.reading.is_default() && self.cleaning.is_default() {
-            parton::partition::Input::open(&self.graph).map_err(|error| match error {
-                parton::partition::Error::Graph(error) => error.into(),
-                other => Failure::bug(other.to_string()),
-            })
-        } else {
-            Ok(self.load(watch)?.into())
+        use parton::partition::{Error, Input as Shared};
+        let options =
+            self.reading.options(self.cleaning.direction(), &self.cleaning.weights, watch);
+        if options.need_whole() || !self.cleaning.is_default() {
+            return Ok(self.load(watch)?.into());
         }
+        let opened = match Spec::is_spec(&self.graph) {
+            true => {
+                self.reading.refuse_for(&self.graph)?;
+                Shared::open(&self.graph)
+            }
+            false => {
+                let format = self.reading.format.as_deref().map(formats::by_name).transpose()?;
+                Shared::from_source(Source::find(&self.graph)?, format, &options)
+            }
+        };
+        let input = opened.map_err(|error| match error {
+            Error::Graph(error) => error.into(),
+            other => Failure::bug(other.to_string()),
+        })?;
+        if let Some(note) = input.note() {
+            watch.note(note);
+        }
+        Ok(input)
     }
 }
 
 impl Reading {
-    fn is_default(&self) -> bool {
-        let Reading { format, vertices, ids, columns, bipartite, header, weight_type } = self;
-        format.is_none()
-            && !bipartite
-            && vertices.is_none()
-            && *ids == IdChoice::Auto
-            && columns.is_none()
-            && header.is_none()
-            && weight_type.is_none()
-    }
-
     fn weight_kind(&self) -> Option<WeightKind> {
         self.weight_type.map(|t| match t {
             WeightType::U32 => WeightKind::U32,
