@@ -203,13 +203,13 @@ fn cuts<I: Id>(net: &mut Net, ids: &[I]) -> Result<Vec<I>> {
     Ok((1..hosts).filter_map(|h| samples.get(samples.len() * h / hosts).cloned()).collect())
 }
 
-/// What users call the vertices that a host masters, in the order of their local ids.
+/// What users call some vertices, such as those that a host masters.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Originals {
     /// A vertex is called by its global id plus this.
     Offset(u64),
-    /// Integers, one per master.
+    /// Integers, one per vertex.
     Integers(Vec<u64>),
-    /// Names, one per master.
+    /// Names, one per vertex.
     Names(Names),
 }
