@@ -20,6 +20,11 @@ pub trait Algorithm: Sync {
     /// Names of the options that are its own, as users write them.
     fn options(&self) -> &'static [&'static str];
 
+    /// Whether what the user asks makes sense, found out before there is a graph.
+    fn accepts(&self, _: &Options) -> Result<()> {
+        Ok(())
+    }
+
     /// Runs it. Every host must call this.
     fn run(&self, job: &mut Job<'_, '_>) -> Result<Answer>;
 

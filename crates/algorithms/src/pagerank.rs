@@ -170,6 +170,10 @@ impl Algorithm for PageRank {
         &["tolerance", "damping", "dangling", "unnormalized"]
     }
 
+    fn accepts(&self, options: &Options) -> Result<()> {
+        limits(options).map(drop)
+    }
+
     fn run(&self, job: &mut Job<'_, '_>) -> Result<Answer> {
         let limits = limits(job.options)?;
         let (engine, why) = job.engine(Kind::Frontier, "every vertex collects in every round");
