@@ -181,14 +181,16 @@ impl Input {
 }
 
 impl Input {
+    /// Whether the graph is taken as it is found.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.reading.is_default() && self.cleaning.is_default()
+    }
+
     /// The graph as hosts take it: each its own rows where the input allows that and nothing is to
     /// be changed, else their rows of the whole graph.
     pub(crate) fn open(&self, watch: &Watch) -> Result<parton::partition::Input, Failure> {
-        if self.reading.is_default() && self.cleaning.is_default() {
-            parton::partition::Input::open(&self.graph).map_err(|error| match error {
-                parton::partition::Error::Graph(error) => error.into(),
-                other => Failure::bug(other.to_string()),
-            })
+        if self.is_plain() {
+            Ok(parton::partition::Input::open(&self.graph)?)
         } else {
             Ok(self.load(watch)?.into())
         }
