@@ -127,6 +127,12 @@ impl Failure {
         Failure { message: message.into(), code: BUG }
     }
 
+    /// The code to end with.
+    #[cfg(test)]
+    pub(crate) fn code(&self) -> u8 {
+        self.code
+    }
+
     /// Prints the message and ends with the code.
     pub(crate) fn report(&self) -> ExitCode {
         // When even standard error is closed there is nobody left to tell.

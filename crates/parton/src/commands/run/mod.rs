@@ -164,7 +164,8 @@ impl Run {
         parts: Vec<output::Part>,
         watch: &Watch,
     ) -> Result<Done, Failure> {
-        let trouble = self.trouble(report);
+        let stopped = (!report.converged()).then(|| report.not_converged());
+        let trouble = trouble(report.complaint(), stopped.as_deref(), self.max_rounds.is_some());
         if let Some(path) = self.output.as_deref().filter(|_| report.is_usable()) {
             output::write(&Table::new(parts), path)?;
             watch.note(&format!("wrote {}", path.display()));
@@ -175,32 +176,14 @@ impl Run {
             page.commit()?;
             watch.note(&format!("wrote {}", path.display()));
         }
-        if !report.converged() && trouble.is_none() {
-            watch.warn(&report.not_converged());
+        if let Some(stopped) = stopped.filter(|_| trouble.is_none()) {
+            watch.warn(&stopped);
         }
         let text = match self.json {
             true => format!("{:#}\n", report.as_json()),
             false => report.as_text(),
         };
         Ok(Done { text, trouble })
-    }
-
-    /// Why the command must not end as if all were well.
-    fn trouble(&self, report: &Report) -> Option<Failure> {
-        match (report.complaint(), report.converged()) {
-            (Some(complaint), true) => Some(Failure::bug(format!(
-                "the answer is wrong: {complaint}; nothing was written to --output"
-            ))),
-            // Values that are not final cannot pass; that is nobody's fault.
-            (Some(complaint), false) => Some(Failure::not_converged(format!(
-                "{}, and they do not pass: {complaint}; nothing was written to --output",
-                report.not_converged()
-            ))),
-            (None, false) if self.max_rounds.is_none() => {
-                Some(Failure::not_converged(report.not_converged()))
-            }
-            _ => None,
-        }
     }
 
     /// The hosts of a saved partition, unless something else is asked of it.
@@ -231,6 +214,22 @@ impl Run {
     }
 }
 
+/// Why the command must not end as if all were well: what the proof found, and that the run was
+/// stopped; `limited` if the user wanted it to be.
+fn trouble(complaint: Option<&str>, stopped: Option<&str>, limited: bool) -> Option<Failure> {
+    match (complaint, stopped) {
+        (Some(complaint), None) => {
+            Some(Failure::bug(format!("the answer is wrong and was not written: {complaint}")))
+        }
+        // Values that are not final cannot pass; that is nobody's fault.
+        (Some(complaint), Some(stopped)) => {
+            Some(Failure::not_converged(format!("{stopped}, and were not written: {complaint}")))
+        }
+        (None, Some(stopped)) if !limited => Some(Failure::not_converged(stopped)),
+        (None, _) => None,
+    }
+}
+
 /// A policy for so many hosts, and why.
 fn choose_policy(hosts: usize) -> (&'static str, Option<&'static str>) {
     match hosts {
@@ -247,4 +246,29 @@ fn optimize(name: &str) -> Optimize {
 
 fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, NonZeroUsize::get)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wrong_answers_are_bugs_unless_the_run_was_stopped() {
+        let code = |complaint, stopped, limited| {
+            trouble(complaint, stopped, limited).map(|failure| failure.code())
+        };
+        assert_eq!(code(None, None, false), None);
+        assert_eq!(code(Some("wrong"), None, false), Some(70));
+        assert_eq!(code(Some("wrong"), Some("stopped"), true), Some(3));
+        assert_eq!(code(None, Some("stopped"), false), Some(3));
+        assert_eq!(code(None, Some("stopped"), true), None);
+    }
+
+    #[test]
+    fn the_policy_follows_the_hosts() {
+        assert_eq!(
+            [1, 2, 16, 17].map(|hosts| choose_policy(hosts).0),
+            ["oec", "oec", "oec", "cvc"]
+        );
+    }
 }

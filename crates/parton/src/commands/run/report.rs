@@ -91,8 +91,13 @@ impl Report {
 
     /// The warning of a run that was stopped.
     pub(super) fn not_converged(&self) -> String {
-        let rounds = show::count(self.run.rounds.len() as u64);
-        format!("not converged: the values are not final after {rounds} rounds")
+        match self.run.rounds.len() {
+            1 => "not converged: the values are not final after 1 round".into(),
+            rounds => {
+                let rounds = show::count(rounds as u64);
+                format!("not converged: the values are not final after {rounds} rounds")
+            }
+        }
     }
 
     pub(super) fn as_json(&self) -> Value {
