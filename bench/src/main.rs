@@ -7,6 +7,9 @@ mod load;
 mod measure;
 mod net;
 mod partition;
+mod plot;
+mod volume;
+mod wire;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -15,13 +18,17 @@ fn main() {
         ["load", ref options @ ..] => load::run(options),
         ["net"] => net::run(),
         ["partition", ref options @ ..] => partition::run(options),
+        ["volume", ref options @ ..] => volume::run(options),
+        ["wire"] => wire::run(),
         ["--measure", contestant, input] => {
             measure::in_this_process(load::CONTESTANTS, contestant, input)
         }
         _ => {
             eprintln!(
                 "parton-bench load [--scale N] [--turns N] [--folder DIR]\nparton-bench net\n\
-                 parton-bench partition [--scale N] [--hosts N] [--turns N] [--folder DIR]"
+                 parton-bench partition [--scale N] [--hosts N] [--turns N] [--folder DIR]\n\
+                 parton-bench volume --data DIR [--plot FILE.svg]\n\
+                 parton-bench wire"
             );
             std::process::exit(2);
         }

@@ -12,14 +12,15 @@ const INSTRUMENT: &str = "--cfg fuzzing -Cpasses=sancov-module \
     -Cllvm-args=-sanitizer-coverage-trace-compares \
     -Ccodegen-units=1 -Cdebug-assertions";
 
-/// Fuzzes one format, or all of them in turn, for so many seconds each.
+/// Fuzzes one target, a format or the messages between hosts, or all of them in turn, for so many
+/// seconds each.
 pub(crate) fn run(arguments: &[&str]) -> bool {
     let (wanted, seconds) = match arguments {
         [] => (None, "60"),
-        [format] => (Some(*format), "60"),
-        [format, seconds, ..] => (Some(*format), *seconds),
+        [target] => (Some(*target), "60"),
+        [target, seconds, ..] => (Some(*target), *seconds),
     };
-    let known = match formats() {
+    let known = match targets() {
         Ok(known) => known,
         Err(problem) => {
             eprintln!("{problem}");
@@ -27,12 +28,12 @@ pub(crate) fn run(arguments: &[&str]) -> bool {
         }
     };
     match wanted {
-        Some(format) if !known.iter().any(|name| name == format) => {
-            eprintln!("unknown format '{format}'; known: {}", known.join(", "));
+        Some(target) if !known.iter().any(|name| name == target) => {
+            eprintln!("unknown target '{target}'; known: {}", known.join(", "));
             false
         }
-        Some(format) => fuzz(format, seconds),
-        None => known.iter().all(|format| fuzz(format, seconds)),
+        Some(target) => fuzz(target, seconds),
+        None => known.iter().all(|target| fuzz(target, seconds)),
     }
 }
 
@@ -42,12 +43,12 @@ fn fuzzer(arguments: &[&str]) -> Command {
     let target = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
     let run = ["run", "--release", "--manifest-path", "fuzz/Cargo.toml", "--target", &target, "--"];
     let mut fuzzer = cargo(&[&run[..], arguments].concat());
-    fuzzer.env("RUSTFLAGS", INSTRUMENT).env_remove("PARTON_FUZZ_FORMAT");
+    fuzzer.env("RUSTFLAGS", INSTRUMENT).env_remove("PARTON_FUZZ_TARGET");
     fuzzer
 }
 
-/// The names of all formats, which the fuzzer prints when it is given none.
-fn formats() -> Result<Vec<String>, String> {
+/// The names of all targets, which the fuzzer prints when it is given none.
+fn targets() -> Result<Vec<String>, String> {
     let output = fuzzer(&[]).stderr(Stdio::inherit()).output();
     let output = output.map_err(|error| format!("cannot run cargo: {error}"))?;
     if !output.status.success() {
@@ -56,9 +57,9 @@ fn formats() -> Result<Vec<String>, String> {
     Ok(String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect())
 }
 
-fn fuzz(format: &str, seconds: &str) -> bool {
+fn fuzz(target: &str, seconds: &str) -> bool {
     let [corpus, artifacts] =
-        ["corpus", "artifacts"].map(|folder| root().join("fuzz").join(folder).join(format));
+        ["corpus", "artifacts"].map(|folder| root().join("fuzz").join(folder).join(target));
     for folder in [&corpus, &artifacts] {
         if let Err(error) = std::fs::create_dir_all(folder) {
             eprintln!("{}: {error}", folder.display());
@@ -74,6 +75,6 @@ fn fuzz(format: &str, seconds: &str) -> bool {
         "-print_final_stats=1",
         &corpus.to_string_lossy(),
     ]);
-    fuzzer.env("PARTON_FUZZ_FORMAT", format).env("PARTON_FUZZ_CORPUS", &corpus);
-    step(&format!("fuzz {format}"), &mut fuzzer)
+    fuzzer.env("PARTON_FUZZ_TARGET", target).env("PARTON_FUZZ_CORPUS", &corpus);
+    step(&format!("fuzz {target}"), &mut fuzzer)
 }

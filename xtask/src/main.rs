@@ -10,7 +10,8 @@ const USAGE: &str = "\
 cargo xtask test                     everything that must pass: format, lints, tests, docs
 cargo xtask bench load [OPTIONS]     loading and generating, beside other libraries
 cargo xtask bench net                messages and collectives between hosts, runs of the simulator
-cargo xtask fuzz [FORMAT] [SECONDS]  coverage-guided fuzzing of the readers, on stable Rust";
+cargo xtask bench wire               encoding and decoding messages
+cargo xtask fuzz [TARGET] [SECONDS]  coverage-guided fuzzing of readers and messages, on stable Rust";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

@@ -1,118 +1,79 @@
-//! Wire encodings (naive stand-in).
-use std::borrow::Cow;
-/// kind
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)]
+//! Wire encodings: one message in the fewest bytes.
+//!
+//! Two hosts that share proxies agreed once on their order: a *route*. A message tells the values
+//! at some *places* of a route, positions in that order. Which places, and which values, differs
+//! from round to round, so every message is written in whatever encoding is smallest for it. That
+//! is computed, not guessed: a [`Plan`] knows its size to the byte before anything is written.
+//! `docs/wire.md` draws the layout.
+
+mod bits;
+mod decode;
+mod error;
+mod header;
+mod indices;
+mod plan;
+mod rice;
+mod values;
+
+#[cfg(test)]
+mod tests;
+
+pub use decode::{Decoded, DecodedPlaces, decode};
+pub use error::WireError;
+pub use plan::{Plan, write_with_ids};
+
+/// What the values of a message are, as far as encodings care.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ValueKind {
+    /// Unsigned integers of 4 bytes.
     U32,
+    /// Unsigned integers of 8 bytes.
     U64,
+    /// So many bytes each, which travel as they are: floating-point numbers, vectors.
     Plain(usize),
 }
-#[allow(missing_docs)]
+
 impl ValueKind {
+    /// Bytes of one value.
     pub fn bytes(self) -> usize {
         match self {
-            ValueKind::U32 => 4,
-            ValueKind::U64 => 8,
-            ValueKind::Plain(n) => n,
+            ValueKind::U32 => size_of::<u32>(),
+            ValueKind::U64 => size_of::<u64>(),
+            ValueKind::Plain(bytes) => bytes,
         }
     }
 }
-#[allow(missing_docs)]
-#[derive(Default, Clone, Copy, PartialEq, Eq, Debug)]
+
+/// Bytes of a message, by what they are for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Size {
+    /// Bytes of values, with the base of packed ones.
     pub values: u64,
+    /// All other bytes: the header, and which places the values belong to.
     pub metadata: u64,
 }
-#[allow(missing_docs)]
+
 impl Size {
+    /// Bytes in total.
     pub fn total(self) -> u64 {
         self.values + self.metadata
     }
 }
-#[allow(missing_docs)]
-#[derive(Clone, Copy, Debug)]
+
+/// Which places of a route a message is about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Places<'a> {
+    /// All of them.
     All,
+    /// These: ascending, distinct, less than the length of the route.
     Some(&'a [u32]),
 }
-#[allow(missing_docs)]
-pub struct Plan(Size);
-#[allow(missing_docs)]
-impl Plan {
-    pub fn new(_: ValueKind, _: usize, p: Places<'_>, v: &[u8]) -> Plan {
-        Plan(Size {
-            values: v.len() as u64,
-            metadata: 8 + match p {
-                Places::All => 0,
-                Places::Some(p) => 4 * p.len() as u64,
-            },
-        })
-    }
-    pub fn size(&self) -> Size {
-        self.0
-    }
-    pub fn write(&self, p: Places<'_>, v: &[u8]) -> Vec<u8> {
-        match p {
-            Places::All => {
-                let mut o = vec![0u8; 8];
-                o.extend_from_slice(v);
-                o
-            }
-            Places::Some(p) => {
-                let mut o = (1u32.to_le_bytes()).to_vec();
-                o.extend((p.len() as u32).to_le_bytes());
-                for x in p {
-                    o.extend(x.to_le_bytes());
-                }
-                o.extend_from_slice(v);
-                o
-            }
+
+impl Places<'_> {
+    fn count(self, len: usize) -> usize {
+        match self {
+            Places::All => len,
+            Places::Some(places) => places.len(),
         }
     }
-}
-#[allow(missing_docs)]
-pub fn dense_could_win(_: ValueKind, _: usize, _: Size, _: &[u8]) -> bool {
-    false
-}
-#[allow(missing_docs)]
-pub fn write_with_ids(_: ValueKind, ids: &[u32], v: &[u8]) -> (Vec<u8>, Size) {
-    let mut o = (2u32.to_le_bytes()).to_vec();
-    o.extend((ids.len() as u32).to_le_bytes());
-    for x in ids {
-        o.extend(x.to_le_bytes());
-    }
-    o.extend_from_slice(v);
-    (o, Size { values: v.len() as u64, metadata: 8 + 4 * ids.len() as u64 })
-}
-#[allow(missing_docs)]
-pub enum DecodedPlaces {
-    All,
-    Some(Vec<u32>),
-    GlobalIds(Vec<u32>),
-}
-#[allow(missing_docs)]
-pub struct Decoded<'a> {
-    pub places: DecodedPlaces,
-    pub values: Cow<'a, [u8]>,
-}
-#[allow(missing_docs)]
-#[derive(Debug, thiserror::Error)]
-#[error("bad")]
-pub struct WireError;
-#[allow(missing_docs)]
-pub fn decode<'a>(_: ValueKind, _: usize, b: &'a [u8]) -> Result<Decoded<'a>, WireError> {
-    let m = u32::from_le_bytes(b[..4].try_into().unwrap());
-    let k = u32::from_le_bytes(b[4..8].try_into().unwrap()) as usize;
-    if m == 0 {
-        return Ok(Decoded { places: DecodedPlaces::All, values: Cow::Borrowed(&b[8..]) });
-    }
-    let p: Vec<u32> = b[8..8 + 4 * k]
-        .chunks_exact(4)
-        .map(|c| u32::from_le_bytes(c.try_into().unwrap()))
-        .collect();
-    Ok(Decoded {
-        places: if m == 1 { DecodedPlaces::Some(p) } else { DecodedPlaces::GlobalIds(p) },
-        values: Cow::Borrowed(&b[8 + 4 * k..]),
-    })
 }

@@ -47,6 +47,12 @@ const CHANNEL: u16 = 0x20;
 /// what a transport or a 32-bit count can carry.
 const PLACES_PER_MESSAGE: usize = 1 << 26;
 
+/// Values that are not updated are looked at when more than one in so many is: a few bytes are
+/// not worth the time of all places of a route.
+const DENSE_AT_LEAST: usize = 16;
+/// Values that tell whether it can pay to send all.
+const SAMPLES: usize = 16;
+
 /// One host's end of the synchronisation of fields. All hosts must call the same methods in the
 /// same order.
 pub struct Substrate<'a> {
@@ -133,7 +139,7 @@ impl<'a> Substrate<'a> {
             let mirrors = routes.mirrors(end);
             let route = match phase {
                 Phase::Reduce => Route::Range(mirrors.clone()),
-                Phase::Broadcast => Route::List(routes.masters(end)),
+                Phase::Broadcast => Route::Masters(routes, routes.master_parts().at(end)),
             };
             self.send(field, peer, tag, phase, &route)?;
             if phase == Phase::Reduce {
@@ -144,7 +150,7 @@ impl<'a> Substrate<'a> {
         for peer in HostId::all(partition.num_hosts()).filter(|&peer| peer != partition.host()) {
             let routes = partition.routes(peer);
             let route = match phase {
-                Phase::Reduce => Route::List(routes.masters(end)),
+                Phase::Reduce => Route::Masters(routes, routes.master_parts().at(end)),
                 Phase::Broadcast => Route::Range(routes.mirrors(end)),
             };
             self.receive(field, peer, tag, phase, &route)?;
@@ -222,6 +228,16 @@ impl<'a> Substrate<'a> {
     }
 }
 
+/// A few values of a route.
+fn sample(field: &dyn Field, route: &Route<'_>) -> Vec<u8> {
+    let mut some = Outgoing::default();
+    for piece in route.pieces(route.len().div_ceil(SAMPLES)) {
+        let first = piece.pieces(1).next().expect("pieces are not empty");
+        field.extract(first, Which::All, &mut some);
+    }
+    some.values
+}
+
 /// The smallest message that tells what is updated on a route.
 fn smallest(field: &dyn Field, route: &Route<'_>, updated: &mut Outgoing) -> (Vec<u8>, Size) {
     let Shape { kind, delivery } = field.shape();
@@ -231,16 +247,14 @@ fn smallest(field: &dyn Field, route: &Route<'_>, updated: &mut Outgoing) -> (Ve
         _ => Places::Some(&updated.places),
     };
     let exact = Plan::new(kind, len, places, &updated.values);
-    if delivery == Delivery::Label
-        && !updated.places.is_empty()
-        && encode::dense_could_win(kind, len, exact.size(), &updated.values)
-    {
+    let may_be_dense = delivery == Delivery::Label && updated.places.len() > len / DENSE_AT_LEAST;
+    if may_be_dense && exact.dense_could_win(&sample(field, route)) {
         let mut all = Outgoing::default();
         field.extract(route.clone(), Which::All, &mut all);
         let dense = Plan::new(kind, len, Places::All, &all.values);
         if dense.size().total() < exact.size().total() {
-            return (dense.write(Places::All, &all.values), dense.size());
+            return (dense.write(), dense.size());
         }
     }
-    (exact.write(places, &updated.values), exact.size())
+    (exact.write(), exact.size())
 }

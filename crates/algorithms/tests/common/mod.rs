@@ -1,0 +1,174 @@
+//! Running algorithms on small graphs over any cluster, and comparing with the serial oracle.
+
+use parton_algorithms::{Algorithm, Column, Error, Fact, Job, Options, Values};
+use parton_engine::RunReport;
+use parton_graph::{Csr, Direction, Graph, LocalId, Weight};
+use parton_net::Cluster;
+use parton_partition::{Input, Partition, Plan, policies};
+use parton_sync::{Optimize, Substrate};
+
+/// Every policy that needs no file.
+pub(crate) fn all_policies() -> Vec<&'static str> {
+    policies::ALL.iter().filter(|kind| kind.argument.is_none()).map(|kind| kind.name).collect()
+}
+
+pub(crate) fn graph_of<W: Weight>(vertices: usize, edges: &[(u32, u32, W)]) -> Graph
+where
+    parton_graph::Adjacency: From<Csr<W>>,
+{
+    Graph::dense(Csr::from_edges(vertices, edges), "test")
+}
+
+fn unweighted(vertices: usize, edges: impl IntoIterator<Item = (u32, u32)>) -> Graph {
+    let edges: Vec<_> = edges.into_iter().map(|(s, d)| (s, d, ())).collect();
+    graph_of(vertices, &edges)
+}
+
+fn weighted(vertices: usize, edges: impl IntoIterator<Item = (u32, u32)>) -> Graph {
+    let weigh = |(s, d)| (s, d, (s * 31 + d * 17) % 64);
+    graph_of(vertices, &edges.into_iter().map(weigh).collect::<Vec<_>>())
+}
+
+/// Small graphs that have gone wrong before, or would.
+pub(crate) fn nasty_graphs() -> Vec<(&'static str, Graph)> {
+    let star = || (1..40).map(|v| (0, v)).chain((1..40).map(|v| (v, 0)));
+    let chain = || (0..30).map(|v| (v, v + 1));
+    let backward = || (0..30).map(|v| (v + 1, v));
+    let hub = || (0..200).map(|v| (v % 3, v % 50)).chain((0..50).map(|v| (v, 7)));
+    let real = |(s, d): (u32, u32)| (s, d, f64::from((s * 7 + d * 3) % 11) / 4.0);
+    let mut both_ways = unweighted(31, chain()).undirected();
+    both_ways.direction = Direction::Undirected;
+    vec![
+        ("empty", unweighted(0, [])),
+        ("one vertex", unweighted(1, [])),
+        ("one self-loop", unweighted(1, [(0, 0)])),
+        ("no edges", unweighted(5, [])),
+        ("one edge", unweighted(2, [(1, 0)])),
+        ("loops and parallel edges", weighted(3, [(0, 1), (0, 1), (1, 1), (2, 2), (1, 0)])),
+        ("star", unweighted(40, star())),
+        ("chain", weighted(31, chain())),
+        ("chain backward", unweighted(31, backward())),
+        ("chain both ways", both_ways),
+        ("hub and isolated vertices", weighted(60, hub())),
+        ("real weights", graph_of(60, &hub().map(real).collect::<Vec<_>>())),
+        ("single precision", graph_of(4, &[(0, 1, 0.1f32), (1, 2, 0.2), (0, 2, 0.4), (2, 3, 0.0)])),
+        ("weight zero on a cycle", graph_of(4, &[(0, 1, 0u32), (1, 0, 0), (2, 3, 0), (3, 2, 0)])),
+        (
+            "weights that overflow",
+            graph_of(3, &[(0, 1, u32::MAX), (1, 2, u32::MAX), (0, 2, u32::MAX)]),
+        ),
+    ]
+}
+
+/// What all hosts found.
+pub(crate) struct Outcome {
+    pub(crate) columns: Vec<Column>,
+    pub(crate) result: Vec<(&'static str, Fact)>,
+    pub(crate) report: RunReport,
+    /// What is wrong with it.
+    pub(crate) complaint: Option<String>,
+}
+
+/// How to run.
+#[derive(Clone, Copy)]
+pub(crate) struct How<'a> {
+    pub(crate) policy: &'a str,
+    pub(crate) optimize: Optimize,
+    pub(crate) places_per_message: usize,
+}
+
+impl<'a> How<'a> {
+    pub(crate) fn new(policy: &'a str) -> Self {
+        How { policy, optimize: Optimize::ALL, places_per_message: 1 << 20 }
+    }
+}
+
+/// Partitions a graph once, then runs each algorithm on it and checks its certificate.
+pub(crate) fn run(
+    cluster: &mut Cluster,
+    input: &Input,
+    runs: &[(&dyn Algorithm, Options)],
+    how: How<'_>,
+) -> Vec<Outcome> {
+    // A low threshold, so that small graphs have large vertices.
+    let plan = Plan { threshold: 4, ..Plan::new(how.policy) };
+    let launched = cluster.launch(|net| -> Result<_, Error> {
+        let partition =
+            Partition::build(net, input, &plan).map_err(|e| Error::Data(e.to_string()))?;
+        let masters = 0..partition.num_masters() as u32;
+        let globals: Vec<u64> = masters.map(|local| partition.global(LocalId(local)).0).collect();
+        let mut answers = Vec::new();
+        for (algorithm, options) in runs {
+            let mut substrate = Substrate::new(&partition, net, how.optimize)
+                .with_places_per_message(how.places_per_message);
+            let mut job = Job { substrate: &mut substrate, options, watch: &mut () };
+            let answer = algorithm.run(&mut job)?;
+            let complaint = algorithm.check(&mut job, &answer)?;
+            answers.push((answer, complaint));
+        }
+        Ok((globals, answers, partition.num_vertices()))
+    });
+    let hosts = launched.unwrap_or_else(|e| panic!("{}: {e}", how.policy));
+    let vertices = hosts[0].2 as usize;
+    let outcome = |which: usize| {
+        let (first, complaint) = &hosts[0].1[which];
+        for (_, answers, _) in &hosts {
+            let (other, other_complaint) = &answers[which];
+            assert_eq!((&other.result, other_complaint), (&first.result, complaint), "one verdict");
+        }
+        let column = |column: usize| {
+            let parts = hosts
+                .iter()
+                .map(|(globals, answers, _)| (globals, &answers[which].0.columns[column]));
+            merge(vertices, parts)
+        };
+        Outcome {
+            columns: (0..first.columns.len()).map(column).collect(),
+            result: first.result.clone(),
+            report: first.report.clone(),
+            complaint: complaint.clone(),
+        }
+    };
+    (0..runs.len()).map(outcome).collect()
+}
+
+fn merge<'a>(vertices: usize, parts: impl Iterator<Item = (&'a Vec<u64>, &'a Column)>) -> Column {
+    let mut all: Option<Column> = None;
+    for (globals, column) in parts {
+        assert_eq!(globals.len(), column.values.len(), "a value for every master");
+        let whole = all.get_or_insert_with(|| {
+            let values = match column.values {
+                Values::U32(_) => Values::U32(vec![0; vertices]),
+                Values::U64(_) => Values::U64(vec![0; vertices]),
+                Values::F64(_) => Values::F64(vec![0.0; vertices]),
+                Values::Vertices(_) => Values::Vertices(vec![0; vertices]),
+            };
+            Column { name: column.name, values }
+        });
+        for (place, &vertex) in globals.iter().enumerate() {
+            let vertex = vertex as usize;
+            match (&mut whole.values, &column.values) {
+                (Values::U32(all), Values::U32(part))
+                | (Values::Vertices(all), Values::Vertices(part)) => all[vertex] = part[place],
+                (Values::U64(all), Values::U64(part)) => all[vertex] = part[place],
+                (Values::F64(all), Values::F64(part)) => all[vertex] = part[place],
+                _ => panic!("hosts disagree about types"),
+            }
+        }
+    }
+    all.expect("at least one host")
+}
+
+/// Whether columns are the same, real numbers up to rounding.
+pub(crate) fn same(found: &[Column], expected: &[Column]) -> bool {
+    let close = |(a, b): (&f64, &f64)| a == b || (a - b).abs() <= 1e-12 + 1e-9 * b.abs();
+    found.len() == expected.len()
+        && found.iter().zip(expected).all(|(found, expected)| {
+            match (&found.values, &expected.values) {
+                (Values::F64(a), Values::F64(b)) => {
+                    a.len() == b.len() && a.iter().zip(b).all(close)
+                }
+                _ => found == expected,
+            }
+        })
+}

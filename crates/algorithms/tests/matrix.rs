@@ -1,0 +1,135 @@
+//! Every algorithm on every small nasty graph with every policy, engine and optimisation, over
+//! any number of hosts, in process and on a simulated network: the oracle's answer, with a valid
+//! certificate.
+
+mod common;
+
+use common::{How, all_policies, nasty_graphs, run, same};
+use parton_algorithms::{ALL, Algorithm, Options};
+use parton_engine::engines;
+use parton_graph::Graph;
+use parton_net::Cluster;
+use parton_partition::Input;
+use parton_sync::Optimize;
+use proptest::prelude::*;
+
+fn options(engine: Option<engines::Kind>) -> Options {
+    Options { engine, ..Options::default() }
+}
+
+/// Fixed rounds, so that rounding cannot decide when ranks are final.
+fn settled(algorithm: &dyn Algorithm, options: Options) -> Options {
+    match algorithm.name() {
+        "pagerank" => Options { tolerance: 0.0, max_rounds: Some(25), ..options },
+        _ => options,
+    }
+}
+
+fn compare(
+    cluster: &mut Cluster,
+    (name, graph): (&str, &Graph),
+    runs: &[(&dyn Algorithm, Options)],
+    how: How<'_>,
+) {
+    let input = Input::from(graph.clone());
+    let outcomes = run(cluster, &input, runs, how);
+    for (found, (algorithm, options)) in outcomes.iter().zip(runs) {
+        let expected = algorithm.reference(graph, options).expect("an oracle that answers");
+        let what = format!(
+            "{} on {name}, {} hosts, {}, {:?}, {}",
+            algorithm.name(),
+            cluster.num_hosts(),
+            how.policy,
+            options.engine,
+            how.optimize.name()
+        );
+        let columns = &found.columns;
+        assert!(same(columns, &expected), "{what}: {columns:?}, expected {expected:?}");
+        assert_eq!(found.complaint, None, "{what}");
+    }
+}
+
+/// Every algorithm with every engine.
+fn all_runs() -> Vec<(&'static dyn Algorithm, Options)> {
+    let runs = ALL.iter().flat_map(|algorithm| {
+        engines::ALL
+            .iter()
+            .map(|&(engine, ..)| (*algorithm, settled(*algorithm, options(Some(engine)))))
+    });
+    runs.collect()
+}
+
+#[test]
+fn all_engines_policies_and_hosts() {
+    for hosts in [1, 2, 3, 4, 7] {
+        let mut cluster = Cluster::local(hosts).threads_per_host(1);
+        for (name, graph) in &nasty_graphs() {
+            for policy in all_policies() {
+                compare(&mut cluster, (name, graph), &all_runs(), How::new(policy));
+            }
+        }
+    }
+}
+
+#[test]
+fn more_hosts_than_vertices() {
+    let mut cluster = Cluster::local(20).threads_per_host(1);
+    for (name, graph) in nasty_graphs().iter().filter(|(_, graph)| graph.num_vertices() < 20) {
+        for policy in ["oec", "cvc", "hvc"] {
+            compare(&mut cluster, (name, graph), &all_runs(), How::new(policy));
+        }
+    }
+}
+
+#[test]
+fn all_optimisations() {
+    for hosts in [2, 4] {
+        let mut cluster = Cluster::local(hosts).threads_per_host(1);
+        for (name, graph) in &nasty_graphs() {
+            for policy in ["oec", "iec", "cvc", "hvc"] {
+                for (_, optimize) in Optimize::NAMES {
+                    let how = How { optimize, places_per_message: 3, policy };
+                    compare(&mut cluster, (name, graph), &all_runs(), how);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn many_schedules_of_a_simulated_network() {
+    let graphs = nasty_graphs();
+    let policies = all_policies();
+    let runs = all_runs();
+    let mut cluster = Cluster::sim(3, 0);
+    for seed in 0..600 {
+        cluster.set_seed(seed as u64);
+        let (name, graph) = &graphs[seed % graphs.len()];
+        let policy = policies[seed / 7 % policies.len()];
+        let optimize = Optimize::NAMES[seed / 8 % 4].1;
+        let how = How { optimize, ..How::new(policy) };
+        let which = seed % runs.len();
+        compare(&mut cluster, (name, graph), &runs[which..=which], how);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn random_graphs(
+        (vertices, edges) in (1..80usize).prop_flat_map(|n| {
+            let id = 0..n as u32;
+            (Just(n), prop::collection::vec((id.clone(), id, 0..50u32), 0..250))
+        }),
+        hosts in 1..8usize,
+        policy in prop::sample::select(all_policies()),
+        optimize in prop::sample::select(Optimize::NAMES.to_vec()),
+        threads in 1..3usize,
+    ) {
+        let graph = common::graph_of(vertices, &edges);
+        let mut cluster = Cluster::local(hosts).threads_per_host(threads);
+        let how = How { optimize: optimize.1, ..How::new(policy) };
+        compare(&mut cluster, ("random", &graph), &all_runs(), how);
+    }
+}

@@ -1,0 +1,113 @@
+//! How a message will be written, decided by its exact size.
+
+use super::header::{self, Header, Indices};
+use super::values::{self, Span};
+use super::{Places, Size, ValueKind, indices};
+
+/// A message that is about to be written, in the smallest encoding there is for it. Equal messages
+/// have equal plans, on every host.
+#[derive(Clone, Debug)]
+pub struct Plan<'a> {
+    kind: ValueKind,
+    len: usize,
+    places: &'a [u32],
+    values: &'a [u8],
+    /// `None` if there is nothing to say.
+    choice: Option<Choice>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Choice {
+    count: u32,
+    indices: indices::Choice,
+    values: values::Choice,
+    span: Option<Span>,
+}
+
+impl<'a> Plan<'a> {
+    /// The message that tells values, the bytes of one after those of the other, at some places of
+    /// a route of `len`.
+    ///
+    /// # Panics
+    ///
+    /// If there are not as many values as places, or if a place is not on the route.
+    pub fn new(kind: ValueKind, len: usize, places: Places<'a>, values: &'a [u8]) -> Self {
+        let count = places.count(len);
+        assert_eq!(values.len(), count * kind.bytes(), "bytes of {count} values");
+        assert!(u32::try_from(len).is_ok(), "a route of {len} places");
+        let listed = match places {
+            Places::All => &[],
+            Places::Some(some) => some,
+        };
+        assert!(listed.last().is_none_or(|&last| (last as usize) < len), "places on the route");
+        debug_assert!(listed.is_sorted_by(|a, b| a < b), "ascending, distinct places");
+        let choice = (count > 0).then(|| {
+            let span = values::span(kind, values);
+            Choice {
+                count: count as u32,
+                indices: indices::smallest(len, places),
+                values: values::Choice::smallest(kind, span, count),
+                span,
+            }
+        });
+        Plan { kind, len, places: listed, values, choice }
+    }
+
+    /// Bytes the message will have.
+    pub fn size(&self) -> Size {
+        let Some(choice) = self.choice else { return empty_size() };
+        size(choice.values.bytes, choice.indices.bytes)
+    }
+
+    /// Whether the message with the values at *all* places of the route could be smaller than this
+    /// one. Where this says no, they need not be looked up. A few values of other places help to
+    /// say so: values that are sent in one round are often equal, those of a route seldom.
+    pub fn dense_could_win(&self, others: &[u8]) -> bool {
+        let Some(choice) = self.choice else { return false };
+        let span = choice.span.map(|span| values::widened(self.kind, span, others));
+        let all = values::Choice::smallest(self.kind, span, self.len);
+        size(all.bytes, 0).total() < self.size().total()
+    }
+
+    /// The message.
+    pub fn write(&self) -> Vec<u8> {
+        let Some(choice) = self.choice else { return header::EMPTY_MESSAGE.to_vec() };
+        let encoding = choice.indices.encoding;
+        let header =
+            Header { indices: encoding, values: choice.values.encoding(), count: choice.count };
+        let mut message = Vec::with_capacity(self.size().total() as usize);
+        message.extend_from_slice(&header.write());
+        values::write(&mut message, self.kind, choice.values, self.values);
+        indices::write(&mut message, encoding, self.len, self.places);
+        message
+    }
+}
+
+/// The message for hosts that have not agreed on routes: each value with the global id of its
+/// vertex.
+///
+/// # Panics
+///
+/// If there are not as many values as ids, or 2^32 of them.
+pub fn write_with_ids(kind: ValueKind, ids: &[u32], values: &[u8]) -> (Vec<u8>, Size) {
+    assert_eq!(values.len(), ids.len() * kind.bytes(), "bytes of {} values", ids.len());
+    if ids.is_empty() {
+        return (header::EMPTY_MESSAGE.to_vec(), empty_size());
+    }
+    let (indices, count) = (Indices::GlobalIds, u32::try_from(ids.len()).expect("a u32 count"));
+    let header = Header { indices, values: header::Values::Raw, count };
+    let size = size(values.len() as u64, size_of_val(ids) as u64);
+    let mut message = Vec::with_capacity(size.total() as usize);
+    message.extend_from_slice(&header.write());
+    message.extend_from_slice(values);
+    indices::write(&mut message, indices, 0, ids);
+    (message, size)
+}
+
+fn size(values: u64, indices: u64) -> Size {
+    Size { values, metadata: header::BYTES as u64 + indices }
+}
+
+fn empty_size() -> Size {
+    Size { values: 0, metadata: header::EMPTY_MESSAGE.len() as u64 }
+}

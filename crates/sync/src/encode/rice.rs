@@ -1,0 +1,151 @@
+//! Compact indices: an ascending list of places as the gaps between them, in a Rice code.
+//!
+//! A gap is the number of places left out before one that is listed. With parameter *k* it is
+//! written as its quotient by 2^*k*, so many zeros and a one, followed by its *k* lowest bits.
+//! Where listed places are spread evenly, gaps are geometric and this code is within a few per
+//! cent of their entropy.
+
+use super::WireError;
+use super::bits::{BitReader, BitWriter, bytes_of, low_mask};
+use super::decode::Section;
+
+/// Places are less than 2^32 - 1, so a greater parameter never helps.
+pub(super) const MAX_PARAMETER: u8 = 31;
+
+/// Parameters of which one is the best.
+const CANDIDATES: usize = 3;
+
+/// A list in the code that is smallest for it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Cost {
+    pub(super) parameter: u8,
+    pub(super) bytes: u64,
+}
+
+/// The smallest code for `listed` places, one at least, of which the last one is `end - 1`. Gaps of
+/// zero may be left out of `gaps`.
+///
+/// The code takes S(k) + listed × (1 + k) bits, where S(k) is the sum of the quotients. With each
+/// step of k the quotients are halved and rounded down, so S never falls by more than in the step
+/// before: once a step does not pay, none does. For a mean gap m, the step from k to k + 1 pays
+/// whenever m / 2^k ≥ 3, and does not once m / 2^k ≤ 1. That leaves three parameters to try.
+pub(super) fn cost(listed: usize, end: u32, gaps: impl Iterator<Item = u32>) -> Cost {
+    let listed = listed as u64;
+    let sum_of_gaps = u64::from(end) - listed;
+    let greatest = ceil_log2(sum_of_gaps.div_ceil(listed));
+    if greatest == 0 {
+        return Cost { parameter: 0, bytes: bytes_of(end.into()) };
+    }
+    let least = greatest.saturating_sub(CANDIDATES as u32 - 1);
+    // No sum exceeds that of the gaps, which is less than 2^32; small sums are added many at once.
+    let quotients = gaps.fold([0u32; CANDIDATES], |sums, gap| {
+        std::array::from_fn(|i| sums[i] + (gap >> (least + i as u32).min(greatest)))
+    });
+    let costs = (least..=greatest).zip(quotients).map(|(parameter, quotients)| {
+        let bits = u64::from(quotients) + listed * u64::from(1 + parameter);
+        Cost { parameter: parameter as u8, bytes: bytes_of(bits) }
+    });
+    costs.min_by_key(|cost| cost.bytes).expect("a candidate")
+}
+
+/// The least k with 2^k ≥ x, at most what a parameter may be.
+fn ceil_log2(x: u64) -> u32 {
+    (u64::BITS - x.saturating_sub(1).leading_zeros()).min(MAX_PARAMETER.into())
+}
+
+/// The gaps before ascending places.
+pub(super) fn gaps(places: &[u32]) -> impl Iterator<Item = u32> {
+    let first = places.first().copied().into_iter();
+    first.chain(places.windows(2).map(|pair| pair[1].wrapping_sub(pair[0]).wrapping_sub(1)))
+}
+
+/// Appends ascending places.
+pub(super) fn write(out: &mut Vec<u8>, places: &[u32], parameter: u8) {
+    let parameter = u32::from(parameter);
+    let mask = low_mask(parameter) as u32;
+    let mut writer = BitWriter::new(out);
+    let mut next = 0;
+    for &place in places {
+        let gap = place.wrapping_sub(next);
+        next = place + 1;
+        let quotient = gap >> parameter;
+        let tail = u64::from(gap & mask) << 1 | 1;
+        if quotient < u32::BITS {
+            writer.put(tail << quotient, quotient + 1 + parameter);
+        } else {
+            writer.put_zeros(quotient.into());
+            writer.put(tail, 1 + parameter);
+        }
+    }
+    writer.finish();
+}
+
+/// Reads `listed` places of a route of `len` from a section that holds nothing else.
+pub(super) fn read(
+    section: Section<'_>,
+    listed: usize,
+    parameter: u8,
+    len: usize,
+) -> Result<Vec<u32>, WireError> {
+    let unfinished = WireError::Unfinished { at: section.start };
+    // Every place takes a bit at least: check before memory is taken.
+    if listed as u64 > section.bytes.len() as u64 * 8 {
+        return Err(unfinished);
+    }
+    let mut reader = BitReader::new(section.bytes);
+    let mut places = vec![0; listed];
+    let mut next = 0;
+    for place in &mut places {
+        next += read_gap(&mut reader, parameter.into()).ok_or(unfinished)?;
+        if next >= len as u64 {
+            return Err(WireError::Place { at: section.start, place: next, len });
+        }
+        *place = next as u32;
+        next += 1;
+    }
+    section.expect_bits(reader.bits_read())?;
+    Ok(places)
+}
+
+/// The next gap, less than 2^64 - 2^32; `None` where the bits end.
+#[inline]
+fn read_gap(reader: &mut BitReader<'_>, parameter: u32) -> Option<u64> {
+    let (window, held) = reader.peek();
+    let quotient = window.trailing_zeros();
+    let bits = quotient + 1 + parameter;
+    if bits > held {
+        let gap;
+        (*reader, gap) = read_long_gap(*reader, parameter)?;
+        return Some(gap);
+    }
+    reader.skip(bits);
+    let rest = window >> quotient >> 1;
+    Some(u64::from(quotient) << parameter | rest & low_mask(parameter))
+}
+
+/// A gap that one look does not show, and the reader after it.
+#[cold]
+fn read_long_gap(mut reader: BitReader<'_>, parameter: u32) -> Option<(BitReader<'_>, u64)> {
+    let mut quotient = 0u64;
+    loop {
+        let (window, held) = reader.peek();
+        let zeros = window.trailing_zeros().min(held);
+        reader.skip(zeros);
+        quotient += u64::from(zeros);
+        if zeros < held {
+            reader.skip(1);
+            break;
+        }
+        if held == 0 {
+            return None;
+        }
+    }
+    let (window, held) = reader.peek();
+    if held < parameter {
+        return None;
+    }
+    reader.skip(parameter);
+    // A quotient of 2^32 is too great for any route; a greater one would only overflow.
+    let gap = quotient.min(1 << u32::BITS) << parameter | window & low_mask(parameter);
+    Some((reader, gap))
+}

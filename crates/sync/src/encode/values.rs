@@ -1,0 +1,232 @@
+//! Values of a message: raw, or packed as differences to a base.
+//!
+//! Integers are taken as points on a circle of 2^32 or 2^64: a base and a difference are added
+//! with wrap-around. So "unreached", the greatest integer there is, lies right beside zero, and one
+//! unreached vertex among small distances costs nothing.
+
+use std::borrow::Cow;
+
+use super::bits::{BitWriter, bytes_of, field_at, padding_is_zero};
+use super::decode::Section;
+use super::header::Values;
+use super::{ValueKind, WireError};
+
+/// The shortest span of the circle that has all values on it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Span {
+    /// The value it starts with.
+    base: u64,
+    /// The greatest difference to the base.
+    length: u64,
+}
+
+impl Span {
+    /// Bits of a difference to the base.
+    fn width(self) -> u8 {
+        (u64::BITS - self.length.leading_zeros()) as u8
+    }
+}
+
+/// One encoding of values.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Choice {
+    /// Where packed values lie; `None` for raw ones.
+    packed: Option<Span>,
+    pub(super) bytes: u64,
+}
+
+impl Choice {
+    pub(super) fn encoding(self) -> Values {
+        self.packed.map_or(Values::Raw, |span| Values::Packed { width: span.width() })
+    }
+
+    /// The values as they are.
+    pub(super) fn raw(kind: ValueKind, count: usize) -> Choice {
+        Choice { packed: None, bytes: count as u64 * kind.bytes() as u64 }
+    }
+
+    /// The values as differences to the start of a span that has them all.
+    pub(super) fn packed(kind: ValueKind, span: Span, count: usize) -> Choice {
+        Choice { packed: Some(span), bytes: packed_bytes(kind, span.width(), count) }
+    }
+
+    /// The smaller encoding of `count` values on a span, raw if both are equal.
+    pub(super) fn smallest(kind: ValueKind, span: Option<Span>, count: usize) -> Choice {
+        let raw = Choice::raw(kind, count);
+        let packed = span.map(|span| Choice::packed(kind, span, count));
+        packed.filter(|packed| packed.bytes < raw.bytes).unwrap_or(raw)
+    }
+}
+
+fn packed_bytes(kind: ValueKind, width: u8, count: usize) -> u64 {
+    kind.bytes() as u64 + bytes_of(count as u64 * u64::from(width))
+}
+
+/// An integer that can be packed.
+trait Integer: Copy + Ord {
+    const ZERO: Self;
+    const MAX: Self;
+    const BYTES: usize;
+    fn load(bytes: &[u8]) -> Self;
+    fn store(self, bytes: &mut [u8]);
+    fn from_u64(x: u64) -> Self;
+    fn to_u64(self) -> u64;
+    fn plus(self, difference: Self) -> Self;
+    fn minus(self, base: Self) -> Self;
+    /// The point on the other side of the circle.
+    fn opposite(self) -> Self;
+}
+
+macro_rules! integer {
+    ($type:ty) => {
+        impl Integer for $type {
+            const ZERO: Self = 0;
+            const MAX: Self = <$type>::MAX;
+            const BYTES: usize = size_of::<$type>();
+
+            #[inline]
+            fn load(bytes: &[u8]) -> Self {
+                <$type>::from_le_bytes(bytes.try_into().expect("bytes of one value"))
+            }
+
+            #[inline]
+            fn store(self, bytes: &mut [u8]) {
+                bytes.copy_from_slice(&self.to_le_bytes());
+            }
+
+            #[inline]
+            fn from_u64(x: u64) -> Self {
+                x as $type
+            }
+
+            #[inline]
+            fn to_u64(self) -> u64 {
+                self.into()
+            }
+
+            #[inline]
+            fn plus(self, difference: Self) -> Self {
+                self.wrapping_add(difference)
+            }
+
+            #[inline]
+            fn minus(self, base: Self) -> Self {
+                self.wrapping_sub(base)
+            }
+
+            #[inline]
+            fn opposite(self) -> Self {
+                self ^ (1 << (<$type>::BITS - 1))
+            }
+        }
+    };
+}
+
+integer!(u32);
+integer!(u64);
+
+/// Calls a function that is generic over `Integer` with the integer of a kind; `None` if there is
+/// none.
+macro_rules! for_integer {
+    ($kind:expr, $function:ident($($argument:expr),*)) => {
+        match $kind {
+            ValueKind::U32 => Some($function::<u32>($($argument),*)),
+            ValueKind::U64 => Some($function::<u64>($($argument),*)),
+            ValueKind::Plain(_) => None,
+        }
+    };
+}
+
+/// The span of values that may be packed, of which there is at least one.
+pub(super) fn span(kind: ValueKind, values: &[u8]) -> Option<Span> {
+    for_integer!(kind, shortest_span(values))
+}
+
+/// A span that is no longer than that of some values with others. Of the values only those at the
+/// ends of their own span are looked at again.
+pub(super) fn widened(kind: ValueKind, own: Span, others: &[u8]) -> Span {
+    let ends = [own.base, own.base.wrapping_add(own.length)].map(u64::to_le_bytes);
+    let ends = ends.iter().flat_map(|end| &end[..kind.bytes()]);
+    let wide = span(kind, &ends.chain(others).copied().collect::<Vec<u8>>());
+    wide.filter(|wide| wide.length > own.length).unwrap_or(own)
+}
+
+/// A span of less than half the circle cannot cross both zero and the point opposite. So if any is
+/// short enough to be worth packing, the circle cut open at one of the two shows it.
+fn shortest_span<I: Integer>(values: &[u8]) -> Span {
+    let extremes = |(least, greatest): (I, I), value: I| (least.min(value), greatest.max(value));
+    let nothing = (I::MAX, I::ZERO);
+    let (plain, turned) = values
+        .chunks_exact(I::BYTES)
+        .map(I::load)
+        .fold((nothing, nothing), |(plain, turned), x| {
+            (extremes(plain, x), extremes(turned, x.opposite()))
+        });
+    let length = |(least, greatest): (I, I)| greatest.minus(least);
+    let (base, length) = match length(plain) <= length(turned) {
+        true => (plain.0, length(plain)),
+        false => (turned.0.opposite(), length(turned)),
+    };
+    Span { base: base.to_u64(), length: length.to_u64() }
+}
+
+/// Appends values in an encoding that was chosen for them.
+pub(super) fn write(out: &mut Vec<u8>, kind: ValueKind, choice: Choice, values: &[u8]) {
+    match choice.packed {
+        None => out.extend_from_slice(values),
+        Some(span) => {
+            for_integer!(kind, pack(out, span, values)).expect("only integers are packed")
+        }
+    }
+}
+
+fn pack<I: Integer>(out: &mut Vec<u8>, span: Span, values: &[u8]) {
+    let (base, width) = (I::from_u64(span.base), span.width().into());
+    out.extend_from_slice(&span.base.to_le_bytes()[..I::BYTES]);
+    if width == 0 {
+        return;
+    }
+    let mut writer = BitWriter::new(out);
+    for value in values.chunks_exact(I::BYTES) {
+        writer.put(I::load(value).minus(base).to_u64(), width);
+    }
+    writer.finish();
+}
+
+/// Reads `count` values from the start of what follows a header, with what is left after them.
+pub(super) fn read<'a>(
+    kind: ValueKind,
+    encoding: Values,
+    body: Section<'a>,
+    count: usize,
+) -> Result<(Cow<'a, [u8]>, Section<'a>), WireError> {
+    match encoding {
+        Values::Raw => {
+            let (values, rest) = body.split(Choice::raw(kind, count).bytes)?;
+            Ok((Cow::Borrowed(values.bytes), rest))
+        }
+        Values::Packed { width } => {
+            let (packed, rest) = body.split(packed_bytes(kind, width, count))?;
+            let (base, fields) = packed.bytes.split_at(kind.bytes());
+            if !padding_is_zero(fields, count as u64 * u64::from(width)) {
+                return Err(WireError::Padding { at: rest.start - 1 });
+            }
+            let values = for_integer!(kind, unpack(base, fields, width.into(), count));
+            Ok((Cow::Owned(values.expect("only integers are packed")), rest))
+        }
+    }
+}
+
+fn unpack<I: Integer>(base: &[u8], fields: &[u8], width: u32, count: usize) -> Vec<u8> {
+    if width == 0 {
+        return base.repeat(count);
+    }
+    let base = I::load(base);
+    let mut values = vec![0; count * I::BYTES];
+    let mut bit = 0;
+    for value in values.chunks_exact_mut(I::BYTES) {
+        base.plus(I::from_u64(field_at(fields, bit, width))).store(value);
+        bit += width as usize;
+    }
+    values
+}
