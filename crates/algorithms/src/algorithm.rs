@@ -25,6 +25,11 @@ pub trait Algorithm: Sync {
         &[Kind::Push, Kind::Frontier]
     }
 
+    /// Whether what the user asks makes sense, found out before there is a graph.
+    fn accepts(&self, _: &Options) -> Result<()> {
+        Ok(())
+    }
+
     /// Runs it. Every host must call this.
     fn run(&self, job: &mut Job<'_, '_>) -> Result<Answer>;
 

@@ -83,8 +83,8 @@ pub enum Fact {
     Integer(u64),
     /// A real number.
     Real(f64),
-    /// A vertex.
-    Vertex(Id),
+    /// A vertex; `None` in a graph without vertices.
+    Vertex(Option<Id>),
     /// Vertices with their values, best first.
     Ranking(Vec<(Id, f64)>),
 }

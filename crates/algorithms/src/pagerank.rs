@@ -143,7 +143,7 @@ fn limits(options: &Options) -> Result<Limits> {
         return Err(Error::Request(message));
     }
     if tolerance == 0.0 && max_rounds.is_none() {
-        let message = "with a tolerance of 0 ranks never count as final: say how many rounds";
+        let message = "with a tolerance of 0 ranks may never count as final: give --max-rounds";
         return Err(Error::Request(message.into()));
     }
     // All ranks together change by at most 2 d^k in round k; rounding may keep them from settling.
@@ -168,6 +168,10 @@ impl Algorithm for PageRank {
 
     fn options(&self) -> &'static [&'static str] {
         &["tolerance", "damping", "dangling", "unnormalized"]
+    }
+
+    fn accepts(&self, options: &Options) -> Result<()> {
+        limits(options).map(drop)
     }
 
     fn run(&self, job: &mut Job<'_, '_>) -> Result<Answer> {

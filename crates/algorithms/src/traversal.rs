@@ -90,14 +90,11 @@ pub(crate) fn sum_up(
         }
         Values::Vertices(_) => unreachable!("a {name} is a number"),
     };
-    if let Some(found) = root {
-        if found.out_degree == 0 {
-            answer
-                .notes
-                .push(format!("vertex {} has no out-edges: nothing else is reached", found.id));
-        }
-        answer.result.push(("root", Fact::Vertex(found.id)));
+    if let Some(found) = root.as_ref().filter(|found| found.out_degree == 0) {
+        let note = format!("vertex {} has no out-edges: nothing else is reached", found.id);
+        answer.notes.push(note);
     }
+    answer.result.push(("root", Fact::Vertex(root.map(|found| found.id))));
     answer.result.extend([("reached", Fact::Integer(facts.0)), ("max", facts.1), ("sum", facts.2)]);
     Ok(())
 }

@@ -16,6 +16,7 @@ pub mod ids;
 pub mod ingest;
 mod intern;
 mod pages;
+pub mod print;
 pub mod progress;
 mod rank;
 pub mod reweigh;

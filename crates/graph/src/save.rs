@@ -1,9 +1,12 @@
 //! Writing a file so that its final name never holds half of it: write to a temporary beside it,
 //! flush to the disk, rename, flush the folder. Pipes and devices are written as they are.
+//!
+//! Temporaries are listed, so that a process that a signal ends can take them along ([`abandon`]).
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tempfile::NamedTempFile;
 
@@ -27,7 +30,7 @@ enum Writer {
 
 enum Target {
     /// Will be renamed.
-    Temporary(NamedTempFile),
+    Temporary(Temporary),
     /// A pipe, a device or a file that is already open (`/dev/stdout`, `/dev/null`): a rename
     /// would put a file in its place.
     Stream(File),
@@ -57,7 +60,7 @@ impl Output {
             Ok(there) if !there.is_file() || is_open(path) => {
                 Target::Stream(File::options().append(true).open(path).map_err(failed)?)
             }
-            _ => Target::Temporary(temporary_in(folder_of(&place)).map_err(failed)?),
+            _ => Target::Temporary(Temporary::in_folder(folder_of(&place)).map_err(failed)?),
         };
         let buffered = BufWriter::with_capacity(BUFFER_BYTES, target);
         let name = path.to_string_lossy();
@@ -71,6 +74,15 @@ impl Output {
             }
         };
         Ok(Output { path: path.into(), place, writer })
+    }
+
+    /// Whether `path` can be written, found out before long work: a file is begun there and
+    /// dropped. What is no file, such as a pipe, whose reader would notice, is left alone.
+    pub fn check(path: impl AsRef<Path>) -> Result<()> {
+        match path.as_ref().metadata() {
+            Ok(there) if !there.is_file() && !there.is_dir() => Ok(()),
+            _ => Self::create(path).map(drop),
+        }
     }
 
     /// The final name.
@@ -112,8 +124,7 @@ impl Output {
             Target::Stream(_) => return Ok(()),
             Target::Standard(mut stream) => return stream.flush().map_err(failed),
         };
-        temporary.as_file().sync_all().map_err(failed)?;
-        temporary.persist(&place).map_err(|e| failed(e.error))?;
+        temporary.persist(&place).map_err(failed)?;
         // The rename itself must survive a crash too; some file systems cannot flush a folder.
         if let Ok(folder) = File::open(folder_of(&place)) {
             let _ = folder.sync_all();
@@ -152,18 +163,72 @@ fn is_open(path: &Path) -> bool {
     listed || path.read_link().is_ok_and(|next| is_open(&folder.join(next)))
 }
 
-/// A temporary that is as readable as any new file of this user, as it will be one.
-fn temporary_in(folder: &Path) -> io::Result<NamedTempFile> {
-    use std::os::unix::fs::PermissionsExt;
-    let less_the_mask = std::fs::Permissions::from_mode(0o666);
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".parton-").suffix(".tmp").permissions(less_the_mask).tempfile_in(folder)
+/// A file under a name of its own, until it gets its final one.
+struct Temporary {
+    // Removed before it is taken off the list.
+    file: NamedTempFile,
+    _listed: Listed,
+}
+
+/// A path on the list of temporaries, until dropped.
+struct Listed(PathBuf);
+
+/// Where temporaries of this process lie.
+static TEMPORARIES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+fn temporaries() -> MutexGuard<'static, Vec<PathBuf>> {
+    TEMPORARIES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Temporary {
+    /// A temporary that is as readable as any new file of this user, as it will be one.
+    fn in_folder(folder: &Path) -> io::Result<Self> {
+        use std::os::unix::fs::PermissionsExt;
+        let less_the_mask = std::fs::Permissions::from_mode(0o666);
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".parton-").suffix(".tmp").permissions(less_the_mask);
+        // Nobody may look at the list between the two.
+        let mut temporaries = temporaries();
+        let file = builder.tempfile_in(folder)?;
+        temporaries.push(file.path().into());
+        let listed = Listed(file.path().into());
+        Ok(Temporary { file, _listed: listed })
+    }
+
+    /// Flushes the file and gives it its final name.
+    fn persist(self, place: &Path) -> io::Result<()> {
+        self.file.as_file().sync_all()?;
+        self.file.persist(place).map(drop).map_err(|e| e.error)
+    }
+}
+
+impl Drop for Listed {
+    fn drop(&mut self) {
+        temporaries().retain(|path| *path != self.0);
+    }
+}
+
+/// Removes every file that is being written and has not got its final name: for a process that is
+/// about to end at once. While the result lives nobody begins another.
+pub fn abandon() -> Abandoned {
+    let mut temporaries = temporaries();
+    for path in temporaries.drain(..) {
+        // It may just have been renamed, and there is nobody left to tell.
+        let _ = std::fs::remove_file(path);
+    }
+    Abandoned { _list: temporaries }
+}
+
+/// Nothing can be begun while this lives.
+#[must_use]
+pub struct Abandoned {
+    _list: MutexGuard<'static, Vec<PathBuf>>,
 }
 
 impl Write for Target {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
-            Target::Temporary(temporary) => temporary.write(bytes),
+            Target::Temporary(temporary) => temporary.file.write(bytes),
             Target::Stream(stream) => stream.write(bytes),
             Target::Standard(stream) => stream.write(bytes),
         }
@@ -171,7 +236,7 @@ impl Write for Target {
 
     fn flush(&mut self) -> io::Result<()> {
         match self {
-            Target::Temporary(temporary) => temporary.flush(),
+            Target::Temporary(temporary) => temporary.file.flush(),
             Target::Stream(stream) => stream.flush(),
             Target::Standard(stream) => stream.flush(),
         }

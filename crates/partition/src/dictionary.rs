@@ -265,13 +265,13 @@ fn check_listed<I: Id>(net: &mut Net, file: &str, asked: &[Vec<I>], told: &[I]) 
     }
 }
 
-/// What users call the vertices that a host masters, in the order of their local ids.
+/// What users call some vertices, such as those that a host masters.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Originals {
     /// A vertex is called by its global id plus this.
     Offset(u64),
-    /// Integers, one per master.
+    /// Integers, one per vertex.
     Integers(Vec<u64>),
-    /// Names, one per master.
+    /// Names, one per vertex.
     Names(Names),
 }

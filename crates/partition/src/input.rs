@@ -197,7 +197,7 @@ impl From<Graph> for Input {
 }
 
 impl Originals {
-    /// What users call master number `place`, whose global id is `global`.
+    /// What users call the vertex at `place` among these, whose global id is `global`.
     pub fn get(&self, place: usize, global: u64) -> OriginalId<'_> {
         match self {
             Originals::Offset(offset) => OriginalId::Integer(offset + global),

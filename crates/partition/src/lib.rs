@@ -19,6 +19,7 @@ pub mod grid;
 mod id_set;
 pub mod input;
 pub mod layout;
+mod lookup;
 pub mod partition;
 pub mod policies;
 pub mod policy;

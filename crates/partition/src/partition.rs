@@ -36,6 +36,12 @@ impl Plan {
         Plan { policy: policy.into(), host_weights: None, threshold: Self::THRESHOLD }
     }
 
+    /// Whether this makes sense for so many hosts, found out before anything is read.
+    pub fn check(&self, hosts: usize) -> Result<()> {
+        policy::find(&self.policy)?;
+        self.shares(hosts).map(drop)
+    }
+
     /// What each of `hosts` hosts should get.
     fn shares(&self, hosts: usize) -> Result<Vec<f64>> {
         let Some(weights) = &self.host_weights else { return Ok(vec![1.0; hosts]) };

@@ -166,7 +166,9 @@ impl Partition {
     }
 }
 
-struct Manifest {
+/// What a folder with a saved partition says about itself.
+pub struct Manifest {
+    policy: String,
     files: Vec<HostFile>,
 }
 
@@ -177,6 +179,21 @@ struct HostFile {
 }
 
 impl Manifest {
+    /// The manifest in a folder, if there is one.
+    pub fn find(folder: &Path) -> Result<Option<Self>> {
+        folder.join(MANIFEST).is_file().then(|| Self::read(folder)).transpose()
+    }
+
+    /// The policy it was made by.
+    pub fn policy(&self) -> &str {
+        &self.policy
+    }
+
+    /// Number of hosts it was made for.
+    pub fn hosts(&self) -> usize {
+        self.files.len()
+    }
+
     fn read(folder: &Path) -> Result<Self> {
         let path = folder.join(MANIFEST);
         let text = std::fs::read(&path).map_err(|e| GraphError::io(&path, "read", e))?;
@@ -200,7 +217,8 @@ impl Manifest {
         if json["hosts"] != files.len() {
             return Err(bad("as many files as hosts are expected").into());
         }
-        Ok(Manifest { files })
+        let policy = json["policy"].as_str().ok_or_else(|| bad("expected a policy"))?.into();
+        Ok(Manifest { policy, files })
     }
 }
 

@@ -181,10 +181,15 @@ impl Input {
 }
 
 impl Input {
+    /// Whether the graph is taken as it is found.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.reading.is_default() && self.cleaning.is_default()
+    }
+
     /// The graph as hosts take it: each its own share where nothing is to be changed, else their
     /// rows of the whole graph.
     pub(crate) fn open(&self, watch: &Watch) -> Result<parton::partition::Input, Failure> {
-        use parton::partition::{Error, Input as Shared};
+        use parton::partition::Input as Shared;
         let options =
             self.reading.options(self.cleaning.direction(), &self.cleaning.weights, watch);
         if options.need_whole() || !self.cleaning.is_default() {
@@ -200,10 +205,7 @@ impl Input {
                 Shared::from_source(Source::find(&self.graph)?, format, &options)
             }
         };
-        let input = opened.map_err(|error| match error {
-            Error::Graph(error) => error.into(),
-            other => Failure::bug(other.to_string()),
-        })?;
+        let input = opened?;
         if let Some(note) = input.note() {
             watch.note(note);
         }
@@ -212,6 +214,17 @@ impl Input {
 }
 
 impl Reading {
+    fn is_default(&self) -> bool {
+        let Reading { format, vertices, ids, columns, bipartite, header, weight_type } = self;
+        format.is_none()
+            && !bipartite
+            && vertices.is_none()
+            && *ids == IdChoice::Auto
+            && columns.is_none()
+            && header.is_none()
+            && weight_type.is_none()
+    }
+
     fn weight_kind(&self) -> Option<WeightKind> {
         self.weight_type.map(|t| match t {
             WeightType::U32 => WeightKind::U32,

@@ -12,6 +12,11 @@
 //! # Ok::<(), parton::graph::Error>(())
 //! ```
 
+pub use parton_algorithms as algorithms;
+pub use parton_engine as engine;
 pub use parton_graph as graph;
 pub use parton_net as net;
 pub use parton_partition as partition;
+pub use parton_sync as sync;
+
+pub mod output;

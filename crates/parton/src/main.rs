@@ -4,27 +4,29 @@ mod commands;
 mod exit;
 mod input;
 mod show;
+mod signals;
 mod watch;
 
+use std::num::NonZeroUsize;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use exit::Failure;
+use exit::{Done, Failure};
 
 /// Graph analytics for graphs that outgrow one processor.
 #[derive(Parser)]
 #[command(version, arg_required_else_help = true, max_term_width = 100)]
-#[command(after_help = "Exit codes: 0 ok, 2 usage, 65 bad data, 66 no input, 69 a host was \
-                        lost, 70 a bug in Parton, \
+#[command(after_help = "Exit codes: 0 ok, 2 usage, 3 a run ended before its values were final, \
+                        65 bad data, 66 no input, 69 a host was lost, 70 a bug in Parton, \
                         74 input or output failed, 130 and 143 signals.")]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
 
-    /// Threads to use [default: all cores]
+    /// Threads to use, in `run` those of each host [default: all cores, shared by the hosts]
     #[arg(long, global = true, value_name = "T")]
-    threads: Option<std::num::NonZeroUsize>,
+    threads: Option<NonZeroUsize>,
 
     /// No progress and no notes on standard error
     #[arg(long, short, global = true)]
@@ -33,6 +35,8 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Run an algorithm on a graph that is cut over hosts
+    Run(commands::run::Run),
     /// Show what a graph looks like: sizes, degrees, loops, duplicates, weights
     Inspect(commands::inspect::Inspect),
     /// Read a graph in one format and write it in another
@@ -41,29 +45,43 @@ enum Command {
     Generate(commands::generate::Generate),
     /// Cut a graph over hosts and say how good the cut is
     Partition(commands::partition::Partition),
-    /// List the file formats, generators and policies Parton knows
+    /// List the algorithms, engines, policies, file formats and generators Parton knows
     List(commands::list::List),
+}
+
+impl Command {
+    fn run(self, watch: &watch::Watch, threads: Option<NonZeroUsize>) -> Result<Done, Failure> {
+        Ok(match self {
+            Command::Run(run) => run.run(watch, threads)?,
+            Command::Inspect(inspect) => inspect.run(watch)?.into(),
+            Command::Convert(convert) => convert.run(watch)?.into(),
+            Command::Generate(generate) => generate.run(watch)?.into(),
+            Command::Partition(partition) => partition.run(watch)?.into(),
+            Command::List(list) => list.run().into(),
+        })
+    }
 }
 
 fn main() -> ExitCode {
     let Arguments { command, threads, quiet } = Arguments::parse();
+    if let Err(error) = signals::end_cleanly() {
+        return Failure::io(format!("cannot listen to signals: {error}")).report();
+    }
     if let Some(threads) = threads {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.get());
+        let groups = match &command {
+            Command::Run(run) => run.hosts(),
+            _ => 1,
+        };
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.get() * groups);
         if let Err(error) = pool.build_global() {
             return Failure::io(format!("cannot start {threads} threads: {error}")).report();
         }
     }
     let watch = watch::Watch::new(quiet);
-    let outcome = match command {
-        Command::Inspect(inspect) => inspect.run(&watch).map_err(Failure::from),
-        Command::Convert(convert) => convert.run(&watch).map_err(Failure::from),
-        Command::Generate(generate) => generate.run(&watch).map_err(Failure::from),
-        Command::Partition(partition) => partition.run(&watch),
-        Command::List(list) => Ok(list.run()),
-    };
+    let outcome = command.run(&watch, threads);
     watch.finish();
     match outcome {
-        Ok(text) => exit::print(&text),
+        Ok(done) => done.print(),
         Err(failure) => failure.report(),
     }
 }

@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
+use parton::engine::Tally;
 use parton::graph::progress::Progress;
+use parton::sync::Volume;
 
 use crate::show;
 
@@ -60,25 +62,30 @@ impl Watch {
         }
     }
 
+    /// Says something that must not be missed.
+    pub(crate) fn warn(&self, text: &str) {
+        self.finish();
+        eprintln!("parton: {text}");
+    }
+
+    /// Shows rounds as they end.
+    pub(crate) fn rounds(&self) -> Rounds<'_> {
+        self.begin("run", ProgressBar::new_spinner(), "{spinner} {wide_msg}", None);
+        Rounds { watch: self }
+    }
+
     /// Takes the bar off the screen.
     pub(crate) fn finish(&self) {
         if let Kind::Bar(bar) = &self.kind {
             bar.lock().expect("no thread panicked holding this lock").finish_and_clear();
         }
     }
-}
 
-impl Progress for Watch {
-    fn stage(&self, name: &str, total: Option<u64>) {
+    /// Begins another stage: a new bar, or a new name for lines.
+    fn begin(&self, name: &str, new: ProgressBar, template: &str, total: Option<u64>) {
         match &self.kind {
             Kind::Quiet => {}
             Kind::Bar(bar) => {
-                let (new, template) = match total {
-                    Some(total) => {
-                        (ProgressBar::new(total), "{msg:9} {wide_bar} {percent:>3} % {eta:>4}")
-                    }
-                    None => (ProgressBar::new_spinner(), "{msg:9} {spinner} {human_pos} {elapsed}"),
-                };
                 new.set_style(ProgressStyle::with_template(template).expect("a valid template"));
                 new.set_message(name.to_owned());
                 let mut bar = bar.lock().expect("no thread panicked holding this lock");
@@ -91,6 +98,56 @@ impl Progress for Watch {
                 lines.done.store(0, Ordering::Relaxed);
             }
         }
+    }
+
+    /// Says how far the current stage is.
+    fn say(&self, text: impl FnOnce() -> String) {
+        match &self.kind {
+            Kind::Quiet => {}
+            Kind::Bar(bar) => {
+                let bar = bar.lock().expect("no thread panicked holding this lock");
+                bar.set_message(text());
+                bar.tick();
+            }
+            Kind::Lines(lines) => {
+                let mut stage = lines.stage.lock().expect("no thread panicked holding this lock");
+                if stage.last_line.elapsed() >= LINE_EVERY {
+                    stage.last_line = Instant::now();
+                    eprintln!("{}: {}", stage.name, text());
+                }
+            }
+        }
+    }
+}
+
+/// Shows the rounds of a run. One host of those in this process is enough.
+pub(crate) struct Rounds<'w> {
+    watch: &'w Watch,
+}
+
+impl parton::engine::Watch for Rounds<'_> {
+    fn round(&mut self, round: u64, total: &Tally, sent: &[Volume]) {
+        self.watch.say(|| {
+            let changed = show::count(total.changed);
+            let sent: u64 = sent.iter().map(Volume::total).sum();
+            match sent {
+                0 => format!("round {round}: {changed} changed"),
+                _ => format!(
+                    "round {round}: {changed} changed, {} sent by host 0",
+                    show::bytes(sent)
+                ),
+            }
+        });
+    }
+}
+
+impl Progress for Watch {
+    fn stage(&self, name: &str, total: Option<u64>) {
+        let (new, template) = match total {
+            Some(total) => (ProgressBar::new(total), "{msg:9} {wide_bar} {percent:>3} % {eta:>4}"),
+            None => (ProgressBar::new_spinner(), "{msg:9} {spinner} {human_pos} {elapsed}"),
+        };
+        self.begin(name, new, template, total);
     }
 
     fn advance(&self, amount: u64) {

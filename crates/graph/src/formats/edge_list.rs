@@ -7,7 +7,8 @@ use rayon::prelude::*;
 
 use super::{Format, IdKind, ReadOptions, Write, WriteOptions};
 use crate::error::printable;
-use crate::id_map::{Ids, Names, OriginalId};
+use crate::id_map::{Ids, Names};
+use crate::print::push_id;
 use crate::save::Output;
 use crate::slices::Shares;
 use crate::source::{Compression, Source};
@@ -160,21 +161,6 @@ fn push_weight<W: Weight>(row: &mut Vec<u8>, delimiter: u8, weight: W) {
     }
 }
 
-/// Writes an integer; `write!` would cost twice the time of everything else.
-pub(super) fn push_integer(row: &mut Vec<u8>, mut value: u64) {
-    let mut digits = [0; 20];
-    let mut at = digits.len();
-    loop {
-        at -= 1;
-        digits[at] = b'0' + (value % 10) as u8;
-        value /= 10;
-        if value == 0 {
-            break;
-        }
-    }
-    row.extend_from_slice(&digits[at..]);
-}
-
 /// Names that no row could hold are refused before anything is written.
 fn check_names(names: &Names, delimiter: u8, out: &Output) -> Result<()> {
     let comments = Table::default().comments;
@@ -217,30 +203,5 @@ fn check_first_row(graph: &Graph, names: &Names, out: &Output) -> Result<()> {
             out.path().display(),
             printable(row.trim_ascii_end())
         ))),
-    }
-}
-
-fn push_id(row: &mut Vec<u8>, id: OriginalId<'_>, delimiter: u8) {
-    match id {
-        OriginalId::Integer(id) => push_integer(row, id),
-        OriginalId::Name(name) => {
-            // Quoting is not for edge lists, whose names are checked, and keeps a leading comment
-            // sign or blank part of the name.
-            let plain = |b: &u8| {
-                *b != delimiter && !matches!(b, b'"' | b'#' | b'%' | b'/') && !is_blank(*b)
-            };
-            if delimiter == b' ' || name.iter().all(plain) {
-                row.extend_from_slice(name);
-            } else {
-                row.push(b'"');
-                for &byte in name {
-                    if byte == b'"' {
-                        row.push(b'"');
-                    }
-                    row.push(byte);
-                }
-                row.push(b'"');
-            }
-        }
     }
 }

@@ -190,9 +190,9 @@ impl Write for Mtx {
             if graph.direction == Direction::Undirected && destination > source {
                 return None;
             }
-            super::edge_list::push_integer(row, u64::from(source.0) + 1);
+            crate::print::push_integer(row, u64::from(source.0) + 1);
             row.push(b' ');
-            super::edge_list::push_integer(row, u64::from(destination.0) + 1);
+            crate::print::push_integer(row, u64::from(destination.0) + 1);
             Some(b' ')
         })
     }

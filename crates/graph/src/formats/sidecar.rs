@@ -40,7 +40,7 @@ pub(super) fn write(ids: &Ids, path: &Path) -> Result<Output> {
     }
     for v in 0..ids.len() {
         match ids.get(v) {
-            OriginalId::Integer(id) => super::edge_list::push_integer(&mut lines, id),
+            OriginalId::Integer(id) => crate::print::push_integer(&mut lines, id),
             OriginalId::Name(name) if is_line(name) => lines.extend_from_slice(name),
             OriginalId::Name(name) => {
                 let name = crate::error::printable(name);

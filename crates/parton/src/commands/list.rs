@@ -1,28 +1,47 @@
 //! `parton list`: what there is to choose from.
 
 use clap::Args;
+use parton::engine::engines;
 use parton::graph::{formats, generate};
 use parton::partition::policies;
+use parton::{algorithms, output};
 
-/// List the file formats, generators and policies Parton knows.
+use super::run::spelled;
+
+/// List the algorithms, engines, policies, file formats and generators Parton knows.
 #[derive(Args)]
 pub(crate) struct List {}
 
 impl List {
     pub(crate) fn run(self) -> String {
-        let mut text = String::from("Formats (read, and written where marked)\n");
+        let mut text = String::from("Algorithms, with their own options\n");
+        for algorithm in algorithms::ALL {
+            text += &format!("  {:<14}{}\n", algorithm.name(), algorithm.about());
+            if !algorithm.options().is_empty() {
+                text += &format!("  {:<14}{}\n", "", spelled(algorithm.options()));
+            }
+        }
+        text += "\nEngines\n";
+        for (_, name, help) in engines::ALL {
+            text += &format!("  {name:<14}{help}\n");
+        }
+        text += "\nPolicies\n";
+        for kind in policies::ALL {
+            text += &format!("  {:<32}{}\n", kind.usage(), kind.help);
+        }
+        text += "\nFormats of graphs (read, and written where marked)\n";
         for format in formats::ALL {
             let written = if format.writer().is_some() { "written" } else { "" };
             let endings: Vec<_> = format.endings().iter().map(|e| format!(".{e}")).collect();
             text += &format!("  {:<14}{written:<9}{}\n", format.name(), endings.join(" "));
         }
+        text += "\nFormats of answers\n";
+        for format in output::ALL {
+            text += &format!("  .{:<13}{}\n", format.ending(), format.about());
+        }
         text += "\nGenerators (each may end in ,permute to shuffle ids)\n";
         for kind in generate::ALL {
             text += &format!("  {:<32}{}\n", kind.syntax, kind.help);
-        }
-        text += "\nPolicies\n";
-        for kind in policies::ALL {
-            text += &format!("  {:<32}{}\n", kind.usage(), kind.help);
         }
         text
     }

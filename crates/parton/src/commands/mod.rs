@@ -5,3 +5,4 @@ pub(crate) mod generate;
 pub(crate) mod inspect;
 pub(crate) mod list;
 pub(crate) mod partition;
+pub(crate) mod run;

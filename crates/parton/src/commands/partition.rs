@@ -4,8 +4,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::Args;
-use parton::graph::Error as GraphError;
-use parton::net::{Cluster, LaunchError};
+use parton::net::Cluster;
 use parton::partition::quality::Quality;
 use parton::partition::{Error, Partition as Part, Plan, policies};
 use serde_json::{Value, json};
@@ -26,13 +25,8 @@ pub(crate) struct Partition {
     #[arg(long, value_name = "NAME", default_value = "all")]
     policy: String,
 
-    /// How much each host should get, relative to the others
-    #[arg(long, value_name = "W,W,…", value_delimiter = ',')]
-    host_weights: Option<Vec<f64>>,
-
-    /// Out-degree above which hvc and ginger spread a vertex's edges
-    #[arg(long, value_name = "DEGREE", default_value_t = Plan::THRESHOLD)]
-    threshold: usize,
+    #[command(flatten)]
+    cutting: Cutting,
 
     /// Keep the partition in this folder, one file per host
     #[arg(long, value_name = "FOLDER")]
@@ -45,6 +39,34 @@ pub(crate) struct Partition {
     // Last, as its headings would take in what follows.
     #[command(flatten)]
     input: Input,
+}
+
+/// What a user can say about any policy.
+#[derive(Args)]
+pub(crate) struct Cutting {
+    /// How much each host should get, relative to the others
+    #[arg(long, value_name = "W,W,…", value_delimiter = ',')]
+    host_weights: Option<Vec<f64>>,
+
+    /// Out-degree above which hvc and ginger spread a vertex's edges
+    #[arg(long, value_name = "DEGREE", default_value_t = Plan::THRESHOLD)]
+    threshold: usize,
+}
+
+impl Cutting {
+    /// The plan to cut by a policy.
+    pub(crate) fn plan(&self, policy: &str) -> Plan {
+        Plan {
+            policy: policy.into(),
+            host_weights: self.host_weights.clone(),
+            threshold: self.threshold,
+        }
+    }
+
+    /// Whether nothing is said.
+    pub(crate) fn is_default(&self) -> bool {
+        self.plan("") == Plan::new("")
+    }
 }
 
 /// A policy and what became of it.
@@ -95,11 +117,7 @@ impl Partition {
         input: &parton::partition::Input,
         policy: String,
     ) -> Result<Outcome, Failure> {
-        let plan = Plan {
-            policy: policy.clone(),
-            host_weights: self.host_weights.clone(),
-            threshold: self.threshold,
-        };
+        let plan = self.cutting.plan(&policy);
         let threads = rayon::current_num_threads().div_ceil(self.hosts.max(1));
         let mut cluster = Cluster::local(self.hosts).threads_per_host(threads);
         let measured = cluster.launch(|net| -> Result<_, Error> {
@@ -114,19 +132,8 @@ impl Partition {
             let quality = Quality::measure(net, &partition)?;
             Ok((quality, partition.note().map(str::to_owned), seconds))
         });
-        let (quality, note, seconds) = measured.map_err(failure)?.swap_remove(0);
+        let (quality, note, seconds) = measured?.swap_remove(0);
         Ok(Outcome { policy, quality, note, seconds })
-    }
-}
-
-/// The failure of a host as the command reports it: of what is the user's, who found it does not
-/// matter.
-fn failure(error: LaunchError<Error>) -> Failure {
-    match error {
-        LaunchError::Failed { error: Error::Graph(error), .. } => error.into(),
-        LaunchError::Hosts { .. } => GraphError::Request(error.to_string()).into(),
-        LaunchError::Failed { .. } => Failure::host_lost(error.to_string()),
-        other => Failure::bug(other.to_string()),
     }
 }
 

@@ -1,0 +1,274 @@
+//! `parton run`: an algorithm on a graph that is cut over hosts.
+//!
+//! Everything that can be wrong with the request is found before the graph is read.
+
+mod hosts;
+mod html;
+mod options;
+mod report;
+
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use parton::algorithms;
+use parton::graph::save::Output;
+use parton::net::Cluster;
+use parton::output::{self, Table};
+use parton::partition::saved::Manifest;
+use parton::sync::Optimize;
+
+use super::partition::Cutting;
+use crate::exit::{Done, Failure};
+use crate::input::Input;
+use crate::watch::Watch;
+use hosts::{Cut, Work};
+use options::Own;
+pub(crate) use options::spelled;
+use report::{Report, Request};
+
+/// Run an algorithm on a graph that is cut over hosts.
+#[derive(Args)]
+pub(crate) struct Run {
+    /// What to compute (see `parton list`)
+    #[arg(value_parser = options::algorithms(), hide_possible_values = true)]
+    algorithm: String,
+
+    /// Number of hosts, all in this process [default: 1, or those of a saved partition]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    hosts: Option<u16>,
+
+    /// How to cut the graph (see `parton list`)
+    #[arg(long, value_name = "NAME", default_value = AUTO)]
+    policy: String,
+
+    #[command(flatten)]
+    cutting: Cutting,
+
+    /// How each host goes through its edges; `auto` is what suits the algorithm
+    #[arg(long, value_name = "NAME", default_value = AUTO, value_parser = options::engines())]
+    engine: String,
+
+    /// When hosts wait for each other: in every round
+    #[arg(long, value_name = "NAME", default_value = PACE, value_parser = [PACE])]
+    pace: String,
+
+    /// Which of the ways to send less are used, to measure what they save
+    #[arg(long, value_name = "WHICH", default_value = "all", value_parser = options::optimizations())]
+    optimize: String,
+
+    /// Stop after so many rounds, final or not
+    #[arg(long, value_name = "N")]
+    max_rounds: Option<u64>,
+
+    /// Write a row per vertex: .csv, .tsv, .jsonl (each may be packed: .gz, .zst), .parquet, .npy
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    /// Prove the answer right, by one look at every edge; a failure writes nothing and exits 70
+    #[arg(long)]
+    verify: bool,
+
+    /// Print the report as one JSON object instead of text
+    #[arg(long)]
+    json: bool,
+
+    /// Write the report as a page with plots
+    #[arg(long, value_name = "FILE.html")]
+    report: Option<PathBuf>,
+
+    #[command(flatten)]
+    own: Own,
+
+    // Last, as its headings would take in what follows.
+    #[command(flatten)]
+    input: Input,
+}
+
+/// The value that leaves a choice to Parton.
+const AUTO: &str = "auto";
+/// The only pace so far.
+const PACE: &str = "bsp";
+/// Up to so many hosts, fewer copies count more than fewer peers.
+const FEW_HOSTS: usize = 16;
+/// Hosts of one process cannot go missing unnoticed, and a round on a large graph may take long.
+const PATIENCE: Duration = Duration::from_secs(24 * 60 * 60);
+
+impl Run {
+    /// Number of hosts, as far as the arguments say.
+    pub(crate) fn hosts(&self) -> usize {
+        self.hosts.unwrap_or(1).into()
+    }
+
+    pub(crate) fn run(self, watch: &Watch, threads: Option<NonZeroUsize>) -> Result<Done, Failure> {
+        let algorithm = algorithms::by_name(&self.algorithm)?;
+        let options = self.own.options(algorithm, &self.engine, self.max_rounds)?;
+        let format = self.output.as_deref().map(output::by_ending).transpose()?;
+        for path in [&self.output, &self.report].into_iter().flatten() {
+            Output::check(path)?;
+        }
+        let saved = Manifest::find(Path::new(&self.input.graph))?;
+        let hosts = match &saved {
+            Some(saved) => self.hosts_of(saved)?,
+            None => self.hosts(),
+        };
+        let (policy, why) = match &saved {
+            Some(saved) => (saved.policy(), Some("as saved")),
+            None if self.policy == AUTO => choose_policy(hosts),
+            None => (&self.policy[..], None),
+        };
+        let threads = threads.map_or_else(|| (cores() / hosts).max(1), NonZeroUsize::get);
+        let request = Request {
+            algorithm: algorithm.name(),
+            graph: self.input.graph.clone(),
+            threads,
+            policy: policy.into(),
+            policy_why: why,
+            pace: PACE,
+            optimize: optimize(&self.optimize),
+        };
+
+        let plan = self.cutting.plan(policy);
+        let start = Instant::now();
+        let cut = match &saved {
+            Some(_) => Cut::Saved(self.input.graph.clone().into()),
+            None => {
+                plan.check(hosts)?;
+                Cut::Planned(Box::new(self.input.open(watch)?), plan)
+            }
+        };
+        let load_seconds = start.elapsed().as_secs_f64();
+
+        let work = Work {
+            cut,
+            algorithm,
+            options,
+            optimize: request.optimize,
+            verify: self.verify,
+            format,
+            watch,
+        };
+        let mut cluster = Cluster::local(hosts).threads_per_host(threads).patience(PATIENCE);
+        let mut outcomes = cluster.launch(|net| work.on_host(net))?;
+        let parts: Vec<_> = outcomes.iter_mut().filter_map(|host| host.part.take()).collect();
+        let report = Report::new(request, load_seconds, outcomes);
+        report.notes().for_each(|note| watch.note(note));
+        self.finish(&report, parts, watch)
+    }
+
+    /// Writes what is to be written and says how it went.
+    fn finish(
+        &self,
+        report: &Report,
+        parts: Vec<output::Part>,
+        watch: &Watch,
+    ) -> Result<Done, Failure> {
+        let stopped = (!report.converged()).then(|| report.not_converged());
+        let trouble = trouble(report.complaint(), stopped.as_deref(), self.max_rounds.is_some());
+        if let Some(path) = self.output.as_deref().filter(|_| report.is_usable()) {
+            output::write(&Table::new(parts), path)?;
+            watch.note(&format!("wrote {}", path.display()));
+        }
+        if let Some(path) = &self.report {
+            let mut page = Output::create(path)?;
+            page.write(html::page(report).as_bytes())?;
+            page.commit()?;
+            watch.note(&format!("wrote {}", path.display()));
+        }
+        if let Some(stopped) = stopped.filter(|_| trouble.is_none()) {
+            watch.warn(&stopped);
+        }
+        let text = match self.json {
+            true => format!("{:#}\n", report.as_json()),
+            false => report.as_text(),
+        };
+        Ok(Done { text, trouble })
+    }
+
+    /// The hosts of a saved partition, unless something else is asked of it.
+    fn hosts_of(&self, saved: &Manifest) -> Result<usize, Failure> {
+        let (folder, hosts) = (&self.input.graph, saved.hosts());
+        let refuse = |problem: String| Err(Failure::usage(format!("{folder}: {problem}")));
+        if self.hosts.is_some_and(|asked| usize::from(asked) != hosts) {
+            return refuse(format!(
+                "saved for {hosts} hosts, but --hosts asks for {}",
+                self.hosts()
+            ));
+        }
+        if self.policy != AUTO && self.policy != saved.policy() {
+            return refuse(format!(
+                "saved by policy {}, but --policy asks for {}",
+                saved.policy(),
+                self.policy
+            ));
+        }
+        match self.cutting.is_default() && self.input.is_plain() {
+            true => Ok(hosts),
+            false => refuse(
+                "a saved partition is taken as it is: say these options when it is \
+                             saved (`parton partition --save`)"
+                    .into(),
+            ),
+        }
+    }
+}
+
+/// Why the command must not end as if all were well: what the proof found, and that the run was
+/// stopped; `limited` if the user wanted it to be.
+fn trouble(complaint: Option<&str>, stopped: Option<&str>, limited: bool) -> Option<Failure> {
+    match (complaint, stopped) {
+        (Some(complaint), None) => {
+            Some(Failure::bug(format!("the answer is wrong and was not written: {complaint}")))
+        }
+        // Values that are not final cannot pass; that is nobody's fault.
+        (Some(complaint), Some(stopped)) => {
+            Some(Failure::not_converged(format!("{stopped}, and were not written: {complaint}")))
+        }
+        (None, Some(stopped)) if !limited => Some(Failure::not_converged(stopped)),
+        (None, _) => None,
+    }
+}
+
+/// A policy for so many hosts, and why.
+fn choose_policy(hosts: usize) -> (&'static str, Option<&'static str>) {
+    match hosts {
+        1 => ("oec", Some("one host holds everything")),
+        2..=FEW_HOSTS => ("oec", Some("for up to 16 hosts: few copies, nothing to broadcast")),
+        _ => ("cvc", Some("for more than 16 hosts: each talks to its row and column only")),
+    }
+}
+
+fn optimize(name: &str) -> Optimize {
+    let named = Optimize::NAMES.iter().find(|(known, _)| *known == name);
+    named.map_or(Optimize::ALL, |(_, optimize)| *optimize)
+}
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, NonZeroUsize::get)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wrong_answers_are_bugs_unless_the_run_was_stopped() {
+        let code = |complaint, stopped, limited| {
+            trouble(complaint, stopped, limited).map(|failure| failure.code())
+        };
+        assert_eq!(code(None, None, false), None);
+        assert_eq!(code(Some("wrong"), None, false), Some(70));
+        assert_eq!(code(Some("wrong"), Some("stopped"), true), Some(3));
+        assert_eq!(code(None, Some("stopped"), false), Some(3));
+        assert_eq!(code(None, Some("stopped"), true), None);
+    }
+
+    #[test]
+    fn the_policy_follows_the_hosts() {
+        assert_eq!(
+            [1, 2, 16, 17].map(|hosts| choose_policy(hosts).0),
+            ["oec", "oec", "oec", "cvc"]
+        );
+    }
+}

@@ -1,0 +1,278 @@
+//! What a run was and did, for programs and for people. The names in the JSON are a contract.
+
+use parton::algorithms::{Fact, Id};
+use parton::engine::{HostReport, RoundReport, RunReport};
+use parton::graph::error::printable;
+use parton::partition::quality::{Quality, Share};
+use parton::sync::{Optimize, Volume};
+use serde_json::{Map, Value, json};
+
+use super::hosts::{HostRun, Verdict};
+use crate::show;
+
+/// What was asked for, and chosen where nothing was asked.
+pub(super) struct Request {
+    pub(super) algorithm: &'static str,
+    pub(super) graph: String,
+    pub(super) threads: usize,
+    pub(super) policy: String,
+    /// Why that policy, if nobody asked for it.
+    pub(super) policy_why: Option<&'static str>,
+    pub(super) pace: &'static str,
+    pub(super) optimize: Optimize,
+}
+
+/// What became of it.
+pub(super) struct Report {
+    pub(super) request: Request,
+    pub(super) seconds: Seconds,
+    pub(super) quality: Quality,
+    pub(super) run: RunReport,
+    engine: &'static str,
+    engine_why: String,
+    result: Vec<(&'static str, Fact)>,
+    notes: Vec<String>,
+    verdict: Verdict,
+    memory_peak: Option<u64>,
+}
+
+/// Where the time went; of the slowest host.
+pub(super) struct Seconds {
+    pub(super) load: f64,
+    pub(super) partition: f64,
+    pub(super) setup: f64,
+    pub(super) run: f64,
+}
+
+impl Report {
+    /// From what all hosts have done.
+    pub(super) fn new(request: Request, load: f64, mut hosts: Vec<HostRun>) -> Self {
+        let slowest = |seconds: fn(&HostRun) -> f64| hosts.iter().map(seconds).fold(0.0, f64::max);
+        let (partition, setup) = (slowest(|h| h.partition_seconds), slowest(|h| h.setup_seconds));
+        // The rest is the same on all hosts.
+        let HostRun { quality, policy_note, answer, verdict, .. } = hosts.swap_remove(0);
+        let policy_note = policy_note.map(|note| format!("{}: {note}", request.policy));
+        Report {
+            seconds: Seconds { load, partition, setup, run: answer.report.seconds },
+            quality,
+            run: answer.report,
+            engine: answer.engine.name(),
+            engine_why: answer.why,
+            result: answer.result,
+            notes: policy_note.into_iter().chain(answer.notes).collect(),
+            verdict,
+            memory_peak: memory_peak(),
+            request,
+        }
+    }
+
+    /// What a user should know.
+    pub(super) fn notes(&self) -> impl Iterator<Item = &str> {
+        self.notes.iter().map(String::as_str)
+    }
+
+    /// Whether the algorithm ended by itself.
+    pub(super) fn converged(&self) -> bool {
+        self.run.converged
+    }
+
+    /// What the proof found wrong.
+    pub(super) fn complaint(&self) -> Option<&str> {
+        match &self.verdict {
+            Verdict::Wrong(complaint) => Some(complaint),
+            Verdict::Right | Verdict::NotAsked => None,
+        }
+    }
+
+    /// Whether values may be written.
+    pub(super) fn is_usable(&self) -> bool {
+        self.complaint().is_none()
+    }
+
+    /// The warning of a run that was stopped.
+    pub(super) fn not_converged(&self) -> String {
+        match self.run.rounds.len() {
+            1 => "not converged: the values are not final after 1 round".into(),
+            rounds => {
+                let rounds = show::count(rounds as u64);
+                format!("not converged: the values are not final after {rounds} rounds")
+            }
+        }
+    }
+
+    pub(super) fn as_json(&self) -> Value {
+        let Report { request, seconds, quality, run, .. } = self;
+        let sent = run.sent();
+        let per_round = (1..).zip(&run.rounds).map(|(number, round)| round_as_json(number, round));
+        let per_host = quality.hosts.iter().zip(&run.hosts).map(|(s, h)| host_as_json(s, h));
+        let result = self.result.iter().map(|(name, fact)| ((*name).into(), fact_as_json(fact)));
+        json!({
+            "algorithm": request.algorithm,
+            "graph": { "vertices": quality.vertices, "edges": quality.edges },
+            "hosts": quality.hosts.len(),
+            "threads": request.threads,
+            "policy": request.policy,
+            "engine": self.engine,
+            "pace": request.pace,
+            "optimize": request.optimize.name(),
+            "rounds": run.rounds.len(),
+            "converged": run.converged,
+            "replication": quality.replication(),
+            "seconds": {
+                "load": seconds.load,
+                "partition": seconds.partition,
+                "setup": seconds.setup,
+                "run": seconds.run,
+            },
+            "bytes": bytes_as_json(&sent),
+            "messages": sent.messages,
+            "imbalance": run.imbalance(),
+            "per_round": per_round.collect::<Vec<_>>(),
+            "per_host": per_host.collect::<Vec<_>>(),
+            "memory_peak_bytes": self.memory_peak,
+            "result": result.collect::<Map<_, _>>(),
+            "verified": match self.verdict {
+                Verdict::NotAsked => None,
+                Verdict::Right => Some(true),
+                Verdict::Wrong(_) => Some(false),
+            },
+        })
+    }
+
+    pub(super) fn as_text(&self) -> String {
+        let mut text = String::new();
+        for (label, value) in self.rows() {
+            text += &format!("{label:<13}{value}\n");
+        }
+        text
+    }
+
+    /// Labels and values, as text and page show them.
+    pub(super) fn rows(&self) -> Vec<(&'static str, String)> {
+        let Report { request, seconds, quality, run, .. } = self;
+        let sent = run.sent();
+        let plural = if request.threads == 1 { "" } else { "s" };
+        let why = |why: Option<&str>| why.map_or(String::new(), |why| format!(" ({why})"));
+        let ended = if run.converged { "converged" } else { "not converged" };
+        let mut rows = vec![
+            ("algorithm", request.algorithm.into()),
+            (
+                "graph",
+                format!(
+                    "{}: {} vertices, {} edges",
+                    request.graph,
+                    show::count(quality.vertices),
+                    show::count(quality.edges)
+                ),
+            ),
+            ("hosts", format!("{} × {} thread{plural}", quality.hosts.len(), request.threads)),
+            ("policy", format!("{}{}", request.policy, why(request.policy_why))),
+            ("engine", format!("{}{}", self.engine, why(Some(&self.engine_why)))),
+            ("rounds", format!("{}, {ended}", show::count(run.rounds.len() as u64))),
+            ("replication", format!("{:.3} proxies per vertex", quality.replication())),
+            (
+                "time",
+                format!(
+                    "{:.3} s load, {:.3} s partition, {:.3} s setup, {:.3} s run",
+                    seconds.load, seconds.partition, seconds.setup, seconds.run
+                ),
+            ),
+            (
+                "sent",
+                format!(
+                    "{}: {} values, {} metadata, in {} messages",
+                    show::bytes(sent.total()),
+                    show::bytes(sent.values()),
+                    show::bytes(sent.metadata()),
+                    show::count(sent.messages)
+                ),
+            ),
+            ("imbalance", format!("{:.3} (slowest host over the mean)", run.imbalance())),
+        ];
+        if let Some(bytes) = self.memory_peak {
+            rows.push(("memory", format!("{} at most", show::bytes(bytes))));
+        }
+        for (name, fact) in &self.result {
+            rows.extend(fact_rows(name, fact));
+        }
+        match &self.verdict {
+            Verdict::NotAsked => {}
+            Verdict::Right => rows.push(("verified", "yes".into())),
+            Verdict::Wrong(complaint) => rows.push(("verified", format!("NO: {complaint}"))),
+        }
+        rows
+    }
+}
+
+fn bytes_as_json(sent: &Volume) -> Value {
+    json!({ "values": sent.values(), "metadata": sent.metadata(), "total": sent.total() })
+}
+
+fn round_as_json(number: u64, round: &RoundReport) -> Value {
+    let sent = &round.sent;
+    let mut bytes = bytes_as_json(sent);
+    bytes["reduce"] = (sent.reduce_values + sent.reduce_metadata).into();
+    bytes["broadcast"] = (sent.broadcast_values + sent.broadcast_metadata).into();
+    json!({
+        "round": number,
+        "changed": round.changed,
+        "edges": round.edges,
+        "seconds": round.seconds,
+        "compute_seconds": round.compute_seconds,
+        "bytes": bytes,
+        "messages": sent.messages,
+    })
+}
+
+fn host_as_json(share: &Share, host: &HostReport) -> Value {
+    let bytes_to = host.sent_to.iter().map(|sent| json!([sent.values(), sent.metadata()]));
+    json!({
+        "masters": share.masters,
+        "mirrors": share.mirrors,
+        "edges": share.edges,
+        "memory_bytes": share.bytes,
+        "compute_seconds": host.compute_seconds,
+        "other_seconds": host.other_seconds,
+        "work": host.edges,
+        "bytes_to": bytes_to.collect::<Vec<_>>(),
+    })
+}
+
+fn fact_as_json(fact: &Fact) -> Value {
+    let id = |id: &Id| match id {
+        Id::Integer(id) => json!(id),
+        Id::Name(name) => json!(name),
+    };
+    match fact {
+        Fact::Integer(value) => json!(value),
+        Fact::Real(value) => json!(value),
+        Fact::Vertex(vertex) => vertex.as_ref().map_or(Value::Null, id),
+        Fact::Ranking(best) => {
+            best.iter().map(|(vertex, value)| json!([id(vertex), value])).collect()
+        }
+    }
+}
+
+fn fact_rows(name: &'static str, fact: &Fact) -> Vec<(&'static str, String)> {
+    let shown = |id: &Id| printable(id.to_string().as_bytes());
+    match fact {
+        Fact::Integer(value) => vec![(name, show::count(*value))],
+        Fact::Real(value) => vec![(name, format!("{value:?}"))],
+        Fact::Vertex(None) => vec![(name, "none".into())],
+        Fact::Vertex(Some(id)) => vec![(name, shown(id))],
+        Fact::Ranking(best) => {
+            let labels = std::iter::once(name).chain(std::iter::repeat(""));
+            let width = best.iter().map(|(id, _)| shown(id).chars().count()).max().unwrap_or(0);
+            let row = |(id, value): &(Id, f64)| format!("{:<width$}  {value:?}", shown(id));
+            labels.zip(best.iter().map(row)).collect()
+        }
+    }
+}
+
+/// The most memory this process ever had, where the system tells.
+fn memory_peak() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kilobytes * 1024)
+}

@@ -1,0 +1,134 @@
+//! NumPy's `.npy`: one structured array with the fields `id` and those of the algorithm.
+//!
+//! NumPy has no way to say "none" in an array of integers. Where a vertex is out of reach the whole
+//! column is of doubles, and `nan` says so.
+
+use parton_graph::save::Output;
+use parton_graph::{Error, OriginalId, Result};
+
+use super::{Cell, Format, Kind, Table, write_rows};
+
+/// A structured array.
+pub(super) struct Npy;
+
+/// The beginning of every file: a magic string, then version 1.0.
+const MAGIC: &[u8] = b"\x93NUMPY\x01\x00";
+/// Data begin at a multiple of this.
+const ALIGNMENT: usize = 64;
+
+impl Format for Npy {
+    fn ending(&self) -> &'static str {
+        "npy"
+    }
+
+    fn about(&self) -> &'static str {
+        "a structured NumPy array; out of reach: nan, in a column of doubles"
+    }
+
+    fn is_text(&self) -> bool {
+        false
+    }
+
+    fn holds_names(&self) -> bool {
+        false
+    }
+
+    fn write(&self, table: &Table, out: &mut Output) -> Result<()> {
+        if table.id_kind() == Kind::Names {
+            return Err(Error::Request(format!(
+                "{}: a NumPy array of numbers cannot hold names; write .parquet or .csv",
+                out.path().display()
+            )));
+        }
+        let columns: Vec<(&str, Type)> = table
+            .columns()
+            .iter()
+            .enumerate()
+            .map(|(column, (name, kind))| (*name, Type::of(table, column, *kind)))
+            .collect();
+        out.write(&header(&columns, table.len()))?;
+        let name = out.path().display().to_string();
+        write_rows(table.len(), out, |bytes, row| {
+            push_id(bytes, table.id(row));
+            for (column, (_, kind)) in columns.iter().enumerate() {
+                match (table.cell(column, row), kind) {
+                    (Cell::None, _) => bytes.extend_from_slice(&f64::NAN.to_le_bytes()),
+                    (Cell::Real(value), _) => bytes.extend_from_slice(&value.to_le_bytes()),
+                    (Cell::Integer(value), Type::F8) => {
+                        bytes.extend_from_slice(&exact(value, &name)?.to_le_bytes());
+                    }
+                    (Cell::Integer(value), Type::U4) => {
+                        bytes.extend_from_slice(&(value as u32).to_le_bytes());
+                    }
+                    (Cell::Integer(value), Type::U8) => {
+                        bytes.extend_from_slice(&value.to_le_bytes());
+                    }
+                    (Cell::Vertex(id), _) => push_id(bytes, id),
+                }
+            }
+            Ok(())
+        })
+    }
+}
+
+/// Types of NumPy.
+#[derive(Clone, Copy, PartialEq)]
+enum Type {
+    U4,
+    U8,
+    F8,
+}
+
+impl Type {
+    /// The type of a column: that of its values, unless some are none.
+    fn of(table: &Table, column: usize, kind: Kind) -> Self {
+        let has_none = || (0..table.len()).any(|row| table.cell(column, row) == Cell::None);
+        match kind {
+            Kind::F64 => Type::F8,
+            Kind::Integers | Kind::Names => Type::U8,
+            Kind::U32 | Kind::U64 if has_none() => Type::F8,
+            Kind::U32 => Type::U4,
+            Kind::U64 => Type::U8,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Type::U4 => "<u4",
+            Type::U8 => "<u8",
+            Type::F8 => "<f8",
+        }
+    }
+}
+
+fn header(columns: &[(&str, Type)], rows: usize) -> Vec<u8> {
+    let fields: String =
+        columns.iter().map(|(name, kind)| format!(", ('{name}', '{}')", kind.name())).collect();
+    let mut text = format!(
+        "{{'descr': [('id', '<u8'){fields}], 'fortran_order': False, 'shape': ({rows},), }}"
+    );
+    // Blanks and a line end fill up to where the data begin.
+    let used = MAGIC.len() + 2 + text.len() + 1;
+    text.push_str(&" ".repeat(used.next_multiple_of(ALIGNMENT) - used));
+    text.push('\n');
+    [MAGIC, &(text.len() as u16).to_le_bytes(), text.as_bytes()].concat()
+}
+
+fn push_id(bytes: &mut Vec<u8>, id: OriginalId<'_>) {
+    match id {
+        OriginalId::Integer(id) => bytes.extend_from_slice(&id.to_le_bytes()),
+        OriginalId::Name(_) => unreachable!("names are refused"),
+    }
+}
+
+/// A count as a double, if it is one.
+fn exact(value: u64, name: &str) -> Result<f64> {
+    let double = value as f64;
+    match double as u64 == value && value < u64::MAX {
+        true => Ok(double),
+        false => Err(Error::Request(format!(
+            "{name}: some vertices are out of reach, which takes a column of doubles, and \
+             {value} is none; write .parquet or .csv"
+        ))),
+    }
+}

@@ -1,0 +1,205 @@
+//! A row per vertex of the whole graph, put together from what every host knows of its masters.
+
+use parton_algorithms::{Answer, Values};
+use parton_graph::id_map::Names;
+use parton_graph::{LocalId, OriginalId};
+use parton_net::Net;
+use parton_partition::Partition;
+
+/// What an algorithm found, a row per vertex in the order of the original ids.
+///
+/// Values stay in the parts that hosts made; rows only know where they are.
+pub struct Table {
+    parts: Vec<Part>,
+    /// Of every row: its part, and its place in there.
+    places: Vec<(u32, u32)>,
+}
+
+/// One host's rows.
+pub struct Part {
+    /// Global ids of masters: the numbers of their rows.
+    rows: Vec<u32>,
+    ids: Labels,
+    columns: Vec<(&'static str, Cells)>,
+}
+
+/// Values of a column.
+enum Cells {
+    /// Numbers of one type.
+    Numbers(Values),
+    /// Vertices.
+    Vertices(Labels),
+}
+
+/// Original ids.
+enum Labels {
+    Integers(Vec<u64>),
+    Names(Names),
+}
+
+/// What a column holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Counts of 32 bits.
+    U32,
+    /// Counts of 64 bits.
+    U64,
+    /// Real numbers.
+    F64,
+    /// Vertices that are called by integers.
+    Integers,
+    /// Vertices that have names.
+    Names,
+}
+
+/// One value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Cell<'a> {
+    /// None: a vertex out of reach.
+    None,
+    /// A count.
+    Integer(u64),
+    /// A real number.
+    Real(f64),
+    /// A vertex.
+    Vertex(OriginalId<'a>),
+}
+
+impl Part {
+    /// This host's rows of an answer, whose columns it takes. Every host must call this.
+    pub fn of(
+        net: &mut Net,
+        partition: &Partition,
+        answer: &mut Answer,
+    ) -> parton_partition::Result<Self> {
+        let masters = || (0..partition.num_masters() as u32).map(LocalId);
+        let rows: Vec<u32> = masters().map(|master| partition.global(master).0 as u32).collect();
+        let ids = Labels::new(masters().map(|master| partition.original(master)));
+        let mut columns = Vec::new();
+        for column in std::mem::take(&mut answer.columns) {
+            let cells = match column.values {
+                Values::Vertices(vertices) => {
+                    // A representative, such as the least vertex of a component, names itself.
+                    let is_itself = |m: LocalId| vertices[m.index()] == rows[m.index()];
+                    let originals = partition.originals_of(net, &vertices, is_itself)?;
+                    let places = vertices.iter().enumerate();
+                    let named = places.map(|(place, &v)| originals.get(place, u64::from(v)));
+                    Cells::Vertices(Labels::new(named))
+                }
+                numbers => Cells::Numbers(numbers),
+            };
+            columns.push((column.name, cells));
+        }
+        Ok(Part { rows, ids, columns })
+    }
+}
+
+impl Table {
+    /// All rows, from the parts of all hosts.
+    pub fn new(parts: Vec<Part>) -> Self {
+        let mut places = vec![(0, 0); parts.iter().map(|part| part.rows.len()).sum()];
+        for (number, part) in parts.iter().enumerate() {
+            for (place, &row) in part.rows.iter().enumerate() {
+                places[row as usize] = (number as u32, place as u32);
+            }
+        }
+        Table { parts, places }
+    }
+
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.places.is_empty()
+    }
+
+    /// What the ids are: [`Kind::Integers`] or [`Kind::Names`].
+    pub fn id_kind(&self) -> Kind {
+        Labels::kind(self.parts.iter().map(|part| &part.ids))
+    }
+
+    /// The id of a row.
+    pub fn id(&self, row: usize) -> OriginalId<'_> {
+        let (part, place) = self.places[row];
+        self.parts[part as usize].ids.get(place as usize)
+    }
+
+    /// What the columns after the ids are called, and what they hold.
+    pub fn columns(&self) -> Vec<(&'static str, Kind)> {
+        let columns = self.parts.first().map_or(&[][..], |part| &part.columns);
+        let kind = |number: usize, cells: &Cells| match cells {
+            Cells::Numbers(Values::U32(_) | Values::Vertices(_)) => Kind::U32,
+            Cells::Numbers(Values::U64(_)) => Kind::U64,
+            Cells::Numbers(Values::F64(_)) => Kind::F64,
+            Cells::Vertices(_) => {
+                Labels::kind(self.parts.iter().filter_map(|part| match &part.columns[number].1 {
+                    Cells::Vertices(labels) => Some(labels),
+                    Cells::Numbers(_) => None,
+                }))
+            }
+        };
+        let columns = columns.iter().enumerate();
+        columns.map(|(number, (name, cells))| (*name, kind(number, cells))).collect()
+    }
+
+    /// The value of a column after the ids in a row.
+    pub fn cell(&self, column: usize, row: usize) -> Cell<'_> {
+        let (part, place) = self.places[row];
+        let place = place as usize;
+        let count = |value: u64, none: u64| match value == none {
+            true => Cell::None,
+            false => Cell::Integer(value),
+        };
+        match &self.parts[part as usize].columns[column].1 {
+            Cells::Vertices(labels) => Cell::Vertex(labels.get(place)),
+            Cells::Numbers(Values::U64(values)) => count(values[place], u64::MAX),
+            Cells::Numbers(Values::U32(values) | Values::Vertices(values)) => {
+                count(values[place].into(), u32::MAX.into())
+            }
+            Cells::Numbers(Values::F64(values)) => match values[place] {
+                f64::INFINITY => Cell::None,
+                value => Cell::Real(value),
+            },
+        }
+    }
+}
+
+impl Labels {
+    fn new<'a>(ids: impl Iterator<Item = OriginalId<'a>>) -> Self {
+        let mut ids = ids.peekable();
+        match ids.peek() {
+            Some(OriginalId::Name(_)) => Labels::Names(
+                ids.map(|id| match id {
+                    OriginalId::Name(name) => name,
+                    OriginalId::Integer(_) => unreachable!("all ids of a graph are of one kind"),
+                })
+                .collect(),
+            ),
+            _ => Labels::Integers(
+                ids.map(|id| match id {
+                    OriginalId::Integer(id) => id,
+                    OriginalId::Name(_) => unreachable!("all ids of a graph are of one kind"),
+                })
+                .collect(),
+            ),
+        }
+    }
+
+    fn get(&self, place: usize) -> OriginalId<'_> {
+        match self {
+            Labels::Integers(ids) => OriginalId::Integer(ids[place]),
+            Labels::Names(names) => OriginalId::Name(names.get(place)),
+        }
+    }
+
+    /// The kind of all together: a host without vertices does not know.
+    fn kind<'a>(mut all: impl Iterator<Item = &'a Labels>) -> Kind {
+        match all.any(|labels| matches!(labels, Labels::Names(_))) {
+            true => Kind::Names,
+            false => Kind::Integers,
+        }
+    }
+}
