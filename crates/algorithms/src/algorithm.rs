@@ -6,7 +6,7 @@ use parton_graph::Graph;
 use parton_sync::Substrate;
 
 use crate::answer::{Answer, Column};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::options::Options;
 
 /// A named program with an oracle.
@@ -20,7 +20,12 @@ pub trait Algorithm: Sync {
     /// Names of the options that are its own, as users write them.
     fn options(&self) -> &'static [&'static str];
 
-    /// Whether what the user asks makes sense, found out before there is a graph.
+    /// The engines that can run it.
+    fn engines(&self) -> &'static [Kind] {
+        &[Kind::Push, Kind::Frontier]
+    }
+
+    /// Whether its own options make sense; see [`check_request`].
     fn accepts(&self, _: &Options) -> Result<()> {
         Ok(())
     }
@@ -53,10 +58,34 @@ impl Job<'_, '_> {
     }
 
     /// The engine the user asked for, or the one that suits, and why.
-    pub(crate) fn engine(&self, suits: Kind, why: &str) -> (Kind, String) {
+    pub(crate) fn engine(
+        &self,
+        algorithm: &dyn Algorithm,
+        suits: Kind,
+        why: &str,
+    ) -> Result<(Kind, String)> {
+        check_engine(algorithm, self.options)?;
         match self.options.engine {
-            Some(asked) => (asked, "as asked".into()),
-            None => (suits, why.into()),
+            Some(asked) => Ok((asked, "as asked".into())),
+            None => Ok((suits, why.into())),
+        }
+    }
+}
+
+/// Whether what a user asks of an algorithm makes sense, found out before there is a graph.
+pub fn check_request(algorithm: &dyn Algorithm, options: &Options) -> Result<()> {
+    check_engine(algorithm, options)?;
+    algorithm.accepts(options)
+}
+
+fn check_engine(algorithm: &dyn Algorithm, options: &Options) -> Result<()> {
+    let (name, fit) = (algorithm.name(), algorithm.engines());
+    match options.engine.filter(|asked| !fit.contains(asked)) {
+        None => Ok(()),
+        Some(asked) => {
+            let fit: Vec<_> = fit.iter().map(|kind| kind.name()).collect();
+            let (asked, fit) = (asked.name(), fit.join(", "));
+            Err(Error::Request(format!("engine {asked} cannot run {name}: {fit} can")))
         }
     }
 }

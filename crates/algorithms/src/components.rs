@@ -37,6 +37,10 @@ impl Relaxation for Least {
         label
     }
 
+    fn passes_unchanged(&self) -> bool {
+        true
+    }
+
     fn edges(&self) -> Edges {
         if self.symmetric { Edges::Out } else { Edges::Both }
     }
@@ -55,9 +59,13 @@ impl Algorithm for Components {
         &[]
     }
 
+    fn engines(&self) -> &'static [Kind] {
+        &[Kind::Push, Kind::Frontier, Kind::Union]
+    }
+
     fn run(&self, job: &mut Job<'_, '_>) -> Result<Answer> {
         let program = Least { symmetric: job.substrate.partition().is_symmetric() };
-        let (engine, why) = job.engine(Kind::Push, "labels settle inside a host first");
+        let (engine, why) = job.engine(self, Kind::Union, "labels go through edges as they are")?;
         let labelled = traversal::label(job, &program, engine)?;
         let sizes = sizes(job, &labelled.labels)?;
         let mut answer = labelled.answer((engine, why), "component", Values::Vertices);

@@ -176,7 +176,8 @@ impl Algorithm for PageRank {
 
     fn run(&self, job: &mut Job<'_, '_>) -> Result<Answer> {
         let limits = limits(job.options)?;
-        let (engine, why) = job.engine(Kind::Frontier, "every vertex collects in every round");
+        let (engine, why) =
+            job.engine(self, Kind::Frontier, "every vertex collects in every round")?;
         let ranked = rank(job, engine, None, limits)?;
         let scale = scale(job.options, job.substrate.partition().num_vertices() as f64);
         let ranks: Vec<f64> = ranked.ranks.iter().map(|rank| rank * scale).collect();

@@ -26,16 +26,45 @@ use crate::traversal;
 pub struct Sssp;
 
 /// Distances of type `D` from a root over weights of type `W`.
-pub struct Distances<D, W> {
+struct Distances<D, W> {
     /// Distance 0; `None` in a graph without vertices.
-    pub root: Option<GlobalId>,
+    root: Option<GlobalId>,
+    /// Distances that differ by less are as good as equal when it comes to whose turn it is.
+    delta: Delta,
     types: PhantomData<fn(W) -> D>,
 }
 
+/// The width of a bucket of distances.
+#[derive(Clone, Copy, Debug)]
+struct Delta {
+    /// For whole numbers: its logarithm to the base 2.
+    shift: u32,
+    /// For real numbers: its inverse.
+    inverse: f64,
+}
+
+impl Delta {
+    /// Buckets before the last, which takes all the rest: there is an array of them.
+    const MOST: usize = 1 << 16;
+
+    /// Suits weights of this mean on this many edges per vertex.
+    fn new(mean_weight: f64, mean_degree: f64) -> Self {
+        let width = (mean_weight * DELTA_FACTOR / mean_degree.max(1.0)).max(f64::MIN_POSITIVE);
+        Delta { shift: width.log2().round().clamp(0.0, 31.0) as u32, inverse: 1.0 / width }
+    }
+}
+
+/// Mean weights per bucket, times the mean degree. Measured: wider buckets spread more labels in
+/// vain, narrower ones leave less to do at a time.
+const DELTA_FACTOR: f64 = 8.0;
+
 /// A distance that grows by weights of type `W`.
-pub trait Distance<W>: Number {
+trait Distance<W>: Number {
     /// The distance at the other end of an edge. Saturates.
     fn along(self, weight: W) -> Self;
+
+    /// The bucket that it falls into.
+    fn bucket(self, delta: Delta) -> usize;
 
     /// A column of distances.
     fn column(distances: Vec<Self>) -> Values;
@@ -45,11 +74,16 @@ pub trait Distance<W>: Number {
 }
 
 macro_rules! distance {
-    ($distance:ty, $weight:ty, $values:ident, $along:expr) => {
+    ($distance:ty, $weight:ty, $values:ident, $along:expr, $bucket:expr) => {
         impl Distance<$weight> for $distance {
             #[inline]
             fn along(self, weight: $weight) -> Self {
                 $along(self, weight)
+            }
+
+            #[inline]
+            fn bucket(self, delta: Delta) -> usize {
+                ($bucket(self, delta) as usize).min(Delta::MOST)
             }
 
             fn column(distances: Vec<Self>) -> Values {
@@ -66,11 +100,25 @@ macro_rules! distance {
     };
 }
 
-distance!(u32, (), U32, |distance: u32, ()| distance.saturating_add(1));
-distance!(u32, u32, U32, u32::saturating_add);
-distance!(u64, u32, U64, |distance: u64, weight| distance.saturating_add(u64::from(weight)));
-distance!(f64, f32, F64, |distance, weight| distance + f64::from(weight));
-distance!(f64, f64, F64, |distance: f64, weight| distance + weight);
+fn narrow(distance: u32, delta: Delta) -> u32 {
+    distance >> delta.shift
+}
+
+fn real(distance: f64, delta: Delta) -> f64 {
+    distance * delta.inverse
+}
+
+distance!(u32, (), U32, |distance: u32, ()| distance.saturating_add(1), narrow);
+distance!(u32, u32, U32, u32::saturating_add, narrow);
+distance!(
+    u64,
+    u32,
+    U64,
+    |distance: u64, weight| distance.saturating_add(u64::from(weight)),
+    |distance: u64, delta: Delta| distance >> delta.shift
+);
+distance!(f64, f32, F64, |distance, weight| distance + f64::from(weight), real);
+distance!(f64, f64, F64, |distance: f64, weight| distance + weight, real);
 
 impl<D: Distance<W>, W: Weight> Relaxation for Distances<D, W> {
     type Label = D;
@@ -84,6 +132,11 @@ impl<D: Distance<W>, W: Weight> Relaxation for Distances<D, W> {
     #[inline]
     fn relax(&self, distance: D, weight: W) -> D {
         distance.along(weight)
+    }
+
+    #[inline]
+    fn bucket(&self, distance: D) -> usize {
+        distance.bucket(self.delta)
     }
 }
 
@@ -126,31 +179,54 @@ fn types(kind: WeightKind, vertices: u64, least: f64, greatest: f64) -> Result<T
     })
 }
 
-/// Types that the graph of a job needs. Every host must call this.
-fn types_of(job: &mut Job<'_, '_>) -> Result<Types> {
-    let partition = job.substrate.partition();
-    let mine = with_csr!(partition.out_edges(), csr => range(csr.all_weights()));
-    let [least, greatest] =
-        job.substrate.net().all_reduce(mine, |a, b| [a[0].min(b[0]), a[1].max(b[1])])?;
-    types(partition.out_edges().weight_kind(), partition.num_vertices(), least, greatest)
+/// What the weights of a graph are like.
+#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+struct Weights {
+    least: f64,
+    greatest: f64,
+    sum: f64,
 }
 
-fn range<W: Weight>(weights: &[W]) -> [f64; 2] {
-    let mut range = [0f64, 0f64];
-    if size_of::<W>() > 0 {
+impl Weights {
+    fn of<W: Weight>(weights: &[W]) -> Self {
+        let mut all = Weights { least: 0.0, greatest: 0.0, sum: 0.0 };
+        if size_of::<W>() == 0 {
+            return Weights { sum: weights.len() as f64, ..all };
+        }
         for weight in weights.iter().map(|weight| weight.to_f64()) {
-            range = [range[0].min(weight), range[1].max(weight)];
+            all = all.with(Weights { least: weight, greatest: weight, sum: weight });
+        }
+        all
+    }
+
+    fn with(self, other: Weights) -> Self {
+        Weights {
+            least: self.least.min(other.least),
+            greatest: self.greatest.max(other.greatest),
+            sum: self.sum + other.sum,
         }
     }
-    range
+}
+
+/// Types that the graph of a job needs, and a width of buckets. Every host must call this.
+fn types_of(job: &mut Job<'_, '_>) -> Result<(Types, Delta)> {
+    let partition = job.substrate.partition();
+    let mine = with_csr!(partition.out_edges(), csr => Weights::of(csr.all_weights()));
+    let all = job.substrate.net().all_reduce(mine, Weights::with)?;
+    let (vertices, edges) = (partition.num_vertices(), partition.num_edges());
+    let delta = Delta::new(all.sum / edges.max(1) as f64, edges as f64 / vertices.max(1) as f64);
+    let kind = partition.out_edges().weight_kind();
+    Ok((types(kind, vertices, all.least, all.greatest)?, delta))
 }
 
 fn search<D: Distance<W>, W: Weight>(
     job: &mut Job<'_, '_>,
     root: Option<GlobalId>,
+    delta: Delta,
 ) -> Result<Answer> {
-    let program = Distances::<D, W> { root, types: PhantomData };
-    let (engine, why) = job.engine(Kind::Push, "distances settle inside a host first");
+    let program = Distances::<D, W> { root, delta, types: PhantomData };
+    let (engine, why) = job.engine(&Sssp, Kind::Delta, "near vertices first")?;
     let labelled = traversal::label(job, &program, engine)?;
     Ok(labelled.answer((engine, why), "distance", D::column))
 }
@@ -158,10 +234,12 @@ fn search<D: Distance<W>, W: Weight>(
 fn certify<D: Distance<W>, W: Weight>(
     job: &mut Job<'_, '_>,
     root: Option<GlobalId>,
+    delta: Delta,
     values: &Values,
 ) -> Result<Option<String>> {
     let distances = D::in_column(values).expect("the types depend on the graph alone");
-    certificate::relaxation(job, &Distances::<D, W> { root, types: PhantomData }, distances)
+    let program = Distances::<D, W> { root, delta, types: PhantomData };
+    certificate::relaxation(job, &program, distances)
 }
 
 impl Algorithm for Sssp {
@@ -177,21 +255,28 @@ impl Algorithm for Sssp {
         &["root"]
     }
 
+    fn engines(&self) -> &'static [Kind] {
+        &[Kind::Push, Kind::Frontier, Kind::Delta]
+    }
+
     fn run(&self, job: &mut Job<'_, '_>) -> Result<Answer> {
         let root = traversal::root(job)?;
         let vertex = root.as_ref().map(|found| found.vertex);
-        let mut answer = with_types!(types_of(job)?, search(job, vertex))?;
+        let (types, delta) = types_of(job)?;
+        let mut answer = with_types!(types, search(job, vertex, delta))?;
         traversal::sum_up(job, &mut answer, root)?;
         Ok(answer)
     }
 
     fn check(&self, job: &mut Job<'_, '_>, answer: &Answer) -> Result<Option<String>> {
         let root = traversal::root(job)?.map(|found| found.vertex);
-        with_types!(types_of(job)?, certify(job, root, &answer.columns[0].values))
+        let (types, delta) = types_of(job)?;
+        with_types!(types, certify(job, root, delta, &answer.columns[0].values))
     }
 
     fn reference(&self, graph: &Graph, options: &Options) -> Result<Vec<Column>> {
-        let [least, greatest] = with_csr!(&graph.adjacency, csr => range(csr.all_weights()));
+        let Weights { least, greatest, .. } =
+            with_csr!(&graph.adjacency, csr => Weights::of(csr.all_weights()));
         let kind = graph.adjacency.weight_kind();
         let types = types(kind, graph.num_vertices() as u64, least, greatest)?;
         let root = root::in_graph(graph, &options.root)?;

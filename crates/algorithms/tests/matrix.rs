@@ -52,9 +52,10 @@ fn compare(
 /// Every algorithm with every engine.
 fn all_runs() -> Vec<(&'static dyn Algorithm, Options)> {
     let runs = ALL.iter().flat_map(|algorithm| {
-        engines::ALL
+        algorithm
+            .engines()
             .iter()
-            .map(|&(engine, ..)| (*algorithm, settled(*algorithm, options(Some(engine)))))
+            .map(|&engine| (*algorithm, settled(*algorithm, options(Some(engine)))))
     });
     runs.collect()
 }
@@ -126,8 +127,10 @@ proptest! {
         policy in prop::sample::select(all_policies()),
         optimize in prop::sample::select(Optimize::NAMES.to_vec()),
         threads in 1..3usize,
+        undirected in any::<bool>(),
     ) {
         let graph = common::graph_of(vertices, &edges);
+        let graph = if undirected { graph.undirected() } else { graph };
         let mut cluster = Cluster::local(hosts).threads_per_host(threads);
         let how = How { optimize: optimize.1, ..How::new(policy) };
         compare(&mut cluster, ("random", &graph), &all_runs(), how);

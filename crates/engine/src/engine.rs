@@ -32,7 +32,7 @@ pub trait Engine {
 pub struct Tally {
     /// Hosts that have something to compute.
     pub active: u64,
-    /// Masters that changed.
+    /// Masters that changed, as far as another host may have to know.
     pub changed: u64,
     /// Edges worked through.
     pub edges: u64,

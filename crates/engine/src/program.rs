@@ -132,6 +132,18 @@ pub trait Relaxation: Sync {
     fn first_wins(&self) -> bool {
         false
     }
+
+    /// Whether labels go through edges as they are, either way, so that all vertices that edges
+    /// join end with the same one.
+    fn passes_unchanged(&self) -> bool {
+        false
+    }
+
+    /// In which turn a label is best spread: those of lower buckets first.
+    #[inline]
+    fn bucket(&self, _label: Self::Label) -> usize {
+        0
+    }
 }
 
 impl<R: Relaxation> VertexProgram for R {

@@ -24,8 +24,9 @@ pub struct Relaxing<'a, P: Relaxation> {
     forth: Ways<'a, P::Weight>,
     back: Option<Ways<'a, P::Weight>>,
     num_masters: u32,
-    /// What the next round starts from.
+    /// What the next round starts from, and how many edges leave it.
     frontier: Vec<LocalId>,
+    frontier_edges: u64,
 }
 
 impl<'a, P: Relaxation> Relaxing<'a, P> {
@@ -36,6 +37,7 @@ impl<'a, P: Relaxation> Relaxing<'a, P> {
         let labels = CpuField::new(partition.num_proxies(), Delivery::Label, |proxy| {
             program.start(partition.global(proxy)).unwrap_or(identity)
         });
+        let labels = if partition.num_hosts() == 1 { labels.alone() } else { labels };
         let proxies = (0..partition.num_proxies() as u32).map(LocalId);
         for proxy in proxies.filter(|&proxy| labels.get(proxy) != identity) {
             labels.active().insert(proxy);
@@ -47,6 +49,7 @@ impl<'a, P: Relaxation> Relaxing<'a, P> {
             back: pulls.then(|| Ways::back(partition, program.edges())),
             num_masters: partition.num_masters() as u32,
             frontier: Vec::new(),
+            frontier_edges: 0,
         }
     }
 
@@ -62,7 +65,7 @@ impl<'a, P: Relaxation> Relaxing<'a, P> {
 
     /// Number of edges that leave the frontier.
     pub fn frontier_edges(&self) -> u64 {
-        self.frontier.iter().map(|&vertex| self.forth.degree(vertex)).sum()
+        self.frontier_edges
     }
 
     /// Number of edges that labels can take.
@@ -73,19 +76,45 @@ impl<'a, P: Relaxation> Relaxing<'a, P> {
     /// Makes what is active the frontier; whether that is anything.
     pub fn next_frontier(&mut self) -> bool {
         self.frontier = self.labels.active().drain();
-        self.frontier.retain(|&vertex| self.forth.degree(vertex) > 0);
+        self.frontier_edges = 0;
+        self.frontier.retain(|&vertex| {
+            let degree = self.forth.degree(vertex);
+            self.frontier_edges += degree;
+            degree > 0
+        });
         !self.frontier.is_empty()
     }
 
-    /// Spreads the frontier's labels along its edges; whoever gets a better one is active.
+    /// The label of a proxy.
+    #[inline]
+    pub fn label(&self, proxy: LocalId) -> P::Label {
+        self.labels.get(proxy)
+    }
+
+    /// Number of edges that a proxy's label can take.
+    #[inline]
+    pub fn degree(&self, proxy: LocalId) -> u64 {
+        self.forth.degree(proxy)
+    }
+
+    /// Spreads a vertex's label along its edges and calls `improved` with whoever gets a better
+    /// one. That must be sent; whether it is spread further is up to the caller.
+    #[inline]
+    pub fn spread(&self, vertex: LocalId, mut improved: impl FnMut(LocalId, P::Label)) {
+        let label = self.labels.get(vertex);
+        self.forth.each(vertex, |neighbour, weight| {
+            let better = self.program.relax(label, weight);
+            if self.labels.fold(neighbour, better) {
+                self.labels.update(neighbour);
+                improved(neighbour, better);
+            }
+        });
+    }
+
+    /// Spreads the frontier's labels; whoever gets a better one is active.
     pub fn push(&self, edges: u64) {
         let spread = |&vertex: &LocalId| {
-            let label = self.labels.get(vertex);
-            self.forth.each(vertex, |neighbour, weight| {
-                if self.labels.fold(neighbour, self.program.relax(label, weight)) {
-                    self.labels.touch(neighbour);
-                }
-            });
+            self.spread(vertex, |neighbour, _| _ = self.labels.active().insert(neighbour));
         };
         if edges < FEW_EDGES {
             self.frontier.iter().for_each(spread);
@@ -101,10 +130,11 @@ impl<'a, P: Relaxation> Relaxing<'a, P> {
         let first_wins = self.program.first_wins();
         let mut frontier = BitSet::new(self.labels.num_proxies());
         self.frontier.iter().for_each(|vertex| _ = frontier.insert(vertex.index()));
-        let look = |proxy: LocalId| -> u64 {
+        // A better label, if there is one, and how many edges that took.
+        let look = |proxy: LocalId| -> (bool, u64) {
             let mut label = self.labels.get(proxy);
             if first_wins && label != identity {
-                return 0;
+                return (false, 0);
             }
             let old = label;
             let mut looked = 0;
@@ -119,12 +149,22 @@ impl<'a, P: Relaxation> Relaxing<'a, P> {
             });
             if label != old {
                 self.labels.put(proxy, label);
-                self.labels.touch(proxy);
             }
+            (label != old, looked)
+        };
+        let proxies = self.labels.num_proxies();
+        let words = (0..proxies.div_ceil(64)).into_par_iter().with_min_len(PIECE / 64);
+        let look_at_word = |word: usize| -> u64 {
+            let (mut better, mut looked) = (0u64, 0);
+            for proxy in word * 64..proxies.min((word + 1) * 64) {
+                let (found, edges) = look(LocalId(proxy as u32));
+                better |= u64::from(found) << (proxy % 64);
+                looked += edges;
+            }
+            self.labels.touch_word(word, better);
             looked
         };
-        let proxies = (0..self.labels.num_proxies() as u32).into_par_iter();
-        proxies.with_min_len(PIECE).map(|proxy| look(LocalId(proxy))).sum()
+        words.map(look_at_word).sum()
     }
 }
 

@@ -235,6 +235,12 @@ impl AtomicBitSet {
             .flat_map(|(word, mask)| ones_of(word * WORD_BITS, self.word(word) & mask))
     }
 
+    /// Adds members of one word.
+    #[inline]
+    pub(crate) fn insert_word(&self, word: usize, bits: u64) {
+        self.words[word].fetch_or(bits, Ordering::Relaxed);
+    }
+
     /// The bits of one word.
     pub(crate) fn word(&self, word: usize) -> u64 {
         self.words[word].load(Ordering::Relaxed)

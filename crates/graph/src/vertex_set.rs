@@ -53,6 +53,15 @@ impl VertexSet {
         }
     }
 
+    /// Adds some of the 64 vertices from `64 * word` on, one per bit.
+    #[inline]
+    pub fn insert_word(&self, word: usize, bits: u64) {
+        if bits != 0 {
+            self.bits.insert_word(word, bits);
+            self.occupied.insert(word);
+        }
+    }
+
     /// Whether nothing is in it.
     pub fn is_empty(&self) -> bool {
         self.occupied_words(0..self.bits.len()).next().is_none()

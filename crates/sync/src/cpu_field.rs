@@ -27,6 +27,8 @@ pub struct CpuField<R: Reduction> {
     updated: VertexSet,
     active: VertexSet,
     delivery: Delivery,
+    /// Whether anybody is there to send to.
+    is_shared: bool,
 }
 
 impl<R: Reduction> CpuField<R> {
@@ -43,7 +45,13 @@ impl<R: Reduction> CpuField<R> {
             updated: VertexSet::new(proxies),
             active: VertexSet::new(proxies),
             delivery,
+            is_shared: true,
         }
+    }
+
+    /// The field of a host that is alone: nothing is ever updated.
+    pub fn alone(self) -> Self {
+        CpuField { is_shared: false, ..self }
     }
 
     /// A field for contributions: everything starts as the identity. Where folding twice is not
@@ -106,10 +114,28 @@ impl<R: Reduction> CpuField<R> {
         &self.active
     }
 
+    /// A proxy's value has changed here and must be sent.
+    #[inline]
+    pub fn update(&self, proxy: LocalId) {
+        if self.is_shared {
+            self.updated.insert(proxy);
+        }
+    }
+
+    /// The values of some of the 64 proxies from `64 * word` on have changed here: they must be
+    /// sent, and computed with.
+    #[inline]
+    pub fn touch_word(&self, word: usize, bits: u64) {
+        if self.is_shared {
+            self.updated.insert_word(word, bits);
+        }
+        self.active.insert_word(word, bits);
+    }
+
     /// A proxy's value has changed here: it must be sent, and computed with.
     #[inline]
     pub fn touch(&self, proxy: LocalId) {
-        self.updated.insert(proxy);
+        self.update(proxy);
         self.active.insert(proxy);
     }
 

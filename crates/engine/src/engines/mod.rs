@@ -1,7 +1,9 @@
 //! One engine per file; [`ALL`] is the registry.
 
+mod delta;
 mod frontier;
 mod push;
+mod union;
 
 use parton_graph::LocalId;
 use parton_partition::Partition;
@@ -18,12 +20,18 @@ pub enum Kind {
     Push,
     /// Goes level by level, and asks for labels instead of spreading them where that is less work.
     Frontier,
+    /// Spreads the nearest labels first.
+    Delta,
+    /// Joins what edges join, and labels what is joined.
+    Union,
 }
 
 /// Every engine: what users call it, and what it does.
 pub const ALL: &[(Kind, &str, &str)] = &[
     (Kind::Push, "push", "a worklist inside each host, few rounds between hosts"),
     (Kind::Frontier, "frontier", "level by level, pushing or pulling, whichever is less work"),
+    (Kind::Delta, "delta", "nearest labels first, in buckets"),
+    (Kind::Union, "union", "joins what edges join, then labels whole components"),
 ];
 
 impl Kind {
@@ -49,10 +57,18 @@ impl Kind {
             Kind::Frontier => {
                 Box::new(RelaxingEngine::<P, frontier::Frontier>::new(program, partition))
             }
+            Kind::Delta => Box::new(RelaxingEngine::<P, delta::Delta>::new(program, partition)),
+            Kind::Union => {
+                assert!(program.passes_unchanged(), "labels that edges do not change");
+                Box::new(union::Union::new(program, partition))
+            }
         }
     }
 
     /// This engine for any program.
+    ///
+    /// # Panics
+    /// When the engine is one for relaxations only.
     pub fn program<'a, P: VertexProgram + 'a>(
         self,
         program: P,
@@ -63,6 +79,7 @@ impl Kind {
             Kind::Frontier => {
                 Box::new(SteppingEngine::<P, frontier::Frontier>::new(program, partition))
             }
+            Kind::Delta | Kind::Union => panic!("{} runs relaxations only", self.name()),
         }
     }
 }

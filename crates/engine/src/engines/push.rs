@@ -3,9 +3,8 @@
 //! A relaxation goes on inside a host until nothing changes there, as if the host were alone; only
 //! then do hosts talk. The number of rounds is the number of times a label crosses hosts.
 
-use crate::program::{Relaxation, VertexProgram};
+use crate::program::Relaxation;
 use crate::relaxing::Relaxing;
-use crate::stepping::Stepping;
 use crate::strategy::Strategy;
 
 #[derive(Default)]
@@ -23,11 +22,5 @@ impl Strategy for Push {
             host.next_frontier();
         }
         all
-    }
-
-    fn step<P: VertexProgram>(&mut self, host: &mut Stepping<'_, P>) -> u64 {
-        let edges = host.frontier_edges();
-        host.push(edges);
-        edges
     }
 }
