@@ -25,7 +25,7 @@ pub trait Algorithm: Sync {
         &[Kind::Push, Kind::Frontier]
     }
 
-    /// Whether what the user asks makes sense, found out before there is a graph.
+    /// Whether its own options make sense; see [`check_request`].
     fn accepts(&self, _: &Options) -> Result<()> {
         Ok(())
     }
@@ -64,18 +64,28 @@ impl Job<'_, '_> {
         suits: Kind,
         why: &str,
     ) -> Result<(Kind, String)> {
+        check_engine(algorithm, self.options)?;
         match self.options.engine {
-            Some(asked) if !algorithm.engines().contains(&asked) => {
-                let fit: Vec<_> = algorithm.engines().iter().map(|kind| kind.name()).collect();
-                Err(Error::Request(format!(
-                    "engine {} cannot run {}: {} can",
-                    asked.name(),
-                    algorithm.name(),
-                    fit.join(", ")
-                )))
-            }
             Some(asked) => Ok((asked, "as asked".into())),
             None => Ok((suits, why.into())),
+        }
+    }
+}
+
+/// Whether what a user asks of an algorithm makes sense, found out before there is a graph.
+pub fn check_request(algorithm: &dyn Algorithm, options: &Options) -> Result<()> {
+    check_engine(algorithm, options)?;
+    algorithm.accepts(options)
+}
+
+fn check_engine(algorithm: &dyn Algorithm, options: &Options) -> Result<()> {
+    let (name, fit) = (algorithm.name(), algorithm.engines());
+    match options.engine.filter(|asked| !fit.contains(asked)) {
+        None => Ok(()),
+        Some(asked) => {
+            let fit: Vec<_> = fit.iter().map(|kind| kind.name()).collect();
+            let (asked, fit) = (asked.name(), fit.join(", "));
+            Err(Error::Request(format!("engine {asked} cannot run {name}: {fit} can")))
         }
     }
 }

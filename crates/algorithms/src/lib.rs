@@ -14,7 +14,7 @@ mod root;
 pub mod sssp;
 mod traversal;
 
-pub use algorithm::{Algorithm, Job};
+pub use algorithm::{Algorithm, Job, check_request};
 pub use answer::{Answer, Column, Fact, Id, Values};
 pub use error::{Error, Result};
 pub use options::{Dangling, Options, Root};

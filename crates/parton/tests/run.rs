@@ -211,6 +211,7 @@ fn what_makes_no_sense_is_refused() {
     for (arguments, code, message) in [
         (&["dfs", "rmat:5"][..], 2, "possible values: bfs"),
         (&["bfs", "rmat:5", "--engine", "gpu"], 2, "possible values: auto, push"),
+        (&["pagerank", "nowhere", "--engine", "union"], 2, "engine union cannot run pagerank"),
         (&["bfs", "rmat:5", "--pace", "basp"], 2, "possible values: bsp"),
         (&["bfs", "rmat:5", "--optimize", "some"], 2, "possible values: all"),
         (&["bfs", "rmat:5", "--policy", "metis"], 2, "unknown policy 'metis'; known: oec"),

@@ -14,12 +14,16 @@ pub(crate) struct List {}
 
 impl List {
     pub(crate) fn run(self) -> String {
-        let mut text = String::from("Algorithms, with their own options\n");
+        let mut text =
+            String::from("Algorithms, with the engines that fit and their own options\n");
         for algorithm in algorithms::ALL {
+            let engines: Vec<_> = algorithm.engines().iter().map(|kind| kind.name()).collect();
             text += &format!("  {:<14}{}\n", algorithm.name(), algorithm.about());
+            text += &format!("  {:<14}engines {}", "", engines.join(", "));
             if !algorithm.options().is_empty() {
-                text += &format!("  {:<14}{}\n", "", spelled(algorithm.options()));
+                text += &format!("; options {}", spelled(algorithm.options()));
             }
+            text.push('\n');
         }
         text += "\nEngines\n";
         for (_, name, help) in engines::ALL {

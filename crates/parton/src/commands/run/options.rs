@@ -101,7 +101,7 @@ impl Own {
             dangling: dangling.unwrap_or(usual.dangling),
             unnormalized: *unnormalized,
         };
-        algorithm.accepts(&options)?;
+        algorithms::check_request(algorithm, &options)?;
         Ok(options)
     }
 }
