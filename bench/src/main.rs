@@ -6,6 +6,7 @@
 mod load;
 mod measure;
 mod net;
+mod overhead;
 mod partition;
 mod plot;
 mod volume;
@@ -17,6 +18,7 @@ fn main() {
     match words[..] {
         ["load", ref options @ ..] => load::run(options),
         ["net"] => net::run(),
+        ["overhead", ref options @ ..] => overhead::run(options),
         ["partition", ref options @ ..] => partition::run(options),
         ["volume", ref options @ ..] => volume::run(options),
         ["wire"] => wire::run(),
@@ -27,6 +29,7 @@ fn main() {
             eprintln!(
                 "parton-bench load [--scale N] [--turns N] [--folder DIR]\nparton-bench net\n\
                  parton-bench partition [--scale N] [--hosts N] [--turns N] [--folder DIR]\n\
+                 parton-bench overhead [--graph GRAPH] [--turns N]\n\
                  parton-bench volume --data DIR [--plot FILE.svg]\n\
                  parton-bench wire"
             );

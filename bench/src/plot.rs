@@ -20,7 +20,8 @@ const GAP: f64 = 8.0;
 
 impl Bars<'_> {
     pub fn svg(&self) -> String {
-        let greatest = self.groups.iter().flat_map(|(_, values)| values).copied().fold(0.0, f64::max);
+        let greatest =
+            self.groups.iter().flat_map(|(_, values)| values).copied().fold(0.0, f64::max);
         let group_height = BAR * self.series.len() as f64 + GAP;
         let top = 52.0;
         let height = top + group_height * self.groups.len() as f64 + GAP;
@@ -42,7 +43,11 @@ impl Bars<'_> {
         for (number, (name, values)) in self.groups.iter().enumerate() {
             let y = top + group_height * number as f64;
             let middle = y + group_height / 2.0;
-            _ = writeln!(svg, "<text x=\"{}\" y=\"{middle}\" text-anchor=\"end\">{name}</text>", LABELS - 8.0);
+            _ = writeln!(
+                svg,
+                "<text x=\"{}\" y=\"{middle}\" text-anchor=\"end\">{name}</text>",
+                LABELS - 8.0
+            );
             for (bar, (value, (_, colour))) in values.iter().zip(self.series).enumerate() {
                 let y = y + BAR * bar as f64;
                 let width = if greatest > 0.0 { WIDTH * value / greatest } else { 0.0 };

@@ -54,7 +54,9 @@ pub fn run(
         let applied = Instant::now();
         let (field, read) = engine.messages();
         substrate.broadcast(field, read)?;
+        let told = Instant::now();
         let tally = Tally { active: u64::from(engine.is_active()), edges, ..tally };
+        let gathered = told.elapsed();
         let total = substrate.net().all_reduce(tally, Tally::plus)?;
         let sent = substrate.take_sent();
         watch.round(records.len() as u64 + 1, &total, &sent);
@@ -64,7 +66,7 @@ pub fn run(
             volume += *sent;
         }
         records.push(RoundRecord {
-            compute_seconds: ((computed - began) + (applied - reduced)).as_secs_f64(),
+            compute_seconds: ((computed - began) + (applied - reduced) + gathered).as_secs_f64(),
             total_seconds: began.elapsed().as_secs_f64(),
             edges,
             changed: total.changed,
