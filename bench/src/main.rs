@@ -7,6 +7,7 @@ mod load;
 mod measure;
 mod net;
 mod partition;
+mod plot;
 mod volume;
 mod wire;
 

@@ -106,11 +106,13 @@ impl<'a, P: Relaxation> Proof<'a, P> {
             if label == identity {
                 return 0;
             }
-            let better = |&(target, weight): &(LocalId, P::Weight)| {
+            let mut count = 0;
+            self.ways.each(source, |target, weight| {
                 let there = self.labels.get(target);
-                P::Reduction::combine(there, self.program.relax(label, weight)) != there
-            };
-            self.ways.edges(source).filter(better).count() as u64
+                let better = P::Reduction::combine(there, self.program.relax(label, weight));
+                count += u64::from(better != there);
+            });
+            count
         };
         proxies.map(improves).sum()
     }
@@ -131,12 +133,12 @@ impl<P: Relaxation> Engine for Proof<'_, P> {
             edges += self.frontier.iter().map(|&vertex| self.ways.degree(vertex)).sum::<u64>();
             self.frontier.par_iter().for_each(|&vertex| {
                 let label = self.labels.get(vertex);
-                for (target, weight) in self.ways.edges(vertex) {
+                self.ways.each(vertex, |target, weight| {
                     let tight = self.program.relax(label, weight) == self.labels.get(target);
                     if tight && self.grounded.fold(target, 1) {
                         self.grounded.touch(target);
                     }
-                }
+                });
             });
             self.is_active();
         }

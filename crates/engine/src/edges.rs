@@ -38,7 +38,7 @@ impl<'a, W: Weight> EdgeView<'a, W> {
 
     /// A vertex's edges: the other end and the weight.
     #[inline]
-    pub fn edges(&self, vertex: LocalId) -> impl Iterator<Item = (LocalId, W)> + '_ {
+    pub fn edges(&self, vertex: LocalId) -> impl ExactSizeIterator<Item = (LocalId, W)> + '_ {
         let (start, end) = (self.offsets[vertex.index()], self.offsets[vertex.index() + 1]);
         let range = start as usize..end as usize;
         let weights = self.weights[range.clone()].iter().copied();

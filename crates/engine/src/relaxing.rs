@@ -81,11 +81,11 @@ impl<'a, P: Relaxation> Relaxing<'a, P> {
     pub fn push(&self, edges: u64) {
         let spread = |&vertex: &LocalId| {
             let label = self.labels.get(vertex);
-            for (neighbour, weight) in self.forth.edges(vertex) {
+            self.forth.each(vertex, |neighbour, weight| {
                 if self.labels.fold(neighbour, self.program.relax(label, weight)) {
                     self.labels.touch(neighbour);
                 }
-            }
+            });
         };
         if edges < FEW_EDGES {
             self.frontier.iter().for_each(spread);
@@ -108,16 +108,15 @@ impl<'a, P: Relaxation> Relaxing<'a, P> {
             }
             let old = label;
             let mut looked = 0;
-            for (neighbour, weight) in back.edges(proxy) {
+            back.until(proxy, |neighbour, weight| {
                 looked += 1;
-                if frontier.contains(neighbour.index()) {
+                let there = frontier.contains(neighbour.index());
+                if there {
                     let other = self.program.relax(self.labels.get(neighbour), weight);
                     label = P::Reduction::combine(label, other);
-                    if first_wins {
-                        break;
-                    }
                 }
-            }
+                there && first_wins
+            });
             if label != old {
                 self.labels.put(proxy, label);
                 self.labels.touch(proxy);

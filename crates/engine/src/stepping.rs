@@ -105,9 +105,9 @@ impl<'a, P: VertexProgram> Stepping<'a, P> {
 
     fn each_message(&self, vertex: LocalId, mut deliver: impl FnMut(LocalId, Accumulated<P>)) {
         let message = self.messages.get(vertex);
-        for (neighbour, weight) in self.forth.edges(vertex) {
+        self.forth.each(vertex, |neighbour, weight| {
             deliver(neighbour, self.program.along(message, weight));
-        }
+        });
     }
 
     /// Threads sort contributions by groups of destinations, then each group is delivered by one
@@ -153,20 +153,24 @@ impl<'a, P: VertexProgram> Stepping<'a, P> {
     /// Lets every proxy collect, in turn, from its neighbours that have something to tell.
     pub fn pull(&self) {
         let back = self.back.as_ref().expect("an engine that pulls says so");
-        let telling = (!self.program.properties().stationary).then(|| {
-            let mut telling = BitSet::new(self.messages.num_proxies());
-            self.frontier.iter().for_each(|vertex| _ = telling.insert(vertex.index()));
-            telling
-        });
+        if self.program.properties().stationary {
+            return self.pull_from(back, |_| true);
+        }
+        let mut telling = BitSet::new(self.messages.num_proxies());
+        self.frontier.iter().for_each(|vertex| _ = telling.insert(vertex.index()));
+        self.pull_from(back, |neighbour| telling.contains(neighbour.index()));
+    }
+
+    fn pull_from(&self, back: &Ways<'_, P::Weight>, tells: impl Fn(LocalId) -> bool + Sync) {
         let collect = |proxy: LocalId| {
-            let mut all = None;
-            for (neighbour, weight) in back.edges(proxy) {
-                if telling.as_ref().is_none_or(|telling| telling.contains(neighbour.index())) {
+            let (mut all, mut any) = (P::Reduction::identity(), false);
+            back.each(proxy, |neighbour, weight| {
+                if tells(neighbour) {
                     let value = self.program.along(self.messages.get(neighbour), weight);
-                    all = Some(all.map_or(value, |all| P::Reduction::combine(all, value)));
+                    (all, any) = (P::Reduction::combine(all, value), true);
                 }
-            }
-            if let Some(all) = all {
+            });
+            if any {
                 self.accumulators.put(proxy, all);
                 self.accumulators.updated().insert(proxy);
             }

@@ -42,9 +42,23 @@ impl<'a, W: Weight> Ways<'a, W> {
         self.0.iter().map(EdgeView::num_edges).sum()
     }
 
-    /// A vertex's edges: the other end and the weight.
+    /// Calls `visit` with the other end and the weight of each of a vertex's edges.
     #[inline]
-    pub fn edges(&self, vertex: LocalId) -> impl Iterator<Item = (LocalId, W)> + '_ {
-        self.0.iter().flat_map(move |way| way.edges(vertex))
+    pub fn each(&self, vertex: LocalId, mut visit: impl FnMut(LocalId, W)) {
+        for way in &self.0 {
+            way.edges(vertex).for_each(|(other, weight)| visit(other, weight));
+        }
+    }
+
+    /// The same until `visit` says that it has seen enough.
+    #[inline]
+    pub fn until(&self, vertex: LocalId, mut visit: impl FnMut(LocalId, W) -> bool) {
+        for way in &self.0 {
+            for (other, weight) in way.edges(vertex) {
+                if visit(other, weight) {
+                    return;
+                }
+            }
+        }
     }
 }

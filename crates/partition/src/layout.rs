@@ -165,7 +165,7 @@ pub(crate) fn lay_out(
         });
         let mirror_parts = shared.parts();
         routes.push((
-            Routes { first_mirror: next_mirror, mirror_parts, masters: Vec::new(), master_parts },
+            Routes { first_mirror: next_mirror, mirror_parts, master_parts, ..Routes::default() },
             ids,
         ));
         next_mirror += mirror_parts.len() as u32;

@@ -7,6 +7,7 @@
 //! both ways needs all.
 
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use parton_graph::LocalId;
 
@@ -62,6 +63,8 @@ pub struct Routes {
     /// This host's masters of which the peer has mirrors, in the peer's order.
     pub(crate) masters: Vec<LocalId>,
     pub(crate) master_parts: Parts,
+    /// Places of `masters`, in the order of their local ids; made when first asked for.
+    pub(crate) by_id: OnceLock<Vec<u32>>,
 }
 
 impl Routes {
@@ -75,6 +78,24 @@ impl Routes {
     /// [`Routes::mirrors`] there.
     pub fn masters(&self, end: End) -> &[LocalId] {
         &self.masters[self.master_parts.at(end)]
+    }
+
+    /// The master at a place of the whole list that is shared with the peer.
+    #[inline]
+    pub fn master(&self, place: usize) -> LocalId {
+        self.masters[place]
+    }
+
+    /// The place of a master on that list, if the peer has a mirror of it.
+    pub fn place_of(&self, master: LocalId) -> Option<usize> {
+        let by_id = self.by_id.get_or_init(|| {
+            let mut places: Vec<u32> = (0..self.masters.len() as u32).collect();
+            // The list is made of few ascending runs, which this sort makes use of.
+            places.sort_by_key(|&place| self.masters[place as usize]);
+            places
+        });
+        let found = by_id.binary_search_by_key(&master, |&place| self.masters[place as usize]);
+        found.ok().map(|at| by_id[at] as usize)
     }
 
     /// How this host's mirrors of the peer's masters are used.

@@ -116,7 +116,7 @@ impl Partition {
             },
         ])?;
         for routes in &self.routes {
-            let Routes { first_mirror, mirror_parts: m, master_parts: o, masters } = routes;
+            let Routes { first_mirror, mirror_parts: m, master_parts: o, masters, .. } = routes;
             file.write(&[
                 *first_mirror,
                 m.written,
@@ -234,6 +234,7 @@ impl HostFile {
                 mirror_parts: parts(&words[1..]),
                 master_parts: parts(&words[4..]),
                 masters: reader.next(u64::from(words[7]))?,
+                ..Routes::default()
             })
         });
         let routes = routes.collect::<Result<Vec<_>>>()?;

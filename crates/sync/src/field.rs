@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use parton_graph::LocalId;
+use parton_partition::routes::Routes;
 
 use crate::encode::{Places, ValueKind};
 
@@ -93,7 +94,9 @@ impl Outgoing {
 pub enum Route<'a> {
     /// Consecutive local ids: mirrors of one host's masters.
     Range(Range<u32>),
-    /// Masters in the order of a peer's mirrors.
+    /// Masters in the order of a peer's mirrors: a part of the list that is shared with it.
+    Masters(&'a Routes, Range<usize>),
+    /// Any proxies, in this order.
     List(&'a [LocalId]),
 }
 
@@ -102,6 +105,7 @@ impl Route<'_> {
     pub fn len(&self) -> usize {
         match self {
             Route::Range(range) => range.len(),
+            Route::Masters(_, part) => part.len(),
             Route::List(list) => list.len(),
         }
     }
@@ -116,6 +120,7 @@ impl Route<'_> {
     pub fn local(&self, place: u32) -> LocalId {
         match self {
             Route::Range(range) => LocalId(range.start + place),
+            Route::Masters(routes, part) => routes.master(part.start + place as usize),
             Route::List(list) => list[place as usize],
         }
     }
@@ -139,6 +144,9 @@ impl Route<'_> {
             match self {
                 Route::Range(range) => {
                     Route::Range(range.start + start as u32..range.start + end as u32)
+                }
+                Route::Masters(routes, part) => {
+                    Route::Masters(routes, part.start + start..part.start + end)
                 }
                 Route::List(list) => Route::List(&list[start..end]),
             }

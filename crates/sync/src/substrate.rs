@@ -139,7 +139,7 @@ impl<'a> Substrate<'a> {
             let mirrors = routes.mirrors(end);
             let route = match phase {
                 Phase::Reduce => Route::Range(mirrors.clone()),
-                Phase::Broadcast => Route::List(routes.masters(end)),
+                Phase::Broadcast => Route::Masters(routes, routes.master_parts().at(end)),
             };
             self.send(field, peer, tag, phase, &route)?;
             if phase == Phase::Reduce {
@@ -150,7 +150,7 @@ impl<'a> Substrate<'a> {
         for peer in HostId::all(partition.num_hosts()).filter(|&peer| peer != partition.host()) {
             let routes = partition.routes(peer);
             let route = match phase {
-                Phase::Reduce => Route::List(routes.masters(end)),
+                Phase::Reduce => Route::Masters(routes, routes.master_parts().at(end)),
                 Phase::Broadcast => Route::Range(routes.mirrors(end)),
             };
             self.receive(field, peer, tag, phase, &route)?;
