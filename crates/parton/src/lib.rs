@@ -15,3 +15,4 @@
 pub use parton_graph as graph;
 pub use parton_net as net;
 pub use parton_partition as partition;
+pub use parton_sync as sync;

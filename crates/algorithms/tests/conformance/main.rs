@@ -147,6 +147,9 @@ fn conform(sizes: RangeInclusive<u64>) {
         let loaded = real::load_as_described(&folder, &about);
         let mut questions = answers::questions(&folder, &known);
         questions.extend(third_party::questions(&folder, &about));
+        for question in &mut questions {
+            question.name += &format!(" of {}", folder.display());
+        }
         for version in Version::ALL {
             let asked: Vec<_> = questions.iter().filter(|q| q.version == version).collect();
             if asked.is_empty() {
@@ -197,10 +200,7 @@ impl Tally {
             let wrong: Vec<_> = wrong.chain(outcome.complaint.clone()).collect();
             self.matched += question.rules.len();
             let Setting { hosts, engine, .. } = setting;
-            let what = format!(
-                "{} of {}: {hosts} hosts, {policy}, {engine:?}, {name}",
-                question.name, graph.read_as
-            );
+            let what = format!("{}: {hosts} hosts, {policy}, {engine:?}, {name}", question.name);
             self.complaints.extend(wrong.iter().map(|wrong| format!("{what}: {wrong}")));
         }
     }
