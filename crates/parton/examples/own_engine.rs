@@ -10,7 +10,7 @@ use parton::sync::{Shape, Substrate, ValueKind, Which};
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::EdgeRef;
 
-pub type Error = Box<dyn std::error::Error + Send + Sync>;
+pub(crate) type Error = Box<dyn std::error::Error + Send + Sync>;
 
 /// The engine's own arrays, indexed like petgraph's nodes.
 struct Distances {
@@ -79,7 +79,7 @@ impl Field for Distances {
 }
 
 /// Distances of this host's masters from the root. Every host must call this.
-pub fn search(net: &mut Net, part: &Partition, root: GlobalId) -> Result<Vec<u32>, Error> {
+pub(crate) fn search(net: &mut Net, part: &Partition, root: GlobalId) -> Result<Vec<u32>, Error> {
     // Step 2: this host's part of the graph as petgraph's, local ids as its node indices.
     let proxies = part.num_proxies();
     let edges = with_csr!(part.out_edges(), csr => csr.vertices().flat_map(|source| {

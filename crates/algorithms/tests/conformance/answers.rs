@@ -57,7 +57,10 @@ pub(crate) fn questions(folder: &Path, known: &Value) -> Vec<Question> {
                 let vertices = known["graph"]["vertices"].as_u64();
                 let rankings = rankings(answer, own);
                 let twice = dangling || vertices <= Some(MEDIUM);
-                questions.extend(if twice { rankings } else { joined(rankings) });
+                for mut ranking in if twice { rankings } else { joined(rankings) } {
+                    ranking.name += &format!(", {:?}", ranking.options.dangling);
+                    questions.push(ranking);
+                }
             }
             other => assert!(!is_ours(other), "nobody asks for {other}"),
         }
@@ -82,7 +85,7 @@ fn rankings(answers: &Value, own: impl Fn(&str) -> Option<PathBuf>) -> Vec<Quest
         rules.extend((name == "converged").then_some(Rule::Converged));
         rules.extend(file.map(Rule::Own));
         Question {
-            name: format!("pagerank {name}, {dangling:?}"),
+            name: format!("pagerank {name}"),
             version,
             algorithm: &PageRank,
             options: Options { dangling, ..options },

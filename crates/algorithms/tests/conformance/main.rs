@@ -94,12 +94,12 @@ impl Setting {
     /// The settings for a graph of this size. Small ones are cheap enough for many.
     fn all(vertices: u64) -> Vec<Setting> {
         let kinds = [None, Some(Kind::Push), Some(Kind::Frontier)];
-        let pairs: Vec<(usize, Option<Kind>)> = match vertices {
-            ..=SMALL => {
-                [1, 4, 7].iter().flat_map(|&hosts| kinds.map(|kind| (hosts, kind))).collect()
-            }
-            ..=MEDIUM => vec![(1, kinds[1]), (4, kinds[2]), (4, kinds[1])],
-            _ => vec![(4, None)],
+        let pairs: Vec<(usize, Option<Kind>)> = if vertices <= SMALL {
+            [1, 4, 7].iter().flat_map(|&hosts| kinds.map(|kind| (hosts, kind))).collect()
+        } else if vertices <= MEDIUM {
+            vec![(1, Some(Kind::Push)), (4, Some(Kind::Frontier)), (4, Some(Kind::Push))]
+        } else {
+            vec![(4, None)]
         };
         pairs.into_iter().map(|(hosts, engine)| Setting { hosts, engine, vertices }).collect()
     }
