@@ -8,7 +8,7 @@ mod nasty;
 
 use common::{How, all_policies, run};
 use nasty::nasty_graphs;
-use parton_algorithms::{ALL, Algorithm, Column, Options, Values};
+use parton_algorithms::{ALL, Algorithm, Column, Fact, Options, Values};
 use parton_engine::engines;
 use parton_graph::Graph;
 use parton_net::Cluster;
@@ -63,6 +63,14 @@ fn compare(
         let columns = &found.columns;
         assert!(same(columns, &expected), "{what}: {columns:?}, expected {expected:?}");
         assert_eq!(found.complaint, None, "{what}");
+        assert!(found.report.converged || options.max_rounds.is_some(), "{what}: unfinished");
+        let values = &columns[0].values;
+        let reached = (0..values.len()).filter(|&vertex| values.real(vertex).is_some()).count();
+        let said = found.result.iter().find(|(name, _)| *name == "reached");
+        assert!(
+            said.is_none_or(|(_, fact)| *fact == Fact::Integer(reached as u64)),
+            "{what}: {said:?}, but {reached} are"
+        );
     }
 }
 
