@@ -3,9 +3,12 @@
 //! certificate.
 
 mod common;
+#[path = "common/nasty.rs"]
+mod nasty;
 
-use common::{How, all_policies, nasty_graphs, run, same};
-use parton_algorithms::{ALL, Algorithm, Options};
+use common::{How, all_policies, run};
+use nasty::nasty_graphs;
+use parton_algorithms::{ALL, Algorithm, Column, Fact, Options, Values};
 use parton_engine::engines;
 use parton_graph::Graph;
 use parton_net::Cluster;
@@ -23,6 +26,20 @@ fn settled(algorithm: &dyn Algorithm, options: Options) -> Options {
         "pagerank" => Options { tolerance: 0.0, max_rounds: Some(25), ..options },
         _ => options,
     }
+}
+
+/// Whether columns are the same, real numbers up to rounding.
+fn same(found: &[Column], expected: &[Column]) -> bool {
+    let close = |(a, b): (&f64, &f64)| a == b || (a - b).abs() <= 1e-12 + 1e-9 * b.abs();
+    found.len() == expected.len()
+        && found.iter().zip(expected).all(|(found, expected)| {
+            match (&found.values, &expected.values) {
+                (Values::F64(a), Values::F64(b)) => {
+                    a.len() == b.len() && a.iter().zip(b).all(close)
+                }
+                _ => found == expected,
+            }
+        })
 }
 
 fn compare(
@@ -46,6 +63,14 @@ fn compare(
         let columns = &found.columns;
         assert!(same(columns, &expected), "{what}: {columns:?}, expected {expected:?}");
         assert_eq!(found.complaint, None, "{what}");
+        assert!(found.report.converged || options.max_rounds.is_some(), "{what}: unfinished");
+        let values = &columns[0].values;
+        let reached = (0..values.len()).filter(|&vertex| values.real(vertex).is_some()).count();
+        let said = found.result.iter().find(|(name, _)| *name == "reached");
+        assert!(
+            said.is_none_or(|(_, fact)| *fact == Fact::Integer(reached as u64)),
+            "{what}: {said:?}, but {reached} are"
+        );
     }
 }
 
@@ -129,7 +154,7 @@ proptest! {
         threads in 1..3usize,
         undirected in any::<bool>(),
     ) {
-        let graph = common::graph_of(vertices, &edges);
+        let graph = nasty::graph_of(vertices, &edges);
         let graph = if undirected { graph.undirected() } else { graph };
         let mut cluster = Cluster::local(hosts).threads_per_host(threads);
         let how = How { optimize: optimize.1, ..How::new(policy) };

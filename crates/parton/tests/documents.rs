@@ -46,7 +46,7 @@ fn commands_in_documents_work() {
     for page in pages() {
         let folder = tempfile::tempdir().expect("a folder");
         for line in commands(&std::fs::read_to_string(&page).expect("a page")) {
-            let line = line.replace("cargo run --release --", "parton");
+            let line = line.replace("cargo run --release -- ", "parton ");
             if line.starts_with("cargo ") {
                 continue;
             }

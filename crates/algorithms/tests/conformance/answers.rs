@@ -1,0 +1,141 @@
+//! What independent libraries say of a graph: its `answers.json`, and values per vertex in
+//! `reference/own-*`.
+
+use std::path::{Path, PathBuf};
+
+use parton_algorithms::bfs::Bfs;
+use parton_algorithms::components::Components;
+use parton_algorithms::pagerank::PageRank;
+use parton_algorithms::sssp::Sssp;
+use parton_algorithms::{Dangling, Options, Root};
+use serde_json::Value;
+
+use crate::rules::Rule;
+use crate::{MEDIUM, Question, Version};
+
+/// Ranks have converged when all together change by less.
+const CONVERGED: f64 = 1e-13;
+
+/// Every answer in a folder that is about an algorithm there is.
+pub(crate) fn questions(folder: &Path, known: &Value) -> Vec<Question> {
+    let id = |of: &str| known[of]["id"].as_u64().expect("an id");
+    let sources = [id("source"), id("second_source")];
+    let own = |name: &str| existing(folder, &format!("reference/own-{name}"));
+    let mut questions = Vec::new();
+    for (name, answer) in known.as_object().expect("answers by name") {
+        let second = name.ends_with("_second_source");
+        let ending = if second { "-second-source" } else { "" };
+        let search = |file: &str| {
+            let root = sources[usize::from(second)];
+            let mut rules = vec![Rule::Search { answer: answer.clone(), root }];
+            rules.extend(own(&format!("{file}{ending}")).map(Rule::Own));
+            rules
+        };
+        // The first source is the one that a search chooses by itself, unless edges were added.
+        let root = match second || name == "bfs_undirected" {
+            true => Root::Original(sources[usize::from(second)].to_string()),
+            false => Root::MaxDegree,
+        };
+        let options = Options { root, ..Options::default() };
+        let mut ask = |version, algorithm, options, rules| {
+            questions.push(Question { name: name.clone(), version, algorithm, options, rules });
+        };
+        match name.trim_end_matches("_second_source") {
+            "bfs" => ask(Version::Simple, &Bfs, options, search("BFS")),
+            "bfs_undirected" => ask(Version::Undirected, &Bfs, options, search("BFS-undirected")),
+            "sssp_file_weights" => ask(Version::Simple, &Sssp, options, search("SSSP")),
+            "sssp_derived_weights" => {
+                ask(Version::Derived, &Sssp, options, search("SSSP-derived"));
+            }
+            "wcc" => {
+                let mut rules = vec![Rule::Components(answer.clone())];
+                rules.extend(own("WCC").map(Rule::Own));
+                ask(Version::Simple, &Components, options, rules);
+            }
+            "pagerank" => {
+                let dangling = known["graph"]["dangling_vertices"].as_u64() != Some(0);
+                let vertices = known["graph"]["vertices"].as_u64();
+                let rankings = rankings(answer, own);
+                let twice = dangling || vertices <= Some(MEDIUM);
+                for mut ranking in if twice { rankings } else { joined(rankings) } {
+                    ranking.name += &format!(", {:?}", ranking.options.dangling);
+                    questions.push(ranking);
+                }
+            }
+            other => assert!(!is_ours(other), "nobody asks for {other}"),
+        }
+    }
+    questions
+}
+
+/// Whether an answer is about an algorithm there is, by the beginning of its name.
+fn is_ours(name: &str) -> bool {
+    ["bfs", "sssp", "wcc", "pagerank"].iter().any(|ours| name.starts_with(ours))
+}
+
+/// PageRank, by every rule, converged and on the way.
+fn rankings(answers: &Value, own: impl Fn(&str) -> Option<PathBuf>) -> Vec<Question> {
+    let question = |version, dangling, name: &str, answer: &Value, file: Option<PathBuf>| {
+        let options = match name {
+            "after_10" => Options { tolerance: 0.0, max_rounds: Some(10), ..Options::default() },
+            "converged" => Options { tolerance: CONVERGED, ..Options::default() },
+            other => panic!("ranks that are {other}"),
+        };
+        let mut rules = vec![Rule::Ranks(answer.clone())];
+        rules.extend((name == "converged").then_some(Rule::Converged));
+        rules.extend(file.map(Rule::Own));
+        Question {
+            name: format!("pagerank {name}"),
+            version,
+            algorithm: &PageRank,
+            options: Options { dangling, ..options },
+            rules,
+        }
+    };
+    let mut questions = Vec::new();
+    for (rule, answers) in answers.as_object().expect("answers by rule") {
+        let dangling = match rule.as_str() {
+            "no_redistribution" => Dangling::Drop,
+            "uniform" => Dangling::Redistribute,
+            "as_is" => {
+                let drop = (Dangling::Drop, &answers["no_redistribution"]);
+                for (dangling, answer) in [drop, (Dangling::Redistribute, &answers["uniform"])] {
+                    questions.push(question(Version::AsIs, dangling, "converged", answer, None));
+                }
+                continue;
+            }
+            other => panic!("nobody asks for ranks by {other}"),
+        };
+        for (name, answer) in answers.as_object().expect("answers by name") {
+            let ending = if name == "after_10" { "-after-10" } else { "" };
+            let file = own(&format!("PR-{rule}{ending}"));
+            questions.push(question(Version::Simple, dangling, name, answer, file));
+        }
+    }
+    questions
+}
+
+/// The same questions for a graph in which no rank is ever lost: both ways to treat lost rank must
+/// match both answers, and a large graph needs to be ranked only one way.
+fn joined(rankings: Vec<Question>) -> Vec<Question> {
+    let mut joined: Vec<Question> = Vec::new();
+    for mut ranking in rankings {
+        ranking.options.dangling = Dangling::Redistribute;
+        let same = |other: &&mut Question| {
+            (other.version, &other.options) == (ranking.version, &ranking.options)
+        };
+        match joined.iter_mut().find(same) {
+            Some(other) => other.rules.append(&mut ranking.rules),
+            None => joined.push(ranking),
+        }
+    }
+    joined
+}
+
+/// A file of that name, plain or packed, if there is one.
+fn existing(folder: &Path, name: &str) -> Option<PathBuf> {
+    [name.to_owned(), format!("{name}.gz")]
+        .iter()
+        .map(|name| folder.join(name))
+        .find(|path| path.is_file())
+}

@@ -1,0 +1,222 @@
+//! Every answer known for a real graph is found again, on any number of hosts, with any policy,
+//! engine and optimisation, and with a valid certificate.
+//!
+//! Answers are of two kinds: those that independent libraries gave ([`answers`]), and reference
+//! outputs that other systems publish with their graphs ([`third_party`]), matched by their rules.
+
+#[path = "../common/mod.rs"]
+mod common;
+#[path = "../../../graph/tests/common/real.rs"]
+mod real;
+
+mod answers;
+mod rules;
+mod third_party;
+
+use std::ops::RangeInclusive;
+use std::time::Instant;
+
+use common::{How, all_policies, run};
+use parton_algorithms::{Algorithm, Options};
+use parton_engine::engines::Kind;
+use parton_graph::tidy::Tidy;
+use parton_graph::{Direction, Graph, with_csr};
+use parton_net::Cluster;
+use parton_partition::Input;
+use parton_sync::Optimize;
+use rules::{Found, Rule, id};
+
+/// Which graph is made of a file.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Version {
+    /// All edges of the file, self-loops and parallel ones too.
+    AsIs,
+    /// No self-loops, no parallel edges.
+    Simple,
+    /// The same with weights computed from ids.
+    Derived,
+    /// No self-loops, no parallel edges, every edge in both directions.
+    Undirected,
+}
+
+impl Version {
+    const ALL: [Version; 4] =
+        [Version::AsIs, Version::Simple, Version::Derived, Version::Undirected];
+
+    fn of(self, graph: Graph) -> Graph {
+        match self {
+            Version::AsIs => graph,
+            Version::Simple => graph.tidied(Tidy::SIMPLE),
+            Version::Derived => with_derived_weights(graph.tidied(Tidy::SIMPLE)),
+            Version::Undirected => graph.tidied(Tidy { undirected: true, ..Tidy::SIMPLE }),
+        }
+    }
+}
+
+/// `(31 u + 17 v) mod 64 + 1` for an edge from `u` to `v`; where edges go both ways, `u` is the
+/// lesser id.
+fn with_derived_weights(mut graph: Graph) -> Graph {
+    let undirected = graph.direction == Direction::Undirected;
+    let ids = &graph.ids;
+    graph.adjacency = with_csr!(graph.adjacency, csr => csr
+        .reweighted(|source, destination, _| {
+            let [mut u, mut v] = [source, destination].map(|vertex| id(ids, vertex.index()));
+            if undirected && u > v {
+                std::mem::swap(&mut u, &mut v);
+            }
+            ((u * 31 + v * 17) % 64 + 1) as u32
+        })
+        .into());
+    graph
+}
+
+/// Something known of a graph: what to run, and what must come out.
+struct Question {
+    name: String,
+    version: Version,
+    algorithm: &'static dyn Algorithm,
+    options: Options,
+    rules: Vec<Rule>,
+}
+
+const SMALL: u64 = 2_000;
+const MEDIUM: u64 = 100_000;
+
+/// Hosts and the engine of runs on one partition; policies and optimisations take turns.
+#[derive(Clone, Copy)]
+struct Setting {
+    hosts: usize,
+    engine: Option<Kind>,
+    vertices: u64,
+}
+
+impl Setting {
+    /// The settings for a graph of this size. Small ones are cheap enough for many.
+    fn all(vertices: u64) -> Vec<Setting> {
+        let kinds = [None, Some(Kind::Push), Some(Kind::Frontier)];
+        let pairs: Vec<(usize, Option<Kind>)> = if vertices <= SMALL {
+            [1, 4, 7].iter().flat_map(|&hosts| kinds.map(|kind| (hosts, kind))).collect()
+        } else if vertices <= MEDIUM {
+            vec![(1, Some(Kind::Push)), (4, Some(Kind::Frontier)), (4, Some(Kind::Push))]
+        } else {
+            vec![(4, None)]
+        };
+        pairs.into_iter().map(|(hosts, engine)| Setting { hosts, engine, vertices }).collect()
+    }
+
+    /// What to run for a question, if it is asked with this setting.
+    fn run(self, question: &Question) -> Option<(&'static dyn Algorithm, Options)> {
+        let Question { algorithm, options, .. } = question;
+        // A hundred rounds over all edges: once is enough, the way that is faster.
+        let many_rounds = algorithm.name() == "pagerank" && options.max_rounds.is_none();
+        if many_rounds && self.vertices > SMALL && self.engine == Some(Kind::Push) {
+            return None;
+        }
+        // Hosts that settle distances of a large road network among themselves do so in vain: they
+        // look at nine times as many edges.
+        let engine = match algorithm.name() {
+            "sssp" if self.vertices > MEDIUM => Some(Kind::Frontier),
+            _ => self.engine,
+        };
+        Some((*algorithm, Options { engine, ..options.clone() }))
+    }
+}
+
+/// What has been compared.
+#[derive(Default)]
+struct Tally {
+    partitions: usize,
+    runs: usize,
+    matched: usize,
+    complaints: Vec<String>,
+}
+
+/// Asks everything that is known of graphs with so many vertices.
+fn conform(sizes: RangeInclusive<u64>) {
+    let Some(data) = real::data() else { return };
+    let mut clusters = [1, 4, 7].map(|hosts| Cluster::local(hosts).threads_per_host(1));
+    let mut tally = Tally::default();
+    for folder in real::graphs(&data) {
+        let about = real::json(&folder.join("graph.json"));
+        let known = real::json(&folder.join("answers.json"));
+        let vertices = known["graph"]["vertices"].as_u64().expect("a number of vertices");
+        if !sizes.contains(&vertices) {
+            continue;
+        }
+        let began = Instant::now();
+        let loaded = real::load_as_described(&folder, &about);
+        let mut questions = answers::questions(&folder, &known);
+        questions.extend(third_party::questions(&folder, &about));
+        for question in &mut questions {
+            question.name += &format!(" of {}", folder.display());
+        }
+        for version in Version::ALL {
+            let asked: Vec<_> = questions.iter().filter(|q| q.version == version).collect();
+            if asked.is_empty() {
+                continue;
+            }
+            let graph = version.of(loaded.clone());
+            let input = Input::from(graph.clone());
+            for setting in Setting::all(vertices) {
+                let mut clusters = clusters.iter_mut();
+                let cluster = clusters.find(|cluster| cluster.num_hosts() == setting.hosts);
+                tally.ask(cluster.expect("such a cluster"), (&graph, &input), &asked, setting);
+            }
+        }
+        let seconds = began.elapsed().as_secs_f64();
+        eprintln!("{}: {} answers, {seconds:.1} s", folder.display(), questions.len());
+    }
+    let Tally { partitions, runs, matched, complaints } = tally;
+    eprintln!("{partitions} partitions, {runs} runs, {matched} comparisons");
+    assert!(complaints.is_empty(), "{} wrong:\n{}", complaints.len(), complaints.join("\n"));
+}
+
+impl Tally {
+    /// Partitions a graph and asks some questions with a setting.
+    fn ask(
+        &mut self,
+        cluster: &mut Cluster,
+        (graph, input): (&Graph, &Input),
+        questions: &[&Question],
+        setting: Setting,
+    ) {
+        let asked =
+            questions.iter().filter_map(|&question| Some((question, setting.run(question)?)));
+        let (asked, runs): (Vec<_>, Vec<_>) = asked.unzip();
+        if runs.is_empty() {
+            return;
+        }
+        let policies = all_policies();
+        let policy = policies[self.partitions % policies.len()];
+        // Those that are there to be compared with are slow.
+        let choices = if setting.vertices > MEDIUM { 1 } else { Optimize::NAMES.len() };
+        let (name, optimize) = Optimize::NAMES[self.partitions % choices];
+        let outcomes = run(cluster, input, &runs, How { optimize, ..How::new(policy) });
+        self.partitions += 1;
+        self.runs += runs.len();
+        for (question, outcome) in asked.into_iter().zip(&outcomes) {
+            let found = Found { graph, outcome };
+            let wrong = question.rules.iter().filter_map(|rule| found.matches(rule).err());
+            let wrong: Vec<_> = wrong.chain(outcome.complaint.clone()).collect();
+            self.matched += question.rules.len();
+            let Setting { hosts, engine, .. } = setting;
+            let what = format!("{}: {hosts} hosts, {policy}, {engine:?}, {name}", question.name);
+            self.complaints.extend(wrong.iter().map(|wrong| format!("{what}: {wrong}")));
+        }
+    }
+}
+
+#[test]
+fn small_graphs() {
+    conform(0..=SMALL);
+}
+
+#[test]
+fn medium_graphs() {
+    conform(SMALL + 1..=MEDIUM);
+}
+
+#[test]
+fn large_graphs() {
+    conform(MEDIUM + 1..=u64::MAX);
+}
