@@ -105,17 +105,61 @@ pub struct Ingest<W> {
 /// Vertices listed apart from edges.
 pub struct VertexList {
     /// Their ids.
-    pub ids: ListedIds,
+    pub ids: IdList,
     /// Whether these are all vertices: then an edge may name no other.
     pub complete: bool,
 }
 
-/// Ids of listed vertices.
-pub enum ListedIds {
-    /// Integers, in any order.
+/// Original ids of one kind, in any order.
+#[derive(Clone, Debug)]
+pub enum IdList {
+    /// Integers.
     Integers(Vec<u64>),
-    /// Names, in any order.
+    /// Names.
     Names(NameList),
+}
+
+impl IdList {
+    /// No ids, which would be names or integers.
+    pub fn new(names: bool) -> Self {
+        match names {
+            true => IdList::Names(NameList::default()),
+            false => IdList::Integers(Vec::new()),
+        }
+    }
+
+    /// Appends an id.
+    ///
+    /// # Panics
+    /// When it is of the other kind.
+    pub fn push(&mut self, id: OriginalId<'_>) {
+        match (self, id) {
+            (IdList::Integers(ids), OriginalId::Integer(id)) => ids.push(id),
+            (IdList::Names(names), OriginalId::Name(name)) => names.push(name),
+            (list, id) => panic!("the id {id} among {} others of another kind", list.len()),
+        }
+    }
+
+    /// Number of ids.
+    pub fn len(&self) -> usize {
+        match self {
+            IdList::Integers(ids) => ids.len(),
+            IdList::Names(names) => names.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Bytes of all ids.
+    pub fn bytes(&self) -> u64 {
+        match self {
+            IdList::Integers(ids) => 8 * ids.len() as u64,
+            IdList::Names(names) => (names.text.len() + 8 * names.len()) as u64,
+        }
+    }
 }
 
 /// First integer that the builder's 32 bits cannot hold.
@@ -192,7 +236,7 @@ impl<W: Weight> Ingest<W> {
         }
         let complete = listed.as_ref().is_some_and(|list| list.complete);
         match listed.map(|list| list.ids) {
-            Some(ListedIds::Names(list)) => {
+            Some(IdList::Names(list)) => {
                 self.intern(&self.names, list.iter())?;
                 let mut sorted: Vec<&[u8]> = list.iter().collect();
                 sorted.sort_unstable();
@@ -203,9 +247,9 @@ impl<W: Weight> Ingest<W> {
                     OriginalId::Integer(_) => false,
                 };
                 let all_listed = !complete || result.1.len() == sorted.len();
-                if all_listed { Ok(result) } else { Err(unlisted(&file, &result.1, known)) }
+                if all_listed { Ok(result) } else { Err(incomplete(&file, &result.1, known)) }
             }
-            Some(ListedIds::Integers(mut list)) => {
+            Some(IdList::Integers(mut list)) => {
                 list.par_sort_unstable();
                 list.dedup();
                 let (file, result) = (self.file.clone(), self.finish_integers(&list, convert)?);
@@ -214,7 +258,7 @@ impl<W: Weight> Ingest<W> {
                     OriginalId::Name(_) => false,
                 };
                 let all_listed = !complete || result.1.len() == list.len();
-                if all_listed { Ok(result) } else { Err(unlisted(&file, &result.1, known)) }
+                if all_listed { Ok(result) } else { Err(incomplete(&file, &result.1, known)) }
             }
             None if self.has_names.load(Ordering::Relaxed) => self.finish_names(convert),
             None => self.finish_integers(&[], convert),
@@ -321,10 +365,15 @@ where
     (builder.build_converted(ids.len(), convert), ids)
 }
 
-/// The error for an id that is not among the listed ones: it must have come from an edge.
-fn unlisted(file: &str, ids: &Ids, known: impl Fn(OriginalId<'_>) -> bool) -> Error {
+/// The error for a list that does not hold all ids: those it lacks must have come from edges.
+fn incomplete(file: &str, ids: &Ids, known: impl Fn(OriginalId<'_>) -> bool) -> Error {
     let stray = (0..ids.len()).map(|v| ids.get(v)).find(|&id| !known(id));
-    let stray = stray.map_or(String::new(), |id| printable(id.to_string().as_bytes()));
+    unlisted(file, stray.unwrap_or(OriginalId::Name(b"")))
+}
+
+/// The error for an edge that names a vertex which is not listed although all should be.
+pub fn unlisted(file: &str, id: OriginalId<'_>) -> Error {
+    let stray = printable(id.to_string().as_bytes());
     let problem = format!("an edge names vertex {stray}, which the list of vertices does not");
     Error::data(file, Place::File, problem)
 }

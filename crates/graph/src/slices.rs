@@ -1,124 +1,247 @@
-//! Slices of a text of edges: the lines of a byte range, the share of a file that one host reads.
+//! Edges between original ids, read in shares: what hosts do with every input that does not hold a
+//! graph's rows as they are in memory.
+//!
+//! ```text
+//! survey(my slice) ── all hosts' surveys ── pieces(my slice, surveys) ── check(what was found)
+//! ```
+//!
+//! A format says how its files are cut ([`EdgeFile`]); whoever reads decides into how many slices,
+//! and brings together what they tell. Nothing here knows that slices are read by hosts.
 
-use crate::build::Edges;
-use crate::formats::Format;
-use crate::ingest::{NameList, VertexRange};
-use crate::source::Source;
-use crate::text::table::Table;
-use crate::{Place, Result, Weight};
+use crate::id_map::OriginalId;
+use crate::ingest::{IdList, VertexRange};
+use crate::rows::RowFile;
+pub use crate::source::Slice;
+use crate::{Error, Place, Result};
 
-/// How the rows of a text are to be understood, as its format found from its beginning.
-#[derive(Clone, Debug)]
-pub struct TextRows {
-    pub(crate) table: Table,
-    /// Whether every row stands for an edge in both directions.
-    pub(crate) mirrored: bool,
-    /// Rows that the header promises.
-    pub(crate) declared: Option<u64>,
+/// How hosts can each read their share of an input.
+pub enum Shares {
+    /// Rows of a graph, any range of them.
+    Rows(RowFile),
+    /// Edges in any order, a slice of them.
+    Edges(Box<dyn EdgeFile>),
 }
 
-/// A plain text file of edges, open for reading slices.
-pub struct TextFile {
-    source: Source,
-    rows: TextRows,
-    /// Where the rows begin.
-    body_at: u64,
-}
-
-/// The edges of a slice, between original ids.
-pub struct TextSlice<W: Weight> {
-    /// Edges in pieces, in the order of the text.
-    pub pieces: Vec<TextPiece<W>>,
-    /// Whether every weight is an integer that fits `u32`.
-    pub whole: bool,
-}
+/// Pieces of a slice, some at a time.
+pub type Pieces<'a> = Box<dyn Iterator<Item = Result<Vec<Piece>>> + Send + 'a>;
 
 /// Some edges between original ids.
-pub enum TextPiece<W: Weight> {
-    /// Between integers.
-    Integers(Edges<u64, W>),
-    /// Between names: source and destination of each edge in turn, and the weights.
-    Names(NameList, Vec<W>),
+#[derive(Clone, Debug)]
+pub struct Piece {
+    /// Where the piece stands in the input: the edges of lesser numbers come first. The high half
+    /// is that of a slice or another large part of the input, the low half counts its pieces.
+    pub order: u64,
+    /// Source and destination of each edge in turn.
+    pub ends: IdList,
+    /// The weight of each edge; none where edges have no weights.
+    pub weights: Vec<f64>,
+    /// Vertices that exist even if no edge names them.
+    pub listed: IdList,
+    /// Whether every weight is an integer that fits `u32`.
+    pub whole: bool,
+    /// What the edges leave over when each is weighed against its mirror image: the sum over all
+    /// pieces, wrapping around, is 0 if every edge has its image. Only where that must be so.
+    pub skewness: u64,
 }
 
-impl<W: Weight> TextPiece<W> {
+/// Edges per piece, where a format can choose: enough to fill the builder's buckets.
+pub(crate) const EDGES_PER_PIECE: usize = 1 << 18;
+
+impl Piece {
+    /// An empty piece.
+    pub fn new(order: u64, names: bool) -> Self {
+        Piece {
+            order,
+            ends: IdList::new(names),
+            weights: Vec::new(),
+            listed: IdList::new(names),
+            whole: true,
+            skewness: 0,
+        }
+    }
+
+    /// Adds an edge without weight.
+    pub(crate) fn push(&mut self, source: OriginalId<'_>, destination: OriginalId<'_>) {
+        self.ends.push(source);
+        self.ends.push(destination);
+    }
+
     /// Number of edges.
-    pub fn len(&self) -> usize {
-        match self {
-            TextPiece::Integers(edges) => edges.len(),
-            TextPiece::Names(_, weights) => weights.len(),
-        }
+    pub fn num_edges(&self) -> usize {
+        self.ends.len() / 2
     }
 
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
+    /// Whether the piece is large enough to be handed on.
+    pub(crate) fn is_full(&self) -> bool {
+        self.num_edges() + self.listed.len() >= EDGES_PER_PIECE
+    }
+
+    /// Bytes of what it holds.
+    pub fn bytes(&self) -> u64 {
+        self.ends.bytes() + self.listed.bytes() + 8 * self.weights.len() as u64
     }
 }
 
-impl TextFile {
-    /// Opens `source` for reading slices, or gives it back if it is not one plain file of rows.
-    pub fn open(source: Source, format: &dyn Format) -> Result<Result<Self, Source>> {
-        if source.lines_of_slice(0, 0, 1)?.is_none() {
-            return Ok(Err(source));
+/// The number of a piece: the `count`th of `unit`, a slice or another part of the input.
+pub(crate) fn order(unit: usize, count: usize) -> u64 {
+    (unit as u64) << 32 | count as u64
+}
+
+/// What is known of the edges of an input before they are read.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    /// Whether ids are names; otherwise integers.
+    pub names: bool,
+    /// What becomes of weights.
+    pub weights: WeightRule,
+    /// The vertices, where the input declares them.
+    pub vertices: Option<VertexRange>,
+    /// Whether listed vertices are all there are.
+    pub complete: bool,
+    /// What each edge stands for.
+    pub mirror: Mirror,
+}
+
+/// What becomes of weights.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WeightRule {
+    /// There are none.
+    None,
+    /// `u32` if all are whole, else `f64`.
+    Fitting,
+    /// `f32`, from which they come.
+    F32,
+    /// `f64`.
+    F64,
+}
+
+/// Whether an edge stands for two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mirror {
+    /// It stands for itself.
+    None,
+    /// Also for the one the other way round, unless it is a self-loop.
+    Same,
+    /// Also for the one the other way round, with the negative weight, unless it is a self-loop.
+    Negated,
+}
+
+impl Default for Shape {
+    fn default() -> Self {
+        Shape {
+            names: false,
+            weights: WeightRule::None,
+            vertices: None,
+            complete: false,
+            mirror: Mirror::None,
         }
-        let Some(mut rows) = format.text_rows(&source)? else { return Ok(Err(source)) };
-        // The header is found in the head, so it ends there; only the rows are sliced.
-        let header_lines = std::mem::take(&mut rows.table.skip_lines);
-        let lines = source.head().split_inclusive(|&byte| byte == b'\n');
-        let body_at = lines.take(header_lines as usize).map(|line| line.len() as u64).sum();
-        Ok(Ok(TextFile { source, rows, body_at }))
+    }
+}
+
+/// How an input is cut into slices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cut {
+    /// Anywhere: slices are about equally large.
+    Even,
+    /// Into parts that are as large as whoever wrote them made them.
+    Uneven,
+    /// Into packed files, which can only be read from their beginning.
+    Packed,
+}
+
+/// What all slices together turned out to hold.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Found {
+    /// Edges, before any is mirrored.
+    pub edges: u64,
+    /// Vertices.
+    pub vertices: u64,
+    /// The sum of all pieces' skewness.
+    pub skewness: u64,
+}
+
+/// An input of edges between original ids, open for reading slices of it.
+pub trait EdgeFile: Send + Sync {
+    /// What to call the input in messages.
+    fn name(&self) -> &str;
+
+    /// What is known beforehand.
+    fn shape(&self) -> Shape;
+
+    /// How slices compare. Where they are not even, whoever reads one should hand its pieces round.
+    fn cut(&self) -> Cut;
+
+    /// What other slices must know of this one before anyone can read its own, such as how many
+    /// rows it has.
+    fn survey(&self, slice: Slice) -> Result<Vec<u64>> {
+        let _ = slice;
+        Ok(Vec::new())
     }
 
-    /// What to call the file in messages.
-    pub fn name(&self) -> &str {
-        self.source.name()
-    }
+    /// The edges of a slice; `surveys` are those of all slices, in order.
+    fn pieces(&self, slice: Slice, surveys: &[Vec<u64>]) -> Result<Pieces<'_>>;
 
-    /// Whether edges have weights.
-    pub fn is_weighted(&self) -> bool {
-        self.rows.table.weight.is_some()
+    /// Whether that can be all: headers may have promised something else.
+    fn check(&self, found: &Found) -> Result<()> {
+        let _ = found;
+        Ok(())
     }
+}
 
-    /// Whether ids are names.
-    pub fn has_names(&self) -> bool {
-        self.rows.table.names
-    }
+/// How much an edge and its mirror image differ, such that the sum over many edges, wrapping
+/// around, is 0 if every edge has its mirror image among them, and by no accident otherwise.
+pub(crate) fn skewness(source: u64, destination: u64, weight: f64) -> u64 {
+    // Zeros of both signs are the same weight.
+    let weight = mix((weight + 0.0).to_bits());
+    let ordered = |a: u64, b: u64| mix(mix(a.wrapping_add(weight)).wrapping_add(b));
+    ordered(source, destination).wrapping_sub(ordered(destination, source))
+}
 
-    /// Whether every row stands for an edge in both directions; a self-loop for one.
-    pub fn is_mirrored(&self) -> bool {
-        self.rows.mirrored
-    }
+/// A bijection of 64 bits that leaves no pattern (the finalizer of SplitMix64).
+fn mix(mut x: u64) -> u64 {
+    x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ x >> 31
+}
 
-    /// The vertices, where the file declares them.
-    pub fn vertices(&self) -> Option<VertexRange> {
-        self.rows.table.vertices
-    }
+/// Says that a header promised another number of something.
+pub(crate) fn miscounted(file: &str, declared: u64, what: &str, found: u64) -> Error {
+    let problem = format!("the header declares {declared} {what}, found {found}");
+    Error::data(file, Place::File, problem)
+}
 
-    /// Whether all slices together have the rows that the header promises, and enough of them for
-    /// the vertices it declares.
-    pub fn check_rows(&self, rows: u64) -> Result<()> {
-        match self.rows.declared {
-            Some(declared) if declared != rows => {
-                let problem = format!("the header declares {declared} rows, found {rows}");
-                Err(self.source.error(Place::File, problem))
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slices_cover_everything_once() {
+        for count in [0, 1, 2, 7, 100, u64::MAX] {
+            for of in [1, 2, 3, 7, 200] {
+                let shares: Vec<_> =
+                    (0..of).map(|index| Slice { index, of }.share(count)).collect();
+                assert_eq!((shares[0].start, shares[of - 1].end), (0, count));
+                assert!(shares.windows(2).all(|pair| pair[0].end == pair[1].start));
             }
-            _ => self.rows.table.check_plausible(&self.source, rows, &Default::default()),
         }
     }
 
-    /// The edges of slice number `slice` of `slices`, without weights.
-    pub fn unweighted(&self, slice: usize, slices: usize) -> Result<TextSlice<()>> {
-        self.rows.table.slice(&self.lines(slice, slices)?)
-    }
-
-    /// The edges of slice number `slice` of `slices`, with weights.
-    pub fn weighted(&self, slice: usize, slices: usize) -> Result<TextSlice<f64>> {
-        self.rows.table.slice(&self.lines(slice, slices)?)
-    }
-
-    fn lines(&self, slice: usize, slices: usize) -> Result<Source> {
-        let lines = self.source.lines_of_slice(self.body_at, slice as u64, slices as u64)?;
-        Ok(lines.expect("one plain file when it was opened"))
+    #[test]
+    fn skewness_tells_mirrored_edges_from_others() {
+        let sum = |edges: &[(u64, u64, f64)]| {
+            edges.iter().fold(0u64, |sum, &(s, d, w)| sum.wrapping_add(skewness(s, d, w)))
+        };
+        assert_eq!(sum(&[(1, 2, 0.5), (3, 3, 7.0), (2, 1, 0.5), (4, 5, 0.0), (5, 4, -0.0)]), 0);
+        for edges in [
+            &[(1, 2, 0.5)][..],
+            &[(1, 2, 0.5), (1, 2, 0.5)],
+            &[(1, 2, 0.5), (2, 1, 0.25)],
+            &[(1, 2, 1.0), (2, 3, 1.0), (3, 1, 1.0)],
+            &[(1, 2, 1.0), (2, 1, 1.0), (1, 2, 1.0)],
+            &[(1, 2, 2.0), (2, 1, 1.0), (1, 3, 1.0), (3, 1, 2.0)],
+        ] {
+            assert_ne!(sum(edges), 0, "{edges:?}");
+        }
     }
 }

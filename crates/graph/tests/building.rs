@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use parton_graph::bits::{AtomicBitSet, BitSet};
 use parton_graph::build::{CsrBuilder, Edges};
-use parton_graph::ingest::{Ingest, ListedIds, NameList, VertexList};
+use parton_graph::ingest::{IdList, Ingest, NameList, VertexList};
 use parton_graph::{Csr, Ids, LocalId, OriginalId, VertexRange, Weight};
 use proptest::prelude::*;
 
@@ -187,9 +187,8 @@ fn pairs(edges: &[(u64, u64)]) -> Edges<u64, ()> {
 
 #[test]
 fn listed_vertices_exist_without_edges_and_exclude_others() {
-    let list = |ids: &[u64], complete| {
-        Some(VertexList { ids: ListedIds::Integers(ids.to_vec()), complete })
-    };
+    let list =
+        |ids: &[u64], complete| Some(VertexList { ids: IdList::Integers(ids.to_vec()), complete });
     for far in [9, u64::MAX] {
         let ingest = Ingest::new("test", None);
         ingest.add_integers(0, &pairs(&[(1, far)])).unwrap();

@@ -1,13 +1,16 @@
 //! Original ids → vertices, spread over the hosts.
 //!
-//! Every host sorts the distinct ids that its share of a text names; a sample of them gives cuts
+//! Every host sorts the distinct ids that its share of an input names; a sample of them gives cuts
 //! that deal all ids out to the hosts in ascending order; every host numbers what it is dealt after
 //! what hosts before it hold; and everyone learns the numbers of the ids it asked with. Vertices
 //! are so numbered in the order of their ids, as when one host reads the whole, and no host ever
 //! sees all ids.
 
-use parton_graph::id_map::Names;
-use parton_graph::{Error as GraphError, csr::MAX_VERTICES};
+use std::borrow::Borrow;
+
+use parton_graph::csr::MAX_VERTICES;
+use parton_graph::id_map::{Names, OriginalId};
+use parton_graph::{Error as GraphError, ingest};
 use parton_net::Net;
 use rayon::prelude::*;
 
@@ -19,22 +22,23 @@ const SAMPLES_PER_HOST: usize = 1 << 10;
 /// A kind of original id.
 pub(crate) trait Id: Ord + Clone + Send + Sync {
     /// Ids as they travel.
-    fn encode<'a>(ids: impl Iterator<Item = &'a Self>) -> Vec<u8>
-    where
-        Self: 'a;
+    fn encode<B: Borrow<Self>>(ids: impl Iterator<Item = B>) -> Vec<u8>;
 
     fn decode(bytes: &[u8]) -> Vec<Self>;
 
     /// About how far `id` is behind `first`, where ids are dense.
     fn distance(id: &Self, first: &Self) -> usize;
 
+    /// The id as users know it.
+    fn original(&self) -> OriginalId<'_>;
+
     /// A host's masters' ids.
     fn originals(ids: Vec<Self>) -> Originals;
 }
 
 impl Id for u64 {
-    fn encode<'a>(ids: impl Iterator<Item = &'a u64>) -> Vec<u8> {
-        ids.flat_map(|id| id.to_le_bytes()).collect()
+    fn encode<B: Borrow<u64>>(ids: impl Iterator<Item = B>) -> Vec<u8> {
+        ids.flat_map(|id| id.borrow().to_le_bytes()).collect()
     }
 
     fn decode(bytes: &[u8]) -> Vec<u64> {
@@ -45,15 +49,20 @@ impl Id for u64 {
         (id - first) as usize
     }
 
+    fn original(&self) -> OriginalId<'_> {
+        OriginalId::Integer(*self)
+    }
+
     fn originals(ids: Vec<u64>) -> Originals {
         Originals::Integers(ids)
     }
 }
 
 impl Id for Box<[u8]> {
-    fn encode<'a>(ids: impl Iterator<Item = &'a Self>) -> Vec<u8> {
+    fn encode<B: Borrow<Self>>(ids: impl Iterator<Item = B>) -> Vec<u8> {
         let mut bytes = Vec::new();
         for id in ids {
+            let id = id.borrow();
             bytes.extend_from_slice(&(id.len() as u32).to_le_bytes());
             bytes.extend_from_slice(id);
         }
@@ -74,6 +83,10 @@ impl Id for Box<[u8]> {
         usize::MAX
     }
 
+    fn original(&self) -> OriginalId<'_> {
+        OriginalId::Name(self)
+    }
+
     fn originals(ids: Vec<Self>) -> Originals {
         Originals::Names(ids.iter().map(|id| &id[..]).collect())
     }
@@ -83,6 +96,8 @@ impl Id for Box<[u8]> {
 pub(crate) struct Dictionary<I> {
     /// First vertex that each host keeps the id of, and the number of all vertices.
     starts: Vec<u32>,
+    /// Number of all vertices, even if it is too large.
+    total: u64,
     /// Ids of the vertices this host keeps.
     ids: Vec<I>,
 }
@@ -106,38 +121,46 @@ impl<I: Id> Known<I> {
 }
 
 impl<I: Id> Dictionary<I> {
-    /// Numbers the ids of all hosts' edges, of which `lists` are this host's. Every host must call
-    /// this.
+    /// Numbers the ids that edges of all hosts name, or that are listed, of which `named` and
+    /// `listed` are this host's. If the lists are `complete`, edges may name no other. Every host
+    /// must call this.
     pub(crate) fn build(
         net: &mut Net,
         file: &str,
-        lists: impl Iterator<Item = Vec<I>>,
+        named: impl Iterator<Item = Vec<I>>,
+        listed: impl Iterator<Item = Vec<I>>,
+        complete: bool,
     ) -> Result<(Self, Known<I>)> {
-        let ids = distinct(lists);
-        let cuts = cuts(net, &ids)?;
-        let mut rest = &ids[..];
-        let mut dealt: Vec<Vec<u8>> = Vec::with_capacity(net.num_hosts());
-        for cut in &cuts {
-            let (mine, others) = rest.split_at(rest.partition_point(|id| id < cut));
-            rest = others;
-            dealt.push(I::encode(mine.iter()));
+        let (named, listed) = (distinct(named), distinct(listed));
+        let cuts = cuts(net, &named, &listed)?;
+        let hosts = net.num_hosts();
+        // What is named, with its length in front, then what is listed.
+        let pair = |(named, listed): (Vec<u8>, Vec<u8>)| {
+            [&(named.len() as u64).to_le_bytes()[..], &named, &listed].concat()
+        };
+        let dealt = deal(&named, &cuts, hosts).into_iter().zip(deal(&listed, &cuts, hosts));
+        let received = net.all_to_all(dealt.map(pair).collect())?;
+        let (asked, told): (Vec<Vec<I>>, Vec<Vec<I>>) = received
+            .iter()
+            .map(|pair| {
+                let (len, ids) = pair.split_at(8);
+                let (named, listed) =
+                    ids.split_at(bytemuck::pod_read_unaligned::<u64>(len) as usize);
+                (I::decode(named), I::decode(listed))
+            })
+            .unzip();
+        let told = distinct(told.into_iter());
+        if complete {
+            check_listed(net, file, &asked, &told)?;
         }
-        dealt.resize(net.num_hosts() - 1, Vec::new());
-        dealt.push(I::encode(rest.iter()));
-        let asked: Vec<Vec<I>> = net.all_to_all(dealt)?.iter().map(|ids| I::decode(ids)).collect();
-        let kept = distinct(asked.iter().cloned());
+        let kept = distinct(asked.iter().cloned().chain([told]));
 
-        let counts = net.all_gather((kept.len() as u64).to_le_bytes().to_vec())?;
-        let mut starts = vec![0u64];
-        for count in &counts {
-            let count: u64 = bytemuck::pod_read_unaligned(count);
-            starts.push(starts[starts.len() - 1] + count);
-        }
-        let total = starts[starts.len() - 1];
+        let dictionary = Self::listed(net, kept)?;
+        let total = dictionary.total;
         if total > MAX_VERTICES {
             return Err(GraphError::too_many_vertices(file, total).into());
         }
-        let starts: Vec<u32> = starts.into_iter().map(|start| start as u32).collect();
+        let Dictionary { starts, ids: kept, .. } = &dictionary;
         let first = starts[net.host().index()];
         let number = |ids: &Vec<I>| -> Vec<u8> {
             let place = |id: &I| kept.binary_search(id).expect("every asked id is kept") as u32;
@@ -146,7 +169,19 @@ impl<I: Id> Dictionary<I> {
         let numbers = net.all_to_all(asked.iter().map(number).collect())?;
         let vertices =
             numbers.iter().flat_map(|n| bytemuck::pod_collect_to_vec::<u8, u32>(n)).collect();
-        Ok((Dictionary { starts, ids: kept }, Known { ids, vertices }))
+        Ok((dictionary, Known { ids: named, vertices }))
+    }
+
+    /// The dictionary of ids that ascend from host to host, of which `ids` are this host's. Every
+    /// host must call this.
+    pub(crate) fn listed(net: &mut Net, ids: Vec<I>) -> Result<Self> {
+        let counts = net.all_gather((ids.len() as u64).to_le_bytes().to_vec())?;
+        let (mut starts, mut total) = (vec![0], 0u64);
+        for count in &counts {
+            total += bytemuck::pod_read_unaligned::<u64>(count);
+            starts.push(total as u32);
+        }
+        Ok(Dictionary { starts, total, ids })
     }
 
     /// Number of vertices.
@@ -194,13 +229,40 @@ fn distinct<I: Id>(lists: impl Iterator<Item = Vec<I>>) -> Vec<I> {
 }
 
 /// For every host but the last, the first id it is not dealt; fewer if there are hardly any ids.
-fn cuts<I: Id>(net: &mut Net, ids: &[I]) -> Result<Vec<I>> {
-    let step = ids.len().div_ceil(SAMPLES_PER_HOST).max(1);
-    let samples = net.all_gather(I::encode(ids.iter().step_by(step)))?;
+fn cuts<I: Id>(net: &mut Net, named: &[I], listed: &[I]) -> Result<Vec<I>> {
+    let step = (named.len() + listed.len()).div_ceil(SAMPLES_PER_HOST).max(1);
+    let samples = named.iter().step_by(step).chain(listed.iter().step_by(step));
+    let samples = net.all_gather(I::encode(samples))?;
     let mut samples: Vec<I> = samples.iter().flat_map(|s| I::decode(s)).collect();
     samples.sort_unstable();
     let hosts = net.num_hosts();
     Ok((1..hosts).filter_map(|h| samples.get(samples.len() * h / hosts).cloned()).collect())
+}
+
+/// Ids, which ascend, cut into what each host is dealt.
+fn deal<I: Id>(ids: &[I], cuts: &[I], hosts: usize) -> Vec<Vec<u8>> {
+    let mut rest = ids;
+    let mut dealt: Vec<Vec<u8>> = Vec::with_capacity(hosts);
+    for cut in cuts {
+        let (mine, others) = rest.split_at(rest.partition_point(|id| id < cut));
+        rest = others;
+        dealt.push(I::encode(mine.iter()));
+    }
+    dealt.resize(hosts - 1, Vec::new());
+    dealt.push(I::encode(rest.iter()));
+    dealt
+}
+
+/// Whether every id that an edge names is listed. Every host must call this, and all come to the
+/// same answer.
+fn check_listed<I: Id>(net: &mut Net, file: &str, asked: &[Vec<I>], told: &[I]) -> Result<()> {
+    let stray = asked.iter().flatten().filter(|id| told.binary_search(id).is_err()).min();
+    let strays = net.all_gather(I::encode(stray.into_iter()))?;
+    // Hosts keep ids in ascending order, so the first stray is the least.
+    match strays.iter().find_map(|stray| I::decode(stray).pop()) {
+        Some(stray) => Err(ingest::unlisted(file, stray.original()).into()),
+        None => Ok(()),
+    }
 }
 
 /// What users call some vertices, such as those that a host masters.

@@ -12,7 +12,7 @@ use parton_net::Net;
 
 use crate::Result;
 use crate::policy::{Policy, Row};
-use crate::trade::trade;
+use crate::trade::{batches, trade};
 
 /// Edges a thread routes at a time.
 const EDGES_PER_PIECE: u64 = 1 << 18;
@@ -104,7 +104,7 @@ fn exchange<W: Weight>(
     let pieces = pieces(rows.offsets());
     let mut buffers: Vec<Vec<Vec<u8>>> = vec![Vec::new(); hosts];
     let make = |piece: &Range<usize>| route(first, rows, piece.clone(), policy, hosts);
-    trade(net, CHANNEL, &pieces, make, |from, runs| buffers[from.index()].push(runs))?;
+    trade(net, CHANNEL, batches(&pieces, make), |from, runs| buffers[from.index()].push(runs))?;
     // In the order of the hosts they came from, whatever the order of arrival.
     let buffers = buffers.into_iter().flatten().collect();
     Ok(Received { buffers, weight_bytes: size_of::<W>() })

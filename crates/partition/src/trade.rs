@@ -6,22 +6,32 @@ use rayon::prelude::*;
 
 use crate::Result;
 
-/// Sends what `make` makes of each piece, a batch for every host, and gives what arrives to
-/// `take`: the batches of one host in the order it sent them. Every host must call this.
-pub(crate) fn trade<P: Sync>(
+/// A batch for every host.
+pub(crate) type Batches = Vec<Vec<u8>>;
+
+/// What `make` makes of each piece, some pieces at a time.
+pub(crate) fn batches<P: Sync>(
+    pieces: &[P],
+    make: impl Fn(&P) -> Batches + Sync,
+) -> impl FnMut() -> Result<Option<Vec<Batches>>> {
+    // As many pieces at once as threads, so that what waits to be sent stays small.
+    let mut groups = pieces.chunks(2 * rayon::current_num_threads());
+    move || Ok(groups.next().map(|pieces| pieces.par_iter().map(&make).collect()))
+}
+
+/// Sends what `next` gives as long as it gives something, and hands what arrives to `take`: the
+/// batches of one host in the order it sent them. Every host must call this.
+pub(crate) fn trade(
     net: &mut Net,
     channel: u16,
-    pieces: &[P],
-    make: impl Fn(&P) -> Vec<Vec<u8>> + Sync,
+    mut next: impl FnMut() -> Result<Option<Vec<Batches>>>,
     mut take: impl FnMut(HostId, Vec<u8>),
 ) -> Result<()> {
     let hosts = net.num_hosts();
     let tag = Tag::user(channel, 0);
     let mut ended = 0;
-    // As many pieces at once as threads, so that what waits to be sent stays small.
-    for pieces in pieces.chunks(2 * rayon::current_num_threads()) {
-        let made: Vec<Vec<Vec<u8>>> = pieces.par_iter().map(&make).collect();
-        for batches in made {
+    while let Some(group) = next()? {
+        for batches in group {
             for (host, batch) in HostId::all(hosts).zip(batches).filter(|(_, b)| !b.is_empty()) {
                 net.send(host, tag, batch)?;
             }

@@ -195,6 +195,15 @@ fn nasty_graphs_over_many_hosts() {
     }
 }
 
+/// Any master for every vertex, for `file:PATH`.
+fn listed_masters(folder: &tempfile::TempDir, vertices: usize, hosts: usize, seed: u64) -> String {
+    let path = folder.path().join(format!("{vertices}.part.{hosts}"));
+    let host = |v: u64| (v.wrapping_mul(seed | 1) >> 7) % hosts as u64;
+    let lines: String = (0..vertices as u64).map(|v| format!("{}\n", host(v))).collect();
+    std::fs::write(&path, lines).unwrap();
+    format!("file:{}", path.display())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
@@ -205,12 +214,17 @@ proptest! {
             (Just(n), prop::collection::vec((id.clone(), id), 0..150))
         }),
         hosts in 1..10usize,
-        policy in prop::sample::select(all_policies()),
+        policy in 0..policies::ALL.len(),
         seed in any::<u64>(),
     ) {
         let graph = graph_of(vertices, &edges);
         let input = Input::from(graph.clone());
-        let plan = plan(policy);
+        let folder = tempfile::tempdir().unwrap();
+        let policy = &policies::ALL[policy];
+        let plan = match policy.argument {
+            None => plan(policy.name),
+            Some(_) => plan(&listed_masters(&folder, vertices, hosts, seed)),
+        };
         let parts = build(Cluster::local(hosts).threads_per_host(1), &input, &plan);
         check(&graph, &parts);
         let expected = print(&parts);
@@ -219,18 +233,39 @@ proptest! {
     }
 }
 
+/// Small graphs with edges that look random.
+fn random_looking(vertices: u32, edges: u32, seed: u32) -> Graph {
+    let mut state = seed;
+    let mut next = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 8) % vertices
+    };
+    graph_of(vertices as usize, &(0..edges).map(|_| (next(), next())).collect::<Vec<_>>())
+}
+
 #[test]
 fn a_thousand_schedules_give_one_partition() {
-    let edges: Vec<_> = (0..60u32).map(|i| (i * 7 % 20, i * i % 20)).collect();
-    let input = Input::from(graph_of(20, &edges));
-    let policies = all_policies();
-    let expected: Vec<_> = policies
-        .iter()
-        .map(|policy| print(&build(Cluster::local(3).threads_per_host(1), &input, &plan(policy))))
-        .collect();
+    let folder = tempfile::tempdir().unwrap();
+    let mut graphs = nasty_graphs();
+    graphs.extend((1..6).map(|i| random_looking(7 * i, 25 * i, i)));
+    let inputs: Vec<Input> = graphs.iter().cloned().map(Input::from).collect();
+    // Seeds go through every policy on every graph, `file:PATH` too.
+    let policies: Vec<_> = policies::ALL.iter().collect();
+    let pairs = graphs.len() * policies.len();
+    let mut expected: Vec<Option<Vec<String>>> = vec![None; pairs];
+    let mut cluster = Cluster::local(3).threads_per_host(1);
     for seed in 0..1000 {
-        let which = seed as usize % policies.len();
-        let found = print(&build(Cluster::sim(3, seed), &input, &plan(policies[which])));
-        assert_eq!(found, expected[which], "seed {seed}, {}", policies[which]);
+        let pair = seed as usize % pairs;
+        let (graph, policy) = (pair / policies.len(), policies[pair % policies.len()]);
+        let plan = match policy.argument {
+            None => plan(policy.name),
+            Some(_) => plan(&listed_masters(&folder, graphs[graph].num_vertices(), 3, 7)),
+        };
+        let input = &inputs[graph];
+        let expected = expected[pair].get_or_insert_with(|| {
+            print(&cluster.launch(|net| Partition::build(net, input, &plan)).unwrap())
+        });
+        let found = print(&build(Cluster::sim(3, seed), input, &plan));
+        assert_eq!(&found, expected, "seed {seed}, graph {graph}, {}", policy.name);
     }
 }

@@ -186,14 +186,30 @@ impl Input {
         self.reading.is_default() && self.cleaning.is_default()
     }
 
-    /// The graph as hosts take it: each its own rows where the input allows that and nothing is to
-    /// be changed, else their rows of the whole graph.
+    /// The graph as hosts take it: each its own share where nothing is to be changed, else their
+    /// rows of the whole graph.
     pub(crate) fn open(&self, watch: &Watch) -> Result<parton::partition::Input, Failure> {
-        if self.is_plain() {
-            Ok(parton::partition::Input::open(&self.graph)?)
-        } else {
-            Ok(self.load(watch)?.into())
+        use parton::partition::Input as Shared;
+        let options =
+            self.reading.options(self.cleaning.direction(), &self.cleaning.weights, watch);
+        if options.need_whole() || !self.cleaning.is_default() {
+            return Ok(self.load(watch)?.into());
         }
+        let opened = match Spec::is_spec(&self.graph) {
+            true => {
+                self.reading.refuse_for(&self.graph)?;
+                Shared::open(&self.graph)
+            }
+            false => {
+                let format = self.reading.format.as_deref().map(formats::by_name).transpose()?;
+                Shared::from_source(Source::find(&self.graph)?, format, &options)
+            }
+        };
+        let input = opened?;
+        if let Some(note) = input.note() {
+            watch.note(note);
+        }
+        Ok(input)
     }
 }
 

@@ -4,7 +4,7 @@ mod common;
 
 use std::io::Write;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 
 use common::{files, folder, parton, text};
 use serde_json::Value;
@@ -195,18 +195,62 @@ fn partitions_are_measured_and_kept() {
     assert_eq!(parton(folder.path(), &parts).status.code(), Some(66));
 }
 
+/// Runs the command with something to read on standard input.
+fn parton_fed(folder: &Path, arguments: &[&str], input: &[u8]) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_parton"))
+        .args(arguments)
+        .current_dir(folder)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the command runs");
+    child.stdin.take().expect("a pipe").write_all(input).expect("it is read");
+    child.wait_with_output().expect("it ends")
+}
+
+#[test]
+fn hosts_take_shares_of_anything() {
+    let folder = folder();
+    let edges = b"1 2\n2 3\n3 1\n7 7\n";
+    std::fs::write(folder.path().join("g.txt"), edges).unwrap();
+    let packed = parton(folder.path(), &["convert", "g.txt", "g.csv.gz"]);
+    assert!(packed.status.success(), "{}", text(&packed.stderr));
+    let sizes = |output: Output| {
+        let said = text(&output.stderr);
+        assert!(output.status.success(), "{said}");
+        let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let first = if report.is_array() { &report[0] } else { &report };
+        ((first["vertices"].clone(), first["edges"].clone()), said)
+    };
+    let report = |arguments: &[&str]| {
+        sizes(parton(folder.path(), &[&["partition", "--json"], arguments].concat()))
+    };
+    let (plain, said) = report(&["g.txt", "--hosts", "3"]);
+    assert_eq!(plain, (4.into(), 4.into()));
+    assert!(!said.contains("share"), "{said}");
+    // What cannot be split is said to be so.
+    let (found, said) = report(&["g.csv.gz", "--policy", "oec"]);
+    assert_eq!(found, plain);
+    assert!(said.contains("cannot be split") && said.contains(".parton"), "{said}");
+    // A pipe is read once, however many partitions are made of it.
+    let fed = ["partition", "-", "--json", "--hosts", "3"];
+    let (found, said) = sizes(parton_fed(folder.path(), &fed, edges));
+    assert_eq!(found, plain);
+    assert!(said.contains("temporary file"), "{said}");
+    // Another format is no reason to read it whole, or to make sense of a generator.
+    std::fs::write(folder.path().join("g.dat"), "1 2 3\n3\n7 7\n").unwrap();
+    let (found, _) = report(&["g.dat", "--format", "adjacency", "--policy", "oec"]);
+    assert_eq!(found, (4.into(), 3.into()));
+    let refused = parton(folder.path(), &["partition", "path:9", "--format", "gr"]);
+    assert_eq!(refused.status.code(), Some(2), "{}", text(&refused.stderr));
+}
+
 #[test]
 fn standard_input_is_an_input() {
     let folder = folder();
-    let mut child = Command::new(env!("CARGO_BIN_EXE_parton"))
-        .args(["inspect", "-", "--json"])
-        .current_dir(folder.path())
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("the command runs");
-    child.stdin.take().unwrap().write_all(b"1 2\n2 3\n").unwrap();
-    let report: Value = serde_json::from_slice(&child.wait_with_output().unwrap().stdout).unwrap();
+    let output = parton_fed(folder.path(), &["inspect", "-", "--json"], b"1 2\n2 3\n");
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(report["edges"], 2);
 }
 

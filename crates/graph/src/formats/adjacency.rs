@@ -3,16 +3,16 @@
 
 use super::{Format, IdKind, ReadOptions};
 use crate::build::Edges;
-use crate::ingest::{Ingest, ListedIds, NameList, VertexList};
+use crate::id_map::OriginalId;
+use crate::ingest::{IdList, Ingest, NameList, VertexList};
+use crate::slices::{Cut, EDGES_PER_PIECE, EdgeFile, Pieces, Shape, Shares, Slice};
 use crate::source::Source;
+use crate::text::pieces::line_pieces;
 use crate::text::scanner::{Scanner, Token};
 use crate::{Direction, Graph, Result};
 
 /// Adjacency lines.
 pub struct AdjacencyLines;
-
-/// Edges per piece handed to the builder.
-const EDGES_PER_PIECE: usize = 1 << 18;
 
 impl Format for AdjacencyLines {
     fn name(&self) -> &'static str {
@@ -64,12 +64,58 @@ impl Format for AdjacencyLines {
         }
         flush(&ingest, &mut piece, &mut edges, &mut ends)?;
         let ids = match names {
-            true => ListedIds::Names(named_vertices),
-            false => ListedIds::Integers(vertices),
+            true => IdList::Names(named_vertices),
+            false => IdList::Integers(vertices),
         };
         let (csr, ids) = ingest.finish(Some(VertexList { ids, complete: false }), |()| ())?;
         let read_as = format!("adjacency lines, ids are {}", ids.describe());
         Ok(Graph { adjacency: csr.into(), ids, direction: Direction::Directed, read_as })
+    }
+
+    fn shares(&self, source: Source, options: &ReadOptions<'_>) -> Result<Shares> {
+        source.single()?;
+        let names = options.ids == IdKind::Names;
+        Ok(Shares::Edges(Box::new(AdjacencyFile { source, names })))
+    }
+}
+
+/// Lines of vertices, open for reading slices.
+struct AdjacencyFile {
+    source: Source,
+    names: bool,
+}
+
+impl EdgeFile for AdjacencyFile {
+    fn name(&self) -> &str {
+        self.source.name()
+    }
+
+    fn shape(&self) -> Shape {
+        Shape { names: self.names, ..Shape::default() }
+    }
+
+    fn cut(&self) -> Cut {
+        self.source.cut()
+    }
+
+    fn pieces(&self, slice: Slice, _: &[Vec<u64>]) -> Result<Pieces<'_>> {
+        fn id(token: Token<'_>, names: bool) -> Result<OriginalId<'_>> {
+            Ok(match names {
+                true => OriginalId::Name(token.text),
+                false => OriginalId::Integer(token.id()?),
+            })
+        }
+        let (lines, names) = (self.source.slice(slice, 0)?, self.names);
+        line_pieces(&lines, Some(b'#'), slice.index, names, move |line, piece| {
+            let mut tokens = line.tokens();
+            let Some(vertex) = tokens.next() else { return Ok(()) };
+            let vertex = id(vertex, names)?;
+            piece.listed.push(vertex);
+            for neighbour in tokens {
+                piece.push(vertex, id(neighbour, names)?);
+            }
+            Ok(())
+        })
     }
 }
 

@@ -106,17 +106,17 @@ pub(super) fn find_unusable<W: Weight>(all: &[W], range: Range<usize>) -> Option
 }
 
 /// Says that an edge leads nowhere.
-pub(super) fn stray_problem(edge: u64, target: impl Display, vertices: usize) -> String {
+pub(crate) fn stray_problem(edge: u64, target: impl Display, vertices: usize) -> String {
     format!("edge {edge} leads to vertex {target}, but there are {vertices} vertices")
 }
 
 /// Says that a vertex's edges end before they start.
-pub(super) fn fall_problem(vertex: usize, start: u64, end: u64) -> String {
+pub(crate) fn fall_problem(vertex: usize, start: u64, end: u64) -> String {
     format!("the edges of vertex {vertex} start at edge {start}, but end at edge {end}")
 }
 
 /// Says that an edge has a weight nobody can work with.
-pub(super) fn unusable_problem<W: Weight>(edge: usize, weight: W) -> String {
+pub(crate) fn unusable_problem<W: Weight>(edge: usize, weight: W) -> String {
     format!("the weight of edge {edge} is {weight:?}, expected a finite number")
 }
 

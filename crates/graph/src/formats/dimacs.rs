@@ -6,8 +6,9 @@
 
 use super::{Format, ReadOptions};
 use crate::ingest::VertexRange;
-use crate::slices::TextRows;
+use crate::slices::{Mirror, Shares};
 use crate::source::Source;
+use crate::text::pieces::TableFile;
 use crate::text::scanner::head_lines;
 use crate::text::table::Table;
 use crate::{Direction, Graph, Result};
@@ -69,12 +70,15 @@ impl Format for Dimacs {
         })
     }
 
-    fn text_rows(&self, source: &Source) -> Result<Option<TextRows>> {
-        let header = Header::read(source)?;
+    fn shares(&self, source: Source, _: &ReadOptions<'_>) -> Result<Shares> {
+        let header = Header::read(&source)?;
         let table = header.table(&ReadOptions::default());
-        let mirrored = header.kind == Kind::Undirected;
-        let declared = header.sizes.map(|(_, edges)| edges);
-        Ok(Some(TextRows { table, mirrored, declared }))
+        let mirror = match header.kind {
+            Kind::ShortestPaths => Mirror::None,
+            Kind::Undirected => Mirror::Same,
+        };
+        let declared = header.sizes.map(|(_, edges)| (edges, "edges"));
+        Ok(Shares::Edges(Box::new(TableFile { source, table, mirror, declared })))
     }
 }
 

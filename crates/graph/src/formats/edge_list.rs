@@ -10,10 +10,11 @@ use crate::error::printable;
 use crate::id_map::{Ids, Names};
 use crate::print::push_id;
 use crate::save::Output;
-use crate::slices::TextRows;
+use crate::slices::Shares;
 use crate::source::{Compression, Source};
 use crate::text::detect::{self, Detected, is_text};
 use crate::text::fields::Delimiter;
+use crate::text::pieces::TableFile;
 use crate::text::table::Table;
 use crate::text::{is_blank, skip_mark};
 use crate::weight::{Weight, WeightKind};
@@ -60,9 +61,9 @@ impl Format for EdgeList {
         Ok(loaded.into_graph(Direction::Directed, read_as))
     }
 
-    fn text_rows(&self, source: &Source) -> Result<Option<TextRows>> {
-        let table = detect::detect(source, &ReadOptions::default())?.table;
-        Ok(Some(TextRows { table, mirrored: false, declared: None }))
+    fn shares(&self, source: Source, options: &ReadOptions<'_>) -> Result<Shares> {
+        let table = detect::detect(&source, options)?.table;
+        Ok(Shares::Edges(Box::new(TableFile::new(source, table))))
     }
 
     fn writer(&self) -> Option<&dyn Write> {

@@ -19,6 +19,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::arrays::{self, Meter};
 use super::{Format, ReadOptions};
 use crate::buffer::Buffer;
+use crate::rows::{RowFile, RowLayout, Targets};
+use crate::slices::Shares;
 use crate::source::{ByteSource, Compression, Source};
 use crate::weight::WeightKind;
 use crate::{Adjacency, Csr, Direction, Error, Graph, Ids, LocalId, Result};
@@ -38,6 +40,10 @@ struct Header {
 }
 
 impl Header {
+    fn direction(&self) -> Direction {
+        if self.directed { Direction::Directed } else { Direction::Undirected }
+    }
+
     fn parse(head: &[u8]) -> Result<Self, (u64, String)> {
         let number = |at: usize| {
             let bytes = head[at..at + 8].try_into().expect("8 bytes");
@@ -58,6 +64,36 @@ impl Header {
             return Err((9, problem));
         }
         Ok(header)
+    }
+
+    /// The header of a file, how many neighbours follow, and whether they have weights.
+    fn read(source: &Source, bytes: &ByteSource<'_>) -> Result<(Self, u64, bool)> {
+        let mut head = [0; HEADER_BYTES as usize];
+        bytes.read_at(0, &mut head)?;
+        let header = Header::parse(&head).map_err(|(at, problem)| bytes.error(at, problem))?;
+        let arcs = bytes.read_u64(header.neighbours_at() - 8)?;
+        if !header.agrees(arcs) {
+            let problem = format!("{} edges, but {arcs} neighbours are stored", header.edges);
+            return Err(bytes.error(1, problem));
+        }
+        let fits = |size| header.file_bytes(arcs, size) == u128::from(bytes.len());
+        let weighted = match (fits(4), fits(8)) {
+            (true, true) => has_weighted_name(source) == Some(true),
+            (false, true) => true,
+            (true, false) => false,
+            (false, false) => {
+                let problem = format!(
+                    "{} vertices and {arcs} neighbours make {} bytes, or {} with weights, but \
+                     the file has {}",
+                    header.vertices,
+                    header.file_bytes(arcs, 4),
+                    header.file_bytes(arcs, 8),
+                    bytes.len()
+                );
+                return Err(bytes.error(0, problem));
+            }
+        };
+        Ok((header, arcs, weighted))
     }
 
     fn neighbours_at(&self) -> u64 {
@@ -113,36 +149,11 @@ impl Format for Gap {
 
     fn read(&self, source: &Source, options: &ReadOptions<'_>) -> Result<Graph> {
         let bytes = source.bytes()?;
-        let mut head = [0; HEADER_BYTES as usize];
-        bytes.read_at(0, &mut head)?;
-        let header = Header::parse(&head).map_err(|(at, problem)| bytes.error(at, problem))?;
-        let arcs = bytes.read_u64(header.neighbours_at() - 8)?;
-        if !header.agrees(arcs) {
-            let problem = format!("{} edges, but {arcs} neighbours are stored", header.edges);
-            return Err(bytes.error(1, problem));
-        }
-        let fits = |size| header.file_bytes(arcs, size) == u128::from(bytes.len());
-        let weighted = match (fits(4), fits(8)) {
-            (true, true) => has_weighted_name(source) == Some(true),
-            (false, true) => true,
-            (true, false) => false,
-            (false, false) => {
-                let problem = format!(
-                    "{} vertices and {arcs} neighbours make {} bytes, or {} with weights, but \
-                     the file has {}",
-                    header.vertices,
-                    header.file_bytes(arcs, 4),
-                    header.file_bytes(arcs, 8),
-                    bytes.len()
-                );
-                return Err(bytes.error(0, problem));
-            }
-        };
+        let (header, arcs, weighted) = Header::read(source, &bytes)?;
         let meter = Meter::start(options.progress, "reading", bytes.len());
         let reader = Reader { bytes: &bytes, header, arcs, weighted, meter };
         let adjacency = reader.adjacency(options)?;
-        let direction =
-            if reader.header.directed { Direction::Directed } else { Direction::Undirected };
+        let direction = reader.header.direction();
         let read_as = format!(
             "GAP serialized graph, {}, {}",
             if weighted { "weighted" } else { "unweighted" },
@@ -150,6 +161,36 @@ impl Format for Gap {
         );
         let ids = Ids::dense(adjacency.num_vertices());
         Ok(Graph { adjacency, ids, direction, read_as })
+    }
+
+    fn shares(&self, source: Source, _: &ReadOptions<'_>) -> Result<Shares> {
+        let source = source.on_disk(true)?;
+        let bytes = source.bytes()?;
+        let (header, arcs, weighted) = Header::read(&source, &bytes)?;
+        check_first(&bytes, bytes.read_u64(HEADER_BYTES)?)?;
+        let layout = RowLayout {
+            vertices: header.vertices,
+            edges: arcs,
+            ends_at: HEADER_BYTES + 8,
+            targets_at: header.neighbours_at(),
+            targets: if weighted { Targets::WithWeights } else { Targets::U32 },
+            weights_at: 0,
+            weight_kind: if weighted { WeightKind::U32 } else { WeightKind::None },
+            direction: header.direction(),
+        };
+        let ids = Ids::dense(layout.vertices as usize);
+        Ok(Shares::Rows(RowFile::new(&source, layout, ids)?))
+    }
+}
+
+/// The first vertex's neighbours start where neighbours do.
+fn check_first(bytes: &ByteSource<'_>, offset: u64) -> Result<()> {
+    match offset {
+        0 => Ok(()),
+        _ => {
+            let problem = format!("the first offset is {}, expected 0", offset as i64);
+            Err(bytes.error(HEADER_BYTES, problem))
+        }
     }
 }
 
@@ -198,10 +239,7 @@ impl Reader<'_> {
     fn offsets(&self) -> Result<Buffer<u64>> {
         let at = |i: usize| HEADER_BYTES + 8 * i as u64;
         let offsets = Buffer::from(self.bytes.read_array::<u64>(at(0), self.header.vertices + 1)?);
-        if offsets[0] != 0 {
-            let problem = format!("the first offset is {}, expected 0", offsets[0] as i64);
-            return Err(self.bytes.error(at(0), problem));
-        }
+        check_first(self.bytes, offsets[0])?;
         // A negative offset is a huge one here, and whatever follows it falls.
         let fall = arrays::first(&offsets, &self.meter, arrays::find_fall);
         match fall.map_err(|e| Error::io(self.bytes.name(), "read", e))? {

@@ -31,11 +31,12 @@ use super::{Format, ReadOptions, Write, WriteOptions};
 use crate::buffer::Buffer;
 use crate::csr::MAX_VERTICES;
 use crate::id_map::Ids;
-use crate::rows::RowLayout;
+use crate::rows::{RowFile, RowLayout, Targets};
 use crate::save::Output;
+use crate::slices::Shares;
 use crate::source::{ByteSource, Source};
 use crate::weight::{Weight, WeightKind};
-use crate::{Adjacency, Csr, Error, Graph, LocalId, Result, with_csr};
+use crate::{Adjacency, Csr, Direction, Error, Graph, LocalId, Result, with_csr};
 
 /// The format.
 pub struct Gr;
@@ -173,18 +174,22 @@ impl Format for Gr {
         Ok(Graph::dense(adjacency, read_as))
     }
 
-    fn row_layout(&self, source: &Source) -> Result<Option<RowLayout>> {
+    fn shares(&self, source: Source, _: &ReadOptions<'_>) -> Result<Shares> {
+        let source = source.on_disk(true)?;
         let bytes = source.bytes()?;
         let (header, layout) = Header::read(&bytes)?;
-        Ok(Some(RowLayout {
+        let layout = RowLayout {
             vertices: header.vertices,
             edges: header.edges,
             ends_at: HEADER_BYTES,
             targets_at: layout.targets_at,
-            target_bytes: header.target_bytes(),
+            targets: if header.version == 1 { Targets::U32 } else { Targets::U64 },
             weights_at: layout.weights_at,
             weight_kind: header.weight_kind(&bytes, &ReadOptions::default())?,
-        }))
+            direction: Direction::Directed,
+        };
+        let ids = Ids::dense(layout.vertices as usize);
+        Ok(Shares::Rows(RowFile::new(&source, layout, ids)?))
     }
 
     fn writer(&self) -> Option<&dyn Write> {

@@ -8,10 +8,13 @@ use std::path::{Path, PathBuf};
 
 use super::{EdgeList, Format, IdKind, ReadOptions};
 use crate::error::printable;
-use crate::ingest::{ListedIds, NameList, VertexList};
+use crate::id_map::OriginalId;
+use crate::ingest::{IdList, VertexList};
+use crate::slices::{Cut, EdgeFile, Found, Mirror, Pieces, Shape, Shares, Slice};
 use crate::source::{Compression, Source};
 use crate::text::detect::detect;
-use crate::text::scanner::{Scanner, head_lines};
+use crate::text::pieces::{TableFile, line_pieces};
+use crate::text::scanner::{Line, Scanner, head_lines};
 use crate::{Direction, Error, Graph, Place, Result};
 
 /// Graphalytics.
@@ -50,7 +53,44 @@ impl Format for Graphalytics {
     }
 
     fn read(&self, source: &Source, options: &ReadOptions<'_>) -> Result<Graph> {
-        let Some(path) = source.path() else { return EdgeList.read(source, options) };
+        match DataSet::find(source)? {
+            DataSet::EdgeList(edges) => EdgeList.read(edges.as_ref().unwrap_or(source), options),
+            DataSet::Pair(vertices, edges) => {
+                read_pair(&vertices, &edges, options, "vertex and edge file")
+            }
+            DataSet::Described(properties) => read_described(source, &properties, options),
+        }
+    }
+
+    fn shares(&self, source: Source, options: &ReadOptions<'_>) -> Result<Shares> {
+        let (vertices, edges, described) = match DataSet::find(&source)? {
+            DataSet::EdgeList(edges) => return EdgeList.shares(edges.unwrap_or(source), options),
+            DataSet::Pair(vertices, edges) => (vertices, edges, None),
+            DataSet::Described(properties) => {
+                let edges = Source::file(&properties.edge_file)?;
+                (properties.vertex_file.clone(), edges, Some((source, properties)))
+            }
+        };
+        let table = detect(&edges, options)?.table;
+        let edges = TableFile::new(edges, table);
+        let vertices = Source::file(&vertices)?;
+        Ok(Shares::Edges(Box::new(PairFile { vertices, edges, described })))
+    }
+}
+
+/// What a name stands for.
+enum DataSet {
+    /// An edge list, the named one or this.
+    EdgeList(Option<Source>),
+    /// A file of vertices and one of edges.
+    Pair(PathBuf, Source),
+    /// Two files, and what is known of them.
+    Described(Properties),
+}
+
+impl DataSet {
+    fn find(source: &Source) -> Result<Self> {
+        let Some(path) = source.path() else { return Ok(DataSet::EdgeList(None)) };
         let name = path.to_string_lossy();
         let stem = Compression::strip(&name).0;
         match stem.rsplit_once('.') {
@@ -58,13 +98,56 @@ impl Format for Graphalytics {
                 let edges = plain_or_packed(format!("{base}.e").into())
                     .ok_or_else(|| missing(path, format!("expected the edges in {base}.e")))?;
                 let edges = Source::file(&edges)?;
-                match plain_or_packed(format!("{base}.v").into()) {
-                    None => EdgeList.read(&edges, options),
-                    Some(vertices) => read_pair(&vertices, &edges, options, "vertex and edge file"),
-                }
+                Ok(match plain_or_packed(format!("{base}.v").into()) {
+                    None => DataSet::EdgeList(Some(edges)),
+                    Some(vertices) => DataSet::Pair(vertices, edges),
+                })
             }
-            _ => read_described(source, path, options),
+            _ => Ok(DataSet::Described(Properties::read(source, path)?)),
         }
+    }
+}
+
+/// A file of vertices and one of edges, open for reading slices of both.
+struct PairFile {
+    vertices: Source,
+    edges: TableFile,
+    /// What a file of properties says of them.
+    described: Option<(Source, Properties)>,
+}
+
+impl EdgeFile for PairFile {
+    fn name(&self) -> &str {
+        self.edges.name()
+    }
+
+    fn shape(&self) -> Shape {
+        let mirror = match &self.described {
+            Some((_, properties)) if !properties.directed => Mirror::Same,
+            _ => Mirror::None,
+        };
+        Shape { complete: true, mirror, ..self.edges.shape() }
+    }
+
+    fn cut(&self) -> Cut {
+        match self.vertices.cut() {
+            Cut::Even => self.edges.cut(),
+            packed => packed,
+        }
+    }
+
+    fn pieces(&self, slice: Slice, _: &[Vec<u64>]) -> Result<Pieces<'_>> {
+        let names = self.edges.table.names;
+        let lines = self.vertices.slice(slice, 0)?;
+        let vertices = line_pieces(&lines, Some(b'#'), slice.index, names, move |line, piece| {
+            listed(line, names, |id| piece.listed.push(id))
+        })?;
+        Ok(Box::new(vertices.chain(self.edges.rows(slice)?)))
+    }
+
+    fn check(&self, found: &Found) -> Result<()> {
+        let described = self.described.as_ref();
+        described.map_or(Ok(()), |(source, properties)| properties.check(source, found))
     }
 }
 
@@ -82,19 +165,16 @@ fn plain_or_packed(file: PathBuf) -> Option<PathBuf> {
     std::iter::once(file).chain(packed).find(|path| path.is_file())
 }
 
-fn read_described(source: &Source, path: &Path, options: &ReadOptions<'_>) -> Result<Graph> {
-    let properties = Properties::read(source, path)?;
+fn read_described(
+    source: &Source,
+    properties: &Properties,
+    options: &ReadOptions<'_>,
+) -> Result<Graph> {
     let edges = Source::file(&properties.edge_file)?;
     let graph = read_pair(&properties.vertex_file, &edges, options, "LDBC Graphalytics")?;
-    let counts = [
-        ("vertices", properties.vertices, graph.num_vertices() as u64),
-        ("edges", properties.edges, graph.num_edges()),
-    ];
-    for (what, declared, found) in counts {
-        if let Some(declared) = declared.filter(|&d| d != found && options.vertices.is_none()) {
-            let problem = format!("declares {declared} {what}, but the files hold {found}");
-            return Err(source.error(Place::File, problem));
-        }
+    if options.vertices.is_none() {
+        let (vertices, edges) = (graph.num_vertices() as u64, graph.num_edges());
+        properties.check(source, &Found { vertices, edges, ..Found::default() })?;
     }
     Ok(if properties.directed { graph } else { graph.undirected() })
 }
@@ -114,18 +194,38 @@ fn read_pair(
     Ok(loaded.into_graph(Direction::Directed, read_as))
 }
 
-/// The first word of every line; what follows is a property of the vertex.
-fn read_vertices(source: &Source, names: bool) -> Result<ListedIds> {
+fn read_vertices(source: &Source, names: bool) -> Result<IdList> {
     let mut scanner = Scanner::new(source)?;
-    let (mut integers, mut named) = (Vec::new(), NameList::default());
+    let mut ids = IdList::new(names);
     while let Some(line) = scanner.next_line_unless(b'#')? {
-        match line.tokens().next() {
-            None => {}
-            Some(token) if names => named.push(token.text),
-            Some(token) => integers.push(token.id()?),
-        }
+        listed(line, names, |id| ids.push(id))?;
     }
-    Ok(if names { ListedIds::Names(named) } else { ListedIds::Integers(integers) })
+    Ok(ids)
+}
+
+/// The vertex that a line lists, if any: its first word. What follows is a property of it.
+fn listed(line: Line<'_>, names: bool, take: impl FnOnce(OriginalId<'_>)) -> Result<()> {
+    match line.tokens().next() {
+        None => {}
+        Some(token) if names => take(OriginalId::Name(token.text)),
+        Some(token) => take(OriginalId::Integer(token.id()?)),
+    }
+    Ok(())
+}
+
+impl Properties {
+    /// Whether the files hold what is said of them.
+    fn check(&self, source: &Source, found: &Found) -> Result<()> {
+        let counts =
+            [("vertices", self.vertices, found.vertices), ("edges", self.edges, found.edges)];
+        for (what, declared, found) in counts {
+            if let Some(declared) = declared.filter(|&declared| declared != found) {
+                let problem = format!("declares {declared} {what}, but the files hold {found}");
+                return Err(source.error(Place::File, problem));
+            }
+        }
+        Ok(())
+    }
 }
 
 impl Properties {

@@ -1,7 +1,11 @@
 //! Ligra and PBBS text: `AdjacencyGraph` or `WeightedAdjacencyGraph`, then numbers separated by
 //! blanks or lines: N, M, N offsets, M destinations, and M weights.
 
+mod shares;
+
 use super::{Format, ReadOptions};
+use crate::csr::MAX_VERTICES;
+use crate::slices::Shares;
 use crate::source::Source;
 use crate::text::scanner::Scanner;
 use crate::text::skip_mark;
@@ -33,38 +37,28 @@ impl Format for Ligra {
         while let Some(line) = scanner.next_line()? {
             for token in line.tokens() {
                 let Some(weighted) = weighted else {
-                    weighted = Some(match token.text {
-                        b"AdjacencyGraph" => false,
-                        b"WeightedAdjacencyGraph" => true,
-                        _ => {
-                            let expected = "'AdjacencyGraph' or 'WeightedAdjacencyGraph'";
-                            return Err(token.error(format!("expected {expected}")));
-                        }
-                    });
+                    let known = is_weighted(token.text);
+                    weighted = Some(known.map_err(|problem| token.error(problem))?);
                     continue;
                 };
                 let [vertices, edges] = sizes[..] else {
-                    let what = ["the number of vertices", "the number of edges"][sizes.len()];
-                    sizes.push(token.count(what)?);
-                    if sizes[0] > crate::csr::MAX_VERTICES {
-                        return Err(token.error("more vertices than one host can hold"));
+                    sizes.push(token.count([VERTICES, EDGES][sizes.len()])?);
+                    if sizes[0] > MAX_VERTICES {
+                        return Err(token.error(TOO_MANY));
                     }
                     continue;
                 };
                 if (offsets.len() as u64) < vertices {
-                    let offset = token.count("an edge offset")?;
+                    let offset = token.count(OFFSET)?;
                     let last = offsets.last().copied().unwrap_or(0);
                     if offset > edges || offset < last || (offsets.is_empty() && offset > 0) {
-                        let problem = format!("expected an offset from {last} to {edges}");
-                        return Err(token.error(problem));
+                        return Err(token.error(bad_offset(last, edges)));
                     }
                     offsets.push(offset);
                 } else if (targets.len() as u64) < edges {
                     let target = token.id()?;
                     if target >= vertices {
-                        let problem =
-                            format!("vertex {target} does not exist: there are {vertices}");
-                        return Err(token.error(problem));
+                        return Err(token.error(no_vertex(target, vertices)));
                     }
                     targets.push(LocalId(target as u32));
                 } else if weighted && (weights.len() as u64) < edges {
@@ -72,7 +66,7 @@ impl Format for Ligra {
                     whole &= is_whole;
                     weights.push(weight);
                 } else {
-                    return Err(token.error("expected the end of the file"));
+                    return Err(token.error(TOO_LONG));
                 }
             }
         }
@@ -89,9 +83,6 @@ impl Format for Ligra {
                 return Err(scanner.ended(&format!("{expected} {what}, not {found}")));
             }
         }
-        if vertices == 0 && edges > 0 {
-            return Err(scanner.ended("edges only where there are vertices"));
-        }
         offsets.push(edges);
         let read_as =
             if weighted { "Ligra WeightedAdjacencyGraph" } else { "Ligra AdjacencyGraph" };
@@ -104,4 +95,30 @@ impl Format for Ligra {
         let kind = if whole { WeightKind::U32 } else { WeightKind::F64 };
         Graph::dense(csr, read_as).with_weight_kind(kind)
     }
+
+    fn shares(&self, source: Source, _: &ReadOptions<'_>) -> Result<Shares> {
+        Ok(Shares::Edges(Box::new(shares::LigraFile::open(&source.on_disk(true)?)?)))
+    }
+}
+
+const VERTICES: &str = "the number of vertices";
+const EDGES: &str = "the number of edges";
+const OFFSET: &str = "an edge offset";
+const TOO_MANY: &str = "more vertices than one host can hold";
+const TOO_LONG: &str = "expected the end of the file";
+
+fn is_weighted(word: &[u8]) -> Result<bool, &'static str> {
+    match word {
+        b"AdjacencyGraph" => Ok(false),
+        b"WeightedAdjacencyGraph" => Ok(true),
+        _ => Err("expected 'AdjacencyGraph' or 'WeightedAdjacencyGraph'"),
+    }
+}
+
+fn bad_offset(last: u64, edges: u64) -> String {
+    format!("expected an offset from {last} to {edges}")
+}
+
+fn no_vertex(target: u64, vertices: u64) -> String {
+    format!("vertex {target} does not exist: there are {vertices}")
 }

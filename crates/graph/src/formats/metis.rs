@@ -10,6 +10,11 @@ use super::{Format, ReadOptions};
 use crate::build::{CsrBuilder, Edges};
 use crate::csr::MAX_VERTICES;
 use crate::error::printable;
+use crate::id_map::OriginalId;
+use crate::ingest::VertexRange;
+use crate::slices::{
+    Cut, EdgeFile, Found, Piece, Pieces, Shape, Shares, Slice, WeightRule, order, skewness,
+};
 use crate::source::Source;
 use crate::stats::mirrors_itself;
 use crate::text::scanner::Scanner;
@@ -27,6 +32,8 @@ struct Lines {
     /// Ids are exact up to 2⁵³; weights may be fractions.
     numbers: Vec<f64>,
     whole: bool,
+    /// Empty lines after the last vertex's.
+    surplus: u64,
 }
 
 impl Format for Metis {
@@ -44,6 +51,88 @@ impl Format for Metis {
 
     fn read(&self, source: &Source, options: &ReadOptions<'_>) -> Result<Graph> {
         let mut scanner = Scanner::new(source)?;
+        let header = Header::read(source, &mut scanner)?;
+        let mut lines = Lines::read(&mut scanner, 0, &header)?;
+        let vertices = header.vertices as usize;
+        header.check_lines(lines.ends.len() as u64).map_err(|expected| scanner.ended(&expected))?;
+        // Editors strip empty lines at the end, which are vertices without neighbours.
+        lines.ends.resize(vertices, lines.numbers.len());
+        let kinds = header.layouts().map(|layout| lines.entries(layout));
+        let reading = header.reading(source, kinds)?;
+
+        let mut edges = Edges::default();
+        lines.edges(source, 0, &header, reading.layout, |source, destination, weight| {
+            edges.push(source as u32 - 1, destination as u32 - 1, weight);
+        })?;
+        let builder = CsrBuilder::new();
+        builder.add(0, &edges);
+        let csr = builder.build(vertices);
+        if reading.undirected && !mirrors_itself(&csr) {
+            return Err(one_sided(source));
+        }
+        let kind = match (header.edge_weights && options.weights, lines.whole) {
+            (false, _) => WeightKind::None,
+            (true, true) => WeightKind::U32,
+            (true, false) => WeightKind::F64,
+        };
+        let undirected = reading.undirected;
+        let words = if undirected { "undirected" } else { "directed: every arc stands once" };
+        let note = match reading.lacks_sizes {
+            true => ", announced vertex sizes are absent",
+            false => "",
+        };
+        let graph = Graph {
+            adjacency: csr.into(),
+            ids: Ids::Range { first: 1, count: vertices },
+            direction: if undirected { Direction::Undirected } else { Direction::Directed },
+            read_as: format!("METIS, {words}{note}"),
+        };
+        graph.with_weight_kind(kind)
+    }
+
+    fn shares(&self, source: Source, _: &ReadOptions<'_>) -> Result<Shares> {
+        let source = source.on_disk(true)?;
+        let mut scanner = Scanner::new(&source)?;
+        let header = Header::read(&source, &mut scanner)?;
+        let header_lines = scanner.lines();
+        Ok(Shares::Edges(Box::new(MetisFile { source, header, header_lines })))
+    }
+}
+
+fn one_sided(source: &Source) -> Error {
+    let problem = "expected every edge in the lines of both its ends, with the same weight";
+    source.error(Place::File, problem)
+}
+
+/// The line before those of vertices.
+struct Header {
+    vertices: u64,
+    edges: u64,
+    /// Whether vertex sizes are announced.
+    sizes: bool,
+    /// How many weights each vertex has.
+    vertex_weights: u64,
+    edge_weights: bool,
+}
+
+/// Where the neighbours are on a vertex's line.
+#[derive(Clone, Copy)]
+struct Layout {
+    /// Numbers before them.
+    skip: usize,
+    /// Numbers for each.
+    stride: usize,
+}
+
+/// How the lines are to be understood.
+struct Reading {
+    layout: Layout,
+    lacks_sizes: bool,
+    undirected: bool,
+}
+
+impl Header {
+    fn read(source: &Source, scanner: &mut Scanner) -> Result<Self> {
         let Some(header) = scanner.next_line_unless(b'%')? else {
             return Err(source.ended("a header 'VERTICES EDGES'"));
         };
@@ -68,17 +157,37 @@ impl Format for Metis {
         if vertex_weights > 1 << 16 {
             return Err(fields[3].error("more vertex weights than any program writes"));
         }
+        Ok(Header { vertices, edges, sizes, vertex_weights, edge_weights })
+    }
 
-        let lines = Lines::read(&mut scanner, vertices, edge_weights)?;
-        let stride = 1 + usize::from(edge_weights);
-        let entries = |skip: u64| lines.entries(skip as usize, stride);
+    /// The layout that the header announces, and the one without vertex sizes.
+    fn layouts(&self) -> [Layout; 2] {
+        let layout = |sizes: bool| Layout {
+            skip: usize::from(sizes) + self.vertex_weights as usize,
+            stride: 1 + usize::from(self.edge_weights),
+        };
+        [layout(self.sizes), layout(false)]
+    }
+
+    /// Whether so many lines can be those of the vertices: empty ones may be missing at the end.
+    /// The count of edges tells whether something else is missing; what is declared must stay
+    /// plausible. Otherwise, what was expected.
+    fn check_lines(&self, lines: u64) -> Result<(), String> {
+        match self.vertices > 2 * lines + 1024 {
+            true => Err(format!("{} lines of vertices, not {lines}", self.vertices)),
+            false => Ok(()),
+        }
+    }
+
+    /// How to understand lines with so many neighbours under each of the layouts; `None`: they do
+    /// not fit it.
+    fn reading(&self, source: &Source, found: [Option<u64>; 2]) -> Result<Reading> {
+        let edges = self.edges;
         let fits =
             |found: Option<u64>| found.is_some_and(|f| f == edges || f / 2 == edges && f % 2 == 0);
-        let (mut skip, mut note) = (u64::from(sizes) + vertex_weights, "");
-        if sizes && !fits(entries(skip)) && fits(entries(skip - 1)) {
-            (skip, note) = (skip - 1, ", announced vertex sizes are absent");
-        }
-        let found = entries(skip);
+        let lacks_sizes = self.sizes && !fits(found[0]) && fits(found[1]);
+        let which = usize::from(lacks_sizes);
+        let found = found[which];
         if !fits(found) {
             let found = found.map_or("lines that do not fit the format".into(), |f| {
                 format!("{f} entries on the vertices' lines")
@@ -86,38 +195,109 @@ impl Format for Metis {
             let problem = format!("expected {edges} edges, each in both directions, found {found}");
             return Err(source.error(Place::File, problem));
         }
-        let undirected = found == Some(2 * edges);
-        let builder = CsrBuilder::new();
-        builder.add(0, &lines.edges(source, skip as usize, stride)?);
-        let csr = builder.build(vertices as usize);
-        if undirected && !mirrors_itself(&csr) {
-            let problem = "expected every edge in the lines of both its ends, with the same weight";
-            return Err(source.error(Place::File, problem));
+        let undirected = found.is_some_and(|found| found / 2 == edges && found % 2 == 0);
+        Ok(Reading { layout: self.layouts()[which], lacks_sizes, undirected })
+    }
+}
+
+/// A file, open for reading slices of its lines. A survey is the number of lines and that of
+/// neighbours under each layout.
+struct MetisFile {
+    source: Source,
+    header: Header,
+    header_lines: u64,
+}
+
+/// Stands in a survey for lines that do not fit a layout.
+const UNFIT: u64 = u64::MAX;
+
+impl MetisFile {
+    /// The lines of a slice after `before` lines of other vertices.
+    fn lines(&self, slice: Slice, before: u64) -> Result<Lines> {
+        let mut scanner = Scanner::new(&self.source.slice(slice, self.header_lines)?)?;
+        let lines = Lines::read(&mut scanner, before, &self.header);
+        lines.map_err(|error| scanner.placed(error))
+    }
+}
+
+impl EdgeFile for MetisFile {
+    fn name(&self) -> &str {
+        self.source.name()
+    }
+
+    fn shape(&self) -> Shape {
+        let vertices = Some(VertexRange { first: 1, count: self.header.vertices });
+        let weights = match self.header.edge_weights {
+            true => WeightRule::Fitting,
+            false => WeightRule::None,
+        };
+        Shape { vertices, weights, ..Shape::default() }
+    }
+
+    fn cut(&self) -> Cut {
+        Cut::Even
+    }
+
+    fn survey(&self, slice: Slice) -> Result<Vec<u64>> {
+        let lines = self.lines(slice, 0)?;
+        let entries = self.header.layouts().map(|layout| lines.entries(layout).unwrap_or(UNFIT));
+        Ok(vec![lines.ends.len() as u64 + lines.surplus, entries[0], entries[1]])
+    }
+
+    fn pieces(&self, slice: Slice, surveys: &[Vec<u64>]) -> Result<Pieces<'_>> {
+        let Self { source, header, .. } = self;
+        let before: u64 = surveys[..slice.index].iter().map(|survey| survey[0]).sum();
+        let lines = self.lines(slice, before)?;
+        let total: u64 = surveys.iter().map(|survey| survey[0]).sum();
+        let ended = |expected: String| source.ended(&expected);
+        header.check_lines(total.min(header.vertices)).map_err(ended)?;
+        let found = [1, 2].map(|layout| {
+            let counts = surveys.iter().map(|survey| survey[layout]);
+            counts.map(|count| (count != UNFIT).then_some(count)).sum::<Option<u64>>()
+        });
+        let Reading { layout, undirected, .. } = header.reading(source, found)?;
+        let mut piece = Piece::new(order(slice.index, 0), false);
+        let mut pieces = Vec::new();
+        lines.edges(source, before, header, layout, |source, destination, weight| {
+            piece.push(OriginalId::Integer(source), OriginalId::Integer(destination));
+            if header.edge_weights {
+                piece.weights.push(weight);
+            }
+            if undirected {
+                let skewness = skewness(source, destination, weight);
+                piece.skewness = piece.skewness.wrapping_add(skewness);
+            }
+            if piece.is_full() {
+                let next = Piece::new(order(slice.index, pieces.len() + 1), false);
+                pieces.push(std::mem::replace(&mut piece, next));
+            }
+        })?;
+        pieces.push(piece);
+        pieces.iter_mut().for_each(|piece| piece.whole = lines.whole);
+        Ok(Box::new(std::iter::once(Ok(pieces))))
+    }
+
+    fn check(&self, found: &Found) -> Result<()> {
+        match found.skewness {
+            0 => Ok(()),
+            _ => Err(one_sided(&self.source)),
         }
-        let kind = match (edge_weights && options.weights, lines.whole) {
-            (false, _) => WeightKind::None,
-            (true, true) => WeightKind::U32,
-            (true, false) => WeightKind::F64,
-        };
-        let words = if undirected { "undirected" } else { "directed: every arc stands once" };
-        let graph = Graph {
-            adjacency: csr.into(),
-            ids: Ids::Range { first: 1, count: vertices as usize },
-            direction: if undirected { Direction::Undirected } else { Direction::Directed },
-            read_as: format!("METIS, {words}{note}"),
-        };
-        graph.with_weight_kind(kind)
     }
 }
 
 impl Lines {
-    fn read(scanner: &mut Scanner<'_>, vertices: u64, edge_weights: bool) -> Result<Self> {
+    /// Reads the lines that are left; those of `before` vertices came before them.
+    fn read(scanner: &mut Scanner, before: u64, header: &Header) -> Result<Self> {
+        let vertices = header.vertices;
         let mut lines = Lines { whole: true, ..Lines::default() };
         while let Some(line) = scanner.next_line_unless(b'%')? {
             let mut tokens = line.tokens().peekable();
-            if lines.ends.len() as u64 == vertices {
+            if before + lines.ends.len() as u64 >= vertices {
                 match tokens.peek() {
-                    None => continue,
+                    None => {
+                        lines.surplus += 1;
+                        continue;
+                    }
                     Some(_) => {
                         let problem = format!("expected {vertices} lines of vertices, found more");
                         return Err(line.error(problem));
@@ -126,7 +306,7 @@ impl Lines {
             }
             for token in tokens {
                 // Without edge weights all numbers are whole; with them, ids are checked later.
-                let value = if edge_weights {
+                let value = if header.edge_weights {
                     let (value, whole) = token.weight()?;
                     lines.whole &= whole;
                     value
@@ -137,13 +317,6 @@ impl Lines {
             }
             lines.ends.push(lines.numbers.len());
         }
-        // Editors strip empty lines at the end, which are vertices without neighbours. The count
-        // of edges tells whether something else is missing; what is declared must stay plausible.
-        if vertices > 2 * lines.ends.len() as u64 + 1024 {
-            let expected = format!("{vertices} lines of vertices, not {}", lines.ends.len());
-            return Err(scanner.ended(&expected));
-        }
-        lines.ends.resize(vertices as usize, lines.numbers.len());
         Ok(lines)
     }
 
@@ -153,9 +326,8 @@ impl Lines {
         starts.zip(&self.ends).map(|(start, &end)| start..end)
     }
 
-    /// Number of neighbours when `skip` numbers come before them and each takes `stride`; `None`
-    /// when a line does not fit.
-    fn entries(&self, skip: usize, stride: usize) -> Option<u64> {
+    /// Number of neighbours; `None` when a line does not fit the layout.
+    fn entries(&self, Layout { skip, stride }: Layout) -> Option<u64> {
         let mut entries = 0;
         for range in self.ranges() {
             // A line may be empty although sizes or weights are announced: a stripped file's end.
@@ -171,23 +343,30 @@ impl Lines {
         Some(entries)
     }
 
-    fn edges(&self, source: &Source, skip: usize, stride: usize) -> Result<Edges<u32, f64>> {
-        let mut edges = Edges::default();
-        let vertices = self.ends.len();
-        for (vertex, range) in self.ranges().enumerate() {
+    /// Gives `take` every edge of the lines, which come after those of `before` vertices: source
+    /// and destination, from 1, and weight.
+    fn edges(
+        &self,
+        source: &Source,
+        before: u64,
+        header: &Header,
+        Layout { skip, stride }: Layout,
+        mut take: impl FnMut(u64, u64, f64),
+    ) -> Result<()> {
+        let vertices = header.vertices;
+        for (vertex, range) in (before + 1..).zip(self.ranges()) {
             for entry in self.numbers[range].get(skip..).unwrap_or(&[]).chunks_exact(stride) {
                 let id = entry[0];
                 if id < 1.0 || id > vertices as f64 || id.fract() != 0.0 {
                     let problem = format!(
-                        "vertex {} has the neighbour {}; expected 1 to {vertices}",
-                        vertex + 1,
+                        "vertex {vertex} has the neighbour {}; expected 1 to {vertices}",
                         printable(id.to_string().as_bytes())
                     );
                     return Err(source.error(Place::File, problem));
                 }
-                edges.push(vertex as u32, id as u32 - 1, entry.get(1).copied().unwrap_or(1.0));
+                take(vertex, id as u64, entry.get(1).copied().unwrap_or(1.0));
             }
         }
-        Ok(edges)
+        Ok(())
     }
 }

@@ -2,7 +2,7 @@
 //! command, the documentation and the tests go through.
 
 mod adjacency;
-mod arrays;
+pub(crate) mod arrays;
 mod dimacs;
 mod edge_list;
 mod gap;
@@ -16,7 +16,7 @@ mod parquet;
 pub mod parton;
 mod sidecar;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub use adjacency::AdjacencyLines;
 pub use dimacs::Dimacs;
@@ -30,13 +30,13 @@ pub use metis::Metis;
 pub use mtx::Mtx;
 pub use parquet::Parquet;
 pub use parton::Parton;
+pub use sidecar::IdFile;
 
 use crate::id_map::Ids;
 use crate::ingest::VertexRange;
 use crate::progress::{Progress, Silent};
-use crate::rows::RowLayout;
 use crate::save::Output;
-use crate::slices::TextRows;
+use crate::slices::Shares;
 use crate::source::{Compression, Source};
 use crate::text::detect::is_text;
 use crate::tidy::Tidy;
@@ -57,25 +57,11 @@ pub trait Format: Sync {
     /// Reads a graph.
     fn read(&self, source: &Source, options: &ReadOptions<'_>) -> Result<Graph>;
 
-    /// Where the arrays of a graph lie in such a file, if it consists of them: then hosts can each
-    /// read their own rows.
-    fn row_layout(&self, source: &Source) -> Result<Option<RowLayout>> {
-        let _ = source;
-        Ok(None)
-    }
-
-    /// What the vertices of a file with a row layout are called, without reading all of it.
-    fn row_ids(&self, source: &Source, layout: &RowLayout) -> Result<Ids> {
-        let _ = source;
-        Ok(Ids::dense(layout.vertices as usize))
-    }
-
-    /// How the rows of such a text are to be understood, if it consists of rows of edges: then hosts
-    /// can each read their own lines.
-    fn text_rows(&self, source: &Source) -> Result<Option<TextRows>> {
-        let _ = source;
-        Ok(None)
-    }
+    /// Opens an input so that hosts can each read their own share of it: as [`Format::read`] would,
+    /// but nobody ever holds all of it. Parts that can be read only once are
+    /// [on disk](Source::on_disk) already, and the options do not [need the
+    /// whole](ReadOptions::need_whole).
+    fn shares(&self, source: Source, options: &ReadOptions<'_>) -> Result<Shares>;
 
     /// How to write this format, where Parton does.
     fn writer(&self) -> Option<&dyn Write> {
@@ -191,6 +177,15 @@ impl Default for ReadOptions<'_> {
 }
 
 impl ReadOptions<'_> {
+    /// Whether they ask for something that is done to a whole graph: other vertices, directions or
+    /// weights than the input says.
+    pub fn need_whole(&self) -> bool {
+        self.vertices.is_some()
+            || self.direction.is_some()
+            || self.weight_kind.is_some()
+            || !self.weights
+    }
+
     /// The vertex set the user gave, for a format whose ids start at `first`.
     pub(crate) fn declared(&self, first: u64) -> Option<VertexRange> {
         Some(match self.vertices? {
@@ -255,21 +250,10 @@ pub fn read(
     format: Option<&dyn Format>,
     options: &ReadOptions<'_>,
 ) -> Result<Graph> {
-    let format = match format {
-        Some(format) => format,
-        None => detect(source)?,
-    };
-    if options.bipartite && format.name() != EdgeList.name() {
-        return Err(Error::Request(format!(
-            "{}: only an edge list can be read as bipartite, not the format {}",
-            source.name(),
-            format.name()
-        )));
-    }
+    let format = found_format(source, format, options)?;
     let mut graph = format.read(source, options)?;
-    let numbers_vertices = format.writer().is_some_and(|w| w.numbering(0).is_some());
-    if let Some(path) = source.path().filter(|_| numbers_vertices) {
-        sidecar::restore(&mut graph, path)?;
+    if let Some(beside) = ids_beside(source, format) {
+        sidecar::restore(&mut graph, &beside)?;
     }
     if let Some(declared) = options.vertices {
         graph = graph.with_vertices(source.name(), declared)?;
@@ -288,9 +272,47 @@ pub fn read(
     }
 }
 
-/// Whether original ids lie in a file beside this one, which [`read`] takes them from.
-pub fn has_ids_beside(source: &Source) -> bool {
-    source.path().is_some_and(|path| sidecar::path_for(path).is_file())
+/// The file beside this one in which original ids lie that its format cannot keep.
+fn ids_beside(source: &Source, format: &dyn Format) -> Option<PathBuf> {
+    let numbers_vertices = format.writer().is_some_and(|w| w.numbering(0).is_some());
+    let path = source.path().filter(|_| numbers_vertices)?;
+    Some(sidecar::path_for(path)).filter(|beside| beside.is_file())
+}
+
+/// Opens an input so that hosts can each read their own share of it, and the original ids beside
+/// it, if there are any; `format` is found by looking when it is not given.
+pub fn shares(
+    source: Source,
+    format: Option<&dyn Format>,
+    options: &ReadOptions<'_>,
+) -> Result<(Shares, Option<IdFile>)> {
+    let format = found_format(&source, format, options)?;
+    if options.need_whole() {
+        let name = source.name();
+        return Err(Error::Request(format!("{name}: must be read whole to be changed")));
+    }
+    let ids = ids_beside(&source, format).map(|beside| IdFile::open(&beside)).transpose()?;
+    Ok((format.shares(source.on_disk(false)?, options)?, ids))
+}
+
+/// The given format, or the one found by looking, if it can be read like this.
+fn found_format<'f>(
+    source: &Source,
+    format: Option<&'f dyn Format>,
+    options: &ReadOptions<'_>,
+) -> Result<&'f dyn Format> {
+    let format = match format {
+        Some(format) => format,
+        None => detect(source)?,
+    };
+    if options.bipartite && format.name() != EdgeList.name() {
+        return Err(Error::Request(format!(
+            "{}: only an edge list can be read as bipartite, not the format {}",
+            source.name(),
+            format.name()
+        )));
+    }
+    Ok(format)
 }
 
 /// Writes a graph to `path`, whole or not at all; `format` follows from the name when it is not

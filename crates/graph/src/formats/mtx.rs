@@ -9,8 +9,9 @@ use crate::error::printable;
 use crate::id_map::Ids;
 use crate::ingest::VertexRange;
 use crate::save::Output;
-use crate::slices::TextRows;
+use crate::slices::{Mirror, Shares};
 use crate::source::Source;
+use crate::text::pieces::TableFile;
 use crate::text::scanner::head_lines;
 use crate::text::skip_mark;
 use crate::text::table::Table;
@@ -65,13 +66,16 @@ impl Format for Mtx {
         })
     }
 
-    fn text_rows(&self, source: &Source) -> Result<Option<TextRows>> {
-        let header = Header::read(source)?;
+    fn shares(&self, source: Source, _: &ReadOptions<'_>) -> Result<Shares> {
+        let header = Header::read(&source)?;
         let table = header.table(&ReadOptions::default());
-        let mirrored = header.symmetry == Symmetry::Symmetric;
-        // The other half of a skew matrix has other weights than its rows say.
-        let readable = header.symmetry != Symmetry::Skew;
-        Ok(readable.then_some(TextRows { table, mirrored, declared: Some(header.entries) }))
+        let mirror = match header.symmetry {
+            Symmetry::General => Mirror::None,
+            Symmetry::Symmetric => Mirror::Same,
+            Symmetry::Skew => Mirror::Negated,
+        };
+        let declared = Some((header.entries, "entries"));
+        Ok(Shares::Edges(Box::new(TableFile { source, table, mirror, declared })))
     }
 
     fn writer(&self) -> Option<&dyn Write> {

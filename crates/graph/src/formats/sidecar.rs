@@ -9,9 +9,10 @@ use std::path::{Path, PathBuf};
 use crate::id_map::{Ids, Names, OriginalId};
 use crate::ingest::NameList;
 use crate::save::Output;
-use crate::source::Source;
+use crate::source::{Slice, Source};
 use crate::text::number::parse_id;
 use crate::text::scanner::Scanner;
+use crate::text::{skip_mark, trim_line_end};
 use crate::{Error, Graph, Place, Result};
 
 /// What stands before names; where it is missing, only what is no integer is a name.
@@ -57,14 +58,10 @@ pub(super) fn write(ids: &Ids, path: &Path) -> Result<Output> {
     Ok(out)
 }
 
-/// Gives `graph`, read from `path`, the ids kept beside it, if there are any.
-pub(super) fn restore(graph: &mut Graph, path: &Path) -> Result<()> {
-    let beside = path_for(path);
-    if !beside.is_file() {
-        return Ok(());
-    }
-    let source = Source::file(&beside)?;
-    let mut scanner = Scanner::new(&source)?;
+/// Gives `graph` the ids that the file `beside` it keeps.
+pub(super) fn restore(graph: &mut Graph, beside: &Path) -> Result<()> {
+    let file = IdFile::open(beside)?;
+    let mut scanner = Scanner::new(&file.source)?;
     let mut lines = NameList::default();
     let expected = graph.num_vertices();
     // One more than expected may be the line before names; more are too many, however many.
@@ -73,13 +70,8 @@ pub(super) fn restore(graph: &mut Graph, path: &Path) -> Result<()> {
     {
         lines.push(line.text);
     }
-    let told = lines.len() == expected + 1 && lines.iter().next() == Some(NAMES_FOLLOW);
+    let told = file.is_told(lines.len() as u64, expected as u64)?;
     let names = || lines.iter().skip(usize::from(told));
-    if names().len() != expected {
-        let found = if names().len() > expected { "more" } else { "fewer" };
-        let problem = format!("expected an id for each of {expected} vertices, found {found}");
-        return Err(source.error(Place::File, problem));
-    }
     let integers: Option<Vec<u64>> = match told {
         true => None,
         false => names().map(|name| parse_id(name).ok()).collect(),
@@ -89,7 +81,7 @@ pub(super) fn restore(graph: &mut Graph, path: &Path) -> Result<()> {
         None => names().is_sorted_by(|a, b| a < b),
     };
     if !ascending {
-        return Err(source.error(Place::File, "ids must ascend and differ"));
+        return Err(file.disorder());
     }
     graph.ids = match integers {
         Some(integers) => Ids::from_sorted(integers),
@@ -97,4 +89,52 @@ pub(super) fn restore(graph: &mut Graph, path: &Path) -> Result<()> {
     };
     graph.read_as += &format!(", original ids from {}", beside.display());
     Ok(())
+}
+
+/// The file of original ids beside another, open for reading slices of its lines.
+pub struct IdFile {
+    source: Source,
+}
+
+impl IdFile {
+    pub(super) fn open(beside: &Path) -> Result<Self> {
+        Ok(IdFile { source: Source::file(beside)?.on_disk(true)? })
+    }
+
+    /// Whether the first line only tells that the others are names: then there is one more than
+    /// vertices. Another number of lines is an error.
+    pub fn is_told(&self, lines: u64, vertices: u64) -> Result<bool> {
+        let first = self.source.head().split_inclusive(|&b| b == b'\n').next();
+        let told = first.is_some_and(|line| skip_mark(trim_line_end(line)) == NAMES_FOLLOW);
+        match lines {
+            _ if lines == vertices => Ok(false),
+            _ if lines == vertices + 1 && told => Ok(true),
+            _ => {
+                let found = if lines > vertices { "more" } else { "fewer" };
+                let problem =
+                    format!("expected an id for each of {vertices} vertices, found {found}");
+                Err(self.source.error(Place::File, problem))
+            }
+        }
+    }
+
+    /// The error for ids that are not in order.
+    pub fn disorder(&self) -> Error {
+        self.source.error(Place::File, "ids must ascend and differ")
+    }
+
+    /// The lines of a slice.
+    pub fn lines(&self, slice: Slice) -> Result<NameList> {
+        let mut scanner = Scanner::new(&self.source.slice(slice, 0)?)?;
+        let mut lines = NameList::default();
+        while let Some(line) = scanner.next_line()? {
+            lines.push(line.text);
+        }
+        Ok(lines)
+    }
+
+    /// A line as an integer, if it is one.
+    pub fn integer(line: &[u8]) -> Option<u64> {
+        parse_id(line).ok()
+    }
 }

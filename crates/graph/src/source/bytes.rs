@@ -14,7 +14,6 @@
 
 use std::borrow::Cow;
 use std::fs::File;
-use std::path::Path;
 use std::sync::Arc;
 
 use bytemuck::Pod;
@@ -41,9 +40,8 @@ enum ByteContent<'a> {
 }
 
 impl<'a> ByteSource<'a> {
-    pub(super) fn file(name: &'a str, path: &Path) -> Result<Self> {
-        let file = File::open(path).map_err(|e| Error::io(path, "read", e))?;
-        let len = file.metadata().map_err(|e| Error::io(path, "read", e))?.len();
+    pub(super) fn file(name: &'a str, file: File) -> Result<Self> {
+        let len = file.metadata().map_err(|e| Error::io(name, "read", e))?.len();
         Ok(ByteSource { name: name.into(), content: ByteContent::File { file, len } })
     }
 

@@ -2,7 +2,8 @@
 //!
 //! One thread at a time reads (and unpacks) the next block while the others work on theirs, so
 //! files, pipes, packed files and folders of parts all take the same path, and no more text is in
-//! memory than one block per thread.
+//! memory than one block per thread. [`BlockGroups`] hands out results in input order as it goes
+//! along, for those who cannot wait for the end or must take them on one thread.
 
 use std::io::Read;
 use std::sync::Mutex;
@@ -59,10 +60,7 @@ pub(crate) fn for_each_block<S, T: Send>(
 ) -> Result<Vec<T>> {
     let packed = source.parts().iter().any(|p| p.compression().is_some());
     progress.stage("reading", source.stored_bytes().filter(|_| !packed));
-    // A whole input that has been seen already needs no more room than it takes, and one byte to
-    // find its end.
-    let block_bytes = if source.head_is_all() { source.head().len() + 1 } else { BLOCK_BYTES };
-    let reader = Mutex::new(BlockReader::new(source.parts(), block_bytes));
+    let reader = Mutex::new(BlockReader::of(source));
     let first_bad = AtomicUsize::new(usize::MAX);
     let outcomes = Mutex::new(Vec::new());
     (0..rayon::current_num_threads()).into_par_iter().with_max_len(1).for_each(|_| {
@@ -94,35 +92,104 @@ pub(crate) fn for_each_block<S, T: Send>(
     let mut outcomes = outcomes.into_inner().expect("no thread panicked holding this lock");
     outcomes.sort_by_key(|(order, ..)| *order);
     let mut results = Vec::with_capacity(outcomes.len());
-    let (mut current_part, mut lines_before) = (0, 0);
+    let mut lines = LineCount::default();
     for (_, part, outcome) in outcomes {
-        if part != current_part {
-            (current_part, lines_before) = (part, 0);
-        }
-        match outcome {
-            Ok(done) => {
-                lines_before += done.lines;
-                results.push(done.result);
-            }
-            Err(LineOrError::Error(error)) => return Err(error),
-            Err(LineOrError::Line(LineError { line, column, text, problem })) => {
-                let part = &source.parts()[part];
-                let number = lines_before_part(part)? + lines_before + line + 1;
-                return Err(Error::data(part.name(), Place::line(number, column, &text), problem));
-            }
-        }
+        results.push(lines.settle(source.parts(), part, outcome)?);
     }
     Ok(results)
 }
 
-/// Lines of its file before a part of it; counted only to say where a problem lies.
-fn lines_before_part(part: &Part) -> Result<u64> {
-    let mut before = part.before()?.take(part.start());
-    let (mut lines, mut buffer) = (0, vec![0; 1 << 16]);
-    loop {
-        match before.read(&mut buffer).map_err(|e| part.read_error(e))? {
-            0 => return Ok(lines),
-            read => lines += memchr::memchr_iter(b'\n', &buffer[..read]).count() as u64,
+/// What `work` makes of the blocks of an input, some blocks at a time and in input order.
+pub(crate) struct BlockGroups<F> {
+    reader: BlockReader,
+    lines: LineCount,
+    work: F,
+    ended: bool,
+}
+
+impl<T, F> BlockGroups<F>
+where
+    T: Send,
+    F: Fn(&Block) -> Result<Done<T>, LineOrError> + Sync,
+{
+    pub(crate) fn new(source: &Source, work: F) -> Self {
+        BlockGroups {
+            reader: BlockReader::of(source),
+            lines: LineCount::default(),
+            work,
+            ended: false,
+        }
+    }
+
+    fn group(&mut self) -> Result<Vec<T>> {
+        let mut blocks = Vec::new();
+        let mut failed = None;
+        while blocks.len() < 2 * rayon::current_num_threads() && !self.ended {
+            match self.reader.next(Vec::new()) {
+                Ok(Some(block)) => blocks.push(block),
+                Ok(None) => self.ended = true,
+                Err((_, error)) => {
+                    self.ended = true;
+                    failed = Some(error);
+                }
+            }
+        }
+        let done: Vec<_> = blocks.par_iter().map(&self.work).collect();
+        let settle = |(block, outcome): (&Block, _)| {
+            self.lines.settle(&self.reader.parts, block.part, outcome)
+        };
+        let results = blocks.iter().zip(done).map(settle).collect::<Result<Vec<T>>>()?;
+        // What was read before the failure may be wrong, too, and comes first.
+        failed.map_or(Ok(results), Err)
+    }
+}
+
+impl<T, F> Iterator for BlockGroups<F>
+where
+    T: Send,
+    F: Fn(&Block) -> Result<Done<T>, LineOrError> + Sync,
+{
+    type Item = Result<Vec<T>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.ended {
+            return None;
+        }
+        let group = self.group();
+        self.ended |= group.is_err();
+        Some(group)
+    }
+}
+
+/// Lines gone by, as outcomes are looked at in input order.
+#[derive(Default)]
+struct LineCount {
+    part: usize,
+    lines: u64,
+}
+
+impl LineCount {
+    /// The result for the next block, or its problem and where in the input it is.
+    fn settle<T>(
+        &mut self,
+        parts: &[Part],
+        part: usize,
+        outcome: Result<Done<T>, LineOrError>,
+    ) -> Result<T> {
+        if part != self.part {
+            *self = LineCount { part, lines: 0 };
+        }
+        match outcome {
+            Ok(done) => {
+                self.lines += done.lines;
+                Ok(done.result)
+            }
+            Err(LineOrError::Error(error)) => Err(error),
+            Err(LineOrError::Line(LineError { line, column, text, problem })) => {
+                let part = &parts[part];
+                let number = part.lines_before()? + self.lines + line + 1;
+                Err(Error::data(part.name(), Place::line(number, column, &text), problem))
+            }
         }
     }
 }
@@ -146,19 +213,31 @@ impl From<Error> for LineOrError {
     }
 }
 
-struct BlockReader<'s> {
-    parts: &'s [Part],
+struct BlockReader {
+    parts: Vec<Part>,
     part: usize,
-    reader: Option<Box<dyn Read + Send + 's>>,
+    reader: Option<Box<dyn Read + Send>>,
     /// The beginning of a line whose end has not been read yet.
     carry: Vec<u8>,
     order: usize,
     block_bytes: usize,
 }
 
-impl<'s> BlockReader<'s> {
-    fn new(parts: &'s [Part], block_bytes: usize) -> Self {
+impl BlockReader {
+    fn new(parts: &[Part], block_bytes: usize) -> Self {
+        let parts = parts.to_vec();
         BlockReader { parts, part: 0, reader: None, carry: Vec::new(), order: 0, block_bytes }
+    }
+
+    fn of(source: &Source) -> Self {
+        let packed = source.parts().iter().any(|p| p.compression().is_some());
+        // A small input needs no more room than it takes, and one byte to find its end.
+        let bytes = match source.head_is_all() {
+            true => Some(source.head().len() as u64),
+            false => source.stored_bytes().filter(|_| !packed),
+        };
+        let block_bytes = bytes.map_or(BLOCK_BYTES, |n| (n + 1).min(BLOCK_BYTES as u64) as usize);
+        Self::new(source.parts(), block_bytes)
     }
 
     /// The next block, in `buffer`'s memory. An error comes with the number of the block.

@@ -4,12 +4,15 @@
 //! * [`table`] turns rows of columns into edges inside a block, and [`fields`] a row into its
 //!   fields;
 //! * [`scanner`] goes line by line, for formats where a line's meaning depends on those before;
-//! * [`number`] reads single numbers.
+//! * [`pieces`] gives out either's edges slice by slice;
+//! * [`number`] reads single numbers, [`numbers`] finds them by their number.
 
 pub(crate) mod blocks;
 pub(crate) mod detect;
 pub(crate) mod fields;
 pub(crate) mod number;
+pub(crate) mod numbers;
+pub(crate) mod pieces;
 pub(crate) mod scanner;
 pub(crate) mod table;
 

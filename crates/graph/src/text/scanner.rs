@@ -14,9 +14,9 @@ use crate::{Error, Result};
 const LONGEST_WORD: usize = 16 << 20;
 
 /// Goes through the lines of a one-part input.
-pub(crate) struct Scanner<'s> {
-    part: &'s Part,
-    reader: BufReader<Box<dyn Read + Send + 's>>,
+pub(crate) struct Scanner {
+    part: Part,
+    reader: BufReader<Box<dyn Read + Send>>,
     line: Vec<u8>,
     number: u64,
 }
@@ -37,12 +37,9 @@ pub(crate) struct Token<'a> {
     line: Line<'a>,
 }
 
-impl<'s> Scanner<'s> {
-    pub(crate) fn new(source: &'s Source) -> Result<Self> {
-        let [part] = source.parts() else {
-            let problem = "this format is read from a single file";
-            return Err(Error::Request(format!("{}: {problem}", source.name())));
-        };
+impl Scanner {
+    pub(crate) fn new(source: &Source) -> Result<Self> {
+        let part = source.single()?.clone();
         let reader = BufReader::with_capacity(1 << 20, part.reader()?);
         Ok(Scanner { part, reader, line: Vec::new(), number: 0 })
     }
@@ -87,8 +84,26 @@ impl<'s> Scanner<'s> {
 
     fn current(&self) -> Line<'_> {
         let text = trim_line_end(&self.line);
-        let text = if self.number == 1 { skip_mark(text) } else { text };
+        let is_first = self.number == 1 && self.part.start() == 0;
+        let text = if is_first { skip_mark(text) } else { text };
         Line { text, number: self.number, file: self.part.name() }
+    }
+
+    /// Lines gone by.
+    pub(crate) fn lines(&self) -> u64 {
+        self.number
+    }
+
+    /// The error about a line of a slice, with the line's place in the whole file.
+    pub(crate) fn placed(&self, error: Error) -> Error {
+        match error {
+            Error::Data { file, place: Place::Line { line, column, text }, problem } => {
+                // What cannot be counted was read a moment ago: the file is changing.
+                let line = line + self.part.lines_before().unwrap_or(0);
+                Error::Data { file, place: Place::Line { line, column, text }, problem }
+            }
+            other => other,
+        }
     }
 
     /// The input ended too early.

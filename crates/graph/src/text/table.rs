@@ -7,16 +7,15 @@
 
 use rayon::prelude::*;
 
-use super::blocks::{Done, LineOrError, for_each_block};
+use super::blocks::{Block, Done, LineOrError, for_each_block};
 use super::detect::is_text;
 use super::fields::{Delimiter, Field, fields};
 use super::{LineError, is_blank, number, trim_line_end};
 use crate::build::Edges;
 use crate::formats::ReadOptions;
 use crate::graph::{Adjacency, Graph};
-use crate::ingest::{Ingest, NameList, VertexList, VertexRange};
-use crate::progress::Silent;
-use crate::slices::{TextPiece, TextSlice};
+use crate::ingest::{IdList, Ingest, NameList, VertexList, VertexRange};
+use crate::slices::{Piece, miscounted};
 use crate::source::Source;
 use crate::weight::{Weight, WeightKind};
 use crate::{Csr, Direction, Error, Ids, Place, Result};
@@ -103,8 +102,7 @@ impl Loaded {
         if self.rows == declared {
             return Ok(());
         }
-        let problem = format!("the header declares {declared} {what}, found {}", self.rows);
-        Err(source.error(Place::File, problem))
+        Err(miscounted(source.name(), declared, what, self.rows))
     }
 
     pub(crate) fn into_graph(self, direction: Direction, read_as: String) -> Graph {
@@ -197,25 +195,36 @@ impl Table {
         }
     }
 
-    /// The edges of a text, as they stand there.
-    pub(crate) fn slice<W: ReadWeight>(&self, source: &Source) -> Result<TextSlice<W>> {
-        let blocks = for_each_block(
-            source,
-            &Silent,
-            || (),
-            |(), block| {
-                let mut rows = Rows::<W>::default();
-                let skip = if block.starts_part { self.skip_lines } else { 0 };
-                let lines = self.read_rows(block.text(), skip, FastPath::On, &mut rows)?;
-                let piece = match self.names {
-                    true => TextPiece::Names(rows.names, rows.name_weights),
-                    false => TextPiece::Integers(rows.integers),
-                };
-                Ok::<_, LineOrError>(Done { result: (piece, rows.whole), lines })
-            },
-        )?;
-        let whole = blocks.iter().all(|(_, whole)| *whole);
-        Ok(TextSlice { pieces: blocks.into_iter().map(|(piece, _)| piece).collect(), whole })
+    /// The edges of a block of text, as they stand there.
+    pub(crate) fn piece(&self, block: &Block, order: u64) -> Result<Done<Piece>, LineOrError> {
+        match self.weight {
+            None => self.weighed_piece::<()>(block, order),
+            Some(_) => self.weighed_piece::<f64>(block, order),
+        }
+    }
+
+    fn weighed_piece<W: ReadWeight>(
+        &self,
+        block: &Block,
+        order: u64,
+    ) -> Result<Done<Piece>, LineOrError> {
+        let mut rows = Rows::<W>::default();
+        let skip = if block.starts_part { self.skip_lines } else { 0 };
+        let lines = self.read_rows(block.text(), skip, FastPath::On, &mut rows)?;
+        let Edges { sources, destinations, weights } = rows.integers;
+        let (ends, weights) = match self.names {
+            true => (IdList::Names(rows.names), rows.name_weights),
+            false => {
+                let ends = sources.into_iter().zip(destinations).flat_map(|(s, d)| [s, d]);
+                (IdList::Integers(ends.collect()), weights)
+            }
+        };
+        let weights = match W::KIND {
+            WeightKind::None => Vec::new(),
+            _ => weights.into_iter().map(W::to_f64).collect(),
+        };
+        let piece = Piece { ends, weights, whole: rows.whole, ..Piece::new(order, self.names) };
+        Ok(Done { result: piece, lines })
     }
 
     fn collect<W: ReadWeight>(

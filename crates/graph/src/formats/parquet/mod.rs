@@ -2,15 +2,18 @@
 //!
 //! `schema`, `table` and `pages` read what a file says about itself and check it against its size,
 //! because the library that decodes it believes everything; `columns` finds the edges; `cells` and
-//! `read` turn rows into pieces for [`crate::ingest`]; `write` goes the other way.
+//! `groups` turn rows into batches, of which `read` makes a graph, and `shares` what hosts take that
+//! each read some row groups; `write` goes the other way.
 
 mod cells;
 mod columns;
 mod contain;
+mod groups;
 mod header;
 mod pages;
 mod read;
 mod schema;
+mod shares;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -19,6 +22,7 @@ mod write;
 
 use crate::formats::{Format, ReadOptions, Write, WriteOptions};
 use crate::save::Output;
+use crate::slices::Shares;
 use crate::source::Source;
 use crate::{Graph, Ids, Result};
 
@@ -44,6 +48,11 @@ impl Format for Parquet {
 
     fn read(&self, source: &Source, options: &ReadOptions<'_>) -> Result<Graph> {
         read::read(source, options)
+    }
+
+    fn shares(&self, source: Source, options: &ReadOptions<'_>) -> Result<Shares> {
+        let file = shares::ParquetFile::open(&source.on_disk(true)?, options)?;
+        Ok(Shares::Edges(Box::new(file)))
     }
 
     fn writer(&self) -> Option<&dyn Write> {

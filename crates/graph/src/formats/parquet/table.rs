@@ -28,8 +28,8 @@ const TAIL_BYTES: u64 = 8;
 const MAX_ROWS_PER_BYTE: u64 = 1 << 16;
 
 /// A file whose footer has been read.
-pub(super) struct Table<'a> {
-    part: &'a Part,
+pub(super) struct Table {
+    part: Part,
     /// Bytes that cannot be had twice, or not cheaply. Files are opened again when needed: a
     /// folder may hold more parts than a process may have files open.
     kept: Option<FileBytes>,
@@ -38,9 +38,9 @@ pub(super) struct Table<'a> {
     pub(super) columns: Columns,
 }
 
-impl<'a> Table<'a> {
+impl Table {
     /// Reads and checks the footer, and chooses the columns.
-    pub(super) fn open(part: &'a Part, options: &ReadOptions<'_>) -> Result<Self> {
+    pub(super) fn open(part: &Part, options: &ReadOptions<'_>) -> Result<Self> {
         let bytes = part.bytes()?.into_owned();
         let footer = footer(&bytes)?;
         let failed = |e| library_error(part.name(), "the footer", e);
@@ -56,7 +56,7 @@ impl<'a> Table<'a> {
         })
         .map_err(failed)?;
         let columns = Columns::choose(part.name(), &schema.fields, options)?;
-        let table = Table { part, kept: None, metadata, columns };
+        let table = Table { part: part.clone(), kept: None, metadata, columns };
         table.check(bytes.len())?;
         let kept = bytes.is_in_memory().then(|| FileBytes::new(bytes));
         Ok(Table { kept, ..table })

@@ -16,7 +16,7 @@ use bytemuck::{Pod, Zeroable};
 use crate::csr::MAX_VERTICES;
 use crate::source::ByteSource;
 use crate::weight::WeightKind;
-use crate::{Error, Result};
+use crate::{Direction, Error, Result};
 
 /// First bytes of every file: not text, and broken by whatever "repairs" line ends.
 pub(super) const MAGIC: [u8; 8] = *b"\x89PARTON\n";
@@ -92,6 +92,13 @@ impl Section {
 }
 
 impl Header {
+    pub(super) fn direction(&self) -> Direction {
+        match self.flags & UNDIRECTED {
+            0 => Direction::Directed,
+            _ => Direction::Undirected,
+        }
+    }
+
     pub(super) fn weight_kind(&self) -> Option<WeightKind> {
         WeightKind::ALL.get(usize::from(self.weight_kind)).copied()
     }

@@ -22,11 +22,12 @@ use super::{Format, ReadOptions, Write, WriteOptions};
 use crate::buffer::Buffer;
 use crate::id_map::{Ids, Names};
 use crate::progress::{Progress, Silent};
-use crate::rows::RowLayout;
+use crate::rows::{RowFile, RowLayout, Targets};
 use crate::save::Output;
+use crate::slices::Shares;
 use crate::source::{ByteSource, Source};
 use crate::weight::{Weight, WeightKind};
-use crate::{Adjacency, Csr, Direction, Error, Graph, LocalId, Result};
+use crate::{Adjacency, Csr, Error, Graph, LocalId, Result};
 
 mod layout;
 mod write;
@@ -77,24 +78,24 @@ impl Format for Parton {
         read_verified(&source.bytes()?, weights, options.progress)
     }
 
-    fn row_layout(&self, source: &Source) -> Result<Option<RowLayout>> {
-        let contents = Contents::read(&source.bytes()?)?;
+    fn shares(&self, source: Source, _: &ReadOptions<'_>) -> Result<Shares> {
+        let source = source.on_disk(true)?;
+        let bytes = source.bytes()?;
+        let contents = Contents::read(&bytes)?;
         let at = |kind| contents.section(kind).0.at;
         let weighted = contents.weight_kind != WeightKind::None;
-        Ok(Some(RowLayout {
+        let layout = RowLayout {
             vertices: contents.header.vertices,
             edges: contents.header.edges,
             ends_at: at(Kind::Offsets) + 8,
             targets_at: at(Kind::Targets),
-            target_bytes: 4,
+            targets: Targets::U32,
             weights_at: if weighted { at(Kind::Weights) } else { 0 },
             weight_kind: contents.weight_kind,
-        }))
-    }
-
-    fn row_ids(&self, source: &Source, _: &RowLayout) -> Result<Ids> {
-        let bytes = source.bytes()?;
-        Loader { bytes: &bytes, contents: Contents::read(&bytes)?, meter: None }.ids()
+            direction: contents.header.direction(),
+        };
+        let ids = Loader { bytes: &bytes, contents, meter: None }.ids()?;
+        Ok(Shares::Rows(RowFile::new(&source, layout, ids)?))
     }
 
     fn writer(&self) -> Option<&dyn Write> {
@@ -130,12 +131,8 @@ impl Loader<'_> {
             WeightKind::F64 => self.csr::<f64>()?.into(),
         };
         let ids = self.ids()?;
-        let has = |flag| header.flags & flag != 0;
-        let direction = match has(layout::UNDIRECTED) {
-            true => Direction::Undirected,
-            false => Direction::Directed,
-        };
-        let sorted = if has(layout::SORTED) { "sorted" } else { "unsorted" };
+        let direction = header.direction();
+        let sorted = if header.flags & layout::SORTED != 0 { "sorted" } else { "unsorted" };
         let read_as = format!("Parton file, version {}, {sorted} edges", header.version);
         Ok(Graph { adjacency, ids, direction, read_as })
     }

@@ -5,6 +5,7 @@ use std::fs;
 use super::super::arrays::testing::*;
 use super::layout::Header;
 use super::*;
+use crate::Direction;
 
 fn plain(bytes: &[u8]) -> Result<Graph> {
     read(&Parton, "x.parton", bytes, &ReadOptions::default())

@@ -1,0 +1,234 @@
+//! A Ligra file in shares: hosts count its words together, then each finds the offsets,
+//! destinations and weights of its own edges.
+
+use std::ops::Range;
+
+use super::{EDGES, OFFSET, TOO_LONG, TOO_MANY, VERTICES, bad_offset, is_weighted, no_vertex};
+use crate::Result;
+use crate::csr::MAX_VERTICES;
+use crate::id_map::OriginalId;
+use crate::ingest::VertexRange;
+use crate::slices::{Cut, EdgeFile, Piece, Pieces, Shape, Slice, WeightRule, order};
+use crate::source::Source;
+use crate::text::numbers::{WordReader, Words};
+
+/// A file, open for reading slices of its edges. A survey counts the words of some blocks: it takes
+/// all of them to find any number.
+pub(super) struct LigraFile {
+    name: String,
+    words: Words,
+    weighted: bool,
+    vertices: u64,
+    edges: u64,
+}
+
+/// Words before the first offset: the kind of graph, and its sizes.
+const HEADER_WORDS: u64 = 3;
+
+impl LigraFile {
+    pub(super) fn open(source: &Source) -> Result<Self> {
+        let (name, words) = (source.name().to_owned(), Words::open(source)?);
+        let mut reader = words.all();
+        let sizes = "the numbers of vertices and edges";
+        let kind = reader.next()?.ok_or_else(|| words.ended(sizes))?;
+        let weighted = is_weighted(&kind.text).map_err(|problem| kind.error(problem))?;
+        let vertices = reader.next()?.ok_or_else(|| words.ended(sizes))?;
+        let count = vertices.count(VERTICES)?;
+        if count > MAX_VERTICES {
+            return Err(vertices.error(TOO_MANY));
+        }
+        let edges = reader.next()?.ok_or_else(|| words.ended(sizes))?.count(EDGES)?;
+        Ok(LigraFile { name, words, weighted, vertices: count, edges })
+    }
+
+    /// There must be as many numbers as the sizes say.
+    fn check_count(&self, counts: &[u64]) -> Result<()> {
+        let found = counts.iter().sum::<u64>() - HEADER_WORDS;
+        let weights = if self.weighted { self.edges } else { 0 };
+        let mut left = found;
+        for (what, expected) in
+            [("offsets", self.vertices), ("destinations", self.edges), ("weights", weights)]
+        {
+            if left < expected {
+                return Err(self.words.ended(&format!("{expected} {what}, not {left}")));
+            }
+            left -= expected;
+        }
+        if left > 0 {
+            let mut rest = self.words.at(counts, HEADER_WORDS + found - left)?;
+            let error = rest.next()?.map(|word| word.error(TOO_LONG));
+            return Err(error.unwrap_or_else(|| self.words.ended("fewer numbers")));
+        }
+        Ok(())
+    }
+
+    /// The offset of a vertex, wherever it may be.
+    fn offset(&self, counts: &[u64], vertex: u64) -> Result<u64> {
+        // After the one before it, less than which it must not be.
+        let mut offsets = Offsets::new(self, counts, vertex.saturating_sub(1))?;
+        if vertex > 0 {
+            offsets.next()?;
+        }
+        offsets.next()
+    }
+
+    /// The vertex at whose edges slice number `index` of `of` begins, if its first edge is `edge`.
+    /// It is the same for whoever asks, even if offsets fall.
+    fn first_vertex(&self, counts: &[u64], index: usize, of: usize, edge: u64) -> Result<u64> {
+        if index == 0 || index == of {
+            return Ok(if index == 0 { 0 } else { self.vertices });
+        }
+        let (mut low, mut high) = (0, self.vertices);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            match self.offset(counts, middle)? <= edge {
+                true => low = middle + 1,
+                false => high = middle,
+            }
+        }
+        Ok(low.saturating_sub(1))
+    }
+}
+
+/// Goes through the offsets of vertices.
+struct Offsets<'a> {
+    file: &'a LigraFile,
+    words: WordReader<'a>,
+    vertex: u64,
+    last: u64,
+}
+
+impl<'a> Offsets<'a> {
+    fn new(file: &'a LigraFile, counts: &[u64], vertex: u64) -> Result<Self> {
+        let words = file.words.at(counts, HEADER_WORDS + vertex)?;
+        Ok(Offsets { file, words, vertex, last: 0 })
+    }
+
+    /// The next offset, after the last the number of edges.
+    fn next(&mut self) -> Result<u64> {
+        let edges = self.file.edges;
+        if self.vertex >= self.file.vertices {
+            return Ok(edges);
+        }
+        let word = self.words.next()?.ok_or_else(|| self.file.words.ended("an edge offset"))?;
+        let offset = word.count(OFFSET)?;
+        if offset > edges || offset < self.last || (self.vertex == 0 && offset > 0) {
+            return Err(word.error(bad_offset(self.last, edges)));
+        }
+        self.vertex += 1;
+        self.last = offset;
+        Ok(offset)
+    }
+}
+
+impl EdgeFile for LigraFile {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn shape(&self) -> Shape {
+        let vertices = Some(VertexRange { first: 0, count: self.vertices });
+        let weights = if self.weighted { WeightRule::Fitting } else { WeightRule::None };
+        Shape { vertices, weights, ..Shape::default() }
+    }
+
+    fn cut(&self) -> Cut {
+        Cut::Even
+    }
+
+    fn survey(&self, slice: Slice) -> Result<Vec<u64>> {
+        self.words.count(slice.share(self.words.num_blocks()))
+    }
+
+    fn pieces(&self, slice: Slice, surveys: &[Vec<u64>]) -> Result<Pieces<'_>> {
+        let counts = surveys.concat();
+        self.check_count(&counts)?;
+        let edges = slice.share(self.edges);
+        let bound = |index, edge| self.first_vertex(&counts, index, slice.of, edge);
+        let vertex = bound(slice.index, edges.start)?;
+        let end = bound(slice.index + 1, edges.end)?;
+        let targets_at = HEADER_WORDS + self.vertices;
+        let mut offsets = Offsets::new(self, &counts, vertex)?;
+        offsets.next()?;
+        let row_end = offsets.next()?;
+        let weights = match self.weighted {
+            true => Some(self.words.at(&counts, targets_at + self.edges + edges.start)?),
+            false => None,
+        };
+        Ok(Box::new(LigraPieces {
+            targets: self.words.at(&counts, targets_at + edges.start)?,
+            file: self,
+            offsets,
+            weights,
+            edges,
+            row: (vertex, row_end),
+            end,
+            slice,
+            count: 0,
+        }))
+    }
+}
+
+/// The edges of a slice: offsets, destinations and weights side by side.
+struct LigraPieces<'a> {
+    file: &'a LigraFile,
+    offsets: Offsets<'a>,
+    targets: WordReader<'a>,
+    weights: Option<WordReader<'a>>,
+    /// Edges that are left.
+    edges: Range<u64>,
+    /// The vertex whose edges these are, and where they end.
+    row: (u64, u64),
+    /// The vertex at which the next slice starts; offsets up to there are looked at here.
+    end: u64,
+    slice: Slice,
+    count: usize,
+}
+
+impl LigraPieces<'_> {
+    fn piece(&mut self) -> Result<Piece> {
+        let file = self.file;
+        let vertices = file.vertices;
+        let mut piece = Piece::new(order(self.slice.index, self.count), false);
+        self.count += 1;
+        for edge in self.edges.by_ref() {
+            while edge >= self.row.1 && self.row.0 + 1 < vertices {
+                self.row = (self.row.0 + 1, self.offsets.next()?);
+            }
+            let word = self.targets.next()?.ok_or_else(|| file.words.ended("a destination"))?;
+            let target = word.id()?;
+            if target >= vertices {
+                return Err(word.error(no_vertex(target, vertices)));
+            }
+            piece.push(OriginalId::Integer(self.row.0), OriginalId::Integer(target));
+            if let Some(weights) = &mut self.weights {
+                let word = weights.next()?.ok_or_else(|| file.words.ended("a weight"))?;
+                let (weight, whole) = word.weight()?;
+                piece.weights.push(weight);
+                piece.whole &= whole;
+            }
+            if piece.is_full() {
+                return Ok(piece);
+            }
+        }
+        while self.row.0 < self.end {
+            self.row = (self.row.0 + 1, self.offsets.next()?);
+        }
+        Ok(piece)
+    }
+}
+
+impl Iterator for LigraPieces<'_> {
+    type Item = Result<Vec<Piece>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.edges.is_empty() && self.count > 0 {
+            return None;
+        }
+        let piece = self.piece();
+        if piece.is_err() {
+            self.edges = 0..0;
+        }
+        Some(piece.map(|piece| vec![piece]))
+    }
+}

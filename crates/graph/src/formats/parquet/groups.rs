@@ -1,0 +1,263 @@
+//! Row groups of Parquet files → batches of edges.
+
+use rayon::prelude::*;
+
+use super::cells::{CellReader, Trouble};
+use super::columns::{Chosen, Columns};
+use super::schema::Cells;
+use super::table::{Table, library_error};
+use crate::build::Edges;
+use crate::error::Place;
+use crate::formats::ReadOptions;
+use crate::ingest::NameList;
+use crate::source::Source;
+use crate::weight::{Weight, WeightKind};
+use crate::{Error, Result};
+
+/// Rows per batch: what [`crate::build`] likes.
+pub(super) const BATCH_ROWS: u64 = 1 << 18;
+
+/// The files of an input, which hold the same kind of edges.
+pub(super) struct Files {
+    pub(super) tables: Vec<Table>,
+    pub(super) groups: Vec<Group>,
+    /// The type of weights that the user wants.
+    asked: Option<WeightKind>,
+}
+
+/// One row group.
+pub(super) struct Group {
+    table: usize,
+    index: usize,
+    pub(super) rows: u64,
+    /// Rows before it in its file, and in all files together.
+    before_in_file: u64,
+    pub(super) before: u64,
+}
+
+/// Why reading ended without a graph.
+pub(super) struct Stop {
+    pub(super) error: Error,
+    /// Whether it was only a weight that is no `u32`, and nobody asked for `u32`.
+    pub(super) not_whole: bool,
+}
+
+impl From<Error> for Stop {
+    fn from(error: Error) -> Self {
+        Stop { error, not_whole: false }
+    }
+}
+
+impl Files {
+    /// Reads the footers of all files.
+    pub(super) fn open(source: &Source, options: &ReadOptions<'_>) -> Result<Self> {
+        let tables: Vec<Result<Table>> =
+            source.parts().par_iter().map(|part| Table::open(part, options)).collect();
+        let tables = tables.into_iter().collect::<Result<Vec<_>>>()?;
+        check_agreement(&tables)?;
+        Ok(Files { groups: groups(&tables), tables, asked: options.weight_kind })
+    }
+
+    /// The columns of the first file; those of others hold the same.
+    pub(super) fn columns(&self) -> &Columns {
+        &self.tables[0].columns
+    }
+
+    /// The type of weights to try first: what the user wants, else what the columns hold. Integers
+    /// start as `u32`.
+    pub(super) fn weight_kind(&self) -> WeightKind {
+        let cells =
+            || self.tables.iter().filter_map(|t| t.columns.weight.as_ref()).map(|w| w.cells);
+        match self.asked {
+            _ if cells().next().is_none() => WeightKind::None,
+            Some(kind) => kind,
+            None if cells().all(Cells::is_integer) => WeightKind::U32,
+            None if cells().all(|cells| cells == Cells::F32) => WeightKind::F32,
+            None => WeightKind::F64,
+        }
+    }
+
+    /// Starts on a row group.
+    pub(super) fn reader<'a>(&'a self, group: &'a Group) -> Result<GroupReader<'a>, Stop> {
+        let table = &self.tables[group.table];
+        let bytes = table.bytes()?;
+        let metadata = &table.row_groups()[group.index];
+        let columns = &table.columns;
+        let open = |column: &Chosen| {
+            let reader = CellReader::open(&bytes, metadata, column);
+            reader.map_err(|trouble| self.stop(group, column, 0, trouble))
+        };
+        Ok(GroupReader {
+            files: self,
+            group,
+            columns,
+            sources: open(&columns.source)?,
+            destinations: open(&columns.destination)?,
+            weights: columns.weight.as_ref().map(open).transpose()?,
+            names: Default::default(),
+            done: 0,
+        })
+    }
+
+    /// Does two things at once where row groups alone do not keep all threads busy. Elsewhere a
+    /// thread that waits for one half would start on another row group, and on the next, each
+    /// with its own memory.
+    fn both<A: Send, B: Send>(
+        &self,
+        a: impl FnOnce() -> A + Send,
+        b: impl FnOnce() -> B + Send,
+    ) -> (A, B) {
+        if self.groups.len() < rayon::current_num_threads() {
+            rayon::join(a, b)
+        } else {
+            (a(), b())
+        }
+    }
+
+    /// What trouble `done` rows into a row group means for the whole.
+    fn stop(&self, group: &Group, column: &Chosen, done: u64, trouble: Trouble) -> Stop {
+        let table = &self.tables[group.table];
+        let mut not_whole = false;
+        let (cell, problem) = match trouble {
+            Trouble::Library(error) => {
+                let place = format!("row group {}, column '{}'", group.index, column.name);
+                return library_error(table.name(), &place, error).into();
+            }
+            Trouble::Cell(cell, problem) => (cell, problem),
+            Trouble::Unfit(cell, weight) if !weight.is_finite() => {
+                (cell, format!("is {weight}, expected a finite weight"))
+            }
+            Trouble::Unfit(cell, weight) => {
+                not_whole = self.asked.is_none();
+                let kind = self.asked.unwrap_or(WeightKind::U32).name();
+                (cell, format!("is {weight}, which is no weight of type {kind}"))
+            }
+        };
+        let row = group.before_in_file + done + cell as u64 + 1;
+        let problem = format!("column '{}' {problem}", column.name);
+        Stop { error: Error::data(table.name(), Place::Row(row), problem), not_whole }
+    }
+}
+
+/// All parts must hold the same kind of edges.
+fn check_agreement(tables: &[Table]) -> Result<()> {
+    let Some((first, others)) = tables.split_first() else { return Ok(()) };
+    for table in others {
+        let differs = |what: &str, here: &str, there: &str| {
+            let problem = format!("{what} {here}, but in {} {there}", first.name());
+            Err(Error::data(table.name(), Place::File, problem))
+        };
+        if table.columns.names != first.columns.names {
+            let kind = |names| if names { "names" } else { "integers" };
+            return differs(
+                "ids are",
+                kind(table.columns.names),
+                &format!("they are {}", kind(first.columns.names)),
+            );
+        }
+        if table.columns.weight.is_some() != first.columns.weight.is_some() {
+            let has = |weight: &Option<Chosen>| if weight.is_some() { "weights" } else { "none" };
+            return differs(
+                "edges have",
+                has(&table.columns.weight),
+                &format!("they have {}", has(&first.columns.weight)),
+            );
+        }
+    }
+    Ok(())
+}
+
+fn groups(tables: &[Table]) -> Vec<Group> {
+    let (mut groups, mut before) = (Vec::new(), 0);
+    for (t, table) in tables.iter().enumerate() {
+        let mut before_in_file = 0;
+        for (index, group) in table.row_groups().iter().enumerate() {
+            let rows = group.num_rows() as u64;
+            groups.push(Group { table: t, index, rows, before_in_file, before });
+            before_in_file += rows;
+            before += rows;
+        }
+    }
+    groups
+}
+
+/// Some rows.
+pub(super) struct Batch<W> {
+    /// Edges between integers, or only their weights.
+    pub(super) edges: Edges<u64, W>,
+    /// Source and destination of each edge in turn, if ids are names.
+    pub(super) ends: NameList,
+}
+
+impl<W> Default for Batch<W> {
+    fn default() -> Self {
+        Batch { edges: Edges::default(), ends: NameList::default() }
+    }
+}
+
+/// Reads the rows of a group.
+pub(super) struct GroupReader<'a> {
+    files: &'a Files,
+    group: &'a Group,
+    columns: &'a Columns,
+    sources: CellReader,
+    destinations: CellReader,
+    weights: Option<CellReader>,
+    names: [NameList; 2],
+    done: u64,
+}
+
+impl GroupReader<'_> {
+    /// The next rows, into `batch` instead of what it holds: how many. After the last, none.
+    pub(super) fn next<W: Weight>(&mut self, batch: &mut Batch<W>) -> Result<u64, Stop> {
+        let GroupReader { files, group, columns, sources, destinations, weights, names, done } =
+            self;
+        let failed = |column: &Chosen, trouble| files.stop(group, column, *done, trouble);
+        let rows = BATCH_ROWS.min(group.rows - *done) as usize;
+        if rows == 0 {
+            sources.finish().map_err(|t| failed(&columns.source, t))?;
+            destinations.finish().map_err(|t| failed(&columns.destination, t))?;
+            if let (Some(weights), Some(column)) = (weights, &columns.weight) {
+                weights.finish().map_err(|t| failed(column, t))?;
+            }
+            return Ok(0);
+        }
+        let Edges { sources: from, destinations: to, weights: carried } = &mut batch.edges;
+        let [source_names, destination_names] = names;
+        let (ids, weighed) = files.both(
+            || {
+                files.both(
+                    || match columns.names {
+                        true => sources.names(rows, source_names),
+                        false => sources.integers(rows, from),
+                    },
+                    || match columns.names {
+                        true => destinations.names(rows, destination_names),
+                        false => destinations.integers(rows, to),
+                    },
+                )
+            },
+            || match weights {
+                Some(weights) => weights.weights(rows, carried),
+                None => {
+                    carried.resize(rows, W::default());
+                    Ok(())
+                }
+            },
+        );
+        ids.0.map_err(|t| failed(&columns.source, t))?;
+        ids.1.map_err(|t| failed(&columns.destination, t))?;
+        if let Some(column) = &columns.weight {
+            weighed.map_err(|t| failed(column, t))?;
+        }
+        if columns.names {
+            batch.ends.clear();
+            for (source, destination) in source_names.iter().zip(destination_names.iter()) {
+                batch.ends.push(source);
+                batch.ends.push(destination);
+            }
+        }
+        *done += rows as u64;
+        Ok(rows as u64)
+    }
+}

@@ -1,0 +1,147 @@
+//! Edges between original ids: every host reads a slice of them, all together number the vertices,
+//! and edges are traded for rows.
+
+use parton_graph::csr::MAX_VERTICES;
+use parton_graph::ingest::IdList;
+use parton_graph::slices::{Cut, EdgeFile, Found, Mirror, Piece, Shape, Slice, WeightRule};
+use parton_graph::{Adjacency, Csr, Error as GraphError, VertexRange, Weight};
+use parton_net::Net;
+
+use super::traded::{self, SAMPLES_PER_HOST};
+use super::{OriginalIds, Share, spread};
+use crate::Result;
+use crate::dictionary::{Dictionary, Id, Known};
+
+/// This host's share of a file. Every host must call this.
+pub(super) fn share(net: &mut Net, file: &dyn EdgeFile) -> Result<Share> {
+    let slice = Slice { index: net.host().index(), of: net.num_hosts() };
+    let survey = file.survey(slice)?;
+    let surveys = net.all_gather(bytemuck::cast_slice(&survey).to_vec())?;
+    let surveys: Vec<Vec<u64>> =
+        surveys.iter().map(|survey| bytemuck::pod_collect_to_vec(survey)).collect();
+    let pieces = file.pieces(slice, &surveys)?;
+    let shape = file.shape();
+    let pieces = match file.cut() {
+        Cut::Even => spread::kept(pieces)?,
+        Cut::Packed | Cut::Uneven => spread::dealt(net, pieces, shape.names)?,
+    };
+    let mut sums = [
+        pieces.iter().map(|piece| piece.num_edges() as u64).sum(),
+        pieces.iter().fold(0u64, |sum, piece| sum.wrapping_add(piece.skewness)),
+        pieces.iter().filter(|piece| !piece.whole).count() as u64,
+    ];
+    net.all_reduce_slice(&mut sums, u64::wrapping_add)?;
+    let [edges, skewness, fractions] = sums;
+    let job = Job { file, shape, pieces, found: Found { edges, skewness, vertices: 0 } };
+    match shape.weights {
+        WeightRule::None => job.share::<()>(net),
+        // Weights are integers if they are so on every host.
+        WeightRule::Fitting if fractions == 0 => job.share::<u32>(net),
+        WeightRule::F32 => job.share::<f32>(net),
+        WeightRule::F64 | WeightRule::Fitting => job.share::<f64>(net),
+    }
+}
+
+/// What this host has, and what is known of everything.
+struct Job<'a> {
+    file: &'a dyn EdgeFile,
+    shape: Shape,
+    pieces: Vec<Piece>,
+    found: Found,
+}
+
+impl Job<'_> {
+    fn share<W: Weight>(self, net: &mut Net) -> Result<Share>
+    where
+        Adjacency: From<Csr<W>>,
+    {
+        if let Some(VertexRange { first, count }) = self.shape.vertices {
+            if count > MAX_VERTICES {
+                return Err(GraphError::too_many_vertices(self.file.name(), count).into());
+            }
+            let ends = |piece: &Piece| -> Vec<u32> {
+                integers(&piece.ends).iter().map(|id| (id - first) as u32).collect()
+            };
+            let share = self.rows::<W>(net, count as u32, ends)?;
+            return Ok(share.with(OriginalIds::Offset(first)));
+        }
+        if self.shape.names {
+            let (dictionary, known) = self.number(net, names)?;
+            let ends = |piece: &Piece| vertices(&known, &names(&piece.ends));
+            let share = self.rows::<W>(net, dictionary.num_vertices(), ends)?;
+            return Ok(share.with(OriginalIds::Names(dictionary)));
+        }
+        let (dictionary, known) = self.number(net, integers)?;
+        let ends = |piece: &Piece| vertices(&known, &integers(&piece.ends));
+        let share = self.rows::<W>(net, dictionary.num_vertices(), ends)?;
+        Ok(share.with(OriginalIds::Integers(dictionary)))
+    }
+
+    /// Numbers the vertices that edges name and those that are listed.
+    fn number<I: Id>(
+        &self,
+        net: &mut Net,
+        ids: impl Fn(&IdList) -> Vec<I>,
+    ) -> Result<(Dictionary<I>, Known<I>)> {
+        let named = self.pieces.iter().map(|piece| ids(&piece.ends));
+        let listed = self.pieces.iter().map(|piece| ids(&piece.listed));
+        Dictionary::build(net, self.file.name(), named, listed, self.shape.complete)
+    }
+
+    /// Trades edges for rows: `ends` gives the vertices of a piece's edges, source and destination
+    /// in turn.
+    fn rows<W: Weight>(
+        &self,
+        net: &mut Net,
+        vertices: u32,
+        ends: impl Fn(&Piece) -> Vec<u32> + Sync,
+    ) -> Result<Share>
+    where
+        Adjacency: From<Csr<W>>,
+    {
+        self.file.check(&Found { vertices: u64::from(vertices), ..self.found })?;
+        let (pieces, mirror) = (&self.pieces, self.shape.mirror);
+        let per_piece = SAMPLES_PER_HOST.div_ceil(pieces.len().max(1));
+        let samples = pieces.iter().flat_map(|piece| {
+            let step = piece.num_edges().div_ceil(per_piece).max(1);
+            // Every other end is a source; mirrored edges start at both.
+            let step = if mirror == Mirror::None { 2 * step } else { 2 * step + 1 };
+            ends(piece).into_iter().step_by(step)
+        });
+        let samples = samples.collect();
+        let order = |piece: &Piece| piece.order;
+        let share = traded::rows(net, vertices, samples, pieces, order, |piece, deal| {
+            for (edge, ends) in ends(piece).chunks_exact(2).enumerate() {
+                let weight = piece.weights.get(edge).copied().unwrap_or(1.0);
+                deal.push(ends[0], ends[1], W::from_f64(weight));
+                let turned = match mirror {
+                    Mirror::None => continue,
+                    Mirror::Same => weight,
+                    Mirror::Negated => -weight,
+                };
+                if ends[0] != ends[1] {
+                    deal.push(ends[1], ends[0], W::from_f64(turned));
+                }
+            }
+        })?;
+        Ok(share.beside(pieces.iter().map(Piece::bytes).sum()))
+    }
+}
+
+fn integers(ids: &IdList) -> Vec<u64> {
+    match ids {
+        IdList::Integers(ids) => ids.clone(),
+        IdList::Names(_) => Vec::new(),
+    }
+}
+
+fn names(ids: &IdList) -> Vec<Box<[u8]>> {
+    match ids {
+        IdList::Names(names) => names.iter().map(Box::from).collect(),
+        IdList::Integers(_) => Vec::new(),
+    }
+}
+
+fn vertices<I: Id>(known: &Known<I>, ids: &[I]) -> Vec<u32> {
+    ids.iter().map(|id| known.vertex(id)).collect()
+}

@@ -1,0 +1,137 @@
+//! Rows that come together from all hosts: each trades edges, which it holds in any order, for those
+//! of its own rows.
+
+use parton_graph::build::{CsrBuilder, Edges};
+use parton_graph::generate::Spec;
+use parton_graph::rows::Rows;
+use parton_graph::{Adjacency, Csr, Weight};
+use parton_net::Net;
+
+use super::Share;
+use crate::Result;
+use crate::blocks::Blocks;
+use crate::trade::{batches, trade};
+
+/// Channel of edges on their way to the host that takes their row.
+const CHANNEL: u16 = 0x10;
+/// Edges generated at a time.
+const EDGES_PER_PIECE: u64 = 1 << 18;
+/// Sources each host looks at to find cuts between rows.
+pub(super) const SAMPLES_PER_HOST: usize = 1 << 12;
+
+/// Edges by the host that takes their row.
+pub(super) struct Deal<'a, W> {
+    readers: &'a Blocks,
+    edges: Vec<Edges<u32, W>>,
+}
+
+impl<W: Weight> Deal<'_, W> {
+    #[inline]
+    pub(super) fn push(&mut self, source: u32, destination: u32, weight: W) {
+        self.edges[self.readers.owner(source).index()].push(source, destination, weight);
+    }
+
+    /// The number of the piece, then sources, then destinations, then weights; nothing for no
+    /// edges.
+    fn into_batches(self, order: u64) -> Vec<Vec<u8>> {
+        let join = |edges: Edges<u32, W>| {
+            if edges.is_empty() {
+                return Vec::new();
+            }
+            let weights: &[u8] = match size_of::<W>() {
+                0 => &[],
+                _ => bytemuck::cast_slice(&edges.weights),
+            };
+            let ends = [&edges.sources, &edges.destinations].map(|ids| bytemuck::cast_slice(ids));
+            [&order.to_le_bytes(), ends[0], ends[1], weights].concat()
+        };
+        self.edges.into_iter().map(join).collect()
+    }
+}
+
+/// Sends the edges that `deal_out` finds in each piece to the hosts that take their rows; the rows
+/// of this host. `samples` are some sources of its edges, from which cuts between rows are found;
+/// `order` gives the place of a piece in the input. Every host must call this.
+pub(super) fn rows<W: Weight, P: Sync>(
+    net: &mut Net,
+    vertices: u32,
+    samples: Vec<u32>,
+    pieces: &[P],
+    order: impl Fn(&P) -> u64 + Sync,
+    deal_out: impl Fn(&P, &mut Deal<'_, W>) + Sync,
+) -> Result<Share>
+where
+    Adjacency: From<Csr<W>>,
+{
+    let readers = sampled_rows(net, vertices, samples)?;
+    let hosts = net.num_hosts();
+    let rows = readers.of(net.host());
+    let builder = CsrBuilder::<W>::new();
+    let make = |piece: &P| {
+        let edges = (0..hosts).map(|_| Edges::default()).collect();
+        let mut deal = Deal { readers: &readers, edges };
+        deal_out(piece, &mut deal);
+        deal.into_batches(order(piece))
+    };
+    trade(net, CHANNEL, batches(pieces, make), |_, batch| {
+        let (order, batch) = batch.split_at(8);
+        let count = batch.len() / (8 + size_of::<W>());
+        let words = |at: usize| batch[4 * at * count..4 * (at + 1) * count].chunks_exact(4);
+        let weights = match size_of::<W>() {
+            0 => vec![W::default(); count],
+            _ => bytemuck::pod_collect_to_vec(&batch[8 * count..]),
+        };
+        let edges = Edges {
+            sources: words(0)
+                .map(|id| bytemuck::pod_read_unaligned::<u32>(id) - rows.start)
+                .collect(),
+            destinations: words(1).map(bytemuck::pod_read_unaligned).collect(),
+            weights,
+        };
+        builder.add(bytemuck::pod_read_unaligned::<u64>(order) as usize, &edges);
+    })?;
+    let csr = builder.build_rows(rows.len(), vertices as usize);
+    let rows = Rows { first: u64::from(rows.start), adjacency: csr.into() };
+    // Edges that come in any order wait as long as the result is being filled.
+    let waiting = rows.adjacency.num_edges() * (6 + size_of::<W>() as u64);
+    Ok(Share::of_rows(rows, readers).beside(waiting))
+}
+
+/// Generates this host's slice of the edges and trades them for its rows. Every host must call
+/// this.
+pub(super) fn generated(net: &mut Net, spec: &Spec) -> Result<Share> {
+    let generator = spec.generator();
+    let (hosts, host) = (net.num_hosts() as u128, u128::from(net.host().0));
+    let slice = |h: u128| (u128::from(generator.num_edges()) * h / hosts) as u64;
+    let mine = slice(host)..slice(host + 1);
+    let step = (mine.end - mine.start).div_ceil(SAMPLES_PER_HOST as u64).max(1) as usize;
+    let samples = mine.clone().step_by(step).map(|index| generator.edge(index).0 as u32).collect();
+    let pieces: Vec<u64> = mine.clone().step_by(EDGES_PER_PIECE as usize).collect();
+    let order = |&first: &u64| first;
+    rows(net, generator.num_vertices() as u32, samples, &pieces, order, |&first, deal| {
+        let mut edges = Edges::default();
+        generator.edges(first..(first + EDGES_PER_PIECE).min(mine.end), &mut edges);
+        for (&source, &destination) in edges.sources.iter().zip(&edges.destinations) {
+            deal.push(source as u32, destination as u32, ());
+        }
+    })
+}
+
+/// Cuts between rows such that each host takes about as many edges, from a sample of sources.
+fn sampled_rows(net: &mut Net, vertices: u32, samples: Vec<u32>) -> Result<Blocks> {
+    let samples = net.all_gather(bytemuck::cast_slice(&samples).to_vec())?;
+    let mut samples: Vec<u32> =
+        samples.iter().flat_map(|list| bytemuck::pod_collect_to_vec::<u8, u32>(list)).collect();
+    samples.sort_unstable();
+    let hosts = net.num_hosts();
+    if samples.is_empty() {
+        return Ok(Blocks::even(vertices, hosts));
+    }
+    let mut starts = vec![0];
+    for host in 1..hosts {
+        let start = samples[samples.len() * host / hosts];
+        starts.push(start.max(starts[host - 1]));
+    }
+    starts.push(vertices);
+    Ok(Blocks::new(starts))
+}
