@@ -1,7 +1,6 @@
 //! Running algorithms on small graphs over any cluster, and comparing with the serial oracle.
 
-use parton_algorithms::{Algorithm, Column, Error, Fact, Job, Options, Values};
-use parton_engine::RunReport;
+use parton_algorithms::{Algorithm, Column, Error, Job, Options, Values};
 use parton_graph::{Csr, Direction, Graph, LocalId, Weight};
 use parton_net::Cluster;
 use parton_partition::{Input, Partition, Plan, policies};
@@ -63,8 +62,6 @@ pub(crate) fn nasty_graphs() -> Vec<(&'static str, Graph)> {
 /// What all hosts found.
 pub(crate) struct Outcome {
     pub(crate) columns: Vec<Column>,
-    pub(crate) result: Vec<(&'static str, Fact)>,
-    pub(crate) report: RunReport,
     /// What is wrong with it.
     pub(crate) complaint: Option<String>,
 }
@@ -124,8 +121,6 @@ pub(crate) fn run(
         };
         Outcome {
             columns: (0..first.columns.len()).map(column).collect(),
-            result: first.result.clone(),
-            report: first.report.clone(),
             complaint: complaint.clone(),
         }
     };
