@@ -67,7 +67,9 @@ pub type Accumulated<P> = <<P as VertexProgram>::Reduction as Reduction>::Value;
 /// What engines may rely on. A check in the tests holds programs to it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Properties {
-    /// Every vertex scatters and applies in every round, whether anything has changed or not.
+    /// Every vertex scatters and applies in every round, whether anything has changed or not: its
+    /// message stands until it tells another. `scatter` may say `None` only for a vertex without
+    /// edges to tell along.
     pub stationary: bool,
     /// Which edges messages take.
     pub edges: Edges,

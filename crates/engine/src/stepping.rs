@@ -39,7 +39,9 @@ impl<'a, P: VertexProgram> Stepping<'a, P> {
     fn new(program: P, partition: &'a Partition, pulls: bool) -> Self {
         let proxies = partition.num_proxies();
         let properties = program.properties();
-        let delivery = match properties.stationary || P::Reduction::IDEMPOTENT {
+        // Where all vertices tell in every round, a message is what a vertex has to say until it
+        // says otherwise. Elsewhere telling is what happens, also if it is the same as before.
+        let delivery = match properties.stationary {
             true => Delivery::Label,
             false => Delivery::Event,
         };

@@ -18,7 +18,7 @@ const LOOK_UP: usize = 32;
 /// | who | updated | active |
 /// |---|---|---|
 /// | [`CpuField::fold`] by an engine | set when the value changes | set when the value changes |
-/// | reduce at a master | set when the value changes | set when the value changes |
+/// | reduce at a master | set when the value changes, or is an event | the same |
 /// | set at a mirror | untouched: no echo | set when the value changes, or is an event |
 /// | reset after sending | removed | untouched |
 /// | an engine that takes a vertex to work on | untouched | removed |
@@ -54,11 +54,11 @@ impl<R: Reduction> CpuField<R> {
         CpuField { is_shared: false, ..self }
     }
 
-    /// A field for contributions: everything starts as the identity. Where folding twice is not
-    /// the same as once, each contribution is an event.
+    /// A field for contributions: everything starts as the identity, and goes back to it once it
+    /// is sent. Each contribution is an event, also where folding twice is the same as once: one
+    /// that was there before must not join those of a later round.
     pub fn accumulator(proxies: usize) -> Self {
-        let delivery = if R::IDEMPOTENT { Delivery::Label } else { Delivery::Event };
-        Self::new(proxies, delivery, |_| R::identity())
+        Self::new(proxies, Delivery::Event, |_| R::identity())
     }
 
     /// Number of proxies.
@@ -201,7 +201,8 @@ impl<R: Reduction> Field for CpuField<R> {
     }
 
     fn reset(&mut self, proxies: Range<u32>, phase: Phase) {
-        if phase == Phase::Reduce && !R::IDEMPOTENT {
+        let counts_once = self.delivery == Delivery::Event || !R::IDEMPOTENT;
+        if phase == Phase::Reduce && counts_once {
             for proxy in self.updated.iter_range(proxies.clone()) {
                 self.put(proxy, R::identity());
             }
@@ -211,7 +212,8 @@ impl<R: Reduction> Field for CpuField<R> {
 
     fn reduce(&mut self, route: Route<'_>, places: Places<'_>, values: &[u8]) {
         Self::each(&route, places, values, |proxy, value| {
-            if self.fold_alone(proxy, value) {
+            let changed = self.fold_alone(proxy, value);
+            if changed || self.delivery == Delivery::Event {
                 self.touch(proxy);
             }
         });

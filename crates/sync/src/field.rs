@@ -13,8 +13,8 @@ use crate::encode::{Places, ValueKind};
 ///
 /// The life of *updated*: whoever writes a proxy's value marks it updated; the substrate sends what
 /// is updated on a route and then calls [`Field::reset`] for it. A [`Field::reduce`] that changes a
-/// master marks it updated, so that the broadcast after it goes on to the mirrors; a
-/// [`Field::set`] never marks a mirror updated, or it would be sent back.
+/// master, or tells it of an event, marks it updated, so that the broadcast after it goes on to the
+/// mirrors; a [`Field::set`] never marks a mirror updated, or it would be sent back.
 pub trait Field {
     /// What values look like and how they may travel.
     fn shape(&self) -> Shape;
@@ -28,7 +28,8 @@ pub trait Field {
     /// in [`Phase::Broadcast`], keep their values.
     fn reset(&mut self, proxies: Range<u32>, phase: Phase);
 
-    /// Folds contributions into the masters at these places; those that change become updated.
+    /// Folds contributions into the masters at these places; those that change become updated, and
+    /// so do all that an event is for.
     fn reduce(&mut self, route: Route<'_>, places: Places<'_>, values: &[u8]);
 
     /// Gives the mirrors at these places their master's values.

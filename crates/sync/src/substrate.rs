@@ -215,14 +215,20 @@ impl<'a> Substrate<'a> {
         Ok(())
     }
 
-    /// The proxies that a peer's global ids stand for.
+    /// The proxies that a peer's global ids stand for: masters of this host, or mirrors of the
+    /// peer's.
     fn locals(&self, from: HostId, phase: Phase, ids: &[u32]) -> Result<Vec<LocalId>> {
-        let masters = self.partition.num_masters();
+        let expected = match phase {
+            Phase::Reduce => 0..self.partition.num_masters() as u32,
+            Phase::Broadcast => self.partition.routes(from).mirrors(End::Either),
+        };
         let find = |&id: &u32| {
             let local = self.translation.as_ref().and_then(|known| known.local(id));
-            local
-                .filter(|local| (local.index() < masters) == (phase == Phase::Reduce))
-                .ok_or(Error::NotShared { from, host: self.partition.host(), id })
+            local.filter(|local| expected.contains(&local.0)).ok_or(Error::NotShared {
+                from,
+                host: self.partition.host(),
+                id,
+            })
         };
         ids.iter().map(find).collect()
     }

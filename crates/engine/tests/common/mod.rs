@@ -1,0 +1,155 @@
+//! Running programs on small graphs over any cluster, and a second way to run them that is too
+//! plain to be wrong.
+
+#![allow(dead_code, reason = "each file of tests uses some of it")]
+
+#[path = "../../../sync/tests/common/mod.rs"]
+pub(crate) mod hosts;
+pub(crate) mod programs;
+pub(crate) mod properties;
+
+use parton_engine::engines::{self, Kind};
+use parton_engine::program::Accumulated;
+use parton_engine::{
+    EdgeView, Edges, Limits, Relaxation, RunReport, Tally, Vertex, VertexProgram, run,
+};
+use parton_graph::{GlobalId, Graph, LocalId};
+use parton_net::Cluster;
+use parton_partition::Partition;
+use parton_sync::{Error, Optimize, Reduction, Substrate};
+
+/// How to run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct How {
+    pub(crate) engine: Kind,
+    pub(crate) optimize: Optimize,
+    pub(crate) limits: Limits,
+}
+
+impl How {
+    pub(crate) fn new(engine: Kind) -> Self {
+        How { engine, optimize: Optimize::ALL, limits: Limits::default() }
+    }
+}
+
+/// Every engine.
+pub(crate) fn engines() -> impl Iterator<Item = Kind> {
+    engines::ALL.iter().map(|(kind, ..)| *kind)
+}
+
+/// The states of all vertices after a run of a program, and the report that all hosts agree on.
+pub(crate) fn run_program<P>(
+    cluster: &mut Cluster,
+    parts: &[Partition],
+    how: How,
+    program: &P,
+) -> (Vec<P::State>, RunReport)
+where
+    P: VertexProgram + Clone,
+{
+    on_all(cluster, parts, how, |part, substrate| {
+        let mut engine = how.engine.program(program.clone(), part);
+        let report = run(&mut *engine, substrate, how.limits, &mut ())?;
+        Ok((engine.states().to_vec(), report))
+    })
+}
+
+/// The same for a relaxation.
+pub(crate) fn run_relaxation<P: Relaxation>(
+    cluster: &mut Cluster,
+    parts: &[Partition],
+    how: How,
+    program: &P,
+) -> (Vec<P::Label>, RunReport) {
+    on_all(cluster, parts, how, |part, substrate| {
+        let mut engine = how.engine.relaxation(program, part);
+        let report = run(&mut *engine, substrate, how.limits, &mut ())?;
+        let masters = (0..part.num_masters() as u32).map(LocalId);
+        Ok((masters.map(|master| engine.label(master)).collect(), report))
+    })
+}
+
+fn on_all<S: Copy + Send>(
+    cluster: &mut Cluster,
+    parts: &[Partition],
+    how: How,
+    host: impl Fn(&Partition, &mut Substrate<'_>) -> Result<(Vec<S>, RunReport), Error> + Sync,
+) -> (Vec<S>, RunReport) {
+    let outcomes = hosts::on_hosts(cluster, parts, how.optimize, host);
+    let report = outcomes[0].1.clone();
+    let mut all = Vec::new();
+    for (part, (states, other)) in parts.iter().zip(outcomes) {
+        assert_eq!(other, report, "one report");
+        assert_eq!(states.len(), part.num_masters(), "a state for every master");
+        let globals = (0..).map(|local| part.global(LocalId(local)));
+        all.extend(globals.zip(states));
+    }
+    all.sort_by_key(|(global, _)| *global);
+    (all.into_iter().map(|(_, state)| state).collect(), report)
+}
+
+/// What a program does, word by word, in one thread on the whole graph: the states, after so many
+/// rounds.
+pub(crate) fn serial<P>(graph: &Graph, limits: Limits, program: &P) -> (Vec<P::State>, u64)
+where
+    P: VertexProgram + Clone,
+{
+    let mut program = program.clone();
+    let properties = program.properties();
+    let ways = ways::<P>(graph, properties.edges);
+    let vertex = |v: usize| Vertex { local: LocalId(v as u32), id: GlobalId(v as u64) };
+    let vertices = graph.num_vertices();
+    let mut states: Vec<_> = (0..vertices).map(|v| program.init(vertex(v))).collect();
+    let mut messages: Vec<_> =
+        states.iter().enumerate().map(|(v, state)| program.scatter(vertex(v), state)).collect();
+    let mut rounds = 0;
+    while limits.max_rounds.is_none_or(|most| rounds < most) {
+        let mut arrived: Vec<Option<Accumulated<P>>> = vec![None; vertices];
+        for &(from, to, weight) in &ways {
+            if let Some(message) = messages[from] {
+                let value = program.along(message, weight);
+                let all = arrived[to].map_or(value, |all| P::Reduction::combine(all, value));
+                arrived[to] = Some(all);
+            }
+        }
+        if !properties.stationary {
+            messages.fill(None);
+        }
+        let mut tally = Tally::default();
+        for (v, state) in states.iter_mut().enumerate() {
+            if !properties.stationary && arrived[v].is_none() {
+                continue;
+            }
+            let all = arrived[v].unwrap_or_else(P::Reduction::identity);
+            if program.apply(vertex(v), state, all, &mut tally) {
+                messages[v] = program.scatter(vertex(v), state).or(messages[v]);
+            }
+        }
+        tally.active = ways.iter().filter(|(from, ..)| messages[*from].is_some()).count() as u64;
+        rounds += 1;
+        if program.conclude(&tally) {
+            break;
+        }
+    }
+    (states, rounds)
+}
+
+type Way<W> = (usize, usize, W);
+
+/// The edges that messages take, as plain pairs.
+fn ways<P: VertexProgram>(graph: &Graph, edges: Edges) -> Vec<Way<P::Weight>> {
+    let view = EdgeView::<P::Weight>::new(&graph.adjacency);
+    let mut ways = Vec::new();
+    for source in (0..graph.num_vertices() as u32).map(LocalId) {
+        for (target, weight) in view.edges(source) {
+            let (s, t) = (source.index(), target.index());
+            if edges != Edges::In {
+                ways.push((s, t, weight));
+            }
+            if edges != Edges::Out {
+                ways.push((t, s, weight));
+            }
+        }
+    }
+    ways
+}
