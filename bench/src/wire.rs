@@ -49,7 +49,7 @@ fn measure(name: &str, kind: ValueKind, places: Option<Vec<u32>>, values: Vec<u8
     let plan = Plan::new(kind, LEN, places, &values);
     let message = plan.write();
     let [plan, write, read] = [
-        best(&mut || drop(black_box(Plan::new(kind, LEN, black_box(places), &values)))),
+        best(&mut || _ = black_box(Plan::new(kind, LEN, black_box(places), &values))),
         best(&mut || drop(black_box(plan.write()))),
         best(&mut || drop(black_box(decode(kind, LEN, black_box(&message))))),
     ]

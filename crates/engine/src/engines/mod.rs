@@ -46,7 +46,18 @@ impl Kind {
         ALL.iter().find(|(_, known, _)| *known == name).map(|(kind, ..)| *kind)
     }
 
+    /// Whether it runs any program, not only relaxations.
+    pub fn is_general(self) -> bool {
+        match self {
+            Kind::Push | Kind::Frontier => true,
+            Kind::Delta | Kind::Union => false,
+        }
+    }
+
     /// This engine for a relaxation.
+    ///
+    /// # Panics
+    /// When the engine needs [`Relaxation::passes_unchanged`] and the program does not.
     pub fn relaxation<'a, P: Relaxation>(
         self,
         program: &'a P,
@@ -68,7 +79,7 @@ impl Kind {
     /// This engine for any program.
     ///
     /// # Panics
-    /// When the engine is one for relaxations only.
+    /// When the engine [runs relaxations only](Kind::is_general).
     pub fn program<'a, P: VertexProgram + 'a>(
         self,
         program: P,

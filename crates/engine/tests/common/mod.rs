@@ -32,9 +32,9 @@ impl How {
     }
 }
 
-/// Every engine.
+/// Every engine that runs any program.
 pub(crate) fn engines() -> impl Iterator<Item = Kind> {
-    engines::ALL.iter().map(|(kind, ..)| *kind)
+    engines::ALL.iter().map(|(kind, ..)| *kind).filter(|kind| kind.is_general())
 }
 
 /// The states of all vertices after a run of a program, and the report that all hosts agree on.
