@@ -31,6 +31,8 @@ const MANIFEST: &str = "manifest.json";
 const OFFSET: u64 = 0;
 const INTEGERS: u64 = 1;
 const NAMES: u64 = 2;
+/// Beside the kind of weights: every edge is there in both directions.
+const SYMMETRIC: u64 = 1 << 8;
 /// Numbers in a host file's header, and for each peer after it.
 const HEADER_WORDS: usize = 12;
 const ROUTE_WORDS: usize = 8;
@@ -104,7 +106,7 @@ impl Partition {
             self.num_hosts() as u64,
             self.num_vertices,
             self.num_edges,
-            self.adjacency.weight_kind() as u64,
+            self.adjacency.weight_kind() as u64 | if self.symmetric { SYMMETRIC } else { 0 },
             u64::from(both) << 32 | u64::from(read),
             u64::from(written) << 32 | u64::from(all),
             self.globals.len() as u64,
@@ -237,7 +239,8 @@ impl HostFile {
         let mut reader = Arrays { bytes: &bytes, at: 8 * HEADER_WORDS as u64 };
         let route_words: Vec<u32> = reader.next(hosts * ROUTE_WORDS as u64)?;
         let globals = reader.next(proxies)?;
-        let kind = WeightKind::ALL.get(header[6] as usize).copied();
+        let symmetric = header[6] & SYMMETRIC != 0;
+        let kind = WeightKind::ALL.get((header[6] & !SYMMETRIC) as usize).copied();
         let adjacency: Adjacency = match kind {
             Some(WeightKind::None) => reader.csr::<()>(proxies, edges)?.into(),
             Some(WeightKind::U32) => reader.csr::<u32>(proxies, edges)?.into(),
@@ -269,7 +272,9 @@ impl HostFile {
         };
         let masters = MasterParts { both, read, written, all };
         let sizes = (header[4], header[5]);
-        Ok(Partition::from_parts(host, sizes, masters, globals, adjacency, routes, originals))
+        let part =
+            Partition::from_parts(host, sizes, masters, globals, adjacency, routes, originals);
+        Ok(Partition { symmetric, ..part })
     }
 
     /// Length and checksum must be those of the manifest.
