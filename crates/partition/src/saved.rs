@@ -272,9 +272,10 @@ impl HostFile {
         };
         let masters = MasterParts { both, read, written, all };
         let sizes = (header[4], header[5]);
-        let part =
+        let mut part =
             Partition::from_parts(host, sizes, masters, globals, adjacency, routes, originals);
-        Ok(Partition { symmetric, ..part })
+        part.symmetric = symmetric;
+        Ok(part)
     }
 
     /// Length and checksum must be those of the manifest.
