@@ -1,7 +1,7 @@
 //! A host's part of a general program: states, messages, contributions, and applying.
 
-use parton_graph::LocalId;
 use parton_graph::bits::BitSet;
+use parton_graph::{LocalId, huge};
 use parton_partition::{End, Partition};
 use parton_sync::reduction::Latest;
 use parton_sync::{CpuField, Delivery, Field, Reduction};
@@ -46,7 +46,8 @@ impl<'a, P: VertexProgram> Stepping<'a, P> {
             false => Delivery::Event,
         };
         let masters = (0..partition.num_masters() as u32).into_par_iter().map(LocalId);
-        let states: Vec<_> = masters.map(|local| program.init(vertex(partition, local))).collect();
+        let mut states = huge::vec_with_capacity(partition.num_masters());
+        states.par_extend(masters.map(|local| program.init(vertex(partition, local))));
         let messages = CpuField::new(proxies, delivery, |_| P::Message::default());
         for (state, local) in states.iter().zip((0..).map(LocalId)) {
             if let Some(message) = program.scatter(vertex(partition, local), state) {
@@ -164,6 +165,7 @@ impl<'a, P: VertexProgram> Stepping<'a, P> {
     }
 
     fn pull_from(&self, back: &Ways<'_, P::Weight>, tells: impl Fn(LocalId) -> bool + Sync) {
+        // Whether anything has come.
         let collect = |proxy: LocalId| {
             let (mut all, mut any) = (P::Reduction::identity(), false);
             back.each(proxy, |neighbour, weight| {
@@ -174,11 +176,18 @@ impl<'a, P: VertexProgram> Stepping<'a, P> {
             });
             if any {
                 self.accumulators.put(proxy, all);
-                self.accumulators.updated().insert(proxy);
             }
+            any
         };
-        let proxies = (0..self.partition.num_proxies() as u32).into_par_iter();
-        proxies.with_min_len(PIECE).for_each(|proxy| collect(LocalId(proxy)));
+        let proxies = self.partition.num_proxies();
+        let words = (0..proxies.div_ceil(64)).into_par_iter().with_min_len(PIECE / 64);
+        words.for_each(|word| {
+            let mut got = 0;
+            for proxy in word * 64..proxies.min((word + 1) * 64) {
+                got |= u64::from(collect(LocalId(proxy as u32))) << (proxy % 64);
+            }
+            self.accumulators.updated().insert_word(word, got);
+        });
     }
 }
 
@@ -226,7 +235,9 @@ impl<P: VertexProgram, S: Strategy> Engine for SteppingEngine<'_, P, S> {
                     tally.changed += 1;
                     if let Some(message) = program.scatter(vertex, state) {
                         messages.put(local, message);
-                        messages.touch(local);
+                        if !stationary {
+                            messages.touch(local);
+                        }
                     }
                 }
             };
@@ -239,6 +250,10 @@ impl<P: VertexProgram, S: Strategy> Engine for SteppingEngine<'_, P, S> {
         let pieces = states.par_chunks_mut(PIECE).enumerate();
         let tallies: Vec<Tally> = pieces.map(apply_piece).collect();
         accumulators.updated().remove_range(0..partition.num_masters() as u32);
+        if stationary && partition.num_hosts() > 1 {
+            // All of them have told; those that nobody listens to are on no route.
+            messages.updated().insert_range(0..partition.num_masters() as u32);
+        }
         tallies.into_iter().fold(Tally::default(), Tally::plus)
     }
 

@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use parton_graph::{LocalId, VertexSet};
+use parton_graph::{LocalId, VertexSet, huge};
+use rayon::prelude::*;
 
 use crate::encode::Places;
 use crate::field::{Delivery, Field, Outgoing, Phase, Route, Shape, Which};
@@ -38,10 +39,10 @@ impl<R: Reduction> CpuField<R> {
         delivery: Delivery,
         start: impl Fn(LocalId) -> R::Value + Sync,
     ) -> Self {
-        use rayon::prelude::*;
-        let cells = (0..proxies as u32).into_par_iter().map(|p| start(LocalId(p)).cell());
+        let mut cells = huge::vec_with_capacity(proxies);
+        cells.par_extend((0..proxies as u32).into_par_iter().map(|p| start(LocalId(p)).cell()));
         CpuField {
-            cells: cells.collect(),
+            cells,
             updated: VertexSet::new(proxies),
             active: VertexSet::new(proxies),
             delivery,

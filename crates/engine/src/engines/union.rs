@@ -10,7 +10,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use parton_graph::LocalId;
+use parton_graph::{LocalId, huge};
 use parton_net::HostId;
 use parton_partition::{End, Partition};
 use parton_sync::{CpuField, Delivery, Field, Reduction};
@@ -174,7 +174,9 @@ struct Joined {
 
 impl Joined {
     fn new(vertices: usize) -> Self {
-        Joined { parents: (0..vertices as u32).into_par_iter().map(AtomicU32::new).collect() }
+        let mut parents = huge::vec_with_capacity(vertices);
+        parents.par_extend((0..vertices as u32).into_par_iter().map(AtomicU32::new));
+        Joined { parents }
     }
 
     #[inline]
