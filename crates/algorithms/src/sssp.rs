@@ -32,6 +32,13 @@ pub struct Distances<D, W> {
     types: PhantomData<fn(W) -> D>,
 }
 
+impl<D, W> Distances<D, W> {
+    /// Distances from `root`.
+    pub fn new(root: Option<GlobalId>) -> Self {
+        Distances { root, types: PhantomData }
+    }
+}
+
 /// A distance that grows by weights of type `W`.
 pub trait Distance<W>: Number {
     /// The distance at the other end of an edge. Saturates.
@@ -149,7 +156,7 @@ fn search<D: Distance<W>, W: Weight>(
     job: &mut Job<'_, '_>,
     root: Option<GlobalId>,
 ) -> Result<Answer> {
-    let program = Distances::<D, W> { root, types: PhantomData };
+    let program = Distances::<D, W>::new(root);
     let (engine, why) = job.engine(Kind::Push, "distances settle inside a host first");
     let labelled = traversal::label(job, &program, engine)?;
     Ok(labelled.answer((engine, why), "distance", D::column))
@@ -161,7 +168,7 @@ fn certify<D: Distance<W>, W: Weight>(
     values: &Values,
 ) -> Result<Option<String>> {
     let distances = D::in_column(values).expect("the types depend on the graph alone");
-    certificate::relaxation(job, &Distances::<D, W> { root, types: PhantomData }, distances)
+    certificate::relaxation(job, &Distances::<D, W>::new(root), distances)
 }
 
 impl Algorithm for Sssp {

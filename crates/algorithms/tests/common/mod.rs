@@ -1,9 +1,11 @@
 //! Running algorithms on small graphs over any cluster, and comparing with the serial oracle.
 
+#![allow(dead_code, reason = "each file of tests uses some of it")]
+
 use parton_algorithms::{Algorithm, Column, Error, Fact, Job, Options, Values};
 use parton_engine::RunReport;
 use parton_graph::{Csr, Direction, Graph, LocalId, Weight};
-use parton_net::Cluster;
+use parton_net::{Cluster, LaunchError, Net};
 use parton_partition::{Input, Partition, Plan, policies};
 use parton_sync::{Optimize, Substrate};
 
@@ -65,8 +67,17 @@ pub(crate) struct Outcome {
     pub(crate) columns: Vec<Column>,
     pub(crate) result: Vec<(&'static str, Fact)>,
     pub(crate) report: RunReport,
+    pub(crate) notes: Vec<String>,
     /// What is wrong with it.
     pub(crate) complaint: Option<String>,
+}
+
+impl Outcome {
+    /// What is worth knowing under this name.
+    pub(crate) fn fact(&self, name: &str) -> &Fact {
+        let found = self.result.iter().find(|(known, _)| *known == name);
+        &found.unwrap_or_else(|| panic!("no {name} in {:?}", self.result)).1
+    }
 }
 
 /// How to run.
@@ -90,11 +101,25 @@ pub(crate) fn run(
     runs: &[(&dyn Algorithm, Options)],
     how: How<'_>,
 ) -> Vec<Outcome> {
+    try_run(cluster, input, runs, how).unwrap_or_else(|e| panic!("{}: {e}", how.policy))
+}
+
+/// One host's part of a graph. Every host must call this.
+pub(crate) fn partition(net: &mut Net, input: &Input, policy: &str) -> Result<Partition, Error> {
     // A low threshold, so that small graphs have large vertices.
-    let plan = Plan { threshold: 4, ..Plan::new(how.policy) };
+    let plan = Plan { threshold: 4, ..Plan::new(policy) };
+    Partition::build(net, input, &plan).map_err(|e| Error::Data(e.to_string()))
+}
+
+/// The same, where it may fail.
+pub(crate) fn try_run(
+    cluster: &mut Cluster,
+    input: &Input,
+    runs: &[(&dyn Algorithm, Options)],
+    how: How<'_>,
+) -> Result<Vec<Outcome>, LaunchError<Error>> {
     let launched = cluster.launch(|net| -> Result<_, Error> {
-        let partition =
-            Partition::build(net, input, &plan).map_err(|e| Error::Data(e.to_string()))?;
+        let partition = partition(net, input, how.policy)?;
         let masters = 0..partition.num_masters() as u32;
         let globals: Vec<u64> = masters.map(|local| partition.global(LocalId(local)).0).collect();
         let mut answers = Vec::new();
@@ -108,7 +133,7 @@ pub(crate) fn run(
         }
         Ok((globals, answers, partition.num_vertices()))
     });
-    let hosts = launched.unwrap_or_else(|e| panic!("{}: {e}", how.policy));
+    let hosts = launched?;
     let vertices = hosts[0].2 as usize;
     let outcome = |which: usize| {
         let (first, complaint) = &hosts[0].1[which];
@@ -126,10 +151,11 @@ pub(crate) fn run(
             columns: (0..first.columns.len()).map(column).collect(),
             result: first.result.clone(),
             report: first.report.clone(),
+            notes: first.notes.clone(),
             complaint: complaint.clone(),
         }
     };
-    (0..runs.len()).map(outcome).collect()
+    Ok((0..runs.len()).map(outcome).collect())
 }
 
 fn merge<'a>(vertices: usize, parts: impl Iterator<Item = (&'a Vec<u64>, &'a Column)>) -> Column {
