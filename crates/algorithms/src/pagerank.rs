@@ -221,7 +221,7 @@ impl Algorithm for PageRank {
             None
         } else if too_small > 0 {
             Some(format!("{too_small} ranks are less than a vertex gets from nowhere"))
-        } else if residual > expected * (1.0 + 1e-6) + 1e-13 {
+        } else if residual.is_nan() || residual > expected * (1.0 + 1e-6) + 1e-13 {
             Some(format!(
                 "another round changes the ranks by {residual:e}, but at most {expected:e} is left"
             ))

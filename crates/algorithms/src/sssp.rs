@@ -26,9 +26,9 @@ use crate::traversal;
 pub struct Sssp;
 
 /// Distances of type `D` from a root over weights of type `W`.
-struct Distances<D, W> {
+pub struct Distances<D, W> {
     /// Distance 0; `None` in a graph without vertices.
-    root: Option<GlobalId>,
+    pub root: Option<GlobalId>,
     /// Distances that differ by less are as good as equal when it comes to whose turn it is.
     delta: Delta,
     types: PhantomData<fn(W) -> D>,
@@ -36,7 +36,7 @@ struct Distances<D, W> {
 
 /// The width of a bucket of distances.
 #[derive(Clone, Copy, Debug)]
-struct Delta {
+pub struct Delta {
     /// For whole numbers: its logarithm to the base 2.
     shift: u32,
     /// For real numbers: its inverse.
@@ -58,8 +58,15 @@ impl Delta {
 /// vain, narrower ones leave less to do at a time.
 const DELTA_FACTOR: f64 = 8.0;
 
+impl<D, W> Distances<D, W> {
+    /// Distances from `root`, all of them in one bucket.
+    pub fn new(root: Option<GlobalId>) -> Self {
+        Distances { root, delta: Delta { shift: 31, inverse: 0.0 }, types: PhantomData }
+    }
+}
+
 /// A distance that grows by weights of type `W`.
-trait Distance<W>: Number {
+pub trait Distance<W>: Number {
     /// The distance at the other end of an edge. Saturates.
     fn along(self, weight: W) -> Self;
 
@@ -234,12 +241,10 @@ fn search<D: Distance<W>, W: Weight>(
 fn certify<D: Distance<W>, W: Weight>(
     job: &mut Job<'_, '_>,
     root: Option<GlobalId>,
-    delta: Delta,
     values: &Values,
 ) -> Result<Option<String>> {
     let distances = D::in_column(values).expect("the types depend on the graph alone");
-    let program = Distances::<D, W> { root, delta, types: PhantomData };
-    certificate::relaxation(job, &program, distances)
+    certificate::relaxation(job, &Distances::<D, W>::new(root), distances)
 }
 
 impl Algorithm for Sssp {
@@ -270,8 +275,8 @@ impl Algorithm for Sssp {
 
     fn check(&self, job: &mut Job<'_, '_>, answer: &Answer) -> Result<Option<String>> {
         let root = traversal::root(job)?.map(|found| found.vertex);
-        let (types, delta) = types_of(job)?;
-        with_types!(types, certify(job, root, delta, &answer.columns[0].values))
+        let (types, _) = types_of(job)?;
+        with_types!(types, certify(job, root, &answer.columns[0].values))
     }
 
     fn reference(&self, graph: &Graph, options: &Options) -> Result<Vec<Column>> {

@@ -3,12 +3,10 @@
 //! certificate.
 
 mod common;
-#[path = "common/nasty.rs"]
-mod nasty;
 
-use common::{How, all_policies, run};
-use nasty::nasty_graphs;
-use parton_algorithms::{ALL, Algorithm, Column, Fact, Options, Values};
+use common::nasty::{self, nasty_graphs};
+use common::{How, all_policies, run, same};
+use parton_algorithms::{ALL, Algorithm, Fact, Options};
 use parton_engine::engines;
 use parton_graph::Graph;
 use parton_net::Cluster;
@@ -26,20 +24,6 @@ fn settled(algorithm: &dyn Algorithm, options: Options) -> Options {
         "pagerank" => Options { tolerance: 0.0, max_rounds: Some(25), ..options },
         _ => options,
     }
-}
-
-/// Whether columns are the same, real numbers up to rounding.
-fn same(found: &[Column], expected: &[Column]) -> bool {
-    let close = |(a, b): (&f64, &f64)| a == b || (a - b).abs() <= 1e-12 + 1e-9 * b.abs();
-    found.len() == expected.len()
-        && found.iter().zip(expected).all(|(found, expected)| {
-            match (&found.values, &expected.values) {
-                (Values::F64(a), Values::F64(b)) => {
-                    a.len() == b.len() && a.iter().zip(b).all(close)
-                }
-                _ => found == expected,
-            }
-        })
 }
 
 fn compare(

@@ -44,7 +44,7 @@ where
     let (expected, rounds) = serial(setting.graph, Limits::default(), program);
     for engine in engines() {
         let how = How { optimize: setting.optimize, ..How::new(engine) };
-        let (found, report) = run_program(cluster, setting.parts, how, program);
+        let (found, report) = run_program(cluster, setting.parts, how, || program.clone());
         let what = format!("{engine:?}, {}, {}", setting.name, setting.optimize.name());
         assert_eq!(found, expected, "{what}");
         assert_eq!((report.converged, report.rounds.len() as u64), (true, rounds), "{what}");
@@ -201,7 +201,7 @@ fn a_limit_ends_a_run_after_exactly_so_many_rounds() {
             for engine in engines() {
                 let how = How { engine, ..how };
                 let (_, report) =
-                    run_program(&mut cluster, &parts, how, &Tokens::<Sum<u64>>::new(50));
+                    run_program(&mut cluster, &parts, how, || Tokens::<Sum<u64>>::new(50));
                 assert_eq!(report.rounds.len() as u64, rounds, "{engine:?}");
                 assert_eq!(report.converged, converged, "{engine:?}");
             }
@@ -218,7 +218,7 @@ fn reports_add_up() {
             for engine in engines() {
                 let how = How { ..How::new(engine) };
                 let tokens = Tokens::<Sum<u64>>::new(4);
-                let (_, report) = run_program(&mut local(hosts), &parts, how, &tokens);
+                let (_, report) = run_program(&mut local(hosts), &parts, how, || tokens.clone());
                 assert_eq!((report.hosts.len(), report.rounds.len()), (hosts, 4));
                 let mut of_hosts = Volume::default();
                 let sent = report.hosts.iter().flat_map(|host| &host.sent_to);

@@ -12,7 +12,6 @@ use parton_partition::Partition;
 use parton_sync::reduction::Sum;
 
 /// Rank that flows on as long as it is worth it: vertices fall silent one after the other.
-#[derive(Clone)]
 struct Flow {
     rounds: u64,
 }
@@ -60,7 +59,7 @@ fn graph(vertices: u32, edges: u64) -> Graph {
 
 /// Every bit of what all hosts found.
 fn bits(cluster: &mut Cluster, parts: &[Partition], how: How) -> Vec<[u64; 2]> {
-    let (states, report) = run_program(cluster, parts, how, &Flow { rounds: 0 });
+    let (states, report) = run_program(cluster, parts, how, || Flow { rounds: 0 });
     assert!(report.rounds.len() >= 4);
     states.into_iter().map(|state| state.map(f64::to_bits)).collect()
 }

@@ -16,7 +16,8 @@
 mod common;
 
 use common::{
-    ENDS, all_policies, local, mirrors, on_hosts, owners, parts_of, proxies, tangle, write,
+    ENDS, all_policies, by_vertex, copies, local, mirrors, on_hosts, owners, parts_of, proxies,
+    tangle, values_of, write,
 };
 use parton_graph::LocalId;
 use parton_net::{Cluster, HostId};
@@ -35,30 +36,6 @@ fn accumulator<R: Reduction>(part: &Partition) -> CpuField<R> {
 
 fn label<R: Reduction>(part: &Partition, start: R::Value) -> CpuField<R> {
     CpuField::new(part.num_proxies(), Delivery::Label, |_| start)
-}
-
-/// Number of proxies each vertex has.
-fn copies(parts: &[Partition]) -> Vec<u64> {
-    let mut copies = vec![0; parts[0].num_vertices() as usize];
-    for part in parts {
-        proxies(part).for_each(|proxy| copies[part.global(proxy).0 as usize] += 1);
-    }
-    copies
-}
-
-/// Values of masters by vertex, from what every host returns for its proxies.
-fn by_vertex<V: Copy + Default>(parts: &[Partition], hosts: &[Vec<V>]) -> Vec<V> {
-    let mut all = vec![V::default(); parts[0].num_vertices() as usize];
-    for (part, values) in parts.iter().zip(hosts) {
-        for master in proxies(part).take(part.num_masters()) {
-            all[part.global(master).0 as usize] = values[master.index()];
-        }
-    }
-    all
-}
-
-fn values_of<R: Reduction>(part: &Partition, field: &CpuField<R>) -> Vec<R::Value> {
-    proxies(part).map(|proxy| field.get(proxy)).collect()
 }
 
 /// Bytes of values a host has sent since last asked.

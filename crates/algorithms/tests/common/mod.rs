@@ -1,9 +1,13 @@
 //! Running algorithms over any cluster.
 
+#![allow(dead_code, reason = "each file of tests uses some of it")]
+
+pub(crate) mod nasty;
+
 use parton_algorithms::{Algorithm, Column, Error, Fact, Job, Options, Values};
 use parton_engine::RunReport;
 use parton_graph::LocalId;
-use parton_net::Cluster;
+use parton_net::{Cluster, LaunchError, Net};
 use parton_partition::{Input, Partition, Plan, policies};
 use parton_sync::{Optimize, Substrate};
 
@@ -17,8 +21,17 @@ pub(crate) struct Outcome {
     pub(crate) columns: Vec<Column>,
     pub(crate) result: Vec<(&'static str, Fact)>,
     pub(crate) report: RunReport,
+    pub(crate) notes: Vec<String>,
     /// What is wrong with it.
     pub(crate) complaint: Option<String>,
+}
+
+impl Outcome {
+    /// What is worth knowing under this name.
+    pub(crate) fn fact(&self, name: &str) -> &Fact {
+        let found = self.result.iter().find(|(known, _)| *known == name);
+        &found.unwrap_or_else(|| panic!("no {name} in {:?}", self.result)).1
+    }
 }
 
 /// How to run.
@@ -42,11 +55,25 @@ pub(crate) fn run(
     runs: &[(&dyn Algorithm, Options)],
     how: How<'_>,
 ) -> Vec<Outcome> {
+    try_run(cluster, input, runs, how).unwrap_or_else(|e| panic!("{}: {e}", how.policy))
+}
+
+/// One host's part of a graph. Every host must call this.
+pub(crate) fn partition(net: &mut Net, input: &Input, policy: &str) -> Result<Partition, Error> {
     // A low threshold, so that small graphs have large vertices.
-    let plan = Plan { threshold: 4, ..Plan::new(how.policy) };
+    let plan = Plan { threshold: 4, ..Plan::new(policy) };
+    Partition::build(net, input, &plan).map_err(|e| Error::Data(e.to_string()))
+}
+
+/// The same, where it may fail.
+pub(crate) fn try_run(
+    cluster: &mut Cluster,
+    input: &Input,
+    runs: &[(&dyn Algorithm, Options)],
+    how: How<'_>,
+) -> Result<Vec<Outcome>, LaunchError<Error>> {
     let launched = cluster.launch(|net| -> Result<_, Error> {
-        let partition =
-            Partition::build(net, input, &plan).map_err(|e| Error::Data(e.to_string()))?;
+        let partition = partition(net, input, how.policy)?;
         let masters = 0..partition.num_masters() as u32;
         let globals: Vec<u64> = masters.map(|local| partition.global(LocalId(local)).0).collect();
         let mut answers = Vec::new();
@@ -60,7 +87,7 @@ pub(crate) fn run(
         }
         Ok((globals, answers, partition.num_vertices()))
     });
-    let hosts = launched.unwrap_or_else(|e| panic!("{}: {e}", how.policy));
+    let hosts = launched?;
     let vertices = hosts[0].2 as usize;
     let outcome = |which: usize| {
         let (first, complaint) = &hosts[0].1[which];
@@ -78,10 +105,11 @@ pub(crate) fn run(
             columns: (0..first.columns.len()).map(column).collect(),
             result: first.result.clone(),
             report: first.report.clone(),
+            notes: first.notes.clone(),
             complaint: complaint.clone(),
         }
     };
-    (0..runs.len()).map(outcome).collect()
+    Ok((0..runs.len()).map(outcome).collect())
 }
 
 fn merge<'a>(vertices: usize, parts: impl Iterator<Item = (&'a Vec<u64>, &'a Column)>) -> Column {
@@ -109,4 +137,18 @@ fn merge<'a>(vertices: usize, parts: impl Iterator<Item = (&'a Vec<u64>, &'a Col
         }
     }
     all.expect("at least one host")
+}
+
+/// Whether columns are the same, real numbers up to rounding.
+pub(crate) fn same(found: &[Column], expected: &[Column]) -> bool {
+    let close = |(a, b): (&f64, &f64)| a == b || (a - b).abs() <= 1e-12 + 1e-9 * b.abs();
+    found.len() == expected.len()
+        && found.iter().zip(expected).all(|(found, expected)| {
+            match (&found.values, &expected.values) {
+                (Values::F64(a), Values::F64(b)) => {
+                    a.len() == b.len() && a.iter().zip(b).all(close)
+                }
+                _ => found == expected,
+            }
+        })
 }

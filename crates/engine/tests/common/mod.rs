@@ -38,17 +38,14 @@ pub(crate) fn engines() -> impl Iterator<Item = Kind> {
 }
 
 /// The states of all vertices after a run of a program, and the report that all hosts agree on.
-pub(crate) fn run_program<P>(
+pub(crate) fn run_program<P: VertexProgram>(
     cluster: &mut Cluster,
     parts: &[Partition],
     how: How,
-    program: &P,
-) -> (Vec<P::State>, RunReport)
-where
-    P: VertexProgram + Clone,
-{
+    program: impl Fn() -> P + Sync,
+) -> (Vec<P::State>, RunReport) {
     on_all(cluster, parts, how, |part, substrate| {
-        let mut engine = how.engine.program(program.clone(), part);
+        let mut engine = how.engine.program(program(), part);
         let report = run(&mut *engine, substrate, how.limits, &mut ())?;
         Ok((engine.states().to_vec(), report))
     })

@@ -94,6 +94,31 @@ pub(crate) fn owners(parts: &[Partition]) -> Vec<HostId> {
     owners
 }
 
+/// Number of proxies each vertex has.
+pub(crate) fn copies(parts: &[Partition]) -> Vec<u64> {
+    let mut copies = vec![0; parts[0].num_vertices() as usize];
+    for part in parts {
+        proxies(part).for_each(|proxy| copies[part.global(proxy).0 as usize] += 1);
+    }
+    copies
+}
+
+/// Values of masters by vertex, from what every host returns for its proxies.
+pub(crate) fn by_vertex<V: Copy + Default>(parts: &[Partition], hosts: &[Vec<V>]) -> Vec<V> {
+    let mut all = vec![V::default(); parts[0].num_vertices() as usize];
+    for (part, values) in parts.iter().zip(hosts) {
+        for master in proxies(part).take(part.num_masters()) {
+            all[part.global(master).0 as usize] = values[master.index()];
+        }
+    }
+    all
+}
+
+/// Values of all proxies of a host.
+pub(crate) fn values_of<R: Reduction>(part: &Partition, field: &CpuField<R>) -> Vec<R::Value> {
+    proxies(part).map(|proxy| field.get(proxy)).collect()
+}
+
 /// Folds a value into a proxy's as an engine does, and marks it updated.
 pub(crate) fn write<R: Reduction>(field: &CpuField<R>, proxy: LocalId, value: R::Value) {
     field.fold(proxy, value);

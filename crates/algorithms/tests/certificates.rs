@@ -1,0 +1,232 @@
+//! Certificates tell right answers from wrong ones: every planted error is found, whoever holds
+//! it, and nothing is said about answers that are right.
+
+mod common;
+
+use common::nasty::{graph_of, nasty_graphs};
+use common::partition;
+use parton_algorithms::bfs::Bfs;
+use parton_algorithms::components::Components;
+use parton_algorithms::pagerank::PageRank;
+use parton_algorithms::sssp::Sssp;
+use parton_algorithms::{ALL, Algorithm, Error, Job, Options, Values};
+use parton_graph::{Graph, LocalId, with_csr};
+use parton_net::Cluster;
+use parton_partition::Input;
+use parton_sync::{Optimize, Substrate};
+
+/// What is said about each of these columns, put in the place of the algorithm's own.
+fn verdicts(
+    cluster: &mut Cluster,
+    graph: &Graph,
+    algorithm: &dyn Algorithm,
+    policy: &str,
+    claims: &[Values],
+) -> Vec<Option<String>> {
+    let input = Input::from(graph.clone());
+    let options = Options::default();
+    let launched = cluster.launch(|net| -> Result<_, Error> {
+        let partition = partition(net, &input, policy)?;
+        let mut substrate = Substrate::new(&partition, net, Optimize::ALL);
+        let mut job = Job { substrate: &mut substrate, options: &options, watch: &mut () };
+        let mut answer = algorithm.run(&mut job)?;
+        let mut verdicts = vec![algorithm.check(&mut job, &answer)?];
+        let masters = (0..partition.num_masters() as u32).map(LocalId);
+        let masters: Vec<_> = masters.map(|m| partition.global(m).0 as usize).collect();
+        for claim in claims {
+            answer.columns[0].values = pick(claim, &masters);
+            verdicts.push(algorithm.check(&mut job, &answer)?);
+        }
+        Ok(verdicts)
+    });
+    let mut hosts = launched.unwrap_or_else(|e| panic!("{}, {policy}: {e}", algorithm.name()));
+    assert!(hosts.iter().all(|verdicts| *verdicts == hosts[0]), "one verdict");
+    let own = hosts[0].remove(0);
+    assert_eq!(own, None, "{} on its own answer, {policy}", algorithm.name());
+    hosts.swap_remove(0)
+}
+
+fn pick(values: &Values, places: &[usize]) -> Values {
+    match values {
+        Values::U32(all) => Values::U32(places.iter().map(|&p| all[p]).collect()),
+        Values::U64(all) => Values::U64(places.iter().map(|&p| all[p]).collect()),
+        Values::F64(all) => Values::F64(places.iter().map(|&p| all[p]).collect()),
+        Values::Vertices(all) => Values::Vertices(places.iter().map(|&p| all[p]).collect()),
+    }
+}
+
+/// The same values but for these; `None` is out of reach.
+fn with(values: &Values, changes: &[(usize, Option<f64>)]) -> Values {
+    let mut values = values.clone();
+    for &(place, new) in changes {
+        match &mut values {
+            Values::U32(all) | Values::Vertices(all) => {
+                all[place] = new.map_or(u32::MAX, |new| new as u32);
+            }
+            Values::U64(all) => all[place] = new.map_or(u64::MAX, |new| new as u64),
+            Values::F64(all) => all[place] = new.unwrap_or(f64::INFINITY),
+        }
+    }
+    values
+}
+
+/// Every way to have one wrong label: more, less, a neighbour's, none, some where there is none.
+fn single_errors(graph: &Graph, right: &Values) -> Vec<Values> {
+    let mut ends = Vec::new();
+    with_csr!(&graph.adjacency, csr => {
+        for source in csr.vertices() {
+            ends.extend(csr.targets(source).iter().map(|target| (source.index(), target.index())));
+        }
+    });
+    let mut errors = Vec::new();
+    for vertex in 0..right.len() {
+        let label = right.real(vertex);
+        let mut others = vec![None, Some(0.0), Some(7.0), label.map(|label| label + 1.0)];
+        others.push(label.filter(|&label| label >= 1.0).map(|label| label - 1.0));
+        for &(s, d) in ends.iter().filter(|(s, d)| *s == vertex || *d == vertex) {
+            others.push(right.real(if s == vertex { d } else { s }));
+        }
+        others.retain(|other| *other != label);
+        others.sort_by(|a, b| a.partial_cmp(b).expect("numbers"));
+        others.dedup();
+        errors.extend(others.into_iter().map(|other| with(right, &[(vertex, other)])));
+    }
+    errors
+}
+
+fn right_answer(graph: &Graph, algorithm: &dyn Algorithm) -> Values {
+    let columns = algorithm.reference(graph, &Options::default()).expect("an oracle that answers");
+    columns.into_iter().next().expect("one column").values
+}
+
+/// The right answer passes; each of these does not.
+fn expect_errors(graph: &Graph, algorithm: &dyn Algorithm, errors: &[Values]) {
+    let claims: Vec<_> = [right_answer(graph, algorithm)].iter().chain(errors).cloned().collect();
+    for hosts in [1, 3] {
+        let mut cluster = Cluster::local(hosts).threads_per_host(1);
+        for policy in ["oec", "iec", "hvc", "random"] {
+            let verdicts = verdicts(&mut cluster, graph, algorithm, policy, &claims);
+            let what = format!("{}, {hosts} hosts, {policy}", algorithm.name());
+            assert_eq!(verdicts[0], None, "{what}: the right answer");
+            for (verdict, claim) in verdicts.iter().zip(&claims).skip(1) {
+                assert!(verdict.is_some(), "{what}: nothing is said about {claim:?}");
+            }
+        }
+    }
+}
+
+/// Two components joined only by direction, weights that tie, and a vertex on its own.
+fn map() -> Graph {
+    let edges = [
+        (0, 1, 2),
+        (0, 2, 1),
+        (2, 1, 1),
+        (1, 3, 4),
+        (2, 3, 5),
+        (3, 4, 0),
+        (4, 3, 0),
+        (4, 5, 1),
+        (5, 0, 3),
+        (6, 5, 1),
+        (7, 8, 1),
+        (8, 7, 1),
+        (8, 9, 2),
+        (9, 9, 1),
+        (7, 9, 3),
+        (7, 9, 4),
+    ];
+    graph_of(11, &edges.map(|(s, d, w): (u32, u32, u32)| (s, d, w)))
+}
+
+#[test]
+fn single_wrong_labels() {
+    for algorithm in [&Bfs as &dyn Algorithm, &Sssp, &Components] {
+        for graph in [map(), nasty_graphs().swap_remove(11).1] {
+            if graph.num_vertices() > 20 && algorithm.name() != "sssp" {
+                continue;
+            }
+            let mut errors = single_errors(&graph, &right_answer(&graph, algorithm));
+            assert!(errors.len() > 20);
+            // Of a large graph some: all are of the same few kinds.
+            errors = errors.into_iter().step_by(1 + graph.num_vertices() / 12).collect();
+            expect_errors(&graph, algorithm, &errors);
+        }
+    }
+}
+
+/// Vertices on a cycle of weight 0 vouch for each other's distance, but nothing leads there.
+#[test]
+fn distances_out_of_nowhere() {
+    let ring = [(2, 3, 0), (3, 4, 0), (4, 2, 0), (4, 5, 1)];
+    let graph = graph_of(6, &[&[(0, 1, 3u32), (0, 1, 4), (0, 1, 5)][..], &ring].concat());
+    let right = right_answer(&graph, &Sssp);
+    let claim = |distance: f64| {
+        let ring = [2, 3, 4].map(|vertex| (vertex, Some(distance)));
+        let all: Vec<_> = ring.into_iter().chain([(5, Some(distance + 1.0))]).collect();
+        with(&right, &all)
+    };
+    expect_errors(&graph, &Sssp, &[claim(0.0), claim(1.0), claim(3.0), claim(50.0)]);
+}
+
+/// Everything one step too far, or too near: each vertex but the root agrees with its neighbours.
+#[test]
+fn shifted_levels() {
+    let graph = graph_of(5, &[(0, 1, ()), (1, 2, ()), (2, 3, ()), (3, 4, ()), (0, 2, ())]);
+    let right = right_answer(&graph, &Bfs);
+    let shifted = |by: f64| {
+        let all = (1..5).map(|v| (v, right.real(v).map(|level| level + by)));
+        with(&right, &all.collect::<Vec<_>>())
+    };
+    let none = with(&right, &[0, 1, 2, 3, 4].map(|vertex| (vertex, None)));
+    expect_errors(&graph, &Bfs, &[shifted(1.0), shifted(-1.0), none]);
+}
+
+#[test]
+fn components_merged_and_split() {
+    let graph = map();
+    let right = &right_answer(&graph, &Components);
+    let members = |label: f64| (0..11).filter(move |&v| right.real(v) == Some(label));
+    let name_all = |of: f64, label: f64| {
+        with(right, &members(of).map(|vertex| (vertex, Some(label))).collect::<Vec<_>>())
+    };
+    let everything = with(right, &(0..11).map(|v| (v, Some(0.0))).collect::<Vec<_>>());
+    // Parts that hang together by one edge, each named by its least vertex.
+    let split = with(right, &[(5, Some(5.0)), (6, Some(5.0))]);
+    let one_leaves = with(right, &[(6, Some(6.0))]);
+    let errors =
+        [name_all(7.0, 0.0), name_all(0.0, 7.0), name_all(7.0, 8.0), everything, split, one_leaves];
+    expect_errors(&graph, &Components, &errors);
+}
+
+#[test]
+fn wrong_ranks() {
+    let graph = map();
+    let right = right_answer(&graph, &PageRank);
+    let scaled = |vertex: usize, by: f64| {
+        let Values::F64(ranks) = &right else { unreachable!("ranks are real numbers") };
+        with(&right, &[(vertex, Some(ranks[vertex] * by))])
+    };
+    let all = |change: &dyn Fn(f64) -> f64| {
+        let changed = (0..11).map(|v| (v, right.real(v).map(change)));
+        with(&right, &changed.collect::<Vec<_>>())
+    };
+    let mut errors: Vec<_> =
+        (0..11).flat_map(|v| [1.001, 0.999, 2.0, 0.0].map(|by| scaled(v, by))).collect();
+    errors.push(all(&|rank| rank * 0.999));
+    errors.push(all(&|rank| rank * 11.0));
+    errors.push(all(&|_| 1.0 / 11.0));
+    // As much in all, but not where it belongs.
+    let moved = [(0, right.real(0).map(|r| r + 0.001)), (9, right.real(9).map(|r| r - 0.001))];
+    errors.push(with(&right, &moved));
+    errors.push(with(&right, &[(3, Some(f64::NAN))]));
+    expect_errors(&graph, &PageRank, &errors);
+}
+
+#[test]
+fn right_answers_pass() {
+    for (_, graph) in nasty_graphs() {
+        for algorithm in ALL {
+            expect_errors(&graph, *algorithm, &[]);
+        }
+    }
+}
