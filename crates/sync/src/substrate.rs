@@ -43,9 +43,9 @@ impl Optimize {
 
 /// Channel of all messages between proxies.
 const CHANNEL: u16 = 0x20;
-/// Places of one message at most. Longer routes take several messages, so that none is ever near
-/// what a transport or a 32-bit count can carry.
-const PLACES_PER_MESSAGE: usize = 1 << 26;
+/// Bytes of values of one message at most. Longer routes take several messages, so that none is
+/// ever near what a transport or a 32-bit count can carry.
+const BYTES_PER_MESSAGE: usize = 1 << 29;
 
 /// Values that are not updated are looked at when more than one in so many is: a few bytes are
 /// not worth the time of all places of a route.
@@ -81,7 +81,7 @@ impl<'a> Substrate<'a> {
             optimize,
             translation,
             exchanges: 0,
-            places_per_message: PLACES_PER_MESSAGE,
+            places_per_message: usize::MAX,
             sent: vec![Volume::default(); hosts],
             outgoing: Outgoing::default(),
         }
@@ -91,6 +91,11 @@ impl<'a> Substrate<'a> {
     pub fn with_places_per_message(mut self, places: usize) -> Self {
         self.places_per_message = places.max(1);
         self
+    }
+
+    /// Places of one message at most, whatever is updated: both ends split a route the same way.
+    fn places_per_message(&self, shape: Shape) -> usize {
+        (BYTES_PER_MESSAGE / shape.kind.bytes().max(1)).clamp(1, self.places_per_message)
     }
 
     /// Makes a field agree everywhere it is read after it was written at one end of edges.
@@ -166,7 +171,7 @@ impl<'a> Substrate<'a> {
         phase: Phase,
         route: &Route<'_>,
     ) -> Result<()> {
-        for piece in route.pieces(self.places_per_message) {
+        for piece in route.pieces(self.places_per_message(field.shape())) {
             self.outgoing.clear();
             field.extract(piece.clone(), Which::Updated, &mut self.outgoing);
             let (bytes, size) = match self.optimize.temporal {
@@ -193,12 +198,12 @@ impl<'a> Substrate<'a> {
         phase: Phase,
         route: &Route<'_>,
     ) -> Result<()> {
-        let kind = field.shape().kind;
-        for piece in route.pieces(self.places_per_message) {
+        let shape = field.shape();
+        for piece in route.pieces(self.places_per_message(shape)) {
             let bytes = self.net.receive(peer, tag)?;
             let wire = |error| Error::Wire { from: peer, error };
             let Decoded { places, values } =
-                encode::decode(kind, piece.len(), &bytes).map_err(wire)?;
+                encode::decode(shape.kind, piece.len(), &bytes).map_err(wire)?;
             let mut apply = |route: Route<'_>, places: Places<'_>| match phase {
                 Phase::Reduce => field.reduce(route, places, &values),
                 Phase::Broadcast => field.set(route, places, &values),
