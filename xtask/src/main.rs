@@ -10,6 +10,8 @@ const USAGE: &str = "\
 cargo xtask test                     everything that must pass: format, lints, tests, docs
 cargo xtask bench load [OPTIONS]     loading and generating, beside other libraries
 cargo xtask bench net                messages and collectives between hosts, runs of the simulator
+cargo xtask bench volume --data DIR  bytes on the wire beside D-Galois's, on two real graphs
+cargo xtask bench overhead           what the substrate costs a host that is alone
 cargo xtask bench wire               encoding and decoding messages
 cargo xtask fuzz [TARGET] [SECONDS]  coverage-guided fuzzing of readers and messages, on stable Rust";
 

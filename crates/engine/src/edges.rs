@@ -44,6 +44,18 @@ impl<'a, W: Weight> EdgeView<'a, W> {
         let weights = self.weights[range.clone()].iter().copied();
         self.targets[range].iter().copied().zip(weights)
     }
+
+    /// Calls `visit` with each of a vertex's edges: the other end and the weight.
+    #[inline]
+    pub fn each(&self, vertex: LocalId, mut visit: impl FnMut(LocalId, W)) {
+        if size_of::<W>() > 0 {
+            return self.edges(vertex).for_each(|(other, weight)| visit(other, weight));
+        }
+        let (start, end) = (self.offsets[vertex.index()], self.offsets[vertex.index() + 1]);
+        for &other in &self.targets[start as usize..end as usize] {
+            visit(other, W::default());
+        }
+    }
 }
 
 /// Weights as another type; the same type is not copied, and `()` takes no memory.

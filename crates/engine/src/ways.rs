@@ -46,7 +46,7 @@ impl<'a, W: Weight> Ways<'a, W> {
     #[inline]
     pub fn each(&self, vertex: LocalId, mut visit: impl FnMut(LocalId, W)) {
         for way in &self.0 {
-            way.edges(vertex).for_each(|(other, weight)| visit(other, weight));
+            way.each(vertex, &mut visit);
         }
     }
 
