@@ -10,6 +10,7 @@ const USAGE: &str = "\
 cargo xtask test                     everything that must pass: format, lints, tests, docs
 cargo xtask bench load [OPTIONS]     loading and generating, beside other libraries
 cargo xtask bench net                messages and collectives between hosts, runs of the simulator
+cargo xtask bench partition          partitioning, beside building one CSR
 cargo xtask bench volume --data DIR  bytes on the wire beside D-Galois's, on two real graphs
 cargo xtask bench overhead           what the substrate costs a host that is alone
 cargo xtask bench wire               encoding and decoding messages
