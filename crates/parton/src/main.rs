@@ -3,6 +3,9 @@
 mod commands;
 mod exit;
 mod input;
+mod job;
+mod options;
+mod plot;
 mod show;
 mod signals;
 mod watch;
