@@ -12,7 +12,8 @@ const MOST_BARS: usize = 180;
 const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;max-width:760px;margin:2em auto;\
     padding:0 1em;color:#222}h1{font-size:1.4em}h2{font-size:1.1em;margin:1.6em 0 .2em}\
     th{text-align:left;padding-right:1.5em;font-weight:600;vertical-align:top}\
-    td,th{padding-right:1em}.wide td+td,.wide th+th{text-align:right}.key{margin-right:1em}\
+    td,th{padding-right:1em}.wide{display:block;overflow-x:auto;white-space:nowrap;font-size:.8em}\
+    .key{margin-right:1em}\
     .key::before{content:\"\";display:inline-block;width:.8em;height:.8em;margin-right:.4em;\
     background:var(--c)}";
 
