@@ -76,7 +76,7 @@ impl From<algorithms::Error> for Failure {
         match error {
             algorithms::Error::Sync(sync::Error::Net(error)) => error.into(),
             algorithms::Error::Request(message) => Failure::usage(message),
-            algorithms::Error::Data(message) => Failure { message, code: BAD_DATA },
+            algorithms::Error::Data(message) => Failure::bad_data(message),
             other => Failure::bug(other.to_string()),
         }
     }
@@ -115,6 +115,11 @@ impl Failure {
     /// Reading or writing failed.
     pub(crate) fn io(message: impl Into<String>) -> Self {
         Failure { message: message.into(), code: IO }
+    }
+
+    /// What was read is not what it should be.
+    pub(crate) fn bad_data(message: impl Into<String>) -> Self {
+        Failure { message: message.into(), code: BAD_DATA }
     }
 
     /// The run ended before its values were final.

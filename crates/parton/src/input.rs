@@ -25,7 +25,7 @@ pub(crate) struct Input {
 }
 
 /// How to understand an input.
-#[derive(Args)]
+#[derive(Args, Clone)]
 #[command(next_help_heading = "Reading")]
 pub(crate) struct Reading {
     /// The format, when looking at the input gets it wrong (see `parton list`)
@@ -58,7 +58,7 @@ pub(crate) struct Reading {
 }
 
 /// What to change in the graph once it is there.
-#[derive(Args)]
+#[derive(Args, Clone)]
 #[command(next_help_heading = "Changing")]
 pub(crate) struct Cleaning {
     /// Take every edge as undirected: add the other direction where it is missing
@@ -288,6 +288,16 @@ impl Cleaning {
         } = self;
         let flags = [undirected, directed, simple, drop_self_loops, sort, transpose];
         *weights == Weights::File && merge.is_none() && flags.iter().all(|flag| !**flag)
+    }
+
+    /// Where weights come from, if not from the file.
+    pub(crate) fn weights_given(&self) -> Option<String> {
+        match self.weights {
+            Weights::File => None,
+            Weights::None => Some("none".into()),
+            Weights::Unit => Some("unit".into()),
+            Weights::Random { low, high, seed } => Some(format!("random:{low}..{high},{seed}")),
+        }
     }
 
     fn direction(&self) -> Option<Direction> {

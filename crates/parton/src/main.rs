@@ -3,6 +3,9 @@
 mod commands;
 mod exit;
 mod input;
+mod job;
+mod options;
+mod plot;
 mod show;
 mod signals;
 mod watch;
@@ -24,7 +27,7 @@ struct Arguments {
     #[command(subcommand)]
     command: Command,
 
-    /// Threads to use, in `run` those of each host [default: all cores, shared by the hosts]
+    /// Threads to use, in `run` and `bench` those of each host [default: all cores, shared by the hosts]
     #[arg(long, global = true, value_name = "T")]
     threads: Option<NonZeroUsize>,
 
@@ -45,6 +48,8 @@ enum Command {
     Generate(commands::generate::Generate),
     /// Cut a graph over hosts and say how good the cut is
     Partition(commands::partition::Partition),
+    /// Measure algorithms on graphs, by engines and numbers of hosts; or compare two measurements
+    Bench(commands::bench::Bench),
     /// List the algorithms, engines, policies, file formats and generators Parton knows
     List(commands::list::List),
 }
@@ -57,6 +62,7 @@ impl Command {
             Command::Convert(convert) => convert.run(watch)?.into(),
             Command::Generate(generate) => generate.run(watch)?.into(),
             Command::Partition(partition) => partition.run(watch)?.into(),
+            Command::Bench(bench) => bench.run(watch, threads)?.into(),
             Command::List(list) => list.run().into(),
         })
     }
@@ -70,6 +76,7 @@ fn main() -> ExitCode {
     if let Some(threads) = threads {
         let groups = match &command {
             Command::Run(run) => run.hosts(),
+            Command::Bench(bench) => bench.most_hosts(),
             _ => 1,
         };
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.get() * groups);

@@ -28,6 +28,36 @@ pub(crate) fn bytes(value: u64) -> String {
     }
 }
 
+/// A short time with three digits or more: `12.3 ms`.
+pub(crate) fn seconds(value: f64) -> String {
+    match value {
+        _ if value < 0.999_5e-3 => format!("{:.1} µs", value * 1e6),
+        _ if value < 0.999_5 => format!("{:.2} ms", value * 1e3),
+        _ => format!("{value:.3} s"),
+    }
+}
+
+/// Columns as wide as they must be, two spaces apart: the first `names` to the left, numbers to
+/// the right.
+pub(crate) fn table(names: usize, head: &[&str], rows: &[Vec<String>]) -> String {
+    let length = |text: &str| text.chars().count();
+    let widest = |column: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(column)).map(|cell| length(cell));
+        cells.chain([length(head[column])]).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..head.len()).map(widest).collect();
+    let mut text = String::new();
+    let head = head.iter().map(|&title| title.to_owned()).collect::<Vec<_>>();
+    for row in std::iter::once(&head).chain(rows) {
+        let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, width))| {
+            if column < names { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
+        });
+        text += cells.collect::<Vec<_>>().join("  ").trim_end();
+        text.push('\n');
+    }
+    text
+}
+
 /// A bar of `value` on a scale where `max` fills `width` characters; what is not zero shows.
 pub(crate) fn bar(value: u64, max: u64, width: usize) -> String {
     /// Blocks of one to eight eighths.
@@ -56,6 +86,18 @@ mod tests {
     fn bytes_are_short() {
         let shown = [0, 999, 1_000, 12_345_678, 999_960_000, 5_000_000_000_000_000].map(bytes);
         assert_eq!(shown, ["0 bytes", "999 bytes", "1.0 kB", "12.3 MB", "1.0 GB", "5000.0 TB"]);
+    }
+
+    #[test]
+    fn seconds_are_short() {
+        let shown = [0.0, 12.34e-6, 0.0123456, 0.9996, 61.5].map(seconds);
+        assert_eq!(shown, ["0.0 µs", "12.3 µs", "12.35 ms", "1.000 s", "61.500 s"]);
+    }
+
+    #[test]
+    fn tables_are_as_wide_as_they_must_be() {
+        let rows = [vec!["bfs".into(), "1".into()], vec!["µ".into(), "100".into()]];
+        assert_eq!(table(1, &["name", "n"], &rows), "name    n\nbfs     1\nµ     100\n");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use parton::graph::{formats, generate};
 use parton::partition::policies;
 use parton::{algorithms, output};
 
-use super::run::spelled;
+use crate::options::spelled;
 
 /// List the algorithms, engines, policies, file formats and generators Parton knows.
 #[derive(Args)]

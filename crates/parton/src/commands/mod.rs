@@ -1,5 +1,6 @@
 //! The subcommands, one per file.
 
+pub(crate) mod bench;
 pub(crate) mod convert;
 pub(crate) mod generate;
 pub(crate) mod inspect;

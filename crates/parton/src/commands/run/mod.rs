@@ -4,17 +4,15 @@
 
 mod hosts;
 mod html;
-mod options;
 mod report;
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use clap::Args;
 use parton::algorithms;
 use parton::graph::save::Output;
-use parton::net::Cluster;
 use parton::output::{self, Table};
 use parton::partition::saved::Manifest;
 use parton::sync::Optimize;
@@ -22,10 +20,10 @@ use parton::sync::Optimize;
 use super::partition::Cutting;
 use crate::exit::{Done, Failure};
 use crate::input::Input;
+use crate::job::{self, AUTO, Cut, Task};
+use crate::options::{self, Own};
 use crate::watch::Watch;
-use hosts::{Cut, Work};
-use options::Own;
-pub(crate) use options::spelled;
+use hosts::Work;
 use report::{Report, Request};
 
 /// Run an algorithm on a graph that is cut over hosts.
@@ -86,14 +84,8 @@ pub(crate) struct Run {
     input: Input,
 }
 
-/// The value that leaves a choice to Parton.
-const AUTO: &str = "auto";
 /// The only pace so far.
 const PACE: &str = "bsp";
-/// Up to so many hosts, fewer copies count more than fewer peers.
-const FEW_HOSTS: usize = 16;
-/// Hosts of one process cannot go missing unnoticed, and a round on a large graph may take long.
-const PATIENCE: Duration = Duration::from_secs(24 * 60 * 60);
 
 impl Run {
     /// Number of hosts, as far as the arguments say.
@@ -103,6 +95,7 @@ impl Run {
 
     pub(crate) fn run(self, watch: &Watch, threads: Option<NonZeroUsize>) -> Result<Done, Failure> {
         let algorithm = algorithms::by_name(&self.algorithm)?;
+        self.own.check(&[algorithm])?;
         let options = self.own.options(algorithm, &self.engine, self.max_rounds)?;
         let format = self.output.as_deref().map(output::by_ending).transpose()?;
         for path in [&self.output, &self.report].into_iter().flatten() {
@@ -115,10 +108,10 @@ impl Run {
         };
         let (policy, why) = match &saved {
             Some(saved) => (saved.policy(), Some("as saved")),
-            None if self.policy == AUTO => choose_policy(hosts),
+            None if self.policy == AUTO => job::choose_policy(hosts),
             None => (&self.policy[..], None),
         };
-        let threads = threads.map_or_else(|| (cores() / hosts).max(1), NonZeroUsize::get);
+        let threads = job::threads_per_host(threads, hosts);
         let request = Request {
             algorithm: algorithm.name(),
             graph: self.input.graph.clone(),
@@ -131,25 +124,23 @@ impl Run {
 
         let plan = self.cutting.plan(policy);
         let start = Instant::now();
-        let cut = match &saved {
-            Some(_) => Cut::Saved(self.input.graph.clone().into()),
+        let input = match &saved {
+            Some(_) => None,
             None => {
                 plan.check(hosts)?;
-                Cut::Planned(Box::new(self.input.open(watch)?), plan)
+                Some(self.input.open(watch)?)
             }
+        };
+        let cut = match &input {
+            Some(input) => Cut::Planned(input, plan),
+            None => Cut::Saved(Path::new(&self.input.graph)),
         };
         let load_seconds = start.elapsed().as_secs_f64();
 
-        let work = Work {
-            cut,
-            algorithm,
-            options,
-            optimize: request.optimize,
-            verify: self.verify,
-            format,
-            watch,
-        };
-        let mut cluster = Cluster::local(hosts).threads_per_host(threads).patience(PATIENCE);
+        let task =
+            Task { algorithm, options: &options, optimize: request.optimize, verify: self.verify };
+        let work = Work { cut, task, format, watch };
+        let mut cluster = job::cluster(hosts, threads);
         let mut outcomes = cluster.launch(|net| work.on_host(net))?;
         let parts: Vec<_> = outcomes.iter_mut().filter_map(|host| host.part.take()).collect();
         let report = Report::new(request, load_seconds, outcomes);
@@ -230,22 +221,9 @@ fn trouble(complaint: Option<&str>, stopped: Option<&str>, limited: bool) -> Opt
     }
 }
 
-/// A policy for so many hosts, and why.
-fn choose_policy(hosts: usize) -> (&'static str, Option<&'static str>) {
-    match hosts {
-        1 => ("oec", Some("one host holds everything")),
-        2..=FEW_HOSTS => ("oec", Some("for up to 16 hosts: few copies, nothing to broadcast")),
-        _ => ("cvc", Some("for more than 16 hosts: each talks to its row and column only")),
-    }
-}
-
 fn optimize(name: &str) -> Optimize {
     let named = Optimize::NAMES.iter().find(|(known, _)| *known == name);
     named.map_or(Optimize::ALL, |(_, optimize)| *optimize)
-}
-
-fn cores() -> usize {
-    std::thread::available_parallelism().map_or(1, NonZeroUsize::get)
 }
 
 #[cfg(test)]
@@ -262,13 +240,5 @@ mod tests {
         assert_eq!(code(Some("wrong"), Some("stopped"), true), Some(3));
         assert_eq!(code(None, Some("stopped"), false), Some(3));
         assert_eq!(code(None, Some("stopped"), true), None);
-    }
-
-    #[test]
-    fn the_policy_follows_the_hosts() {
-        assert_eq!(
-            [1, 2, 16, 17].map(|hosts| choose_policy(hosts).0),
-            ["oec", "oec", "oec", "cvc"]
-        );
     }
 }

@@ -4,10 +4,11 @@ use parton::algorithms::{Fact, Id};
 use parton::engine::{HostReport, RoundReport, RunReport};
 use parton::graph::error::printable;
 use parton::partition::quality::{Quality, Share};
-use parton::sync::{Optimize, Volume};
+use parton::sync::Optimize;
 use serde_json::{Map, Value, json};
 
-use super::hosts::{HostRun, Verdict};
+use super::hosts::HostRun;
+use crate::job::{Finished, Verdict, bytes_as_json};
 use crate::show;
 
 /// What was asked for, and chosen where nothing was asked.
@@ -48,9 +49,11 @@ impl Report {
     /// From what all hosts have done.
     pub(super) fn new(request: Request, load: f64, mut hosts: Vec<HostRun>) -> Self {
         let slowest = |seconds: fn(&HostRun) -> f64| hosts.iter().map(seconds).fold(0.0, f64::max);
-        let (partition, setup) = (slowest(|h| h.partition_seconds), slowest(|h| h.setup_seconds));
+        let (partition, setup) =
+            (slowest(|h| h.partition_seconds), slowest(|h| h.finished.setup_seconds));
         // The rest is the same on all hosts.
-        let HostRun { quality, policy_note, answer, verdict, .. } = hosts.swap_remove(0);
+        let HostRun { quality, policy_note, finished, .. } = hosts.swap_remove(0);
+        let Finished { answer, verdict, .. } = finished;
         let policy_note = policy_note.map(|note| format!("{}: {note}", request.policy));
         Report {
             seconds: Seconds { load, partition, setup, run: answer.report.seconds },
@@ -131,11 +134,7 @@ impl Report {
             "per_host": per_host.collect::<Vec<_>>(),
             "memory_peak_bytes": self.memory_peak,
             "result": result.collect::<Map<_, _>>(),
-            "verified": match self.verdict {
-                Verdict::NotAsked => None,
-                Verdict::Right => Some(true),
-                Verdict::Wrong(_) => Some(false),
-            },
+            "verified": self.verdict.is_right(),
         })
     }
 
@@ -202,10 +201,6 @@ impl Report {
         }
         rows
     }
-}
-
-fn bytes_as_json(sent: &Volume) -> Value {
-    json!({ "values": sent.values(), "metadata": sent.metadata(), "total": sent.total() })
 }
 
 fn round_as_json(number: u64, round: &RoundReport) -> Value {

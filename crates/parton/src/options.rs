@@ -1,4 +1,4 @@
-//! Options that some algorithms know and others do not.
+//! Options that some algorithms know and others do not, and the names users choose from.
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
@@ -6,13 +6,13 @@ use parton::algorithms::{self, Algorithm, Dangling, Options, Root};
 use parton::engine::engines::{self, Kind};
 use parton::sync::Optimize;
 
-use super::AUTO;
 use crate::exit::Failure;
+use crate::job::AUTO;
 
 /// What only some algorithms know.
 #[derive(Args)]
 #[command(next_help_heading = "Algorithm's own (see `parton list`)")]
-pub(super) struct Own {
+pub(crate) struct Own {
     /// Where a search starts: an original id [default: max-degree, the vertex of most out-edges]
     #[arg(long, value_name = "max-degree|ID")]
     root: Option<String>,
@@ -37,57 +37,77 @@ pub(super) struct Own {
 const MAX_DEGREE: &str = "max-degree";
 
 fn parse_dangling(text: &str) -> Result<Dangling, String> {
-    match text {
-        "redistribute" => Ok(Dangling::Redistribute),
-        "drop" => Ok(Dangling::Drop),
-        _ => Err("expected redistribute or drop".into()),
+    let all = [Dangling::Redistribute, Dangling::Drop];
+    let named = all.into_iter().find(|dangling| dangling_name(*dangling) == text);
+    named.ok_or_else(|| "expected redistribute or drop".into())
+}
+
+fn dangling_name(dangling: Dangling) -> &'static str {
+    match dangling {
+        Dangling::Redistribute => "redistribute",
+        Dangling::Drop => "drop",
     }
 }
 
 /// Names of algorithms.
-pub(super) fn algorithms() -> PossibleValuesParser {
+pub(crate) fn algorithms() -> PossibleValuesParser {
     algorithms::ALL.iter().map(|algorithm| algorithm.name()).collect::<Vec<_>>().into()
 }
 
 /// Names of engines.
-pub(super) fn engines() -> PossibleValuesParser {
+pub(crate) fn engines() -> PossibleValuesParser {
     let all = engines::ALL.iter().map(|(_, name, _)| *name);
     std::iter::once(AUTO).chain(all).collect::<Vec<_>>().into()
 }
 
 /// Names of optimisations.
-pub(super) fn optimizations() -> PossibleValuesParser {
+pub(crate) fn optimizations() -> PossibleValuesParser {
     Optimize::NAMES.map(|(name, _)| name).into()
 }
 
 impl Own {
+    /// What was asked, by the names that users write.
+    pub(crate) fn given(&self) -> Vec<(&'static str, String)> {
+        let Own { root, tolerance, damping, dangling, unnormalized } = self;
+        let given = [
+            ("root", root.clone()),
+            ("tolerance", tolerance.map(|change| change.to_string())),
+            ("damping", damping.map(|share| share.to_string())),
+            ("dangling", dangling.map(|dangling| dangling_name(dangling).into())),
+            ("unnormalized", unnormalized.then(|| "yes".into())),
+        ];
+        given.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+    }
+
+    /// Refuses an option that none of these algorithms knows.
+    pub(crate) fn check(&self, algorithms: &[&dyn Algorithm]) -> Result<(), Failure> {
+        let knows = |name| algorithms.iter().any(|algorithm| algorithm.options().contains(&name));
+        let Some((name, _)) = self.given().into_iter().find(|(name, _)| !knows(name)) else {
+            return Ok(());
+        };
+        let known = algorithms.iter().map(|algorithm| {
+            let subject = if algorithms.len() == 1 { "it" } else { algorithm.name() };
+            match algorithm.options() {
+                [] => format!("{subject} has no options of its own"),
+                known => format!("{subject} knows {}", spelled(known)),
+            }
+        });
+        let names: Vec<_> = algorithms.iter().map(|algorithm| algorithm.name()).collect();
+        Err(Failure::usage(format!(
+            "--{name} means nothing to {}: {}",
+            names.join(", "),
+            known.collect::<Vec<_>>().join("; ")
+        )))
+    }
+
     /// Everything asked of an algorithm, if it makes sense for it.
-    pub(super) fn options(
+    pub(crate) fn options(
         &self,
         algorithm: &dyn Algorithm,
         engine: &str,
         max_rounds: Option<u64>,
     ) -> Result<Options, Failure> {
         let Own { root, tolerance, damping, dangling, unnormalized } = self;
-        let given = [
-            ("root", root.is_some()),
-            ("tolerance", tolerance.is_some()),
-            ("damping", damping.is_some()),
-            ("dangling", dangling.is_some()),
-            ("unnormalized", *unnormalized),
-        ];
-        let known = algorithm.options();
-        let stranger = given.iter().find(|(name, given)| *given && !known.contains(name));
-        if let Some((name, _)) = stranger {
-            let known = match known {
-                [] => "has no options of its own".into(),
-                _ => format!("knows {}", spelled(known)),
-            };
-            let algorithm = algorithm.name();
-            return Err(Failure::usage(format!(
-                "--{name} means nothing to {algorithm}: it {known}"
-            )));
-        }
         let usual = Options::default();
         let options = Options {
             engine: Kind::by_name(engine),

@@ -1,0 +1,201 @@
+//! Taking the samples of one graph: everything is cut once, then all configurations take turns.
+//!
+//! Turns (A B C A B C, never A A B B C C), so that a neighbour that is busy for a while slows all
+//! of them alike.
+
+use std::collections::BTreeSet;
+use std::time::Instant;
+
+use parton::algorithms::{Algorithm, Options};
+use parton::engine::RunReport;
+use parton::engine::engines::Kind;
+use parton::graph::progress::Progress;
+use parton::net::Cluster;
+use parton::partition::quality::Quality;
+use parton::partition::{Input as Shared, Partition, Plan};
+use parton::sync::Optimize;
+
+use super::results::{Key, Row};
+use super::samples::Samples;
+use crate::exit::Failure;
+use crate::input::Input;
+use crate::job::{self, AUTO, Cut, Task, Verdict};
+use crate::watch::Watch;
+
+/// One configuration on any graph.
+pub(super) struct Case {
+    pub(super) algorithm: &'static dyn Algorithm,
+    /// As asked.
+    pub(super) engine: String,
+    pub(super) options: Options,
+    pub(super) hosts: usize,
+    pub(super) threads: usize,
+}
+
+/// How to measure.
+pub(super) struct Measure<'m> {
+    pub(super) cases: &'m [Case],
+    /// As asked.
+    pub(super) policy: &'m str,
+    pub(super) repetitions: usize,
+    pub(super) verify: bool,
+    pub(super) watch: &'m Watch,
+}
+
+/// A graph cut over some hosts, who are there to run on it.
+struct Stage {
+    cluster: Cluster,
+    parts: Vec<Partition>,
+    quality: Quality,
+    policy: String,
+    seconds: f64,
+}
+
+/// One repetition.
+struct Turn {
+    setup_seconds: f64,
+    report: RunReport,
+    engine: Kind,
+    verdict: Verdict,
+}
+
+/// The policy for so many hosts.
+pub(super) fn policy(asked: &str, hosts: usize) -> &str {
+    if asked == AUTO { job::choose_policy(hosts).0 } else { asked }
+}
+
+impl Measure<'_> {
+    /// All samples of one graph.
+    pub(super) fn graph(&self, input: &Input) -> Result<Vec<Row>, Failure> {
+        let start = Instant::now();
+        let shared = Shared::from(input.load(self.watch)?);
+        let load_seconds = start.elapsed().as_secs_f64();
+        let mut stages: Vec<Stage> = Vec::new();
+        for case in self.cases {
+            if !stages.iter().any(|stage| stage.fits(case)) {
+                stages.push(self.stage(&shared, case)?);
+            }
+        }
+        // The parts hold all that is needed.
+        drop(shared);
+
+        let runs = self.cases.len() * self.repetitions;
+        self.watch.stage("bench", Some(runs as u64));
+        let mut turns: Vec<Vec<Turn>> = self.cases.iter().map(|_| Vec::new()).collect();
+        let mut notes = BTreeSet::new();
+        for repetition in 0..self.repetitions {
+            for (case, turns) in self.cases.iter().zip(&mut turns) {
+                let stage = stages.iter_mut().find(|stage| stage.fits(case));
+                let stage = stage.ok_or_else(|| Failure::bug("a case without its parts"))?;
+                turns.push(stage.turn(case, self.verify && repetition == 0, &mut notes)?);
+                self.watch.advance(1);
+            }
+        }
+        notes.iter().for_each(|note| self.watch.note(note));
+        let rows = self.cases.iter().zip(turns).map(|(case, turns)| {
+            let stage = stages.iter().find(|stage| stage.fits(case));
+            let stage = stage.ok_or_else(|| Failure::bug("a case without its parts"))?;
+            self.row(&input.graph, load_seconds, case, stage, turns)
+        });
+        rows.collect()
+    }
+
+    /// Cuts the graph for a case, and others of as many hosts.
+    fn stage(&self, shared: &Shared, case: &Case) -> Result<Stage, Failure> {
+        let policy = policy(self.policy, case.hosts);
+        let cut = Cut::Planned(shared, Plan::new(policy));
+        let mut cluster = job::cluster(case.hosts, case.threads);
+        let outcome = cluster.launch(|net| -> Result<_, Failure> {
+            let (part, seconds) = cut.on_host(net)?;
+            let quality = Quality::measure(net, &part)?;
+            Ok((part, seconds, quality))
+        })?;
+        let seconds = outcome.iter().map(|(_, seconds, _)| *seconds).fold(0.0, f64::max);
+        let mut parts = Vec::new();
+        let mut measured = None;
+        for (part, _, quality) in outcome {
+            parts.push(part);
+            measured = Some(quality);
+        }
+        let quality = measured.ok_or_else(|| Failure::bug("a cluster without hosts"))?;
+        Ok(Stage { cluster, parts, quality, policy: policy.into(), seconds })
+    }
+
+    fn row(
+        &self,
+        graph: &str,
+        load_seconds: f64,
+        case: &Case,
+        stage: &Stage,
+        turns: Vec<Turn>,
+    ) -> Result<Row, Failure> {
+        let what = format!("{} on {graph}", case.algorithm.name());
+        let setup_seconds = turns.iter().map(|turn| turn.setup_seconds).collect();
+        let run_seconds = turns.iter().map(|turn| turn.report.seconds).collect();
+        let verified = turns.first().and_then(|turn| turn.verdict.is_right());
+        let best = turns.into_iter().min_by(|a, b| a.report.seconds.total_cmp(&b.report.seconds));
+        let (Some(best), Some(run_seconds)) = (best, Samples::new(run_seconds)) else {
+            return Err(Failure::bug(format!("{what}: nothing was measured")));
+        };
+        if !best.report.converged {
+            self.watch.warn(&format!(
+                "{what} by {} on hosts: {}: stopped before the values were final",
+                case.engine, case.hosts
+            ));
+        }
+        Ok(Row {
+            key: Key {
+                algorithm: case.algorithm.name().into(),
+                graph: graph.into(),
+                engine: case.engine.clone(),
+                hosts: case.hosts,
+                threads: case.threads,
+                policy: self.policy.into(),
+            },
+            vertices: stage.quality.vertices,
+            edges: stage.quality.edges,
+            engine_used: best.engine.name(),
+            policy_used: stage.policy.clone(),
+            replication: stage.quality.replication(),
+            load_seconds,
+            partition_seconds: stage.seconds,
+            setup_seconds,
+            run_seconds,
+            report: best.report,
+            verified,
+        })
+    }
+}
+
+impl Stage {
+    fn fits(&self, case: &Case) -> bool {
+        self.parts.len() == case.hosts
+    }
+
+    /// Runs a case once.
+    fn turn(
+        &mut self,
+        case: &Case,
+        verify: bool,
+        notes: &mut BTreeSet<String>,
+    ) -> Result<Turn, Failure> {
+        let Case { algorithm, options, .. } = case;
+        let task = Task { algorithm: *algorithm, options, optimize: Optimize::ALL, verify };
+        let parts = &self.parts;
+        let work = |net: &mut parton::net::Net| {
+            let part = &parts[net.host().index()];
+            task.on_host(net, part, &mut ())
+        };
+        let mut hosts = self.cluster.launch(work)?;
+        let setup_seconds = hosts.iter().map(|host| host.setup_seconds).fold(0.0, f64::max);
+        // The rest is the same on all hosts.
+        let first = hosts.swap_remove(0);
+        let (answer, verdict) = (first.answer, first.verdict);
+        if let (Verdict::Wrong(complaint), true) = (&verdict, answer.report.converged) {
+            let (name, engine) = (algorithm.name(), answer.engine.name());
+            return Err(Failure::bug(format!("{name} by {engine}: wrong answer: {complaint}")));
+        }
+        notes.extend(answer.notes);
+        Ok(Turn { setup_seconds, report: answer.report, engine: answer.engine, verdict })
+    }
+}

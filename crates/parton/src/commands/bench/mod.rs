@@ -1,0 +1,255 @@
+//! `parton bench`: algorithms × graphs × engines × hosts, measured in turns; and what changed
+//! between two such measurements.
+//!
+//! Many hosts that are slower than one are no gain, so one host is always measured, too, by the
+//! engines asked for and by the one that suits.
+
+mod against;
+mod measure;
+mod results;
+mod samples;
+
+use std::num::{NonZeroU16, NonZeroUsize};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use parton::algorithms::{self, Algorithm};
+use parton::engine::engines::Kind;
+use parton::graph::save::Output;
+use parton::partition::Plan;
+use parton::partition::saved::Manifest;
+
+use crate::exit::Failure;
+use crate::input::{Cleaning, Input, Reading};
+use crate::job::{self, AUTO};
+use crate::options::{self, Own};
+use crate::watch::Watch;
+use measure::{Case, Measure};
+use results::Results;
+
+/// Measure algorithms on graphs, by engines and numbers of hosts; or compare two measurements.
+#[derive(Args)]
+pub(crate) struct Bench {
+    /// Graphs: files, folders or generators such as rmat:18
+    #[arg(required_unless_present = "against", value_name = "GRAPH")]
+    graphs: Vec<String>,
+
+    /// What to compute [default: all there are]
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = options::algorithms())]
+    algorithms: Vec<String>,
+
+    /// Engines; of several, those that do not fit an algorithm are left out
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',', default_value = AUTO, value_parser = options::engines())]
+    engines: Vec<String>,
+
+    /// Numbers of hosts, all in this process; 1 is always measured, too
+    #[arg(long, value_name = "N,…", value_delimiter = ',', default_value = "1")]
+    hosts: Vec<NonZeroU16>,
+
+    /// How to cut the graphs (see `parton list`)
+    #[arg(long, value_name = "NAME", default_value = AUTO)]
+    policy: String,
+
+    /// How often each is measured; all take turns
+    #[arg(long, value_name = "N", default_value = "3")]
+    repetitions: NonZeroUsize,
+
+    /// Stop every run after so many rounds, final or not
+    #[arg(long, value_name = "N")]
+    max_rounds: Option<u64>,
+
+    /// Prove every answer right once, outside the time that is measured
+    #[arg(long)]
+    verify: bool,
+
+    /// Write all samples as JSON
+    #[arg(long, value_name = "FILE.json")]
+    output: Option<PathBuf>,
+
+    /// Draw the best times, alone or in a page with the table
+    #[arg(long, value_name = "FILE.svg|FILE.html")]
+    plot: Option<PathBuf>,
+
+    /// Print JSON instead of a table
+    #[arg(long)]
+    json: bool,
+
+    /// Measure nothing; say what changed between two files that --output wrote
+    #[arg(long, num_args = 2, value_names = ["OLD.json", "NEW.json"], conflicts_with_all = [
+        "graphs", "algorithms", "engines", "hosts", "policy", "repetitions", "max_rounds",
+        "verify", "output", "plot", "Own", "Reading", "Cleaning",
+    ])]
+    against: Option<Vec<PathBuf>>,
+
+    #[command(flatten)]
+    own: Own,
+
+    #[command(flatten)]
+    reading: Reading,
+
+    // Last, as its headings would take in what follows.
+    #[command(flatten)]
+    cleaning: Cleaning,
+}
+
+/// What a plot is drawn as, by the ending of its file.
+type Drawing = fn(&Results) -> String;
+
+impl Bench {
+    /// The largest number of hosts.
+    pub(crate) fn most_hosts(&self) -> usize {
+        self.hosts.iter().map(|hosts| hosts.get().into()).max().unwrap_or(1)
+    }
+
+    pub(crate) fn run(
+        self,
+        watch: &Watch,
+        threads: Option<NonZeroUsize>,
+    ) -> Result<String, Failure> {
+        if let Some([old, new]) = self.against.as_deref() {
+            return against::compare(old, new, self.json);
+        }
+        let drawing = self.plot.as_deref().map(drawing).transpose()?;
+        for path in [&self.output, &self.plot].into_iter().flatten() {
+            Output::check(path)?;
+        }
+        let cases = self.cases(threads, watch)?;
+        for hosts in cases.iter().map(|case| case.hosts) {
+            Plan::new(measure::policy(&self.policy, hosts)).check(hosts)?;
+        }
+        let inputs = self.inputs()?;
+        let repetitions = self.repetitions.get();
+        let measure = Measure {
+            cases: &cases,
+            policy: &self.policy,
+            repetitions,
+            verify: self.verify,
+            watch,
+        };
+        let mut rows = Vec::new();
+        for input in &inputs {
+            let (graph, cases) = (&input.graph, cases.len());
+            watch.note(&format!("{graph}: {cases} configurations × {repetitions} …"));
+            rows.extend(measure.graph(input)?);
+        }
+        let results = Results { repetitions, options: self.given(), rows };
+        if let Some(path) = &self.output {
+            write(path, &format!("{:#}\n", results.as_json()), watch)?;
+        }
+        if let (Some(path), Some(drawing)) = (&self.plot, drawing) {
+            write(path, &drawing(&results), watch)?;
+        }
+        Ok(match self.json {
+            true => format!("{:#}\n", results.as_json()),
+            false => results.as_text(),
+        })
+    }
+
+    /// All configurations, in the order they take turns.
+    fn cases(&self, threads: Option<NonZeroUsize>, watch: &Watch) -> Result<Vec<Case>, Failure> {
+        let algorithms: Vec<&'static dyn Algorithm> = match &unique(&self.algorithms)[..] {
+            [] => algorithms::ALL.to_vec(),
+            names => {
+                names.iter().map(|name| algorithms::by_name(name)).collect::<Result<_, _>>()?
+            }
+        };
+        self.own.check(&algorithms)?;
+        let engines = unique(&self.engines);
+        let mut hosts: Vec<usize> = self.hosts.iter().map(|hosts| hosts.get().into()).collect();
+        hosts.push(1);
+        hosts.sort_unstable();
+        hosts.dedup();
+
+        let mut cases = Vec::new();
+        for algorithm in algorithms {
+            let mut fit = Vec::new();
+            for engine in &engines {
+                match self.own.options(algorithm, engine, self.max_rounds) {
+                    Ok(options) => fit.push((engine.clone(), options)),
+                    Err(unfit) if engines.len() > 1 && !fits(engine, algorithm) => {
+                        watch.note(&format!("left out: {unfit}"));
+                    }
+                    Err(failure) => return Err(failure),
+                }
+            }
+            for &hosts in &hosts {
+                let mut engines = fit.clone();
+                if hosts == 1 && self.most_hosts() > 1 && !fit.is_empty() {
+                    // Several hosts by a poor engine must not look good beside one by the same.
+                    let suits = self.own.options(algorithm, AUTO, self.max_rounds)?;
+                    if !engines.iter().any(|(engine, _)| engine == AUTO) {
+                        engines.insert(0, (AUTO.into(), suits));
+                    }
+                }
+                let threads = job::threads_per_host(threads, hosts);
+                cases.extend(engines.into_iter().map(|(engine, options)| Case {
+                    algorithm,
+                    engine,
+                    options,
+                    hosts,
+                    threads,
+                }));
+            }
+        }
+        match cases.is_empty() {
+            true => Err(Failure::usage("none of these engines can run any of these algorithms")),
+            false => Ok(cases),
+        }
+    }
+
+    fn inputs(&self) -> Result<Vec<Input>, Failure> {
+        let graphs = unique(&self.graphs).into_iter();
+        let input = |graph: String| {
+            if Manifest::find(Path::new(&graph))?.is_some() {
+                return Err(Failure::usage(format!(
+                    "{graph}: a saved partition has its hosts already; name the graph it is of"
+                )));
+            }
+            let (reading, cleaning) = (self.reading.clone(), self.cleaning.clone());
+            Ok(Input { graph, reading, cleaning })
+        };
+        graphs.map(input).collect()
+    }
+
+    /// What was asked that changes what is measured, other than by the columns of the table.
+    fn given(&self) -> Vec<(&'static str, String)> {
+        let mut given = self.own.given();
+        given.extend(self.max_rounds.map(|rounds| ("max-rounds", rounds.to_string())));
+        given.extend(self.cleaning.weights_given().map(|weights| ("weights", weights)));
+        given
+    }
+}
+
+fn fits(engine: &str, algorithm: &dyn Algorithm) -> bool {
+    Kind::by_name(engine).is_none_or(|kind| algorithm.engines().contains(&kind))
+}
+
+/// What was said twice is measured once.
+fn unique(names: &[String]) -> Vec<String> {
+    let mut unique: Vec<String> = Vec::new();
+    for name in names {
+        if !unique.contains(name) {
+            unique.push(name.clone());
+        }
+    }
+    unique
+}
+
+fn drawing(path: &Path) -> Result<Drawing, Failure> {
+    match path.extension().and_then(|ending| ending.to_str()) {
+        Some("svg") => Ok(Results::as_svg),
+        Some("html") => Ok(Results::as_page),
+        _ => Err(Failure::usage(format!(
+            "--plot: expected a name that ends in .svg or .html, found {}",
+            path.display()
+        ))),
+    }
+}
+
+fn write(path: &Path, text: &str, watch: &Watch) -> Result<(), Failure> {
+    let mut file = Output::create(path)?;
+    file.write(text.as_bytes())?;
+    file.commit()?;
+    watch.note(&format!("wrote {}", path.display()));
+    Ok(())
+}

@@ -1,0 +1,150 @@
+//! An algorithm on hosts of this process: what `run` does once and `bench` many times.
+
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use parton::algorithms::{Algorithm, Answer, Job, Options};
+use parton::engine;
+use parton::net::{Cluster, Net};
+use parton::partition::{Input, Partition, Plan};
+use parton::sync::{Optimize, Substrate, Volume};
+use serde_json::{Value, json};
+
+use crate::exit::Failure;
+
+/// The value that leaves a choice to Parton.
+pub(crate) const AUTO: &str = "auto";
+/// Up to so many hosts, fewer copies count more than fewer peers.
+const FEW_HOSTS: usize = 16;
+/// Hosts of one process cannot go missing unnoticed, and a round on a large graph may take long.
+const PATIENCE: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Where a host's part of the graph comes from.
+pub(crate) enum Cut<'c> {
+    /// It is cut now.
+    Planned(&'c Input, Plan),
+    /// It was cut before, into this folder.
+    Saved(&'c Path),
+}
+
+/// What to compute on a part that is there.
+pub(crate) struct Task<'t> {
+    pub(crate) algorithm: &'static dyn Algorithm,
+    pub(crate) options: &'t Options,
+    pub(crate) optimize: Optimize,
+    pub(crate) verify: bool,
+}
+
+/// What came of a task on one host.
+pub(crate) struct Finished {
+    pub(crate) setup_seconds: f64,
+    pub(crate) answer: Answer,
+    pub(crate) verdict: Verdict,
+}
+
+/// What came of the proof, the same on all hosts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// Nobody asked for it.
+    NotAsked,
+    /// The answer is right.
+    Right,
+    /// What is wrong.
+    Wrong(String),
+}
+
+impl Verdict {
+    /// Whether the answer is right, if anybody asked.
+    pub(crate) fn is_right(&self) -> Option<bool> {
+        match self {
+            Verdict::NotAsked => None,
+            Verdict::Right => Some(true),
+            Verdict::Wrong(_) => Some(false),
+        }
+    }
+}
+
+impl Cut<'_> {
+    /// This host's part, and the seconds until all hosts had theirs. Every host must call this.
+    pub(crate) fn on_host(&self, net: &mut Net) -> Result<(Partition, f64), Failure> {
+        net.barrier()?;
+        let start = Instant::now();
+        let partition = match self {
+            Cut::Planned(input, plan) => Partition::build(net, input, plan)?,
+            Cut::Saved(folder) => Partition::load(net, folder)?,
+        };
+        net.barrier()?;
+        Ok((partition, start.elapsed().as_secs_f64()))
+    }
+}
+
+impl Task<'_> {
+    /// One host's share of the work. Every host must call this.
+    pub(crate) fn on_host(
+        &self,
+        net: &mut Net,
+        partition: &Partition,
+        watch: &mut dyn engine::Watch,
+    ) -> Result<Finished, Failure> {
+        let start = Instant::now();
+        let mut substrate = Substrate::new(partition, net, self.optimize);
+        let substrate_seconds = start.elapsed().as_secs_f64();
+        let job = &mut Job { substrate: &mut substrate, options: self.options, watch };
+        let answer = self.algorithm.run(job)?;
+        let verdict = match self.verify {
+            true => self.verify(&mut substrate, &answer)?,
+            false => Verdict::NotAsked,
+        };
+        let setup_seconds = substrate_seconds + answer.setup_seconds;
+        Ok(Finished { setup_seconds, answer, verdict })
+    }
+
+    fn verify(&self, substrate: &mut Substrate<'_>, answer: &Answer) -> Result<Verdict, Failure> {
+        let job = &mut Job { substrate, options: self.options, watch: &mut () };
+        let complaint = self.algorithm.check(job, answer)?;
+        Ok(complaint.map_or(Verdict::Right, Verdict::Wrong))
+    }
+}
+
+/// Hosts in this process.
+pub(crate) fn cluster(hosts: usize, threads: usize) -> Cluster {
+    Cluster::local(hosts).threads_per_host(threads).patience(PATIENCE)
+}
+
+/// Threads of each host: as asked, or its share of the cores.
+pub(crate) fn threads_per_host(asked: Option<NonZeroUsize>, hosts: usize) -> usize {
+    asked.map_or_else(|| (cores() / hosts).max(1), NonZeroUsize::get)
+}
+
+/// Cores that this process may use.
+pub(crate) fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, NonZeroUsize::get)
+}
+
+/// What hosts sent each other, under the names that all reports use.
+pub(crate) fn bytes_as_json(sent: &Volume) -> Value {
+    json!({ "values": sent.values(), "metadata": sent.metadata(), "total": sent.total() })
+}
+
+/// A policy for so many hosts, and why.
+pub(crate) fn choose_policy(hosts: usize) -> (&'static str, Option<&'static str>) {
+    match hosts {
+        1 => ("oec", Some("one host holds everything")),
+        2..=FEW_HOSTS => ("oec", Some("for up to 16 hosts: few copies, nothing to broadcast")),
+        _ => ("cvc", Some("for more than 16 hosts: each talks to its row and column only")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_policy_follows_the_hosts() {
+        assert_eq!(
+            [1, 2, 16, 17].map(|hosts| choose_policy(hosts).0),
+            ["oec", "oec", "oec", "cvc"]
+        );
+    }
+}
