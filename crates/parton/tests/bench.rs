@@ -106,7 +106,9 @@ fn several_hosts_stand_beside_the_best_single_one() {
     }
     for row in &rows[2..] {
         assert_eq!(row["single_host"]["seconds"], single);
-        assert_eq!(row["single_host"]["ratio"], best(row) / single);
+        // Numbers read back from JSON may be off in the last bit.
+        let ratio = row["single_host"]["ratio"].as_f64().unwrap();
+        assert!((ratio * single / best(row) - 1.0).abs() < 1e-9, "{row}");
         assert!(row["bytes"]["total"].as_u64().unwrap() > 0);
     }
     // Without several hosts nothing is added.

@@ -65,8 +65,8 @@ fn text(outcomes: &[Outcome<'_>]) -> String {
     let rows: Vec<_> = outcomes.iter().map(Outcome::cells).collect();
     let mut text = show::table(6, &head, &rows);
     text += &format!(
-        "\nfaster, slower: of at least {FEWEST} samples each, all on one side, and the best more \
-         than {:.0} % apart\n",
+        "\nfaster, slower: of at least {FEWEST} samples each, all on one side, and the best further \
+         apart than {:.0} % and than either median is from its best\n",
         MARGIN * 100.0
     );
     text

@@ -1,10 +1,13 @@
 //! Repeated measurements of one thing, and when two of them differ.
 //!
-//! The rule is meant to stay silent rather than to be wrong. Times of one thing are skewed and
-//! come from a shared machine, so no distribution is assumed: one measurement is faster than
-//! another only if *all* its samples are, and its best by more than processes differ for reasons
-//! of their own (layout of memory, clock, neighbours). By chance alone, all of 3 samples are below
-//! all of 3 others once in 20 times, of 5 and 5 once in 252.
+//! Times of one thing are skewed and come from a shared machine, so no distribution is assumed:
+//! one measurement is faster than another only if *all* its samples are, and its best by more than
+//! a margin and by more than either side scatters. A side that was disturbed in most repetitions
+//! has no best time worth comparing, though its range may lie apart.
+//!
+//! What the rule cannot see is how one process as a whole differs from another (layout of memory,
+//! clock, neighbours), as each side is of one process: `docs/benchmarking.md` has how often it is
+//! wrong.
 
 /// Seconds of every repetition, in the order they were taken; at least one.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,7 +26,7 @@ pub(super) enum Change {
 
 /// With fewer samples on a side there is no telling how far they scatter.
 pub(super) const FEWEST: usize = 3;
-/// The least difference between bests that counts.
+/// The least difference between bests that counts, as a part of the smaller.
 pub(super) const MARGIN: f64 = 0.05;
 
 impl Samples {
@@ -61,10 +64,16 @@ impl Samples {
         self.worst() / self.best()
     }
 
+    /// The median over the best: what a usual repetition loses. One bad repetition does not count.
+    fn scatter(&self) -> f64 {
+        self.median() / self.best()
+    }
+
     /// How these stand to older ones.
     pub(super) fn against(&self, old: &Samples) -> Change {
+        let margin = self.scatter().max(old.scatter()).max(1.0 + MARGIN);
         let beats = |one: &Samples, other: &Samples| {
-            one.worst() < other.best() && one.best() * (1.0 + MARGIN) < other.best()
+            one.worst() < other.best() && one.best() * margin < other.best()
         };
         if self.0.len().min(old.0.len()) < FEWEST {
             Change::TooFew
@@ -138,6 +147,18 @@ mod tests {
         assert_eq!(samples(&[0.95, 0.95, 0.95]).against(&old), Change::Faster);
         assert_eq!(samples(&[1.04, 1.04, 1.04]).against(&old), Change::Noise);
         assert_eq!(samples(&[1.06, 1.06, 1.06]).against(&old), Change::Slower);
+    }
+
+    #[test]
+    fn a_difference_counts_only_beyond_the_scatter() {
+        // Disturbed in most repetitions: its best may be far from what it could be.
+        let disturbed = samples(&[1.0, 9.0, 13.0]);
+        assert_eq!(samples(&[0.8, 0.85, 0.9]).against(&disturbed), Change::Noise);
+        assert_eq!(disturbed.against(&samples(&[0.8, 0.85, 0.9])), Change::Noise);
+        assert_eq!(samples(&[0.1, 0.1, 0.1]).against(&disturbed), Change::Faster);
+        // Disturbed once: the other two agree.
+        let once = samples(&[1.0, 1.01, 13.0]);
+        assert_eq!(samples(&[0.8, 0.81, 0.9]).against(&once), Change::Faster);
     }
 
     #[test]
