@@ -43,9 +43,10 @@ fn both_ways<P: Relaxation<Label: Debug>>(graph: &Graph, program: impl Fn() -> P
         let parts = partition(graph, policy, hosts);
         for engine in engines() {
             let how = How::new(engine);
-            let (direct, _) = run_relaxation(&mut local(hosts), &parts, how, &program());
-            let (general, _) = run_program(&mut local(hosts), &parts, how, &program);
+            let (direct, first) = run_relaxation(&mut local(hosts), &parts, how, &program());
+            let (general, second) = run_program(&mut local(hosts), &parts, how, &program);
             assert_eq!(direct, general, "{engine:?}, {hosts} hosts");
+            assert!(first.converged && second.converged, "{engine:?}, {hosts} hosts");
         }
     }
 }

@@ -8,6 +8,7 @@
 //! | 16 partial sums · 20–28 roots, lone vertices, infinity, counts, rounds, ranks · 38 weights | `parton-algorithms` traps |
 //! | 17 thresholds per proxy | cannot be: only masters apply, `parton-engine` |
 //! | 18 fields read at both ends · 19 cores | `model.rs` for the pairs of ends; no such algorithm yet |
+//! | 30 alignment | `wire.rs` |
 //! | 31 scratch memory of one peer · 39 duplicates on a device | no devices yet; places are distinct by decoding, `wire.rs` |
 //! | 33 ranges that share a word | also `vertex_set.rs` in `parton-graph` |
 //! | 34 order of lists, 35 assignments | also `parton-partition`, whose setup compares checksums |
@@ -22,12 +23,11 @@ use common::{
 use parton_graph::LocalId;
 use parton_net::{Cluster, HostId};
 use parton_partition::{End, Partition};
-use parton_sync::encode::{DecodedPlaces, Plan, decode};
 use parton_sync::reduction::{Latest, Max, Min, Or, Sum};
 use parton_sync::value::Number;
 use parton_sync::{
-    CpuField, Delivery, Field, Optimize, Outgoing, Phase, Places, Reduction, Route, Substrate,
-    ValueKind, Volume, Which,
+    CpuField, Delivery, Field, Optimize, Outgoing, Phase, Reduction, Route, Substrate, Volume,
+    Which,
 };
 
 fn accumulator<R: Reduction>(part: &Partition) -> CpuField<R> {
@@ -302,28 +302,6 @@ fn trap_29_long_routes_are_split() {
     let mut volume = Volume { reduce_values: u64::from(u32::MAX), ..Volume::default() };
     volume += Volume { broadcast_metadata: 1 << 40, ..volume };
     assert_eq!(volume.total(), 2 * u64::from(u32::MAX) + (1 << 40));
-}
-
-/// Values may lie anywhere in a message: it is read the same from an odd address.
-#[test]
-fn trap_30_messages_need_no_alignment() {
-    let values: Vec<u64> = (0..9).map(|i| i * 0x0123_4567_89ab).collect();
-    let bytes = bytemuck::cast_slice(&values);
-    let places = [0, 3, 4, 9, 10, 11, 30, 31, 32];
-    for kind in [ValueKind::U64, ValueKind::Plain(8)] {
-        let message = Plan::new(kind, 40, Places::Some(&places), bytes).write();
-        for shift in 0..8 {
-            let shifted = [&vec![0xff; shift][..], &message].concat();
-            let decoded = decode(kind, 40, &shifted[shift..]).expect("our message");
-            assert_eq!(decoded.places, DecodedPlaces::Some(places.to_vec()));
-            assert_eq!(*decoded.values, *bytes);
-            let mut field = CpuField::<Sum<u64>>::accumulator(50);
-            let shifted = [&vec![0xff; shift][..], bytes].concat();
-            field.reduce(Route::Range(5..45), Places::Some(&places), &shifted[shift..]);
-            let found: Vec<u64> = places.iter().map(|p| field.get(LocalId(5 + p))).collect();
-            assert_eq!(found, values);
-        }
-    }
 }
 
 /// Every host has a mirror of the same hub: their messages meet at one master, and hosts with many

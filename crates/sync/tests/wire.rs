@@ -4,9 +4,12 @@
 mod judge;
 
 use judge::{PREFIX, judge, samples};
+use parton_graph::LocalId;
 use parton_sync::encode::{
     DecodedPlaces, Places, Plan, Size, ValueKind, WireError, decode, write_with_ids,
 };
+use parton_sync::reduction::Sum;
+use parton_sync::{CpuField, Field, Route};
 use proptest::prelude::*;
 
 fn bytes_of_u32(values: impl IntoIterator<Item = u32>) -> Vec<u8> {
@@ -112,6 +115,28 @@ fn a_count_is_checked_before_memory_is_taken() {
         let message = [&[mode, 0, 0, 0, 0xff, 0xff, 0xff, 0xff][..], &[0; 20]].concat();
         for kind in [ValueKind::Plain(0), ValueKind::U64] {
             assert!(decode(kind, len, &message).is_err(), "mode {mode} {kind:?}");
+        }
+    }
+}
+
+/// Values may lie anywhere in a message: it is read the same from an odd address.
+#[test]
+fn trap_30_messages_need_no_alignment() {
+    let values: Vec<u64> = (0..9).map(|i| i * 0x0123_4567_89ab).collect();
+    let bytes = bytemuck::cast_slice(&values);
+    let places = [0, 3, 4, 9, 10, 11, 30, 31, 32];
+    for kind in [ValueKind::U64, ValueKind::Plain(8)] {
+        let message = Plan::new(kind, 40, Places::Some(&places), bytes).write();
+        for shift in 0..8 {
+            let shifted = [&vec![0xff; shift][..], &message].concat();
+            let decoded = decode(kind, 40, &shifted[shift..]).expect("our message");
+            assert_eq!(decoded.places, DecodedPlaces::Some(places.to_vec()));
+            assert_eq!(*decoded.values, *bytes);
+            let mut field = CpuField::<Sum<u64>>::accumulator(50);
+            let shifted = [&vec![0xff; shift][..], bytes].concat();
+            field.reduce(Route::Range(5..45), Places::Some(&places), &shifted[shift..]);
+            let found: Vec<u64> = places.iter().map(|p| field.get(LocalId(5 + p))).collect();
+            assert_eq!(found, values);
         }
     }
 }

@@ -27,8 +27,10 @@ pub(crate) struct How {
 }
 
 impl How {
+    /// With more rounds than any program here takes: one that would never end fails instead.
     pub(crate) fn new(engine: Kind) -> Self {
-        How { engine, optimize: Optimize::ALL, limits: Limits::default() }
+        let limits = Limits { max_rounds: Some(1000) };
+        How { engine, optimize: Optimize::ALL, limits }
     }
 }
 
