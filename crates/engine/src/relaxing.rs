@@ -14,8 +14,11 @@ use crate::ways::Ways;
 
 /// Below so many edges threads cost more than they bring.
 pub(crate) const FEW_EDGES: u64 = 1 << 13;
-/// Vertices that a thread takes at a time where it looks at all.
+/// Vertices that a thread takes at a time where it looks at all. Threads must not take half of
+/// what is left, as they would by themselves: the vertices with most edges come first.
 pub(crate) const PIECE: usize = 1 << 12;
+/// The same of a frontier.
+pub(crate) const FRONTIER_PIECE: usize = 1 << 8;
 
 /// Labels of a host's proxies, and the edges they take.
 pub struct Relaxing<'a, P: Relaxation> {
@@ -119,7 +122,7 @@ impl<'a, P: Relaxation> Relaxing<'a, P> {
         if edges < FEW_EDGES {
             self.frontier.iter().for_each(spread);
         } else {
-            self.frontier.par_iter().for_each(spread);
+            self.frontier.par_iter().with_max_len(FRONTIER_PIECE).for_each(spread);
         }
     }
 
@@ -153,7 +156,7 @@ impl<'a, P: Relaxation> Relaxing<'a, P> {
             (label != old, looked)
         };
         let proxies = self.labels.num_proxies();
-        let words = (0..proxies.div_ceil(64)).into_par_iter().with_min_len(PIECE / 64);
+        let words = (0..proxies.div_ceil(64)).into_par_iter().with_max_len(PIECE / 64);
         let look_at_word = |word: usize| -> u64 {
             let (mut better, mut looked) = (0u64, 0);
             for proxy in word * 64..proxies.min((word + 1) * 64) {

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use crate::engine::{Engine, Tally};
 use crate::engines::Stepper;
 use crate::program::{Accumulated, Vertex, VertexProgram};
-use crate::relaxing::{FEW_EDGES, PIECE};
+use crate::relaxing::{FEW_EDGES, FRONTIER_PIECE, PIECE};
 use crate::strategy::Strategy;
 use crate::ways::Ways;
 
@@ -102,7 +102,8 @@ impl<'a, P: VertexProgram> Stepping<'a, P> {
         } else if P::Reduction::ORDERED {
             self.push_in_order(deliver);
         } else {
-            self.frontier.par_iter().for_each(|&vertex| self.each_message(vertex, deliver));
+            let pieces = self.frontier.par_iter().with_max_len(FRONTIER_PIECE);
+            pieces.for_each(|&vertex| self.each_message(vertex, deliver));
         }
     }
 
@@ -180,7 +181,7 @@ impl<'a, P: VertexProgram> Stepping<'a, P> {
             any
         };
         let proxies = self.partition.num_proxies();
-        let words = (0..proxies.div_ceil(64)).into_par_iter().with_min_len(PIECE / 64);
+        let words = (0..proxies.div_ceil(64)).into_par_iter().with_max_len(PIECE / 64);
         words.for_each(|word| {
             let mut got = 0;
             for proxy in word * 64..proxies.min((word + 1) * 64) {

@@ -8,7 +8,7 @@ use parton_graph::LocalId;
 use rayon::prelude::*;
 
 use crate::program::Relaxation;
-use crate::relaxing::{FEW_EDGES, Relaxing};
+use crate::relaxing::{FEW_EDGES, FRONTIER_PIECE, Relaxing};
 use crate::strategy::Strategy;
 
 #[derive(Default)]
@@ -68,7 +68,8 @@ impl Strategy for Delta {
             if edges < FEW_EDGES {
                 batch.iter().for_each(|&vertex| spread(&mut buckets, 0, vertex));
             } else {
-                let found = batch.par_iter().fold(Buckets::default, |mut buckets, &vertex| {
+                let pieces = batch.par_iter().with_max_len(FRONTIER_PIECE);
+                let found = pieces.fold(Buckets::default, |mut buckets, &vertex| {
                     spread(&mut buckets, current, vertex);
                     buckets
                 });

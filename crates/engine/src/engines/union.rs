@@ -70,7 +70,7 @@ impl<'a, P: Relaxation> Union<'a, P> {
     /// Joins the ends of all edges, then gives every component the best of its members' labels.
     fn join_all(&mut self) {
         let vertices = self.edges.num_vertices();
-        let all = || (0..vertices as u32).into_par_iter().with_min_len(PIECE).map(LocalId);
+        let all = || (0..vertices as u32).into_par_iter().with_max_len(PIECE).map(LocalId);
         let (edges, joined) = (&self.edges, &self.joined);
         for number in 0..FIRST_EDGES {
             all().for_each(|vertex| {
@@ -216,7 +216,7 @@ impl Joined {
 
     /// Makes every vertex the child of its representative.
     fn flatten(&self) {
-        (0..self.parents.len() as u32).into_par_iter().with_min_len(PIECE).for_each(|vertex| {
+        (0..self.parents.len() as u32).into_par_iter().with_max_len(PIECE).for_each(|vertex| {
             let representative = self.representative(vertex);
             self.parents[vertex as usize].store(representative, Ordering::Relaxed);
         });
