@@ -54,8 +54,8 @@ impl Delta {
     }
 }
 
-/// Mean weights per bucket, times the mean degree. Measured: wider buckets spread more labels in
-/// vain, narrower ones leave less to do at a time.
+/// Mean weights per bucket, times the mean degree: wider buckets spread more labels in vain,
+/// narrower ones leave less to do at a time.
 const DELTA_FACTOR: f64 = 8.0;
 
 impl<D, W> Distances<D, W> {
