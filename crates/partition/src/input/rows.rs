@@ -29,7 +29,11 @@ pub(super) fn of_graph(net: &Net, graph: &Graph) -> Result<Share> {
     let offset = |vertex: u64| Ok(offsets[vertex as usize]);
     let sizes = (graph.num_vertices() as u64, graph.num_edges());
     let readers = even_rows(net.num_hosts(), sizes, offset)?;
-    Ok(Share::of_rows(copied(graph, readers.of(net.host())), readers))
+    let rows = match net.num_hosts() {
+        1 => Rows { first: 0, adjacency: graph.adjacency.clone() },
+        _ => copied(graph, readers.of(net.host())),
+    };
+    Ok(Share::of_rows(rows, readers))
 }
 
 /// Blocks of rows with about equally many edges and vertices. Any host finds them alone.
