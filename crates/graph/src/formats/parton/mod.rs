@@ -205,7 +205,7 @@ impl Loader<'_> {
             let problem = format!("the sources of vertex {v} do not ascend");
             return Err(self.error(Kind::Sources, edge, problem));
         }
-        let out_sum = edge_sum(out_edges, |v, end, weight| edge_hash(v, end, weight));
+        let out_sum = edge_sum(out_edges, edge_hash);
         let in_sum = edge_sum(&in_edges, |v, end, weight| edge_hash(end, v, weight));
         if out_sum != in_sum {
             let problem = "not the edges of the graph turned around".into();
