@@ -107,12 +107,15 @@ impl<'a, P: Relaxation> Proof<'a, P> {
                 return 0;
             }
             let mut count = 0;
-            let soon = |target| self.labels.cells().prefetch(target);
-            self.ways.rows().each_in_turn(source, soon, |target, weight| {
-                let there = self.labels.get(target);
-                let better = P::Reduction::combine(there, self.program.relax(label, weight));
-                count += u64::from(better != there);
-            });
+            self.ways.rows().each(
+                source,
+                |_| (),
+                |target, weight| {
+                    let there = self.labels.get(target);
+                    let better = P::Reduction::combine(there, self.program.relax(label, weight));
+                    count += u64::from(better != there);
+                },
+            );
             count
         };
         proxies.map(improves).sum()
@@ -131,15 +134,20 @@ impl<P: Relaxation> Engine for Proof<'_, P> {
     fn compute(&mut self) -> u64 {
         let mut edges = 0;
         while !self.frontier.is_empty() {
-            edges += self.frontier.iter().map(|&vertex| self.ways.rows().degree(vertex)).sum::<u64>();
+            edges +=
+                self.frontier.iter().map(|&vertex| self.ways.rows().degree(vertex)).sum::<u64>();
             self.frontier.par_iter().for_each(|&vertex| {
                 let label = self.labels.get(vertex);
-                self.ways.rows().each(vertex, |_| (), |target, weight| {
-                    let tight = self.program.relax(label, weight) == self.labels.get(target);
-                    if tight && self.grounded.fold(target, 1) {
-                        self.grounded.touch(target);
-                    }
-                });
+                self.ways.rows().each(
+                    vertex,
+                    |_| (),
+                    |target, weight| {
+                        let tight = self.program.relax(label, weight) == self.labels.get(target);
+                        if tight && self.grounded.fold(target, 1) {
+                            self.grounded.touch(target);
+                        }
+                    },
+                );
             });
             self.is_active();
         }

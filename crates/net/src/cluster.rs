@@ -9,6 +9,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use crate::host::{HostId, MAX_HOSTS};
 use crate::launch::{LaunchError, run};
 use crate::net::{DEFAULT_PATIENCE, Net};
+use crate::pin;
 use crate::transports::local::Hub;
 use crate::transports::sim::{SimOptions, SimReport, World};
 
@@ -19,6 +20,7 @@ pub struct Cluster {
     hosts: usize,
     kind: Kind,
     threads_per_host: Option<usize>,
+    pinned: bool,
     patience: Duration,
     /// One thread pool for each host, once they are needed.
     pools: Vec<ThreadPool>,
@@ -48,13 +50,29 @@ impl Cluster {
 
     fn new(hosts: usize, kind: Kind) -> Self {
         let (pools, patience) = (Vec::new(), DEFAULT_PATIENCE);
-        Cluster { hosts, kind, threads_per_host: None, patience, pools, sim_report: None }
+        Cluster {
+            hosts,
+            kind,
+            threads_per_host: None,
+            pinned: false,
+            patience,
+            pools,
+            sim_report: None,
+        }
     }
 
     /// Threads of each host, at least 1. Unless told otherwise, the machine's cores are shared out
     /// evenly. A simulated host has one thread whatever is asked for: two could not be replayed.
     pub fn threads_per_host(mut self, threads: usize) -> Self {
         self.threads_per_host = Some(threads);
+        self.pools.clear();
+        self
+    }
+
+    /// Keeps every thread on a core of its own, if there are exactly as many threads as cores that
+    /// this process may use. Only for whoever has the machine to themselves.
+    pub fn pinned(mut self) -> Self {
+        self.pinned = true;
         self.pools.clear();
         self
     }
@@ -117,11 +135,16 @@ impl Cluster {
                 (cores / self.hosts).max(1)
             }
         };
+        let cores = if self.pinned { pin::cores() } else { Vec::new() };
         for host in HostId::all(self.hosts).skip(self.pools.len()) {
             let named = move |thread| format!("host {host}, thread {thread}");
-            let pool = ThreadPoolBuilder::new().num_threads(threads).thread_name(named).build();
+            let mut pool = ThreadPoolBuilder::new().num_threads(threads).thread_name(named);
+            if cores.len() == self.hosts * threads {
+                let mine = cores[host.index() * threads..][..threads].to_vec();
+                pool = pool.start_handler(move |thread| pin::stay_on(mine[thread]));
+            }
             let start = |source| LaunchError::Start { host, threads, source };
-            self.pools.push(pool.map_err(start)?);
+            self.pools.push(pool.build().map_err(start)?);
         }
         Ok(())
     }

@@ -35,6 +35,7 @@ pub mod host;
 mod inbox;
 pub mod launch;
 pub mod net;
+mod pin;
 pub mod transport;
 pub mod transports;
 
