@@ -35,7 +35,9 @@ const ASKED: usize = 1024;
 pub(super) struct Union<'a, P: Relaxation> {
     edges: EdgeView<'a, ()>,
     num_masters: u32,
-    /// The same edges from their other ends, if that takes no effort.
+    /// Whether every edge can be seen from both its ends.
+    both_ends: bool,
+    /// The edges from their other ends, if that takes no effort and is not the same.
     in_edges: Option<EdgeView<'a, ()>>,
     joined: Joined,
     /// The label of a component, at its representative.
@@ -59,10 +61,12 @@ impl<'a, P: Relaxation> Union<'a, P> {
         }
         shared.sort_unstable();
         shared.dedup();
+        let in_edges = partition.in_edges_at_hand();
         Union {
             edges: EdgeView::new(partition.out_edges()),
             num_masters: partition.num_masters() as u32,
-            in_edges: partition.in_edges_at_hand().map(EdgeView::new),
+            both_ends: in_edges.is_some(),
+            in_edges: in_edges.filter(|_| !partition.is_symmetric()).map(EdgeView::new),
             joined: Joined::new(proxies),
             component_labels: CpuField::new(proxies, Delivery::Label, start),
             labels: CpuField::new(proxies, Delivery::Label, start),
@@ -76,43 +80,36 @@ impl<'a, P: Relaxation> Union<'a, P> {
         let (edges, joined) = (self.edges.rows(), &self.joined);
         let num_vertices = joined.parents.len() as u32;
         let all = || (0..num_vertices).into_par_iter().with_max_len(PIECE).map(LocalId);
-        for number in 0..FIRST_EDGES {
-            all().for_each(|vertex| {
-                let later = vertex.0.saturating_add(AHEAD).min(num_vertices - 1);
-                if let Some(other) = edges.targets(LocalId(later)).get(number) {
-                    joined.prefetch(other.0);
-                }
-                if let Some(other) = edges.targets(vertex).get(number) {
-                    joined.join(vertex.0, other.0);
-                }
-            });
-        }
-        joined.flatten();
+        let first = |vertex| edges.targets(vertex).iter().take(FIRST_EDGES);
+        all().for_each(|vertex| {
+            let later = LocalId(vertex.0.saturating_add(AHEAD).min(num_vertices - 1));
+            first(later).for_each(|other| joined.prefetch(other.0));
+            first(vertex).for_each(|other| joined.join(vertex.0, other.0));
+        });
+        joined.flatten(|_, _| ());
         let largest = joined.largest();
         let rest = |vertex| edges.targets(vertex).iter().skip(FIRST_EDGES);
-        match &self.in_edges {
+        if self.both_ends {
+            let in_edges = self.in_edges.as_ref().map(EdgeView::rows);
             // An edge into the largest component is seen from its other end, too.
-            Some(in_edges) => all().for_each(|vertex| {
-                if joined.parent(vertex.0) != largest {
-                    let others = rest(vertex).chain(in_edges.rows().targets(vertex));
-                    others.for_each(|other| joined.join(vertex.0, other.0));
-                }
-            }),
-            None => {
-                let inside = joined.members(largest);
-                all().for_each(|vertex| match inside.contains(vertex.index()) {
-                    true => rest(vertex)
-                        .filter(|other| !inside.contains(other.index()))
-                        .for_each(|other| joined.join(vertex.0, other.0)),
-                    false => rest(vertex).for_each(|other| joined.join(vertex.0, other.0)),
-                });
-            }
+            all().filter(|vertex| joined.parent(vertex.0) != largest).for_each(|vertex| {
+                rest(vertex).for_each(|other| joined.join(vertex.0, other.0));
+                let others = in_edges.map_or(&[][..], |edges| edges.targets(vertex));
+                others.iter().for_each(|other| joined.join(vertex.0, other.0));
+            });
+        } else {
+            let inside = joined.members(largest);
+            all().for_each(|vertex| match inside.contains(vertex.index()) {
+                true => rest(vertex)
+                    .filter(|other| !inside.contains(other.index()))
+                    .for_each(|other| joined.join(vertex.0, other.0)),
+                false => rest(vertex).for_each(|other| joined.join(vertex.0, other.0)),
+            });
         }
-        joined.flatten();
-        all().for_each(|vertex| {
-            let representative = LocalId(joined.parent(vertex.0));
+        let labels = self.component_labels.cells();
+        joined.flatten(|vertex, representative| {
             if representative != vertex {
-                self.component_labels.fold(representative, self.component_labels.get(vertex));
+                labels.fold(LocalId(representative), labels.get(LocalId(vertex)));
             }
         });
         self.shared.sort_unstable_by_key(|proxy| (joined.parent(proxy.0), *proxy));
@@ -208,40 +205,58 @@ impl Joined {
         prefetch(&self.parents, vertex as usize);
     }
 
-    /// Makes one set of two: the greater representative gets the lesser one as its parent.
-    #[inline(always)]
-    fn join(&self, a: u32, b: u32) {
-        let (mut a, mut b) = (self.parent(a), self.parent(b));
-        // Most are joined already, and most of those have the same parent.
-        while a != b {
-            let (low, high) = (a.min(b), a.max(b));
-            let above = self.parent(high);
-            let relaxed = Ordering::Relaxed;
-            let joins = || {
-                let parent = &self.parents[high as usize];
-                above == high && parent.compare_exchange(high, low, relaxed, relaxed).is_ok()
-            };
-            if above == low || joins() {
-                return;
+    /// The representative of a vertex's set; on the way every other vertex skips its parent.
+    #[inline]
+    fn representative(&self, mut vertex: u32) -> u32 {
+        loop {
+            let parent = self.parent(vertex);
+            let grandparent = self.parent(parent);
+            if parent == grandparent {
+                return parent;
             }
-            (a, b) = (self.parent(self.parent(high)), self.parent(low));
+            self.parents[vertex as usize].store(grandparent, Ordering::Relaxed);
+            vertex = grandparent;
         }
     }
 
-    /// Makes every vertex the child of its representative.
-    fn flatten(&self) {
+    /// Makes one set of two: the greater representative gets the lesser one as its parent.
+    #[inline(always)]
+    fn join(&self, a: u32, b: u32) {
+        // Most are joined already, and most of those have the same parent.
+        if self.parent(a) != self.parent(b) {
+            self.join_sets(a, b);
+        }
+    }
+
+    fn join_sets(&self, a: u32, b: u32) {
+        loop {
+            let (a, b) = (self.representative(a), self.representative(b));
+            if a == b {
+                return;
+            }
+            let (low, high) = (a.min(b), a.max(b));
+            let relaxed = Ordering::Relaxed;
+            if self.parents[high as usize].compare_exchange(high, low, relaxed, relaxed).is_ok() {
+                return;
+            }
+        }
+    }
+
+    /// Makes every vertex the child of its representative, and calls `visit` with both.
+    fn flatten(&self, visit: impl Fn(u32, u32) + Sync) {
         let last = (self.parents.len() as u32).saturating_sub(1);
         (0..self.parents.len() as u32).into_par_iter().with_max_len(PIECE).for_each(|vertex| {
             self.prefetch(self.parent(vertex.saturating_add(AHEAD).min(last)));
             let parent = self.parent(vertex);
-            let mut representative = self.parent(parent);
-            if representative == parent {
-                return;
-            }
-            while self.parent(representative) != representative {
-                representative = self.parent(representative);
-            }
-            self.parents[vertex as usize].store(representative, Ordering::Relaxed);
+            let representative = match self.parent(parent) == parent {
+                true => parent,
+                false => {
+                    let representative = self.representative(vertex);
+                    self.parents[vertex as usize].store(representative, Ordering::Relaxed);
+                    representative
+                }
+            };
+            visit(vertex, representative);
         });
     }
 
