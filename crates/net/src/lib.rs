@@ -34,6 +34,7 @@ pub mod error;
 pub mod host;
 mod inbox;
 pub mod launch;
+pub mod listen;
 pub mod net;
 pub mod transport;
 pub mod transports;
