@@ -6,20 +6,28 @@
 //! Every edge counts, parallel ones and self-loops too. The run ends when all ranks together
 //! change by no more than the tolerance (of normalised ranks): a number of rounds that follows
 //! `log tolerance / log d`, each of which looks at every edge once.
+//!
+//! That is the power method, which needs rounds: every vertex collects in each of them. The residual
+//! method in `residual` finds the same ranks without, by passing on only what has changed.
+
+mod residual;
 
 use std::time::Instant;
 
 use parton_engine::degrees::out_degrees;
 use parton_engine::engines::Kind;
-use parton_engine::{Limits, Properties, RunReport, Tally, Vertex, VertexProgram, run};
+use parton_engine::{
+    Limits, Pace, Pacing, Properties, RunReport, Tally, Vertex, VertexProgram, run,
+};
 use parton_graph::{Graph, LocalId, with_csr};
-use parton_sync::reduction::Sum;
+use parton_sync::reduction::{Latest, Sum};
 
 use crate::algorithm::{Algorithm, Job};
 use crate::answer::{Answer, Column, Fact, Id, Values};
 use crate::error::{Error, Result};
-use crate::options::{Dangling, Options};
+use crate::options::{Dangling, Formulation, Options};
 use crate::root::share;
+use residual::{Flow, Residuals};
 
 /// PageRank.
 pub struct PageRank;
@@ -46,6 +54,7 @@ struct Ranks<'a> {
 impl VertexProgram for Ranks<'_> {
     type State = f64;
     type Message = f64;
+    type Messages = Latest<f64>;
     type Reduction = Sum<f64>;
     type Weight = ();
 
@@ -93,18 +102,18 @@ impl VertexProgram for Ranks<'_> {
 /// Ranks of this host's masters after a run.
 struct Ranked {
     ranks: Vec<f64>,
-    /// How much all ranks together changed in the last round.
+    /// How much all ranks together changed in the last round, or would in another.
     change: f64,
     setup_seconds: f64,
     report: RunReport,
 }
 
-/// Runs from given ranks, or from equal ones. Every host must call this.
+/// Runs the power method from given ranks, or from equal ones. Every host must call this.
 fn rank(
     job: &mut Job<'_, '_>,
     engine: Kind,
     start: Option<&[f64]>,
-    limits: Limits,
+    (pacing, limits): (Pacing, Limits),
 ) -> Result<Ranked> {
     let began = Instant::now();
     let partition = job.substrate.partition();
@@ -126,9 +135,42 @@ fn rank(
     };
     let mut engine = engine.program(program, partition);
     let setup_seconds = began.elapsed().as_secs_f64();
-    let report = run(&mut *engine, job.substrate, limits, job.watch)?;
+    let report = run(&mut *engine, job.substrate, pacing, limits, job.watch)?;
     let (ranks, change) = (engine.states().to_vec(), engine.program().change);
     Ok(Ranked { ranks, change, setup_seconds, report })
+}
+
+/// Runs the residual method. Every host must call this.
+fn flow(job: &mut Job<'_, '_>, engine: Kind) -> Result<Ranked> {
+    let began = Instant::now();
+    let partition = job.substrate.partition();
+    let out_degrees = out_degrees(job.substrate)?;
+    let vertices = partition.num_vertices() as f64;
+    let options = job.options;
+    let program = Residuals::new(options, &out_degrees, vertices);
+    let mut engine = engine.program(program, partition);
+    let setup_seconds = began.elapsed().as_secs_f64();
+    let report = run(&mut *engine, job.substrate, options.pacing, job.limits(), job.watch)?;
+    let flows = engine.states();
+    let mine = [flows.iter().map(Flow::rank).sum(), flows.iter().map(Flow::residual).sum()];
+    let all = job.substrate.net().all_reduce(mine, |a, b: [f64; 2]| [a[0] + b[0], a[1] + b[1]])?;
+    let [sum, residual] = all;
+    // Another round passes on what waits; where ranks are scaled, as much goes the other way.
+    let (scale, ways) = match options.dangling {
+        Dangling::Redistribute => (1.0 / sum, 2.0),
+        Dangling::Drop => (1.0, 1.0),
+    };
+    let ranks = flows.iter().map(|flow| flow.rank() * scale).collect();
+    let change = if vertices > 0.0 { ways * scale * options.damping * residual } else { 0.0 };
+    Ok(Ranked { ranks, change, setup_seconds, report })
+}
+
+/// The method that was asked for, or that suits the pace.
+fn formulation(options: &Options) -> Formulation {
+    options.formulation.unwrap_or(match options.pacing.pace {
+        Pace::Basp => Formulation::Residual,
+        Pace::Bsp | Pace::Auto => Formulation::Power,
+    })
 }
 
 /// Checks what the user asked for, and finds how many rounds must be enough.
@@ -167,7 +209,16 @@ impl Algorithm for PageRank {
     }
 
     fn options(&self) -> &'static [&'static str] {
-        &["tolerance", "damping", "dangling", "unnormalized"]
+        &["tolerance", "damping", "dangling", "unnormalized", "formulation"]
+    }
+
+    fn needs_rounds(&self, options: &Options) -> Option<&'static str> {
+        match formulation(options) {
+            Formulation::Power => {
+                Some("every vertex collects in every round; --formulation residual does without")
+            }
+            Formulation::Residual => None,
+        }
     }
 
     fn accepts(&self, options: &Options) -> Result<()> {
@@ -176,9 +227,16 @@ impl Algorithm for PageRank {
 
     fn run(&self, job: &mut Job<'_, '_>) -> Result<Answer> {
         let limits = limits(job.options)?;
-        let (engine, why) =
-            job.engine(self, Kind::Frontier, "every vertex collects in every round")?;
-        let ranked = rank(job, engine, None, limits)?;
+        let formulation = formulation(job.options);
+        let suits = match formulation {
+            Formulation::Power => "every vertex collects in every round",
+            Formulation::Residual => "many or few have something to pass on",
+        };
+        let (engine, why) = job.engine(self, Kind::Frontier, suits)?;
+        let ranked = match formulation {
+            Formulation::Power => rank(job, engine, None, (job.options.pacing, limits))?,
+            Formulation::Residual => flow(job, engine)?,
+        };
         let scale = scale(job.options, job.substrate.partition().num_vertices() as f64);
         let ranks: Vec<f64> = ranked.ranks.iter().map(|rank| rank * scale).collect();
         let sum = job.substrate.net().all_reduce(ranks.iter().sum::<f64>(), |a, b| a + b)?;
@@ -199,7 +257,8 @@ impl Algorithm for PageRank {
     }
 
     /// One more round must change ranks by no more than `d` times what the last one did: the
-    /// rounds contract by that factor, whatever the ranks are.
+    /// rounds contract by that factor, whatever the ranks are. The residual method tells what
+    /// another round would change.
     fn check(&self, job: &mut Job<'_, '_>, answer: &Answer) -> Result<Option<String>> {
         let Values::F64(ranks) = &answer.columns[0].values else {
             unreachable!("ranks are real numbers")
@@ -211,9 +270,13 @@ impl Algorithm for PageRank {
         let vertices = job.substrate.partition().num_vertices() as f64;
         let scale = scale(job.options, vertices);
         let start: Vec<f64> = ranks.iter().map(|rank| rank / scale).collect();
-        let once = Limits { max_rounds: Some(1) };
+        let once = (Pacing::default(), Limits { max_rounds: Some(1) });
         let residual = rank(job, Kind::Frontier, Some(&start), once)?.change;
-        let expected = job.options.damping * change.unwrap_or(f64::INFINITY).min(2.0);
+        let left = match formulation(job.options) {
+            Formulation::Power => job.options.damping,
+            Formulation::Residual => 1.0,
+        };
+        let expected = left * change.unwrap_or(f64::INFINITY).min(2.0);
         let least = (1.0 - job.options.damping) / vertices;
         let too_small = start.iter().filter(|rank| **rank < least * (1.0 - 1e-9)).count() as u64;
         let too_small = job.substrate.net().all_reduce(too_small, |a, b| a + b)?;

@@ -264,6 +264,10 @@ impl Algorithm for Sssp {
         &[Kind::Push, Kind::Frontier, Kind::Delta]
     }
 
+    fn needs_rounds(&self, _: &Options) -> Option<&'static str> {
+        None
+    }
+
     fn run(&self, job: &mut Job<'_, '_>) -> Result<Answer> {
         let root = traversal::root(job)?;
         let vertex = root.as_ref().map(|found| found.vertex);

@@ -7,9 +7,7 @@
 use parton_graph::{GlobalId, LocalId, Weight};
 use parton_partition::End;
 use parton_sync::value::Number;
-use parton_sync::{Reduction, Value};
-
-use crate::engine::Tally;
+use parton_sync::{Reduction, Tally, Value};
 
 /// A vertex as its master sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +24,12 @@ pub trait VertexProgram: Sync {
     type State: Copy + Send + Sync;
     /// What a vertex tells along its edges.
     type Message: Value + Default;
+    /// How messages of one vertex that were told in turn become one that is told instead, where a
+    /// host hears several before it looks: then `along` one edge they must come to the same. Where
+    /// each message stands for itself it is [`Latest`], and hosts have to wait for each other.
+    ///
+    /// [`Latest`]: parton_sync::reduction::Latest
+    type Messages: Reduction<Value = Self::Message>;
     /// How contributions to a vertex become one.
     type Reduction: Reduction;
     /// What it wants to know of an edge: its weight, or `()` for nothing.
@@ -71,6 +75,10 @@ pub struct Properties {
     /// message stands until it tells another. `scatter` may say `None` only for a vertex without
     /// edges to tell along.
     pub stationary: bool,
+    /// What vertices end with does not depend on when, in which order and in how many portions
+    /// contributions reach them, and the program ends when nobody has anything to tell: it does
+    /// not count rounds, and needs no sums over all hosts.
+    pub any_order: bool,
     /// Which edges messages take.
     pub edges: Edges,
 }
@@ -129,8 +137,9 @@ pub trait Relaxation: Sync {
         Edges::Out
     }
 
-    /// Whether, when rounds go level by level, a vertex without a label gets its final one from
-    /// the first neighbour that has one, so that there is no need to ask the others.
+    /// Whether all edges are the same, and the better of two labels stays the better one along
+    /// them: whoever has got as good a label as the frontier can give need not ask further. When
+    /// rounds go level by level, that is the first neighbour asked that has one.
     fn first_wins(&self) -> bool {
         false
     }
@@ -151,6 +160,7 @@ pub trait Relaxation: Sync {
 impl<R: Relaxation> VertexProgram for R {
     type State = R::Label;
     type Message = R::Label;
+    type Messages = R::Reduction;
     type Reduction = R::Reduction;
     type Weight = R::Weight;
 
@@ -174,6 +184,6 @@ impl<R: Relaxation> VertexProgram for R {
     }
 
     fn properties(&self) -> Properties {
-        Properties { stationary: false, edges: self.edges() }
+        Properties { stationary: false, any_order: true, edges: self.edges() }
     }
 }

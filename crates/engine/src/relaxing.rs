@@ -3,10 +3,10 @@
 use parton_graph::LocalId;
 use parton_graph::bits::BitSet;
 use parton_partition::{End, Partition};
-use parton_sync::{CpuField, Delivery, Field, Reduction};
+use parton_sync::{CpuField, Delivery, Field, Reduction, Tally};
 use rayon::prelude::*;
 
-use crate::engine::{Engine, Tally};
+use crate::engine::Engine;
 use crate::engines::Relaxer;
 use crate::program::Relaxation;
 use crate::strategy::Strategy;
@@ -130,13 +130,18 @@ impl<'a, P: Relaxation> Relaxing<'a, P> {
     pub fn pull(&self) -> u64 {
         let back = self.back.as_ref().expect("an engine that pulls says so");
         let identity = P::Reduction::identity();
-        let first_wins = self.program.first_wins();
+        // The best that the frontier can give, where that is known beforehand.
+        let best = self.program.first_wins().then(|| {
+            let labels = self.frontier.iter().map(|&vertex| self.labels.get(vertex));
+            self.program.relax(labels.fold(identity, P::Reduction::combine), P::Weight::default())
+        });
+        let is_best = |label| best.is_some_and(|best| P::Reduction::combine(label, best) == label);
         let mut frontier = BitSet::new(self.labels.num_proxies());
         self.frontier.iter().for_each(|vertex| _ = frontier.insert(vertex.index()));
         // A better label, if there is one, and how many edges that took.
         let look = |proxy: LocalId| -> (bool, u64) {
             let mut label = self.labels.get(proxy);
-            if first_wins && label != identity {
+            if is_best(label) {
                 return (false, 0);
             }
             let old = label;
@@ -148,7 +153,7 @@ impl<'a, P: Relaxation> Relaxing<'a, P> {
                     let other = self.program.relax(self.labels.get(neighbour), weight);
                     label = P::Reduction::combine(label, other);
                 }
-                there && first_wins
+                there && is_best(label)
             });
             if label != old {
                 self.labels.put(proxy, label);
@@ -205,6 +210,10 @@ impl<P: Relaxation, S: Strategy> Engine for RelaxingEngine<'_, P, S> {
 
     fn is_active(&mut self) -> bool {
         self.host.next_frontier()
+    }
+
+    fn needs_rounds(&self) -> Option<&'static str> {
+        None
     }
 }
 

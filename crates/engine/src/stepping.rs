@@ -3,11 +3,10 @@
 use parton_graph::bits::BitSet;
 use parton_graph::{LocalId, huge};
 use parton_partition::{End, Partition};
-use parton_sync::reduction::Latest;
-use parton_sync::{CpuField, Delivery, Field, Reduction};
+use parton_sync::{CpuField, Delivery, Field, Reduction, Tally};
 use rayon::prelude::*;
 
-use crate::engine::{Engine, Tally};
+use crate::engine::Engine;
 use crate::engines::Stepper;
 use crate::program::{Accumulated, Vertex, VertexProgram};
 use crate::relaxing::{FEW_EDGES, FRONTIER_PIECE, PIECE};
@@ -27,12 +26,15 @@ pub struct Stepping<'a, P: VertexProgram> {
     partition: &'a Partition,
     /// Of masters.
     states: Vec<P::State>,
-    messages: CpuField<Latest<P::Message>>,
+    messages: CpuField<P::Messages>,
     accumulators: CpuField<P::Reduction>,
     forth: Ways<'a, P::Weight>,
     back: Option<Ways<'a, P::Weight>>,
     /// What has something to tell in the next round.
     frontier: Vec<LocalId>,
+    /// Whether hosts do not wait for each other, so that a proxy may hear several messages before
+    /// it tells them: what is told must be forgotten.
+    forgets: bool,
 }
 
 impl<'a, P: VertexProgram> Stepping<'a, P> {
@@ -48,7 +50,7 @@ impl<'a, P: VertexProgram> Stepping<'a, P> {
         let masters = (0..partition.num_masters() as u32).into_par_iter().map(LocalId);
         let mut states = huge::vec_with_capacity(partition.num_masters());
         states.par_extend(masters.map(|local| program.init(vertex(partition, local))));
-        let messages = CpuField::new(proxies, delivery, |_| P::Message::default());
+        let messages = CpuField::new(proxies, delivery, |_| P::Messages::identity());
         for (state, local) in states.iter().zip((0..).map(LocalId)) {
             if let Some(message) = program.scatter(vertex(partition, local), state) {
                 messages.put(local, message);
@@ -70,6 +72,7 @@ impl<'a, P: VertexProgram> Stepping<'a, P> {
             forth,
             back: pulls.then(|| Ways::back(partition, properties.edges)),
             frontier,
+            forgets: false,
         }
     }
 
@@ -211,7 +214,12 @@ impl<'a, P: VertexProgram, S: Strategy> SteppingEngine<'a, P, S> {
 
 impl<P: VertexProgram, S: Strategy> Engine for SteppingEngine<'_, P, S> {
     fn compute(&mut self) -> u64 {
-        self.strategy.step(&mut self.host)
+        let edges = self.strategy.step(&mut self.host);
+        if self.host.forgets {
+            let Stepping { frontier, messages, .. } = &self.host;
+            frontier.iter().for_each(|&vertex| messages.put(vertex, P::Messages::identity()));
+        }
+        edges
     }
 
     fn accumulators(&mut self) -> (&mut dyn Field, End) {
@@ -269,6 +277,34 @@ impl<P: VertexProgram, S: Strategy> Engine for SteppingEngine<'_, P, S> {
             host.frontier.retain(|&vertex| host.forth.degree(vertex) > 0);
         }
         !host.frontier.is_empty()
+    }
+
+    fn needs_rounds(&self) -> Option<&'static str> {
+        let properties = self.host.program.properties();
+        if properties.stationary {
+            Some("every vertex takes part in every round")
+        } else if !properties.any_order {
+            Some("the program does not say that its answer is the same in any order")
+        } else if !P::Messages::COMMUTES {
+            Some("of two messages of a vertex only the last would be heard")
+        } else {
+            None
+        }
+    }
+
+    fn leave_rounds(&mut self) {
+        let Stepping { frontier, messages, .. } = &self.host;
+        let mut untold = BitSet::new(messages.num_proxies());
+        frontier.iter().for_each(|vertex| _ = untold.insert(vertex.index()));
+        for proxy in (0..messages.num_proxies() as u32).map(LocalId) {
+            let told = !(untold.contains(proxy.index())
+                || messages.active().contains(proxy)
+                || messages.updated().contains(proxy));
+            if told {
+                messages.put(proxy, P::Messages::identity());
+            }
+        }
+        self.host.forgets = true;
     }
 
     fn conclude(&mut self, total: &Tally) -> bool {

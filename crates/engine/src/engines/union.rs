@@ -13,11 +13,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use parton_graph::{LocalId, huge};
 use parton_net::HostId;
 use parton_partition::{End, Partition};
-use parton_sync::{CpuField, Delivery, Field, Reduction};
+use parton_sync::{CpuField, Delivery, Field, Reduction, Tally};
 use rayon::prelude::*;
 
 use crate::edges::EdgeView;
-use crate::engine::{Engine, Tally};
+use crate::engine::Engine;
 use crate::engines::Relaxer;
 use crate::program::Relaxation;
 use crate::relaxing::PIECE;
@@ -157,6 +157,10 @@ impl<P: Relaxation> Engine for Union<'_, P> {
 
     fn is_active(&mut self) -> bool {
         !self.has_joined || !self.labels.active().is_empty()
+    }
+
+    fn needs_rounds(&self) -> Option<&'static str> {
+        None
     }
 }
 
