@@ -2,8 +2,9 @@
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use parton::algorithms::{self, Algorithm, Dangling, Options, Root};
+use parton::algorithms::{self, Algorithm, Dangling, Formulation, Options, Root};
 use parton::engine::engines::{self, Kind};
+use parton::engine::{Pace, Pacing};
 use parton::sync::Optimize;
 
 use crate::exit::Failure;
@@ -32,6 +33,48 @@ pub(crate) struct Own {
     /// Ranks that are 1 on average instead of 1 in all
     #[arg(long)]
     unnormalized: bool,
+
+    /// How ranks are found [default: power, but residual with --pace basp]
+    #[arg(long, value_name = "power|residual", value_parser = parse_formulation)]
+    formulation: Option<Formulation>,
+}
+
+/// When hosts wait for each other.
+#[derive(Args, Clone)]
+pub(crate) struct Paced {
+    /// When hosts wait for each other: in every round, never, or as it shows to be better
+    #[arg(long, value_name = "NAME", default_value = Pace::default().name(), value_parser = paces())]
+    pace: String,
+
+    /// Whether hosts that need not wait do so a little where that promises to save work
+    #[arg(long, value_name = "on|off", default_value = "on", value_parser = ["on", "off"])]
+    governor: String,
+}
+
+impl Paced {
+    /// What was asked.
+    pub(crate) fn pacing(&self) -> Pacing {
+        let pace = Pace::by_name(&self.pace).unwrap_or_default();
+        Pacing { pace, governed: self.governor == "on" }
+    }
+}
+
+/// Names of paces.
+fn paces() -> PossibleValuesParser {
+    Pace::ALL.iter().map(|(_, name, _)| *name).collect::<Vec<_>>().into()
+}
+
+fn parse_formulation(text: &str) -> Result<Formulation, String> {
+    let all = [Formulation::Power, Formulation::Residual];
+    let named = all.into_iter().find(|formulation| formulation_name(*formulation) == text);
+    named.ok_or_else(|| "expected power or residual".into())
+}
+
+fn formulation_name(formulation: Formulation) -> &'static str {
+    match formulation {
+        Formulation::Power => "power",
+        Formulation::Residual => "residual",
+    }
 }
 
 const MAX_DEGREE: &str = "max-degree";
@@ -68,13 +111,14 @@ pub(crate) fn optimizations() -> PossibleValuesParser {
 impl Own {
     /// What was asked, by the names that users write.
     pub(crate) fn given(&self) -> Vec<(&'static str, String)> {
-        let Own { root, tolerance, damping, dangling, unnormalized } = self;
+        let Own { root, tolerance, damping, dangling, unnormalized, formulation } = self;
         let given = [
             ("root", root.clone()),
             ("tolerance", tolerance.map(|change| change.to_string())),
             ("damping", damping.map(|share| share.to_string())),
             ("dangling", dangling.map(|dangling| dangling_name(dangling).into())),
             ("unnormalized", unnormalized.then(|| "yes".into())),
+            ("formulation", formulation.map(|method| formulation_name(method).into())),
         ];
         given.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
     }
@@ -105,12 +149,14 @@ impl Own {
         &self,
         algorithm: &dyn Algorithm,
         engine: &str,
+        pacing: Pacing,
         max_rounds: Option<u64>,
     ) -> Result<Options, Failure> {
-        let Own { root, tolerance, damping, dangling, unnormalized } = self;
+        let Own { root, tolerance, damping, dangling, unnormalized, formulation } = self;
         let usual = Options::default();
         let options = Options {
             engine: Kind::by_name(engine),
+            pacing,
             max_rounds,
             root: match root.as_deref() {
                 None | Some(MAX_DEGREE) => Root::MaxDegree,
@@ -120,6 +166,7 @@ impl Own {
             damping: damping.unwrap_or(usual.damping),
             dangling: dangling.unwrap_or(usual.dangling),
             unnormalized: *unnormalized,
+            formulation: *formulation,
         };
         algorithms::check_request(algorithm, &options)?;
         Ok(options)

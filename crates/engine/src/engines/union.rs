@@ -123,12 +123,13 @@ impl<'a, P: Relaxation> Union<'a, P> {
 
 impl<P: Relaxation> Engine for Union<'_, P> {
     fn compute(&mut self) -> u64 {
+        let mut edges = 0;
         if !self.has_joined {
             self.has_joined = true;
-            self.labels.active().drain();
             self.join_all();
-            return self.edges.num_edges();
+            edges = self.edges.num_edges();
         }
+        // In the first round, too: hosts that are ahead may have told something already.
         let mut improved: Vec<u32> = Vec::new();
         for proxy in self.labels.active().drain() {
             let representative = self.joined.parent(proxy.0);
@@ -139,7 +140,7 @@ impl<P: Relaxation> Engine for Union<'_, P> {
         improved.sort_unstable();
         improved.dedup();
         improved.iter().for_each(|&representative| self.tell(self.members(representative)));
-        0
+        edges
     }
 
     fn accumulators(&mut self) -> (&mut dyn Field, End) {
