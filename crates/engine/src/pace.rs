@@ -149,8 +149,9 @@ impl Pacemaker {
         let why = match (self.asked.pace, self.needs_rounds, self.left_after) {
             (Pace::Bsp | Pace::Basp, ..) => "as asked".into(),
             (_, _, Some(round)) => format!(
-                "since round {round}: so many had it taken, and the slowest host computed for \
-                 {uneven:.2} times the mean"
+                "from round {} on: it takes many, and the slowest host computed for {uneven:.2} \
+                 times the mean",
+                round + 1
             ),
             (_, Some(why), None) => why.into(),
             _ if self.hosts == 1 => "there is nobody to wait for".into(),

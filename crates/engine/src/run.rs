@@ -24,8 +24,9 @@ pub trait Watch {
     /// knows, and what this host sent to each.
     fn round(&mut self, round: u64, total: &Tally, sent: &[Volume]);
 
-    /// This host has computed for so long, and goes on when this returns.
-    fn computed(&mut self, _: Duration) {}
+    /// This host has worked for so long since it was last told so, not counting waits; it goes on
+    /// when this returns.
+    fn worked(&mut self, _: Duration) {}
 }
 
 /// Nobody watches.
@@ -52,13 +53,14 @@ pub fn run(
     let (field, read) = engine.messages();
     substrate.broadcast(field, read)?;
     engine.is_active();
+    let mut packing = Duration::ZERO;
     let converged = loop {
         if limits.max_rounds.is_some_and(|most| records.len() as u64 >= most) {
             break false;
         }
         let began = substrate.net().now();
         let edges = engine.compute();
-        watch.computed(substrate.net().now() - began);
+        watch.worked(substrate.net().now() - began + packing);
         let computed = substrate.net().now();
         let (field, written) = engine.accumulators();
         substrate.reduce(field, written)?;
@@ -74,6 +76,9 @@ pub fn run(
         let mine =
             Tally { active, edges, seconds: compute_seconds, slowest: compute_seconds, ..tally };
         let total = termination.total(mine, substrate)?;
+        let rested = substrate.take_rested();
+        let round_time = substrate.net().now() - began;
+        packing = (round_time - (computed - began)).saturating_sub(rested);
         let sent = substrate.take_sent();
         watch.round(records.len() as u64 + 1, &total, &sent);
         let mut volume = Volume::default();
@@ -83,8 +88,8 @@ pub fn run(
         }
         records.push(RoundRecord {
             compute_seconds,
-            wait_seconds: substrate.take_rested().as_secs_f64(),
-            total_seconds: (substrate.net().now() - began).as_secs_f64(),
+            wait_seconds: rested.as_secs_f64(),
+            total_seconds: round_time.as_secs_f64(),
             edges,
             changed: tally.changed,
             sent: volume,
