@@ -2,9 +2,12 @@
 //!
 //! A slow host gets as much done in a second as the others in a quarter of one: after every stretch
 //! of work it sleeps three times as long. Nothing else differs, and all take turns.
+//!
+//! `--simulated` runs the same code on simulated hosts, whose work takes virtual time by its edges: what
+//! it shows depends on no other load of the machine, nor on how many cores it has.
 
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use parton_algorithms::{Error, Job, Options, by_name};
 use parton_engine::engines::Kind;
@@ -15,7 +18,7 @@ use parton_graph::progress::Silent;
 use parton_graph::reweigh::Weights;
 use parton_graph::source::Source;
 use parton_graph::{Graph, WeightKind};
-use parton_net::{Cluster, HostId};
+use parton_net::{Cluster, HostId, SimOptions};
 use parton_partition::{Input, Partition, Plan};
 use parton_sync::{Optimize, Substrate, Volume};
 
@@ -46,21 +49,33 @@ const RUNS: [(&str, Kind); 6] = [
     ("components", Kind::Push),
 ];
 
-/// Makes a host slow.
-struct Slow {
+/// What simulated hosts take for a round, and for every edge.
+const ROUND: Duration = Duration::from_micros(5);
+const EDGE: Duration = Duration::from_nanos(10);
+/// What a message between them takes.
+const MESSAGE: Duration = Duration::from_micros(20);
+
+/// A host and its speed.
+struct Machine {
+    speed: f64,
+    /// Where time is virtual, work takes none by itself.
+    simulated: bool,
     /// Sleep that is due: the system does not sleep for microseconds.
     due: Duration,
 }
 
-impl Watch for Slow {
+impl Watch for Machine {
     fn round(&mut self, _: u64, _: &Tally, _: &[Volume]) {}
 
-    fn worked(&mut self, time: Duration) {
-        self.due += time.mul_f64(1.0 / SPEED - 1.0);
-        if self.due > Duration::from_micros(200) {
-            let start = Instant::now();
-            std::thread::sleep(self.due);
-            self.due = self.due.saturating_sub(start.elapsed());
+    fn worked(&mut self, time: Duration, edges: u64) -> Duration {
+        if self.simulated {
+            let time = ROUND.as_secs_f64() + EDGE.as_secs_f64() * edges as f64;
+            return Duration::from_secs_f64(time / self.speed);
+        }
+        self.due += time.mul_f64(1.0 / self.speed - 1.0);
+        match self.due > Duration::from_micros(200) {
+            true => std::mem::take(&mut self.due),
+            false => Duration::ZERO,
         }
     }
 }
@@ -68,16 +83,23 @@ impl Watch for Slow {
 pub fn run(options: &[&str]) {
     let turns: usize = option(options, "--turns").map_or(5, |n| n.parse().expect("a number"));
     let policy = option(options, "--policy").unwrap_or("oec");
+    let simulated = options.contains(&"--simulated");
     let graphs: Vec<&str> = match option(options, "--graphs") {
         Some(list) => list.split('+').collect(),
         None => vec!["web:300000", "grid:600x500", "rmat:17"],
     };
+    // One turn in virtual time is like the other.
+    let turns = if simulated { 1 } else { turns };
+    let how = How { policy, turns, simulated };
     let mut rows = Vec::new();
-    println!("{HOSTS} hosts, {policy}; times are the best of {turns} turns\n");
+    match simulated {
+        true => println!("{HOSTS} simulated hosts, {policy}; virtual time\n"),
+        false => println!("{HOSTS} hosts, {policy}; times are the best of {turns} turns\n"),
+    }
     println!("| graph | algorithm | engine | slow host | pace | s | ÷ bsp | rounds | work ÷ bsp | messages | MB | computing | packing | waiting |");
     println!("|---|---|---|---|---|---|---|---|---|---|---|---|---|---|");
     for name in &graphs {
-        measure(name, &Input::from(graph(name)), policy, turns, &mut rows);
+        measure(name, &how, &mut rows);
     }
     if let Some(file) = option(options, "--plot") {
         std::fs::write(file, plot(&rows).svg()).expect("a file to write");
@@ -99,20 +121,36 @@ fn graph(name: &str) -> Graph {
     }
 }
 
+/// How to measure.
+struct How<'a> {
+    policy: &'a str,
+    turns: usize,
+    simulated: bool,
+}
+
 /// What was measured: what, with a slow host or not, and the best run of every pace.
 type Row = (String, bool, Vec<RunReport>);
 
-fn measure(name: &str, input: &Input, policy: &str, turns: usize, rows: &mut Vec<Row>) {
-    let mut cluster = Cluster::local(HOSTS).threads_per_host(1);
-    let parts = cluster.launch(|net| Partition::build(net, input, &Plan::new(policy)));
+fn measure(name: &str, how: &How<'_>, rows: &mut Vec<Row>) {
+    let input = &Input::from(graph(name));
+    let mut local = Cluster::local(HOSTS).threads_per_host(1);
+    let parts = local.launch(|net| Partition::build(net, input, &Plan::new(how.policy)));
     let parts = parts.expect("a partition");
+    let options = SimOptions { calm: Some(MESSAGE), step_limit: u64::MAX, ..SimOptions::default() };
+    let mut cluster = if how.simulated { Cluster::sim_with(HOSTS, options) } else { local };
     let short = name.rsplit('/').next().unwrap_or(name);
     for (algorithm, engine) in RUNS {
         for slow in [true, false] {
             let mut best: Vec<Option<RunReport>> = vec![None; PACES.len()];
-            for _ in 0..turns {
+            for _ in 0..how.turns {
                 for ((_, pacing), best) in PACES.iter().zip(&mut best) {
-                    let report = once(&mut cluster, &parts, algorithm, (engine, *pacing), slow);
+                    let report = once(
+                        &mut cluster,
+                        &parts,
+                        algorithm,
+                        (engine, *pacing),
+                        (slow, how.simulated),
+                    );
                     if best.as_ref().is_none_or(|best| report.seconds < best.seconds) {
                         *best = Some(report);
                     }
@@ -133,15 +171,15 @@ fn once(
     parts: &[Partition],
     algorithm: &str,
     (engine, pacing): (Kind, Pacing),
-    slow: bool,
+    (slow, simulated): (bool, bool),
 ) -> RunReport {
     let algorithm = by_name(algorithm).expect("an algorithm");
     let options = Options { engine: Some(engine), pacing, ..Options::default() };
     let reports = cluster.launch(|net| -> Result<_, Error> {
         let host = net.host();
         let mut substrate = Substrate::new(&parts[host.index()], net, Optimize::ALL);
-        let mut watch = Slow { due: Duration::ZERO };
-        let watch: &mut dyn Watch = if slow && host == SLOW { &mut watch } else { &mut () };
+        let speed = if slow && host == SLOW { SPEED } else { 1.0 };
+        let watch = &mut Machine { speed, simulated, due: Duration::ZERO };
         let mut job = Job { substrate: &mut substrate, options: &options, watch };
         Ok(algorithm.run(&mut job)?.report)
     });

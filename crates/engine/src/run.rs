@@ -24,9 +24,12 @@ pub trait Watch {
     /// knows, and what this host sent to each.
     fn round(&mut self, round: u64, total: &Tally, sent: &[Volume]);
 
-    /// This host has worked for so long since it was last told so, not counting waits; it goes on
-    /// when this returns.
-    fn worked(&mut self, _: Duration) {}
+    /// This host has worked for `time` since it was last told so, not counting waits, and looked at
+    /// so many edges. How much longer it shall take: where a slow host is wanted, or a simulated
+    /// one, whose work takes no time.
+    fn worked(&mut self, _time: Duration, _edges: u64) -> Duration {
+        Duration::ZERO
+    }
 }
 
 /// Nobody watches.
@@ -60,7 +63,10 @@ pub fn run(
         }
         let began = substrate.net().now();
         let edges = engine.compute();
-        watch.worked(substrate.net().now() - began + packing);
+        let longer = watch.worked(substrate.net().now() - began + packing, edges);
+        if !longer.is_zero() {
+            substrate.net().spend(longer)?;
+        }
         let computed = substrate.net().now();
         let (field, written) = engine.accumulators();
         substrate.reduce(field, written)?;

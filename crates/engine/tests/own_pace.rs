@@ -183,8 +183,8 @@ struct Sleeper;
 impl Watch for Sleeper {
     fn round(&mut self, _: u64, _: &Tally, _: &[Volume]) {}
 
-    fn worked(&mut self, _: Duration) {
-        std::thread::sleep(Duration::from_millis(5));
+    fn worked(&mut self, _: Duration, _: u64) -> Duration {
+        Duration::from_millis(5)
     }
 }
 
@@ -198,7 +198,7 @@ fn the_pace_is_found_on_the_way() {
     let hosts = 3;
     let parts = partition(&graph, "oec", hosts);
     let paths = |rounds: u64, slow: Option<u16>| {
-        let launched = local(hosts).launch(|net| -> Result<_, Error> {
+        let launched = Cluster::sim(hosts, 7).launch(|net| -> Result<_, Error> {
             let (part, host) = (&parts[net.host().index()], net.host());
             let mut engine = Kind::Push.program(Paths, part);
             let mut substrate = Substrate::new(part, net, Optimize::ALL);

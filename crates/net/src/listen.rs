@@ -7,6 +7,7 @@
 use std::ops::Range;
 use std::time::Duration;
 
+use crate::clock::Clock;
 use crate::error::Result;
 use crate::host::HostId;
 use crate::net::Net;
@@ -44,6 +45,20 @@ impl Net {
     pub fn take(&mut self, tags: Range<Tag>) -> Option<Message> {
         let (tag, from) = self.inbox.in_range(tags).next()?;
         self.inbox.take(Some(from), tag)
+    }
+
+    /// Lets time pass as if this host were busy: the machine's, or virtual time.
+    pub fn spend(&mut self, time: Duration) -> Result<()> {
+        match self.clock() {
+            Clock::Real(_) => std::thread::sleep(time),
+            Clock::Virtual(_) => {
+                let end = self.now().saturating_add(time);
+                while self.now() < end {
+                    self.listen(end - self.now())?;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// A number that this host has not had before, counted from 1, and that all hosts get as long

@@ -84,6 +84,10 @@ impl Net {
         (1..hosts).map(move |step| HostId(((me + step) % hosts) as u16))
     }
 
+    pub(crate) fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
     /// Time since the hosts started: virtual in a simulated cluster. Decide by this clock only.
     pub fn now(&self) -> Duration {
         self.clock.now()

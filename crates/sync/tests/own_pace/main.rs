@@ -18,7 +18,7 @@ use parton_sync::Optimize;
 use work::{How, Scene, judge};
 
 /// Seeds for each number of hosts.
-const SEEDS: u64 = 5000;
+const SEEDS: u64 = 2600;
 
 fn seeds() -> u64 {
     let times = std::env::var("PARTON_SEEDS").map_or(1, |times| times.parse().expect("a number"));
