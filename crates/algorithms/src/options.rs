@@ -25,6 +25,21 @@ pub struct Options {
     pub unnormalized: bool,
     /// How ranks are found; `None`: as suits the pace.
     pub formulation: Option<Formulation>,
+    /// How exactly what passes along edges is kept.
+    pub precision: Precision,
+    /// Distances that differ by less may be worked on at the same time; `None`: as suits the graph.
+    pub delta: Option<f64>,
+}
+
+/// How exactly what passes along edges is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Precision {
+    /// Singles where the difference is negligible, else doubles.
+    Auto,
+    /// Singles.
+    Single,
+    /// Doubles.
+    Double,
 }
 
 /// Where a search starts.
@@ -66,6 +81,8 @@ impl Default for Options {
             dangling: Dangling::Redistribute,
             unnormalized: false,
             formulation: None,
+            precision: Precision::Auto,
+            delta: None,
         }
     }
 }

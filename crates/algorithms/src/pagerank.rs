@@ -9,9 +9,13 @@
 //!
 //! That is the power method, which needs rounds: every vertex collects in each of them. The residual
 //! method in `residual` finds the same ranks without, by passing on only what has changed.
+//!
+//! Ranks and sums are doubles. What passes along edges, the bulk of what is moved in memory and
+//! between hosts, is a single wherever stopping early costs far more than rounding does.
 
 mod residual;
 
+use std::marker::PhantomData;
 use std::time::Instant;
 
 use parton_engine::degrees::out_degrees;
@@ -20,14 +24,15 @@ use parton_engine::{
     Limits, Pace, Pacing, Properties, RunReport, Tally, Vertex, VertexProgram, run,
 };
 use parton_graph::{Graph, LocalId, with_csr};
+use parton_sync::Value;
 use parton_sync::reduction::{Latest, Sum};
+use rayon::prelude::*;
 
 use crate::algorithm::{Algorithm, Job};
 use crate::answer::{Answer, Column, Fact, Id, Values};
 use crate::error::{Error, Result};
-use crate::options::{Dangling, Formulation, Options};
+use crate::options::{Dangling, Formulation, Options, Precision};
 use crate::root::share;
-use residual::{Flow, Residuals};
 
 /// PageRank.
 pub struct PageRank;
@@ -35,26 +40,58 @@ pub struct PageRank;
 /// Number of vertices in the ranking that is part of the result.
 const TOP: usize = 10;
 
-/// Ranks that approach a fixed point. All ranks are normalised until they leave.
-struct Ranks<'a> {
-    /// Of masters, in the whole graph.
-    out_degrees: &'a [u64],
+/// What rounding a share to single precision can change it by, relative to it.
+const SINGLE_ERROR: f64 = 1.0 / (1 << 24) as f64;
+/// Rounding may cost one part in so many of what stopping early costs.
+const NEGLIGIBLE: f64 = 1.0 / 16.0;
+
+/// The part of its rank that a vertex passes along each edge, as it is kept and sent.
+trait Share: Value + Default {
+    fn rounded(share: f64) -> Self;
+    fn exact(self) -> f64;
+}
+
+impl Share for f32 {
+    fn rounded(share: f64) -> Self {
+        share as f32
+    }
+
+    fn exact(self) -> f64 {
+        self.into()
+    }
+}
+
+impl Share for f64 {
+    fn rounded(share: f64) -> Self {
+        share
+    }
+
+    fn exact(self) -> f64 {
+        self
+    }
+}
+
+/// Ranks that approach a fixed point. All ranks are normalised until they leave. Ranks and sums
+/// are doubles; what passes along edges is an `S`.
+struct Ranks<'a, S> {
+    /// Of masters: one by their out-degree in the whole graph; 0 where there are no out-edges.
+    parts: &'a [f64],
     /// Ranks of masters before the first round; `None`: all the same.
     start: Option<&'a [f64]>,
     vertices: f64,
+    options: &'a Options,
     damping: f64,
-    dangling: Dangling,
-    tolerance: f64,
-    /// Rank of vertices without out-edges in the last round.
-    lost: f64,
+    /// What every vertex gets, whoever points at it.
+    from_nowhere: f64,
     /// How much all ranks together changed in the last round.
     change: f64,
+    shares: PhantomData<S>,
 }
 
-impl VertexProgram for Ranks<'_> {
+impl<S: Share> VertexProgram for Ranks<'_, S> {
     type State = f64;
-    type Message = f64;
-    type Messages = Latest<f64>;
+    type Message = S;
+    type Messages = Latest<S>;
     type Reduction = Sum<f64>;
     type Weight = ();
 
@@ -62,27 +99,23 @@ impl VertexProgram for Ranks<'_> {
         self.start.map_or(1.0 / self.vertices, |start| start[vertex.local.index()])
     }
 
-    fn scatter(&self, vertex: Vertex, rank: &f64) -> Option<f64> {
-        match self.out_degrees[vertex.local.index()] {
-            0 => None,
-            degree => Some(rank / degree as f64),
-        }
+    #[inline]
+    fn scatter(&self, vertex: Vertex, rank: &f64) -> Option<S> {
+        let part = self.parts[vertex.local.index()];
+        (part > 0.0).then(|| S::rounded(rank * part))
     }
 
     #[inline]
-    fn along(&self, share: f64, (): ()) -> f64 {
-        share
+    fn along(&self, share: S, (): ()) -> f64 {
+        share.exact()
     }
 
+    #[inline]
     fn apply(&self, vertex: Vertex, rank: &mut f64, shares: f64, tally: &mut Tally) -> bool {
-        let lost = match self.dangling {
-            Dangling::Redistribute => self.lost / self.vertices,
-            Dangling::Drop => 0.0,
-        };
-        let new = (1.0 - self.damping) / self.vertices + self.damping * (shares + lost);
+        let new = self.from_nowhere + self.damping * shares;
         let [change, dangling] = &mut tally.sums;
         *change += (new - *rank).abs();
-        if self.out_degrees[vertex.local.index()] == 0 {
+        if self.parts[vertex.local.index()] == 0.0 {
             *dangling += new;
         }
         *rank = new;
@@ -94,9 +127,20 @@ impl VertexProgram for Ranks<'_> {
     }
 
     fn conclude(&mut self, total: &Tally) -> bool {
-        [self.change, self.lost] = total.sums;
-        self.change <= self.tolerance
+        let [change, lost] = total.sums;
+        self.change = change;
+        self.from_nowhere = from_nowhere(self.options, self.vertices, lost);
+        change <= self.options.tolerance
     }
+}
+
+/// What every vertex gets, whoever points at it, if so much was lost at vertices without out-edges.
+fn from_nowhere(options: &Options, vertices: f64, lost: f64) -> f64 {
+    let lost = match options.dangling {
+        Dangling::Redistribute => lost,
+        Dangling::Drop => 0.0,
+    };
+    (1.0 - options.damping + options.damping * lost) / vertices
 }
 
 /// Ranks of this host's masters after a run.
@@ -109,7 +153,7 @@ struct Ranked {
 }
 
 /// Runs the power method from given ranks, or from equal ones. Every host must call this.
-fn rank(
+fn rank<S: Share>(
     job: &mut Job<'_, '_>,
     engine: Kind,
     start: Option<&[f64]>,
@@ -117,51 +161,29 @@ fn rank(
 ) -> Result<Ranked> {
     let began = Instant::now();
     let partition = job.substrate.partition();
-    let out_degrees = out_degrees(job.substrate)?;
+    let degrees = out_degrees(job.substrate)?;
+    let part = |&degree: &u64| if degree == 0 { 0.0 } else { 1.0 / degree as f64 };
+    let parts: Vec<f64> = degrees.par_iter().map(part).collect();
+    drop(degrees);
     let vertices = partition.num_vertices() as f64;
-    let dangling = out_degrees.iter().enumerate().filter(|(_, degree)| **degree == 0);
+    let dangling = parts.iter().enumerate().filter(|(_, part)| **part == 0.0);
     let lost = dangling.map(|(place, _)| start.map_or(1.0 / vertices, |start| start[place]));
     let lost = job.substrate.net().all_reduce(lost.sum::<f64>(), |a, b| a + b)?;
     let options = job.options;
-    let program = Ranks {
-        out_degrees: &out_degrees,
+    let program = Ranks::<S> {
+        parts: &parts,
         start,
         vertices,
+        options,
         damping: options.damping,
-        dangling: options.dangling,
-        tolerance: options.tolerance,
-        lost,
+        from_nowhere: from_nowhere(options, vertices, lost),
         change: f64::INFINITY,
+        shares: PhantomData,
     };
     let mut engine = engine.program(program, partition);
     let setup_seconds = began.elapsed().as_secs_f64();
     let report = run(&mut *engine, job.substrate, pacing, limits, job.watch)?;
     let (ranks, change) = (engine.states().to_vec(), engine.program().change);
-    Ok(Ranked { ranks, change, setup_seconds, report })
-}
-
-/// Runs the residual method. Every host must call this.
-fn flow(job: &mut Job<'_, '_>, engine: Kind) -> Result<Ranked> {
-    let began = Instant::now();
-    let partition = job.substrate.partition();
-    let out_degrees = out_degrees(job.substrate)?;
-    let vertices = partition.num_vertices() as f64;
-    let options = job.options;
-    let program = Residuals::new(options, &out_degrees, vertices);
-    let mut engine = engine.program(program, partition);
-    let setup_seconds = began.elapsed().as_secs_f64();
-    let report = run(&mut *engine, job.substrate, options.pacing, job.limits(), job.watch)?;
-    let flows = engine.states();
-    let mine = [flows.iter().map(Flow::rank).sum(), flows.iter().map(Flow::residual).sum()];
-    let all = job.substrate.net().all_reduce(mine, |a, b: [f64; 2]| [a[0] + b[0], a[1] + b[1]])?;
-    let [sum, residual] = all;
-    // Another round passes on what waits; where ranks are scaled, as much goes the other way.
-    let (scale, ways) = match options.dangling {
-        Dangling::Redistribute => (1.0 / sum, 2.0),
-        Dangling::Drop => (1.0, 1.0),
-    };
-    let ranks = flows.iter().map(|flow| flow.rank() * scale).collect();
-    let change = if vertices > 0.0 { ways * scale * options.damping * residual } else { 0.0 };
     Ok(Ranked { ranks, change, setup_seconds, report })
 }
 
@@ -171,6 +193,20 @@ fn formulation(options: &Options) -> Formulation {
         Pace::Basp => Formulation::Residual,
         Pace::Bsp | Pace::Auto => Formulation::Power,
     })
+}
+
+/// Whether shares are singles: as asked, or where what rounding them costs is negligible beside
+/// what it costs to stop after so many rounds, or at that tolerance.
+fn is_single(options: &Options, limits: Limits) -> bool {
+    match options.precision {
+        Precision::Single => true,
+        Precision::Double => false,
+        Precision::Auto => {
+            let rounds = limits.max_rounds.map_or(f64::INFINITY, |rounds| rounds as f64);
+            let left = options.tolerance.max(2.0 * options.damping.powf(rounds));
+            SINGLE_ERROR <= left * NEGLIGIBLE
+        }
+    }
 }
 
 /// Checks what the user asked for, and finds how many rounds must be enough.
@@ -209,7 +245,7 @@ impl Algorithm for PageRank {
     }
 
     fn options(&self) -> &'static [&'static str] {
-        &["tolerance", "damping", "dangling", "unnormalized", "formulation"]
+        &["tolerance", "damping", "dangling", "unnormalized", "formulation", "precision"]
     }
 
     fn needs_rounds(&self, options: &Options) -> Option<&'static str> {
@@ -227,15 +263,30 @@ impl Algorithm for PageRank {
 
     fn run(&self, job: &mut Job<'_, '_>) -> Result<Answer> {
         let limits = limits(job.options)?;
-        let formulation = formulation(job.options);
-        let suits = match formulation {
-            Formulation::Power => "every vertex collects in every round",
-            Formulation::Residual => "many or few have something to pass on",
-        };
-        let (engine, why) = job.engine(self, Kind::Frontier, suits)?;
-        let ranked = match formulation {
-            Formulation::Power => rank(job, engine, None, (job.options.pacing, limits))?,
-            Formulation::Residual => flow(job, engine)?,
+        let degree = job.average_degree();
+        let (engine, why, ranked) = match formulation(job.options) {
+            Formulation::Power => {
+                let single = is_single(job.options, limits);
+                let precision = if single { "single" } else { "double" };
+                let (engine, why) = job.engine(self, Kind::Pull, || {
+                    format!(
+                        "all vertices tell in all rounds, average degree {degree:.1}, \
+                         {precision} precision"
+                    )
+                })?;
+                let how = (job.options.pacing, limits);
+                let ranked = match single {
+                    true => rank::<f32>(job, engine, None, how)?,
+                    false => rank::<f64>(job, engine, None, how)?,
+                };
+                (engine, why, ranked)
+            }
+            Formulation::Residual => {
+                let (engine, why) = job.engine(self, Kind::Frontier, || {
+                    format!("many or few have something to pass on, average degree {degree:.1}")
+                })?;
+                (engine, why, residual::rank(job, engine)?)
+            }
         };
         let scale = scale(job.options, job.substrate.partition().num_vertices() as f64);
         let ranks: Vec<f64> = ranked.ranks.iter().map(|rank| rank * scale).collect();
@@ -271,11 +322,14 @@ impl Algorithm for PageRank {
         let scale = scale(job.options, vertices);
         let start: Vec<f64> = ranks.iter().map(|rank| rank / scale).collect();
         let once = (Pacing::default(), Limits { max_rounds: Some(1) });
-        let residual = rank(job, Kind::Frontier, Some(&start), once)?.change;
-        let left = match formulation(job.options) {
-            Formulation::Power => job.options.damping,
-            Formulation::Residual => 1.0,
+        let residual = rank::<f64>(job, Kind::Pull, Some(&start), once)?.change;
+        let (left, single) = match formulation(job.options) {
+            Formulation::Power => {
+                (job.options.damping, is_single(job.options, limits(job.options)?))
+            }
+            Formulation::Residual => (1.0, false),
         };
+        let rounding = if single { SINGLE_ERROR } else { 1e-13 };
         let expected = left * change.unwrap_or(f64::INFINITY).min(2.0);
         let least = (1.0 - job.options.damping) / vertices;
         let too_small = start.iter().filter(|rank| **rank < least * (1.0 - 1e-9)).count() as u64;
@@ -284,7 +338,7 @@ impl Algorithm for PageRank {
             None
         } else if too_small > 0 {
             Some(format!("{too_small} ranks are less than a vertex gets from nowhere"))
-        } else if residual.is_nan() || residual > expected * (1.0 + 1e-6) + 1e-13 {
+        } else if residual.is_nan() || residual > expected * (1.0 + 1e-6) + rounding {
             Some(format!(
                 "another round changes the ranks by {residual:e}, but at most {expected:e} is left"
             ))

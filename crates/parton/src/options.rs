@@ -2,7 +2,7 @@
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use parton::algorithms::{self, Algorithm, Dangling, Formulation, Options, Root};
+use parton::algorithms::{self, Algorithm, Dangling, Formulation, Options, Precision, Root};
 use parton::engine::engines::{self, Kind};
 use parton::engine::{Pace, Pacing};
 use parton::sync::Optimize;
@@ -37,6 +37,15 @@ pub(crate) struct Own {
     /// How ranks are found [default: power, but residual with --pace basp]
     #[arg(long, value_name = "power|residual", value_parser = parse_formulation)]
     formulation: Option<Formulation>,
+
+    /// How exactly shares of ranks are kept and sent [default: auto, single where the difference
+    /// is negligible]
+    #[arg(long, value_name = "auto|single|double", value_parser = parse_precision)]
+    precision: Option<Precision>,
+
+    /// Width of the buckets of distances of engine delta [default: as suits weights and degrees]
+    #[arg(long, value_name = "WIDTH")]
+    delta: Option<f64>,
 }
 
 /// When hosts wait for each other.
@@ -64,32 +73,39 @@ fn paces() -> PossibleValuesParser {
     Pace::ALL.iter().map(|(_, name, _)| *name).collect::<Vec<_>>().into()
 }
 
-fn parse_formulation(text: &str) -> Result<Formulation, String> {
-    let all = [Formulation::Power, Formulation::Residual];
-    let named = all.into_iter().find(|formulation| formulation_name(*formulation) == text);
-    named.ok_or_else(|| "expected power or residual".into())
-}
-
-fn formulation_name(formulation: Formulation) -> &'static str {
-    match formulation {
-        Formulation::Power => "power",
-        Formulation::Residual => "residual",
-    }
-}
-
 const MAX_DEGREE: &str = "max-degree";
 
+/// What options with a choice of names can mean.
+const DANGLING: [(&str, Dangling); 2] =
+    [("redistribute", Dangling::Redistribute), ("drop", Dangling::Drop)];
+const FORMULATION: [(&str, Formulation); 2] =
+    [("power", Formulation::Power), ("residual", Formulation::Residual)];
+const PRECISION: [(&str, Precision); 3] =
+    [("auto", Precision::Auto), ("single", Precision::Single), ("double", Precision::Double)];
+
 fn parse_dangling(text: &str) -> Result<Dangling, String> {
-    let all = [Dangling::Redistribute, Dangling::Drop];
-    let named = all.into_iter().find(|dangling| dangling_name(*dangling) == text);
-    named.ok_or_else(|| "expected redistribute or drop".into())
+    named(&DANGLING, text)
 }
 
-fn dangling_name(dangling: Dangling) -> &'static str {
-    match dangling {
-        Dangling::Redistribute => "redistribute",
-        Dangling::Drop => "drop",
-    }
+fn parse_formulation(text: &str) -> Result<Formulation, String> {
+    named(&FORMULATION, text)
+}
+
+fn parse_precision(text: &str) -> Result<Precision, String> {
+    named(&PRECISION, text)
+}
+
+fn named<T: Copy>(all: &[(&str, T)], text: &str) -> Result<T, String> {
+    let found = all.iter().find(|(name, _)| *name == text);
+    found.map(|(_, meaning)| *meaning).ok_or_else(|| {
+        let names: Vec<_> = all.iter().map(|(name, _)| *name).collect();
+        format!("expected {}", names.join(" or "))
+    })
+}
+
+fn name_of<T: PartialEq>(all: &[(&str, T)], meaning: T) -> String {
+    let found = all.iter().find(|(_, known)| *known == meaning);
+    found.map_or_else(String::new, |(name, _)| (*name).into())
 }
 
 /// Names of algorithms.
@@ -111,14 +127,17 @@ pub(crate) fn optimizations() -> PossibleValuesParser {
 impl Own {
     /// What was asked, by the names that users write.
     pub(crate) fn given(&self) -> Vec<(&'static str, String)> {
-        let Own { root, tolerance, damping, dangling, unnormalized, formulation } = self;
+        let Own { root, tolerance, damping, dangling, unnormalized, .. } = self;
+        let Own { formulation, precision, delta, .. } = self;
         let given = [
             ("root", root.clone()),
             ("tolerance", tolerance.map(|change| change.to_string())),
             ("damping", damping.map(|share| share.to_string())),
-            ("dangling", dangling.map(|dangling| dangling_name(dangling).into())),
+            ("dangling", dangling.map(|dangling| name_of(&DANGLING, dangling))),
             ("unnormalized", unnormalized.then(|| "yes".into())),
-            ("formulation", formulation.map(|method| formulation_name(method).into())),
+            ("formulation", formulation.map(|method| name_of(&FORMULATION, method))),
+            ("precision", precision.map(|precision| name_of(&PRECISION, precision))),
+            ("delta", delta.map(|width| width.to_string())),
         ];
         given.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
     }
@@ -152,7 +171,8 @@ impl Own {
         pacing: Pacing,
         max_rounds: Option<u64>,
     ) -> Result<Options, Failure> {
-        let Own { root, tolerance, damping, dangling, unnormalized, formulation } = self;
+        let Own { root, tolerance, damping, dangling, unnormalized, .. } = self;
+        let Own { formulation, precision, delta, .. } = self;
         let usual = Options::default();
         let options = Options {
             engine: Kind::by_name(engine),
@@ -167,6 +187,8 @@ impl Own {
             dangling: dangling.unwrap_or(usual.dangling),
             unnormalized: *unnormalized,
             formulation: *formulation,
+            precision: precision.unwrap_or(usual.precision),
+            delta: *delta,
         };
         algorithms::check_request(algorithm, &options)?;
         Ok(options)

@@ -10,13 +10,45 @@
 //! is shared equally acts like a larger `(1 - d) / n`, and ranks are proportional to it. So they only
 //! have to be scaled to sum up to 1.
 
-use parton_engine::{Properties, Tally, Vertex, VertexProgram};
+use std::time::Instant;
+
+use parton_engine::degrees::out_degrees;
+use parton_engine::engines::Kind;
+use parton_engine::{Properties, Tally, Vertex, VertexProgram, run};
 use parton_sync::reduction::Sum;
 
+use super::Ranked;
+use crate::algorithm::Job;
+use crate::error::Result;
 use crate::options::{Dangling, Options};
 
+/// Runs until nothing that waits is worth passing on. Every host must call this.
+pub(super) fn rank(job: &mut Job<'_, '_>, engine: Kind) -> Result<Ranked> {
+    let began = Instant::now();
+    let partition = job.substrate.partition();
+    let out_degrees = out_degrees(job.substrate)?;
+    let vertices = partition.num_vertices() as f64;
+    let options = job.options;
+    let program = Residuals::new(options, &out_degrees, vertices);
+    let mut engine = engine.program(program, partition);
+    let setup_seconds = began.elapsed().as_secs_f64();
+    let report = run(&mut *engine, job.substrate, options.pacing, job.limits(), job.watch)?;
+    let flows = engine.states();
+    let mine = [flows.iter().map(Flow::rank).sum(), flows.iter().map(Flow::residual).sum()];
+    let all = job.substrate.net().all_reduce(mine, |a, b: [f64; 2]| [a[0] + b[0], a[1] + b[1]])?;
+    let [sum, residual] = all;
+    // Another round passes on what waits; where ranks are scaled, as much goes the other way.
+    let (scale, ways) = match options.dangling {
+        Dangling::Redistribute => (1.0 / sum, 2.0),
+        Dangling::Drop => (1.0, 1.0),
+    };
+    let ranks = flows.iter().map(|flow| flow.rank() * scale).collect();
+    let change = if vertices > 0.0 { ways * scale * options.damping * residual } else { 0.0 };
+    Ok(Ranked { ranks, change, setup_seconds, report })
+}
+
 /// Rank that flows on.
-pub(super) struct Residuals<'a> {
+struct Residuals<'a> {
     /// Of masters, in the whole graph.
     out_degrees: &'a [u64],
     vertices: f64,
@@ -27,7 +59,7 @@ pub(super) struct Residuals<'a> {
 
 /// The rank of a vertex.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Flow {
+struct Flow {
     rank: f64,
     /// What has arrived and was not passed on.
     residual: f64,
@@ -36,7 +68,7 @@ pub(super) struct Flow {
 }
 
 impl<'a> Residuals<'a> {
-    pub(super) fn new(options: &Options, out_degrees: &'a [u64], vertices: f64) -> Self {
+    fn new(options: &Options, out_degrees: &'a [u64], vertices: f64) -> Self {
         // Another round would change ranks by what waits, at most `vertices` thresholds; scaling
         // makes that up to 1 / (1 - d) times as much, and moves as much the other way.
         let share = match options.dangling {
@@ -50,12 +82,12 @@ impl<'a> Residuals<'a> {
 
 impl Flow {
     /// The rank, with what has not been passed on.
-    pub(super) fn rank(&self) -> f64 {
+    fn rank(&self) -> f64 {
         self.rank + self.residual
     }
 
     /// What has arrived and was not passed on.
-    pub(super) fn residual(&self) -> f64 {
+    fn residual(&self) -> f64 {
         self.residual
     }
 }

@@ -82,8 +82,8 @@ pub(crate) struct Found {
 }
 
 /// Takes some of what is active out of a field; the first come first.
-fn take<R: Reduction>(field: &CpuField<R>, most: usize) -> Vec<LocalId> {
-    let mut taken = field.active().drain();
+fn take<R: Reduction>(field: &mut CpuField<R>, most: usize) -> Vec<LocalId> {
+    let mut taken = field.drain_active();
     let rest = taken.split_off(most.min(taken.len()));
     rest.into_iter().for_each(|vertex| _ = field.active().insert(vertex));
     taken
@@ -130,7 +130,7 @@ pub(crate) fn on_host(net: &mut Net, part: &Partition, how: How) -> Result<Found
     }
     let (mut quiet, mut counted, mut was_active) = (Duration::ZERO, Counts::default(), true);
     loop {
-        for vertex in take(&labels.field, how.at_a_time) {
+        for vertex in take(&mut labels.field, how.at_a_time) {
             let distance = labels.field.get(vertex);
             for &other in targets(vertex) {
                 let longer = distance.saturating_add(weight(global(vertex), global(other)));
@@ -141,7 +141,7 @@ pub(crate) fn on_host(net: &mut Net, part: &Partition, how: How) -> Result<Found
         }
         // What masters tell must not pile up: it is told to their mirrors once.
         let masters = told.field.active().iter_range(0..part.num_masters() as u32).count();
-        for vertex in take(&told.field, masters.saturating_add(how.at_a_time)) {
+        for vertex in take(&mut told.field, masters.saturating_add(how.at_a_time)) {
             let count = told.field.get(vertex);
             told.field.put(vertex, 0);
             for &other in targets(vertex).iter().filter(|o| counts(global(vertex), global(**o))) {
