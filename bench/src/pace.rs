@@ -96,7 +96,9 @@ pub fn run(options: &[&str]) {
         true => println!("{HOSTS} simulated hosts, {policy}; virtual time\n"),
         false => println!("{HOSTS} hosts, {policy}; times are the best of {turns} turns\n"),
     }
-    println!("| graph | algorithm | engine | slow host | pace | s | ÷ bsp | rounds | work ÷ bsp | messages | MB | computing | packing | waiting |");
+    println!(
+        "| graph | algorithm | engine | slow host | pace | s | ÷ bsp | rounds | work ÷ bsp | messages | MB | computing | packing | waiting |"
+    );
     println!("|---|---|---|---|---|---|---|---|---|---|---|---|---|---|");
     for name in &graphs {
         measure(name, &how, &mut rows);
@@ -158,7 +160,11 @@ fn measure(name: &str, how: &How<'_>, rows: &mut Vec<Row>) {
             }
             let best: Vec<RunReport> = best.into_iter().flatten().collect();
             for ((pace, _), report) in PACES.iter().zip(&best) {
-                let what = format!("| {short} | {algorithm} | {} | {} |", engine.name(), if slow { "yes" } else { "no" });
+                let what = format!(
+                    "| {short} | {algorithm} | {} | {} |",
+                    engine.name(),
+                    if slow { "yes" } else { "no" }
+                );
                 println!("{what} {pace} {}", line(report, &best[0]));
             }
             rows.push((format!("{algorithm}, {}, {short}", engine.name()), slow, best));

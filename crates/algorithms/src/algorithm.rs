@@ -97,9 +97,7 @@ fn check_pace(algorithm: &dyn Algorithm, options: &Options) -> Result<()> {
     }
     let name = algorithm.name();
     match (algorithm.needs_rounds(options), options.max_rounds) {
-        (Some(why), _) => {
-            Err(Error::Request(format!("--pace basp: {name} needs rounds: {why}")))
-        }
+        (Some(why), _) => Err(Error::Request(format!("--pace basp: {name} needs rounds: {why}"))),
         (None, Some(_)) => Err(Error::Request(
             "--pace basp: every host has rounds of its own, so --max-rounds means nothing".into(),
         )),

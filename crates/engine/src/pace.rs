@@ -33,7 +33,8 @@ impl Pace {
 
     /// What users call it.
     pub fn name(self) -> &'static str {
-        let (_, name, _) = Self::ALL.iter().find(|(pace, ..)| *pace == self).expect("all are listed");
+        let (_, name, _) =
+            Self::ALL.iter().find(|(pace, ..)| *pace == self).expect("all are listed");
         name
     }
 

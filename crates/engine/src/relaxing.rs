@@ -211,7 +211,8 @@ impl<'a, P: Relaxation> Relaxing<'a, P> {
     fn best_of_frontier(&self) -> P::Label {
         let pieces = (0..self.labels.num_proxies() as u32).into_par_iter();
         let best = pieces.step_by(LIST_PIECE as usize).map(|first| {
-            let piece = first..first.saturating_add(LIST_PIECE).min(self.labels.num_proxies() as u32);
+            let piece =
+                first..first.saturating_add(LIST_PIECE).min(self.labels.num_proxies() as u32);
             let labels = self.frontier.iter_range(piece).map(|vertex| self.labels.get(vertex));
             labels.fold(P::Reduction::identity(), P::Reduction::combine)
         });

@@ -87,7 +87,7 @@ where
     P: Relaxation<Label: PartialEq + Debug> + Clone,
 {
     let (expected, _) = serial(graph, Limits::default(), program);
-    for engine in [Kind::Push, Kind::Frontier, Kind::Delta] {
+    for engine in [Kind::Push, Kind::Frontier, Kind::Delta, Kind::Pull] {
         let how = how(engine, Optimize::ALL, true);
         let (found, report) = run_relaxation(cluster, parts, how, program);
         assert_eq!(found, expected, "{engine:?}");

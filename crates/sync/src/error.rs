@@ -49,7 +49,9 @@ pub enum Error {
         pieces: usize,
     },
     /// A message from a time when hosts did not wait for each other, and that is over.
-    #[error("host {from} sent a message under tag {tag} to host {host}, too late for epoch {epoch}")]
+    #[error(
+        "host {from} sent a message under tag {tag} to host {host}, too late for epoch {epoch}"
+    )]
     Late {
         /// Who sent it.
         from: HostId,

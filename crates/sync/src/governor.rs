@@ -2,10 +2,10 @@
 //!
 //! A host that computes with what it has, while better values are about to arrive, computes in
 //! vain. So after sending, a host waits for those peers that had something to say the last time, as
-//! long as that promises to be worth it: at most for a *share* of the time its own work takes. The
-//! share doubles, up to all of it, when those waited for did speak in time, and halves when they
-//! did not. Hosts that are equally fast thus go side by side; one that is slow is soon not waited
-//! for. A host with little to do waits, too: as long as an average round of its own would take.
+//! long as that promises to be worth it: for each at most a *share* of the time its own work takes.
+//! A peer's share doubles, up to all of it, when it did speak in time, and halves when it did not.
+//! Hosts that are equally fast thus go side by side; one that is slow is soon not waited for. A host
+//! with little to do waits, too: as long as an average round of its own would take.
 
 use std::ops::Range;
 use std::time::Duration;
@@ -23,7 +23,8 @@ const LAST: f64 = 0.25;
 /// Decides how long a host waits before it takes what has arrived.
 #[derive(Debug)]
 pub(crate) struct Governor {
-    share: f64,
+    /// Which part of its own work a host is ready to wait for each other, by host.
+    shares: Vec<f64>,
     /// Who spoke the last time, in each phase, by host.
     expected: [Vec<bool>; 2],
     /// Seconds of own work in a mean round.
@@ -43,7 +44,7 @@ pub struct Waits {
     pub in_time: u64,
     /// Seconds in these waits.
     pub seconds: f64,
-    /// Which part of its own work a host was ready to wait at the end.
+    /// Which part of its own work a host was ready to wait in the end, for a mean peer.
     pub share: f64,
 }
 
@@ -51,7 +52,7 @@ impl Governor {
     pub(crate) fn new(hosts: usize, now: Duration) -> Self {
         let expected = [vec![false; hosts], vec![false; hosts]];
         let account = Waits { share: 1.0, ..Waits::default() };
-        Governor { share: 1.0, expected, mean_work: 0.0, resumed: now, account }
+        Governor { shares: vec![1.0; hosts], expected, mean_work: 0.0, resumed: now, account }
     }
 
     /// The host goes on after it had nothing to do.
@@ -67,15 +68,17 @@ impl Governor {
         if phase == Phase::Reduce {
             self.mean_work += LAST * (work - self.mean_work);
         }
-        let end = start + Duration::from_secs_f64(self.share * work.max(self.mean_work));
-        let expected = &mut self.expected[phase as usize];
+        let whole = work.max(self.mean_work);
+        let (shares, expected) = (&mut self.shares, &mut self.expected[phase as usize]);
         let mut heard = vec![false; expected.len()];
         let mut waited = false;
         let in_time = loop {
             net.waiting(tags.clone()).for_each(|(_, from)| heard[from.index()] = true);
-            if expected.iter().zip(&heard).all(|(expected, heard)| heard >= expected) {
+            let missing = (0..heard.len()).filter(|&host| expected[host] && !heard[host]);
+            let Some(share) = missing.map(|host| shares[host]).reduce(f64::max) else {
                 break true;
-            }
+            };
+            let end = start + Duration::from_secs_f64(share * whole);
             let left = end.saturating_sub(net.now());
             if left.is_zero() {
                 break false;
@@ -83,14 +86,17 @@ impl Governor {
             waited = true;
             net.listen(left)?;
         };
+        for host in (0..heard.len()).filter(|&host| expected[host]) {
+            let factor = if heard[host] { 2.0 } else { 0.5 };
+            shares[host] = (factor * shares[host]).clamp(LEAST, 1.0);
+        }
         *expected = heard;
         self.resumed = net.now();
         if waited {
-            self.share = if in_time { (2.0 * self.share).min(1.0) } else { (self.share / 2.0).max(LEAST) };
             self.account.waits += 1;
             self.account.in_time += u64::from(in_time);
             self.account.seconds += (self.resumed - start).as_secs_f64();
-            self.account.share = self.share;
+            self.account.share = self.shares.iter().sum::<f64>() / self.shares.len() as f64;
         }
         Ok(())
     }

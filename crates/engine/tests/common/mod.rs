@@ -141,7 +141,7 @@ fn ways<P: VertexProgram>(graph: &Graph, edges: Edges) -> Vec<Way<P::Weight>> {
     let view = EdgeView::<P::Weight>::new(&graph.adjacency);
     let mut ways = Vec::new();
     for source in (0..graph.num_vertices() as u32).map(LocalId) {
-        for (target, weight) in view.edges(source) {
+        for (target, weight) in view.rows().edges(source) {
             let (s, t) = (source.index(), target.index());
             if edges != Edges::In {
                 ways.push((s, t, weight));

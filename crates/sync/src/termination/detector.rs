@@ -142,7 +142,8 @@ impl Detector {
 
     /// Takes what others said in the last snapshot.
     fn hear(&mut self, net: &mut Net) -> Result<()> {
-        let tags = snapshot_tag(self.epoch, self.snapshot)..snapshot_tag(self.epoch, self.snapshot + 1);
+        let tags =
+            snapshot_tag(self.epoch, self.snapshot)..snapshot_tag(self.epoch, self.snapshot + 1);
         while let Some(message) = net.take(tags.clone()) {
             let from = message.from;
             let report = Report::read(&message.bytes).ok_or(Error::Snapshot { from })?;

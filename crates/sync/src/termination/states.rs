@@ -94,7 +94,9 @@ mod tests {
         for state in ALL {
             for facts in 0..8 {
                 let fits = |way: &&Transition| {
-                    way.from == state && facts & way.all_of == way.all_of && facts & way.none_of == 0
+                    way.from == state
+                        && facts & way.all_of == way.all_of
+                        && facts & way.none_of == 0
                 };
                 assert!(TRANSITIONS.iter().filter(fits).count() <= 1, "{state:?}, {facts:b}");
             }

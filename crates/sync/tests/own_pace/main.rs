@@ -35,7 +35,11 @@ fn scenes(hosts: usize) -> Vec<Scene> {
 fn how(seed: u64, bug: Option<Bug>) -> How {
     let mixed = common::random(&[seed]);
     How {
-        optimize: if mixed % 8 == 0 { Optimize::NAMES[(mixed >> 8) as usize % 4].1 } else { Optimize::ALL },
+        optimize: if mixed % 8 == 0 {
+            Optimize::NAMES[(mixed >> 8) as usize % 4].1
+        } else {
+            Optimize::ALL
+        },
         places_per_message: if mixed % 5 == 0 { 2 } else { usize::MAX },
         governed: (mixed >> 16) % 3 == 0,
         at_a_time: [1, 2, usize::MAX][(mixed >> 24) as usize % 3],
@@ -86,7 +90,9 @@ fn every_planted_bug_is_found() {
             let (_, scenes) = &scenes[which];
             clusters[which].set_seed(seed);
             let scene = &scenes[common::random(&[seed, 1]) as usize % scenes.len()];
-            judge(&mut clusters[which], scene, how(seed, Some(bug))).err().map(|wrong| (seed, wrong))
+            judge(&mut clusters[which], scene, how(seed, Some(bug)))
+                .err()
+                .map(|wrong| (seed, wrong))
         });
         let (seed, wrong) = found.unwrap_or_else(|| panic!("{bug:?} was not found"));
         eprintln!("{bug:?}: seed {seed}: {wrong}");

@@ -177,7 +177,8 @@ impl Bench {
                 let mut engines = fit.clone();
                 if hosts == 1 && self.most_hosts() > 1 && !fit.is_empty() {
                     // Several hosts by a poor engine must not look good beside one by the same.
-                    let suits = self.own.options(algorithm, AUTO, Pacing::default(), self.max_rounds)?;
+                    let suits =
+                        self.own.options(algorithm, AUTO, Pacing::default(), self.max_rounds)?;
                     if !engines.iter().any(|(engine, _)| engine == AUTO) {
                         engines.insert(0, (AUTO.into(), suits));
                     }

@@ -92,7 +92,8 @@ impl Run {
     pub(crate) fn run(self, watch: &Watch, threads: Option<NonZeroUsize>) -> Result<Done, Failure> {
         let algorithm = algorithms::by_name(&self.algorithm)?;
         self.own.check(&[algorithm])?;
-        let options = self.own.options(algorithm, &self.engine, self.paced.pacing(), self.max_rounds)?;
+        let options =
+            self.own.options(algorithm, &self.engine, self.paced.pacing(), self.max_rounds)?;
         let format = self.output.as_deref().map(output::by_ending).transpose()?;
         for path in [&self.output, &self.report].into_iter().flatten() {
             Output::check(path)?;
