@@ -6,7 +6,7 @@ mod common;
 
 use common::nasty::{self, nasty_graphs};
 use common::{How, all_policies, run, same};
-use parton_algorithms::{ALL, Algorithm, Column, Fact, Options, Values};
+use parton_algorithms::{ALL, Algorithm, Column, Fact, Options, Precision, Values};
 use parton_engine::{Pace, engines};
 use parton_graph::Graph;
 use parton_net::Cluster;
@@ -23,7 +23,11 @@ fn options(engine: Option<engines::Kind>) -> Options {
 fn settled(algorithm: &dyn Algorithm, options: Options) -> Options {
     match (algorithm.name(), options.pacing.pace) {
         ("pagerank", Pace::Basp) => Options { tolerance: TOLERANCE, ..options },
-        ("pagerank", _) => Options { tolerance: 0.0, max_rounds: Some(25), ..options },
+        ("pagerank", _) => {
+            // The oracle's shares are doubles.
+            let precision = Precision::Double;
+            Options { tolerance: 0.0, max_rounds: Some(25), precision, ..options }
+        }
         _ => options,
     }
 }

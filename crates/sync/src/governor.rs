@@ -2,10 +2,10 @@
 //!
 //! A host that computes with what it has, while better values are about to arrive, computes in
 //! vain. So after sending, a host waits for those peers that had something to say the last time, as
-//! long as that promises to be worth it: for each at most a *share* of the time its own work takes.
-//! A peer's share doubles, up to all of it, when it did speak in time, and halves when it did not.
-//! Hosts that are equally fast thus go side by side; one that is slow is soon not waited for. A host
-//! with little to do waits, too: as long as an average round of its own would take.
+//! long as that promises to be worth it: for each at most a *share* of the time that its own work of
+//! this round took. A peer's share doubles, up to an eighth, when it did speak in time, and halves
+//! when it did not. Hosts that are equally fast thus go side by side; one that is slow is soon not
+//! waited for; and a host that had little to do waits briefly, so that little can be lost.
 
 use std::ops::Range;
 use std::time::Duration;
@@ -15,10 +15,10 @@ use parton_net::{Net, Tag};
 use crate::error::Result;
 use crate::field::Phase;
 
+/// The largest share, and the first: what one wait in vain may cost.
+const MOST: f64 = 1.0 / 8.0;
 /// The least share: never quite nothing, so that a host that has become faster is noticed.
-const LEAST: f64 = 1.0 / 64.0;
-/// Weight of the last round in the mean of rounds.
-const LAST: f64 = 0.25;
+const LEAST: f64 = MOST / 32.0;
 
 /// Decides how long a host waits before it takes what has arrived.
 #[derive(Debug)]
@@ -27,8 +27,8 @@ pub(crate) struct Governor {
     shares: Vec<f64>,
     /// Who spoke the last time, in each phase, by host.
     expected: [Vec<bool>; 2],
-    /// Seconds of own work in a mean round.
-    mean_work: f64,
+    /// Seconds of own work in this round.
+    work: f64,
     /// When the host last stopped waiting.
     resumed: Duration,
     pub(crate) account: Waits,
@@ -50,9 +50,10 @@ pub struct Waits {
 
 impl Governor {
     pub(crate) fn new(hosts: usize, now: Duration) -> Self {
-        let expected = [vec![false; hosts], vec![false; hosts]];
-        let account = Waits { share: 1.0, ..Waits::default() };
-        Governor { shares: vec![1.0; hosts], expected, mean_work: 0.0, resumed: now, account }
+        // At first everybody is: who has nothing to say is not waited for twice.
+        let expected = [vec![true; hosts], vec![true; hosts]];
+        let account = Waits { share: MOST, ..Waits::default() };
+        Governor { shares: vec![MOST; hosts], expected, work: 0.0, resumed: now, account }
     }
 
     /// The host goes on after it had nothing to do.
@@ -62,19 +63,24 @@ impl Governor {
 
     /// Waits until those have spoken under these tags that did the last time, as long as that is
     /// worth it.
-    pub(crate) fn wait(&mut self, net: &mut Net, phase: Phase, tags: Range<Tag>) -> Result<()> {
+    pub(crate) fn wait(
+        &mut self,
+        net: &mut Net,
+        phase: Phase,
+        tags: Range<Tag>,
+        may_speak: impl Fn(usize) -> bool,
+    ) -> Result<()> {
         let start = net.now();
         let work = start.saturating_sub(self.resumed).as_secs_f64();
-        if phase == Phase::Reduce {
-            self.mean_work += LAST * (work - self.mean_work);
-        }
-        let whole = work.max(self.mean_work);
+        self.work = if phase == Phase::Reduce { work } else { self.work + work };
+        let whole = self.work;
         let (shares, expected) = (&mut self.shares, &mut self.expected[phase as usize]);
         let mut heard = vec![false; expected.len()];
         let mut waited = false;
         let in_time = loop {
             net.waiting(tags.clone()).for_each(|(_, from)| heard[from.index()] = true);
-            let missing = (0..heard.len()).filter(|&host| expected[host] && !heard[host]);
+            let silent = (0..heard.len()).filter(|&host| expected[host] && !heard[host]);
+            let missing = silent.filter(|&host| may_speak(host));
             let Some(share) = missing.map(|host| shares[host]).reduce(f64::max) else {
                 break true;
             };
@@ -86,12 +92,18 @@ impl Governor {
             waited = true;
             net.listen(left)?;
         };
-        for host in (0..heard.len()).filter(|&host| expected[host]) {
-            let factor = if heard[host] { 2.0 } else { 0.5 };
-            shares[host] = (factor * shares[host]).clamp(LEAST, 1.0);
+        for host in (0..heard.len()).filter(|&host| expected[host] && may_speak(host)) {
+            let factor = match heard[host] {
+                true => 2.0,
+                false if waited => 0.5,
+                false => 1.0,
+            };
+            shares[host] = (factor * shares[host]).clamp(LEAST, MOST);
         }
-        *expected = heard;
         self.resumed = net.now();
+        if waited || heard.contains(&true) {
+            *expected = heard;
+        }
         if waited {
             self.account.waits += 1;
             self.account.in_time += u64::from(in_time);

@@ -279,9 +279,16 @@ impl<'a> Substrate<'a> {
         end: End,
     ) -> Result<()> {
         while self.net.listen(Duration::ZERO)? {}
+        let (partition, start) = (self.partition, self.net.now());
         if let Some(governor) = self.epoch.as_mut().and_then(|epoch| epoch.governor.as_mut()) {
-            let start = self.net.now();
-            governor.wait(self.net, phase, tags.clone())?;
+            let may_speak = |peer: usize| {
+                let routes = partition.routes(HostId(peer as u16));
+                match phase {
+                    Phase::Reduce => !routes.master_parts().at(end).is_empty(),
+                    Phase::Broadcast => !routes.mirrors(end).is_empty(),
+                }
+            };
+            governor.wait(self.net, phase, tags.clone(), may_speak)?;
             self.rested += self.net.now().saturating_sub(start);
         }
         while let Some(message) = self.net.take(tags.clone()) {
