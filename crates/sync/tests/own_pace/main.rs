@@ -35,13 +35,13 @@ fn scenes(hosts: usize) -> Vec<Scene> {
 fn how(seed: u64, bug: Option<Bug>) -> How {
     let mixed = common::random(&[seed]);
     How {
-        optimize: if mixed % 8 == 0 {
+        optimize: if mixed.is_multiple_of(8) {
             Optimize::NAMES[(mixed >> 8) as usize % 4].1
         } else {
             Optimize::ALL
         },
-        places_per_message: if mixed % 5 == 0 { 2 } else { usize::MAX },
-        governed: (mixed >> 16) % 3 == 0,
+        places_per_message: if mixed.is_multiple_of(5) { 2 } else { usize::MAX },
+        governed: (mixed >> 16).is_multiple_of(3),
         at_a_time: [1, 2, usize::MAX][(mixed >> 24) as usize % 3],
         bug,
     }
