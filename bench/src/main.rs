@@ -7,6 +7,7 @@ mod load;
 mod measure;
 mod net;
 mod overhead;
+mod pace;
 mod partition;
 mod plot;
 mod volume;
@@ -19,6 +20,7 @@ fn main() {
         ["load", ref options @ ..] => load::run(options),
         ["net"] => net::run(),
         ["overhead", ref options @ ..] => overhead::run(options),
+        ["pace", ref options @ ..] => pace::run(options),
         ["partition", ref options @ ..] => partition::run(options),
         ["volume", ref options @ ..] => volume::run(options),
         ["wire"] => wire::run(),
@@ -30,6 +32,7 @@ fn main() {
                 "parton-bench load [--scale N] [--turns N] [--folder DIR]\nparton-bench net\n\
                  parton-bench partition [--scale N] [--hosts N] [--turns N] [--folder DIR]\n\
                  parton-bench overhead [--graph GRAPH] [--turns N]\n\
+                 parton-bench pace [--graphs GRAPH+GRAPH…] [--policy NAME] [--turns N] [--simulated] [--plot FILE.svg]\n\
                  parton-bench volume --data DIR [--plot FILE.svg]\n\
                  parton-bench wire"
             );

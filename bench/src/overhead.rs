@@ -35,7 +35,7 @@ pub fn run(options: &[&str]) {
             answer.engine.name(),
             answer.report.rounds.len(),
             answer.report.seconds,
-            100.0 * answer.report.hosts[0].other_seconds / answer.report.seconds
+            100.0 * answer.report.hosts[0].other_seconds() / answer.report.seconds
         );
     }
 }

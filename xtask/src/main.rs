@@ -12,6 +12,7 @@ cargo xtask bench load [OPTIONS]     loading and generating, beside other librar
 cargo xtask bench net                messages and collectives between hosts, runs of the simulator
 cargo xtask bench partition          partitioning, beside building one CSR
 cargo xtask bench volume --data DIR  bytes on the wire beside D-Galois's, on two real graphs
+cargo xtask bench pace [OPTIONS]     hosts that wait for each other beside hosts that do not
 cargo xtask bench overhead           what the substrate costs a host that is alone
 cargo xtask bench wire               encoding and decoding messages
 cargo xtask fuzz [TARGET] [SECONDS]  coverage-guided fuzzing of readers and messages, on stable Rust";

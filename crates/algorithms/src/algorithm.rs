@@ -1,7 +1,7 @@
 //! The erased face of an algorithm, for the command, the tests and the benches.
 
 use parton_engine::engines::Kind;
-use parton_engine::{Limits, Watch};
+use parton_engine::{Limits, Pace, Watch};
 use parton_graph::Graph;
 use parton_sync::Substrate;
 
@@ -23,6 +23,12 @@ pub trait Algorithm: Sync {
     /// The engines that can run it.
     fn engines(&self) -> &'static [Kind] {
         &[Kind::Push, Kind::Frontier, Kind::Pull]
+    }
+
+    /// Why hosts have to wait for each other in every round, with these options; `None` if they
+    /// need not. Its program says the same, but only when there is a graph.
+    fn needs_rounds(&self, _: &Options) -> Option<&'static str> {
+        Some("it does not say that it can do without rounds")
     }
 
     /// Whether its own options make sense; see [`check_request`].
@@ -81,7 +87,22 @@ impl Job<'_, '_> {
 /// Whether what a user asks of an algorithm makes sense, found out before there is a graph.
 pub fn check_request(algorithm: &dyn Algorithm, options: &Options) -> Result<()> {
     check_engine(algorithm, options)?;
+    check_pace(algorithm, options)?;
     algorithm.accepts(options)
+}
+
+fn check_pace(algorithm: &dyn Algorithm, options: &Options) -> Result<()> {
+    if options.pacing.pace != Pace::Basp {
+        return Ok(());
+    }
+    let name = algorithm.name();
+    match (algorithm.needs_rounds(options), options.max_rounds) {
+        (Some(why), _) => Err(Error::Request(format!("--pace basp: {name} needs rounds: {why}"))),
+        (None, Some(_)) => Err(Error::Request(
+            "--pace basp: every host has rounds of its own, so --max-rounds means nothing".into(),
+        )),
+        (None, None) => Ok(()),
+    }
 }
 
 fn check_engine(algorithm: &dyn Algorithm, options: &Options) -> Result<()> {

@@ -58,6 +58,10 @@ impl Algorithm for Bfs {
         &["root"]
     }
 
+    fn needs_rounds(&self, _: &Options) -> Option<&'static str> {
+        None
+    }
+
     fn run(&self, job: &mut Job<'_, '_>) -> Result<Answer> {
         let root = traversal::root(job)?;
         let program = Levels { root: root.as_ref().map(|found| found.vertex) };

@@ -11,7 +11,7 @@
 //! give exactly the label at their other end, from the vertices with their first label.
 
 use parton_engine::ways::Ways;
-use parton_engine::{Engine, Limits, Relaxation, Tally, run};
+use parton_engine::{Engine, Limits, Pacing, Relaxation, Tally, run};
 use parton_graph::LocalId;
 use parton_partition::{End, Partition};
 use parton_sync::reduction::{Latest, Max};
@@ -39,7 +39,7 @@ pub fn relaxation<P: Relaxation>(
     let mut proof = Proof::new(program, partition, &known);
     let bad_starts = proof.bad_starts();
     let improvable = proof.improvable();
-    run(&mut proof, job.substrate, Limits::default(), &mut ())?;
+    run(&mut proof, job.substrate, Pacing::default(), Limits::default(), &mut ())?;
     let ungrounded = proof.ungrounded();
     let mine = [bad_starts, improvable, ungrounded];
     let all =

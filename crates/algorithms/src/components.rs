@@ -63,6 +63,10 @@ impl Algorithm for Components {
         &[Kind::Push, Kind::Frontier, Kind::Pull, Kind::Union]
     }
 
+    fn needs_rounds(&self, _: &Options) -> Option<&'static str> {
+        None
+    }
+
     fn run(&self, job: &mut Job<'_, '_>) -> Result<Answer> {
         let program = Least { symmetric: job.substrate.partition().is_symmetric() };
         let (engine, why) = job.engine(self, Kind::Union, || {

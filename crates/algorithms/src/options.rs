@@ -1,5 +1,6 @@
 //! What a user can ask of an algorithm.
 
+use parton_engine::Pacing;
 use parton_engine::engines::Kind;
 
 /// Everything a user can ask. Each algorithm says which of it concerns it
@@ -8,6 +9,8 @@ use parton_engine::engines::Kind;
 pub struct Options {
     /// The engine; `None`: the algorithm chooses.
     pub engine: Option<Kind>,
+    /// When hosts wait for each other.
+    pub pacing: Pacing,
     /// Stop after so many rounds.
     pub max_rounds: Option<u64>,
     /// Where a search starts.
@@ -20,6 +23,8 @@ pub struct Options {
     pub dangling: Dangling,
     /// Ranks that are 1 on average instead of 1 in all.
     pub unnormalized: bool,
+    /// How ranks are found; `None`: as suits the pace.
+    pub formulation: Option<Formulation>,
     /// How exactly what passes along edges is kept.
     pub precision: Precision,
     /// Distances that differ by less may be worked on at the same time; `None`: as suits the graph.
@@ -55,16 +60,27 @@ pub enum Dangling {
     Drop,
 }
 
+/// How ranks are found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Formulation {
+    /// Every vertex collects from all its neighbours in every round.
+    Power,
+    /// Vertices pass on what has changed, once it is enough.
+    Residual,
+}
+
 impl Default for Options {
     fn default() -> Self {
         Options {
             engine: None,
+            pacing: Pacing::default(),
             max_rounds: None,
             root: Root::MaxDegree,
             tolerance: 1e-6,
             damping: 0.85,
             dangling: Dangling::Redistribute,
             unnormalized: false,
+            formulation: None,
             precision: Precision::Auto,
             delta: None,
         }

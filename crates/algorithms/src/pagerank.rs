@@ -7,24 +7,31 @@
 //! change by no more than the tolerance (of normalised ranks): a number of rounds that follows
 //! `log tolerance / log d`, each of which looks at every edge once.
 //!
+//! That is the power method, which needs rounds: every vertex collects in each of them. The residual
+//! method in `residual` finds the same ranks without, by passing on only what has changed.
+//!
 //! Ranks and sums are doubles. What passes along edges, the bulk of what is moved in memory, is a
 //! single where there are many vertices and stopping early costs far more than rounding does.
+
+mod residual;
 
 use std::marker::PhantomData;
 use std::time::Instant;
 
 use parton_engine::degrees::out_degrees;
 use parton_engine::engines::Kind;
-use parton_engine::{Limits, Properties, RunReport, Tally, Vertex, VertexProgram, run};
+use parton_engine::{
+    Limits, Pace, Pacing, Properties, RunReport, Tally, Vertex, VertexProgram, run,
+};
 use parton_graph::{Graph, LocalId, with_csr};
 use parton_sync::Value;
-use parton_sync::reduction::Sum;
+use parton_sync::reduction::{Latest, Sum};
 use rayon::prelude::*;
 
 use crate::algorithm::{Algorithm, Job};
 use crate::answer::{Answer, Column, Fact, Id, Values};
 use crate::error::{Error, Result};
-use crate::options::{Dangling, Options, Precision};
+use crate::options::{Dangling, Formulation, Options, Precision};
 use crate::root::share;
 
 /// PageRank.
@@ -86,6 +93,7 @@ struct Ranks<'a, S> {
 impl<S: Share> VertexProgram for Ranks<'_, S> {
     type State = f64;
     type Message = S;
+    type Messages = Latest<S>;
     type Reduction = Sum<f64>;
     type Weight = ();
 
@@ -139,18 +147,18 @@ fn from_nowhere(options: &Options, vertices: f64, lost: f64) -> f64 {
 /// Ranks of this host's masters after a run.
 struct Ranked {
     ranks: Vec<f64>,
-    /// How much all ranks together changed in the last round.
+    /// How much all ranks together changed in the last round, or would in another.
     change: f64,
     setup_seconds: f64,
     report: RunReport,
 }
 
-/// Runs from given ranks, or from equal ones. Every host must call this.
+/// Runs the power method from given ranks, or from equal ones. Every host must call this.
 fn rank<S: Share>(
     job: &mut Job<'_, '_>,
     engine: Kind,
     start: Option<&[f64]>,
-    limits: Limits,
+    (pacing, limits): (Pacing, Limits),
 ) -> Result<Ranked> {
     let began = Instant::now();
     let partition = job.substrate.partition();
@@ -175,9 +183,17 @@ fn rank<S: Share>(
     };
     let mut engine = engine.program(program, partition);
     let setup_seconds = began.elapsed().as_secs_f64();
-    let report = run(&mut *engine, job.substrate, limits, job.watch)?;
+    let report = run(&mut *engine, job.substrate, pacing, limits, job.watch)?;
     let (ranks, change) = (engine.states().to_vec(), engine.program().change);
     Ok(Ranked { ranks, change, setup_seconds, report })
+}
+
+/// The method that was asked for, or that suits the pace.
+fn formulation(options: &Options) -> Formulation {
+    options.formulation.unwrap_or(match options.pacing.pace {
+        Pace::Basp => Formulation::Residual,
+        Pace::Bsp | Pace::Auto => Formulation::Power,
+    })
 }
 
 /// Whether shares are singles: as asked, or where there are many and what rounding them costs is
@@ -230,7 +246,16 @@ impl Algorithm for PageRank {
     }
 
     fn options(&self) -> &'static [&'static str] {
-        &["tolerance", "damping", "dangling", "unnormalized", "precision"]
+        &["tolerance", "damping", "dangling", "unnormalized", "formulation", "precision"]
+    }
+
+    fn needs_rounds(&self, options: &Options) -> Option<&'static str> {
+        match formulation(options) {
+            Formulation::Power => {
+                Some("every vertex collects in every round; --formulation residual does without")
+            }
+            Formulation::Residual => None,
+        }
     }
 
     fn accepts(&self, options: &Options) -> Result<()> {
@@ -239,18 +264,31 @@ impl Algorithm for PageRank {
 
     fn run(&self, job: &mut Job<'_, '_>) -> Result<Answer> {
         let limits = limits(job.options)?;
-        let vertices = job.substrate.partition().num_vertices();
-        let single = is_single(vertices, job.options, limits);
-        let precision = if single { "single" } else { "double" };
-        let (engine, why) = job.engine(self, Kind::Pull, || {
-            let degree = job.average_degree();
-            format!(
-                "all vertices tell in all rounds, average degree {degree:.1}, {precision} precision"
-            )
-        })?;
-        let ranked = match single {
-            true => rank::<f32>(job, engine, None, limits)?,
-            false => rank::<f64>(job, engine, None, limits)?,
+        let degree = job.average_degree();
+        let (engine, why, ranked) = match formulation(job.options) {
+            Formulation::Power => {
+                let vertices = job.substrate.partition().num_vertices();
+                let single = is_single(vertices, job.options, limits);
+                let precision = if single { "single" } else { "double" };
+                let (engine, why) = job.engine(self, Kind::Pull, || {
+                    format!(
+                        "all vertices tell in all rounds, average degree {degree:.1}, \
+                         {precision} precision"
+                    )
+                })?;
+                let how = (job.options.pacing, limits);
+                let ranked = match single {
+                    true => rank::<f32>(job, engine, None, how)?,
+                    false => rank::<f64>(job, engine, None, how)?,
+                };
+                (engine, why, ranked)
+            }
+            Formulation::Residual => {
+                let (engine, why) = job.engine(self, Kind::Frontier, || {
+                    format!("many or few have something to pass on, average degree {degree:.1}")
+                })?;
+                (engine, why, residual::rank(job, engine)?)
+            }
         };
         let scale = scale(job.options, job.substrate.partition().num_vertices() as f64);
         let ranks: Vec<f64> = ranked.ranks.iter().map(|rank| rank * scale).collect();
@@ -272,7 +310,8 @@ impl Algorithm for PageRank {
     }
 
     /// One more round must change ranks by no more than `d` times what the last one did: the
-    /// rounds contract by that factor, whatever the ranks are.
+    /// rounds contract by that factor, whatever the ranks are. The residual method tells what
+    /// another round would change.
     fn check(&self, job: &mut Job<'_, '_>, answer: &Answer) -> Result<Option<String>> {
         let Values::F64(ranks) = &answer.columns[0].values else {
             unreachable!("ranks are real numbers")
@@ -284,13 +323,17 @@ impl Algorithm for PageRank {
         let vertices = job.substrate.partition().num_vertices() as f64;
         let scale = scale(job.options, vertices);
         let start: Vec<f64> = ranks.iter().map(|rank| rank / scale).collect();
-        let once = Limits { max_rounds: Some(1) };
+        let once = (Pacing::default(), Limits { max_rounds: Some(1) });
         let residual = rank::<f64>(job, Kind::Pull, Some(&start), once)?.change;
-        let rounding = match is_single(vertices as u64, job.options, limits(job.options)?) {
-            true => SINGLE_ERROR,
-            false => 1e-13,
+        let (left, single) = match formulation(job.options) {
+            Formulation::Power => {
+                let single = is_single(vertices as u64, job.options, limits(job.options)?);
+                (job.options.damping, single)
+            }
+            Formulation::Residual => (1.0, false),
         };
-        let expected = job.options.damping * change.unwrap_or(f64::INFINITY).min(2.0);
+        let rounding = if single { SINGLE_ERROR } else { 1e-13 };
+        let expected = left * change.unwrap_or(f64::INFINITY).min(2.0);
         let least = (1.0 - job.options.damping) / vertices;
         let too_small = start.iter().filter(|rank| **rank < least * (1.0 - 1e-9)).count() as u64;
         let too_small = job.substrate.net().all_reduce(too_small, |a, b| a + b)?;

@@ -299,6 +299,10 @@ impl Algorithm for Sssp {
         }
     }
 
+    fn needs_rounds(&self, _: &Options) -> Option<&'static str> {
+        None
+    }
+
     fn run(&self, job: &mut Job<'_, '_>) -> Result<Answer> {
         let root = traversal::root(job)?;
         let vertex = root.as_ref().map(|found| found.vertex);

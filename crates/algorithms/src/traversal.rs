@@ -29,7 +29,7 @@ pub(crate) fn label<P: Relaxation>(
     let start = Instant::now();
     let mut engine = engine.relaxation(program, partition);
     let setup_seconds = start.elapsed().as_secs_f64();
-    let report = run(&mut *engine, job.substrate, limits, job.watch)?;
+    let report = run(&mut *engine, job.substrate, job.options.pacing, limits, job.watch)?;
     let masters = (0..partition.num_masters() as u32).map(LocalId);
     let labels = masters.map(|master| engine.label(master)).collect();
     Ok(Labelled { labels, setup_seconds, report })

@@ -3,12 +3,13 @@
 //! A user writes a [`VertexProgram`], or a [`Relaxation`] where one label per vertex is all there
 //! is. An [`Engine`] works through a host's edges its own way. [`run()`] is the only loop: compute,
 //! reduce, apply, broadcast, until nothing is left to do. Reading order: [`program`], [`engine`],
-//! [`mod@run`], [`report`], [`strategy`], [`relaxing`], [`stepping`], then [`engines`].
+//! [`mod@run`], [`pace`], [`report`], [`strategy`], [`relaxing`], [`stepping`], then [`engines`].
 
 pub mod degrees;
 pub mod edges;
 pub mod engine;
 pub mod engines;
+pub mod pace;
 pub mod program;
 pub mod relaxing;
 pub mod report;
@@ -18,7 +19,9 @@ pub mod strategy;
 pub mod ways;
 
 pub use edges::EdgeView;
-pub use engine::{Engine, Tally};
+pub use engine::Engine;
+pub use pace::{Pace, Pacing};
+pub use parton_sync::Tally;
 pub use program::{Edges, Properties, Relaxation, Vertex, VertexProgram};
 pub use report::{HostReport, RoundReport, RunReport};
 pub use run::{Limits, Watch, run};

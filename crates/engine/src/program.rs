@@ -7,9 +7,7 @@
 use parton_graph::{GlobalId, LocalId, Weight};
 use parton_partition::End;
 use parton_sync::value::Number;
-use parton_sync::{Reduction, Value};
-
-use crate::engine::Tally;
+use parton_sync::{Reduction, Tally, Value};
 
 /// A vertex as its master sees it.
 #[derive(Clone, Copy)]
@@ -39,6 +37,12 @@ pub trait VertexProgram: Sync {
     type State: Copy + Send + Sync;
     /// What a vertex tells along its edges.
     type Message: Value + Default;
+    /// How messages of one vertex that were told in turn become one that is told instead, where a
+    /// host hears several before it looks: then `along` one edge they must come to the same. Where
+    /// each message stands for itself it is [`Latest`], and hosts have to wait for each other.
+    ///
+    /// [`Latest`]: parton_sync::reduction::Latest
+    type Messages: Reduction<Value = Self::Message>;
     /// How contributions to a vertex become one.
     type Reduction: Reduction;
     /// What it wants to know of an edge: its weight, or `()` for nothing.
@@ -84,6 +88,10 @@ pub struct Properties {
     /// message stands until it tells another. `scatter` may say `None` only for a vertex without
     /// edges to tell along.
     pub stationary: bool,
+    /// What vertices end with does not depend on when, in which order and in how many portions
+    /// contributions reach them, and the program ends when nobody has anything to tell: it does
+    /// not count rounds, and needs no sums over all hosts.
+    pub any_order: bool,
     /// Which edges messages take.
     pub edges: Edges,
 }
@@ -142,8 +150,10 @@ pub trait Relaxation: Sync {
         Edges::Out
     }
 
-    /// Whether, when rounds go level by level, all that get a label in one round get the same, so
-    /// that a vertex gets its final one from the first neighbour that has one.
+    /// Whether all edges are the same, and the better of two labels stays the better one along
+    /// them: whoever has got as good a label as the frontier can give need not ask further. When
+    /// rounds go level by level, all that get a label in one round get the same, so that is the
+    /// first neighbour asked that has one.
     fn first_wins(&self) -> bool {
         false
     }
@@ -164,6 +174,7 @@ pub trait Relaxation: Sync {
 impl<R: Relaxation> VertexProgram for R {
     type State = R::Label;
     type Message = R::Label;
+    type Messages = R::Reduction;
     type Reduction = R::Reduction;
     type Weight = R::Weight;
 
@@ -187,6 +198,6 @@ impl<R: Relaxation> VertexProgram for R {
     }
 
     fn properties(&self) -> Properties {
-        Properties { stationary: false, edges: self.edges() }
+        Properties { stationary: false, any_order: true, edges: self.edges() }
     }
 }

@@ -3,10 +3,10 @@
 use parton_graph::bits::ones_of;
 use parton_graph::{LocalId, VertexSet, Weight};
 use parton_partition::{End, Partition};
-use parton_sync::{CpuField, Delivery, Field, Reduction};
+use parton_sync::{CpuField, Delivery, Field, Reduction, Tally};
 use rayon::prelude::*;
 
-use crate::engine::{Engine, Tally};
+use crate::engine::Engine;
 use crate::engines::Relaxer;
 use crate::program::Relaxation;
 use crate::strategy::Strategy;
@@ -45,6 +45,8 @@ pub struct Relaxing<'a, P: Relaxation> {
     list: Vec<LocalId>,
     /// How many edges leave what is listed.
     list_edges: u64,
+    /// Whether hosts wait for each other, so that a frontier is one level.
+    in_rounds: bool,
 }
 
 impl<'a, P: Relaxation> Relaxing<'a, P> {
@@ -74,6 +76,7 @@ impl<'a, P: Relaxation> Relaxing<'a, P> {
             is_large: false,
             list: Vec::new(),
             list_edges: 0,
+            in_rounds: true,
         }
     }
 
@@ -235,6 +238,19 @@ impl<'a, P: Relaxation> Relaxing<'a, P> {
         noted
     }
 
+    /// The best label that the frontier can give, where all edges are the same.
+    fn best_of_frontier(&self) -> P::Label {
+        let pieces = (0..self.labels.num_proxies() as u32).into_par_iter();
+        let best = pieces.step_by(LIST_PIECE as usize).map(|first| {
+            let piece =
+                first..first.saturating_add(LIST_PIECE).min(self.labels.num_proxies() as u32);
+            let labels = self.frontier.iter_range(piece).map(|vertex| self.labels.get(vertex));
+            labels.fold(P::Reduction::identity(), P::Reduction::combine)
+        });
+        let best = best.reduce(P::Reduction::identity, P::Reduction::combine);
+        self.program.relax(best, P::Weight::default())
+    }
+
     /// Lets every proxy look for better labels in the frontier; how many edges they looked at.
     pub fn pull(&self) -> u64 {
         // A list may be all there is of the frontier.
@@ -242,15 +258,22 @@ impl<'a, P: Relaxation> Relaxing<'a, P> {
         let back = self.back.as_ref().expect("an engine that pulls says so");
         let identity = P::Reduction::identity();
         let first_wins = self.program.first_wins();
+        let best = (first_wins && !self.in_rounds).then(|| self.best_of_frontier());
+        // Whether the frontier cannot improve a label.
+        let is_good = |label| match best {
+            Some(best) => P::Reduction::combine(label, best) == label,
+            None => first_wins && label != identity,
+        };
         let proxies = self.labels.num_proxies();
-        let first = self.frontier.iter_range(0..proxies as u32).next().filter(|_| first_wins);
+        let one_level = first_wins && self.in_rounds;
+        let first = self.frontier.iter_range(0..proxies as u32).next().filter(|_| one_level);
         let first_label = first.map(|vertex| self.labels.get(vertex));
         let look_at_word = |word: usize| -> u64 {
             let (labels, back, frontier) =
                 (self.labels.cells(), back.rows(), self.frontier.members());
             let of_word = word * 64..proxies.min((word + 1) * 64);
             let looking = of_word.fold(0u64, |all, proxy| {
-                let looks = !first_wins || labels.get(LocalId(proxy as u32)) == identity;
+                let looks = !is_good(labels.get(LocalId(proxy as u32)));
                 all | u64::from(looks) << (proxy % 64)
             });
             let (mut better, mut looked) = (0u64, 0);
@@ -264,7 +287,7 @@ impl<'a, P: Relaxation> Relaxing<'a, P> {
                         let other = first_label.unwrap_or_else(|| labels.get(neighbour));
                         label = P::Reduction::combine(label, self.program.relax(other, weight));
                     }
-                    there && first_wins
+                    there && is_good(label)
                 });
                 if label != old {
                     labels.put(proxy, label);
@@ -308,7 +331,11 @@ impl<'a, P: Relaxation, S: Strategy> RelaxingEngine<'a, P, S> {
 
 impl<P: Relaxation, S: Strategy> Engine for RelaxingEngine<'_, P, S> {
     fn compute(&mut self) -> u64 {
-        self.strategy.relax(&mut self.host)
+        // Hosts that do not wait for each other come by to pass on what they hear, too.
+        match self.host.is_large || !self.host.list.is_empty() {
+            true => self.strategy.relax(&mut self.host),
+            false => 0,
+        }
     }
 
     fn accumulators(&mut self) -> (&mut dyn Field, End) {
@@ -327,6 +354,14 @@ impl<P: Relaxation, S: Strategy> Engine for RelaxingEngine<'_, P, S> {
 
     fn is_active(&mut self) -> bool {
         self.host.next_frontier()
+    }
+
+    fn needs_rounds(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn leave_rounds(&mut self) {
+        self.host.in_rounds = false;
     }
 }
 

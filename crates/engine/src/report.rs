@@ -2,7 +2,9 @@
 
 use bytemuck::{Pod, Zeroable};
 use parton_net::Net;
-use parton_sync::Volume;
+use parton_sync::{Volume, Waits};
+
+use crate::pace::Pace;
 
 /// One host's account of one round.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
@@ -10,12 +12,21 @@ use parton_sync::Volume;
 pub(crate) struct RoundRecord {
     /// Time in the engine.
     pub(crate) compute_seconds: f64,
+    /// Time in which others were waited for.
+    pub(crate) wait_seconds: f64,
     /// Time from the beginning to the end of the round.
     pub(crate) total_seconds: f64,
     pub(crate) edges: u64,
-    /// On all hosts.
     pub(crate) changed: u64,
     pub(crate) sent: Volume,
+}
+
+/// One host's account of the whole run.
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[repr(C)]
+pub(crate) struct HostRecord {
+    pub(crate) seconds: f64,
+    pub(crate) waits: Waits,
 }
 
 /// A run, the same on every host.
@@ -23,9 +34,14 @@ pub(crate) struct RoundRecord {
 pub struct RunReport {
     /// Whether the program ended by itself.
     pub converged: bool,
+    /// When hosts waited for each other, in the end: never `Auto`.
+    pub pace: Pace,
+    /// Why that pace.
+    pub pace_why: String,
     /// Time from the first round to the last, of the slowest host.
     pub seconds: f64,
-    /// Every round.
+    /// Every round. Of hosts that did not wait for each other: what each did in its first round,
+    /// in its second, and so on, whenever that was.
     pub rounds: Vec<RoundReport>,
     /// Every host.
     pub hosts: Vec<HostReport>,
@@ -49,47 +65,85 @@ pub struct RoundReport {
 /// One host in all rounds.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HostReport {
+    /// Rounds of its own: the same for all hosts where they wait for each other.
+    pub rounds: u64,
     /// Time in the engine.
     pub compute_seconds: f64,
-    /// All other time: packing, unpacking, waiting.
-    pub other_seconds: f64,
+    /// Time for what it sent and received: packing, unpacking, sending.
+    pub pack_seconds: f64,
+    /// Time in which it waited for others.
+    pub wait_seconds: f64,
     /// Edges worked through.
     pub edges: u64,
     /// What it sent to each host.
     pub sent_to: Vec<Volume>,
+    /// How it waited although it need not.
+    pub waits: Waits,
+}
+
+impl HostReport {
+    /// What it sent in all.
+    pub fn sent(&self) -> Volume {
+        let mut all = Volume::default();
+        self.sent_to.iter().for_each(|sent| all += *sent);
+        all
+    }
+
+    /// All time that is not the engine's.
+    pub fn other_seconds(&self) -> f64 {
+        self.pack_seconds + self.wait_seconds
+    }
 }
 
 impl RunReport {
     /// Puts the accounts of all hosts together. Every host must call this.
     pub(crate) fn gather(
+        mut self,
         net: &mut Net,
-        converged: bool,
-        seconds: f64,
+        host: HostRecord,
         records: &[RoundRecord],
         sent_to: &[Volume],
     ) -> parton_net::Result<Self> {
-        let seconds = net.all_reduce(seconds, f64::max)?;
+        let all_hosts = net.all_gather(bytemuck::bytes_of(&host).to_vec())?;
         let all_records = net.all_gather(bytemuck::cast_slice(records).to_vec())?;
         let all_sent = net.all_gather(bytemuck::cast_slice(sent_to).to_vec())?;
-        let mut rounds = vec![RoundReport::default(); records.len()];
-        let mut hosts = Vec::new();
-        for (records, sent) in all_records.iter().zip(&all_sent) {
+        for ((host, records), sent) in all_hosts.iter().zip(&all_records).zip(&all_sent) {
+            let HostRecord { seconds, waits } = bytemuck::pod_read_unaligned(host);
+            self.seconds = self.seconds.max(seconds);
             let records: Vec<RoundRecord> = bytemuck::pod_collect_to_vec(records);
-            let mut host =
-                HostReport { sent_to: bytemuck::pod_collect_to_vec(sent), ..HostReport::default() };
-            for (round, record) in rounds.iter_mut().zip(&records) {
-                round.changed = record.changed;
+            let mut host = HostReport {
+                rounds: records.len() as u64,
+                sent_to: bytemuck::pod_collect_to_vec(sent),
+                waits,
+                ..HostReport::default()
+            };
+            self.rounds.resize(self.rounds.len().max(records.len()), RoundReport::default());
+            for (round, record) in self.rounds.iter_mut().zip(&records) {
+                round.changed += record.changed;
                 round.edges += record.edges;
                 round.compute_seconds = round.compute_seconds.max(record.compute_seconds);
                 round.seconds = round.seconds.max(record.total_seconds);
                 round.sent += record.sent;
                 host.compute_seconds += record.compute_seconds;
-                host.other_seconds += record.total_seconds - record.compute_seconds;
+                host.wait_seconds += record.wait_seconds;
+                let busy = record.total_seconds - record.wait_seconds;
+                host.pack_seconds += (busy - record.compute_seconds).max(0.0);
                 host.edges += record.edges;
             }
-            hosts.push(host);
+            self.hosts.push(host);
         }
-        Ok(RunReport { converged, seconds, rounds, hosts })
+        Ok(self)
+    }
+
+    /// The fewest and the most rounds of a host.
+    pub fn local_rounds(&self) -> (u64, u64) {
+        let rounds = || self.hosts.iter().map(|host| host.rounds);
+        (rounds().min().unwrap_or(0), rounds().max().unwrap_or(0))
+    }
+
+    /// Edges worked through, by all hosts in all rounds.
+    pub fn work(&self) -> u64 {
+        self.hosts.iter().map(|host| host.edges).sum()
     }
 
     /// What all hosts sent in all rounds.
@@ -100,8 +154,12 @@ impl RunReport {
     }
 
     /// Compute time of the slowest host in each round over that of an average host: 1 is perfect.
+    /// Of hosts that did not wait for each other: that of the slowest in all.
     pub fn imbalance(&self) -> f64 {
-        let slowest: f64 = self.rounds.iter().map(|round| round.compute_seconds).sum();
+        let slowest: f64 = match self.pace {
+            Pace::Basp => self.hosts.iter().map(|host| host.compute_seconds).fold(0.0, f64::max),
+            _ => self.rounds.iter().map(|round| round.compute_seconds).sum(),
+        };
         let all: f64 = self.hosts.iter().map(|host| host.compute_seconds).sum();
         if all == 0.0 { 1.0 } else { slowest * self.hosts.len() as f64 / all }
     }

@@ -1,11 +1,15 @@
 //! The loop of rounds. There is no other.
+//!
+//! Hosts that wait for each other and hosts that do not go through the same loop: what differs is
+//! how the substrate exchanges values, and who tells that all is done.
 
-use std::time::Instant;
+use std::time::Duration;
 
-use parton_sync::{Result, Substrate, Volume};
+use parton_sync::{Result, Substrate, Tally, Volume};
 
-use crate::engine::{Engine, Tally};
-use crate::report::{RoundRecord, RunReport};
+use crate::engine::Engine;
+use crate::pace::{Pacemaker, Pacing};
+use crate::report::{HostRecord, RoundRecord, RunReport};
 
 /// When to stop although the program has not ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -16,8 +20,16 @@ pub struct Limits {
 
 /// Told of every round as it ends.
 pub trait Watch {
-    /// Round number `round` has ended: what all hosts did in it, and what this host sent to each.
+    /// Round number `round` of this host has ended: what hosts did in it, as far as this one
+    /// knows, and what this host sent to each.
     fn round(&mut self, round: u64, total: &Tally, sent: &[Volume]);
+
+    /// This host has worked for `time` since it was last told so, not counting waits, and looked at
+    /// so many edges. How much longer it shall take: where a slow host is wanted, or a simulated
+    /// one, whose work takes no time.
+    fn worked(&mut self, _time: Duration, _edges: u64) -> Duration {
+        Duration::ZERO
+    }
 }
 
 /// Nobody watches.
@@ -29,35 +41,50 @@ impl Watch for () {
 pub fn run(
     engine: &mut dyn Engine,
     substrate: &mut Substrate<'_>,
+    pacing: Pacing,
     limits: Limits,
     watch: &mut dyn Watch,
 ) -> Result<RunReport> {
-    let start = Instant::now();
+    let start = substrate.net().now();
     let mut records: Vec<RoundRecord> = Vec::new();
     let mut sent_to = vec![Volume::default(); substrate.partition().num_hosts()];
     // What happened before the first round is not part of it.
     substrate.take_sent();
+    substrate.take_rested();
+    let (mut pacemaker, mut termination) =
+        Pacemaker::new(pacing, limits.max_rounds.is_some(), engine, substrate)?;
     let (field, read) = engine.messages();
     substrate.broadcast(field, read)?;
     engine.is_active();
+    let mut packing = Duration::ZERO;
     let converged = loop {
         if limits.max_rounds.is_some_and(|most| records.len() as u64 >= most) {
             break false;
         }
-        let began = Instant::now();
+        let began = substrate.net().now();
         let edges = engine.compute();
-        let computed = Instant::now();
+        let longer = watch.worked(substrate.net().now() - began + packing, edges);
+        if !longer.is_zero() {
+            substrate.net().spend(longer)?;
+        }
+        let computed = substrate.net().now();
         let (field, written) = engine.accumulators();
         substrate.reduce(field, written)?;
-        let reduced = Instant::now();
+        let reduced = substrate.net().now();
         let tally = engine.apply();
-        let applied = Instant::now();
+        let applied = substrate.net().now();
         let (field, read) = engine.messages();
         substrate.broadcast(field, read)?;
-        let told = Instant::now();
-        let tally = Tally { active: u64::from(engine.is_active()), edges, ..tally };
-        let gathered = told.elapsed();
-        let total = substrate.net().all_reduce(tally, Tally::plus)?;
+        let told = substrate.net().now();
+        let active = u64::from(engine.is_active());
+        let gathered = substrate.net().now() - told;
+        let compute_seconds = ((computed - began) + (applied - reduced) + gathered).as_secs_f64();
+        let mine =
+            Tally { active, edges, seconds: compute_seconds, slowest: compute_seconds, ..tally };
+        let total = termination.total(mine, substrate)?;
+        let rested = substrate.take_rested();
+        let round_time = substrate.net().now() - began;
+        packing = (round_time - (computed - began)).saturating_sub(rested);
         let sent = substrate.take_sent();
         watch.round(records.len() as u64 + 1, &total, &sent);
         let mut volume = Volume::default();
@@ -66,16 +93,25 @@ pub fn run(
             volume += *sent;
         }
         records.push(RoundRecord {
-            compute_seconds: ((computed - began) + (applied - reduced) + gathered).as_secs_f64(),
-            total_seconds: began.elapsed().as_secs_f64(),
+            compute_seconds,
+            wait_seconds: rested.as_secs_f64(),
+            total_seconds: round_time.as_secs_f64(),
             edges,
-            changed: total.changed,
+            changed: tally.changed,
             sent: volume,
         });
         if engine.conclude(&total) {
             break true;
         }
+        let round = records.len() as u64;
+        termination =
+            pacemaker.close_round(round, &total, engine, substrate)?.unwrap_or(termination);
     };
-    let seconds = start.elapsed().as_secs_f64();
-    Ok(RunReport::gather(substrate.net(), converged, seconds, &records, &sent_to)?)
+    let host = HostRecord {
+        seconds: (substrate.net().now() - start).as_secs_f64(),
+        waits: substrate.end_epoch()?,
+    };
+    let (pace, pace_why) = pacemaker.verdict(records.len() as u64);
+    let report = RunReport { converged, pace, pace_why, ..RunReport::default() };
+    Ok(report.gather(substrate.net(), host, &records, &sent_to)?)
 }

@@ -5,11 +5,10 @@ use parton_graph::{LocalId, huge};
 use parton_net::HostId;
 use parton_partition::{End, Partition};
 use parton_sync::cpu_field::Cells;
-use parton_sync::reduction::Latest;
-use parton_sync::{CpuField, Delivery, Field, Reduction, Value};
+use parton_sync::{CpuField, Delivery, Field, Reduction, Tally, Value};
 use rayon::prelude::*;
 
-use crate::engine::{Engine, Tally};
+use crate::engine::Engine;
 use crate::engines::Stepper;
 use crate::program::{Accumulated, Vertex, VertexProgram};
 use crate::relaxing::{FEW_EDGES, FRONTIER_PIECE, PIECE};
@@ -31,7 +30,7 @@ pub struct Stepping<'a, P: VertexProgram> {
     partition: &'a Partition,
     /// Of masters.
     states: Vec<P::State>,
-    messages: CpuField<Latest<P::Message>>,
+    messages: CpuField<P::Messages>,
     accumulators: CpuField<P::Reduction>,
     forth: Ways<'a, P::Weight>,
     back: Option<Ways<'a, P::Weight>>,
@@ -43,6 +42,9 @@ pub struct Stepping<'a, P: VertexProgram> {
     /// What came of it where that has happened in this round: sums, and the new messages.
     applied: Option<Tally>,
     next_messages: Vec<<P::Message as Value>::Cell>,
+    /// Whether hosts do not wait for each other, so that a proxy may hear several messages before
+    /// it tells them: what is told must be forgotten.
+    forgets: bool,
 }
 
 impl<'a, P: VertexProgram> Stepping<'a, P> {
@@ -59,7 +61,7 @@ impl<'a, P: VertexProgram> Stepping<'a, P> {
         let mut states = huge::vec_with_capacity(partition.num_masters());
         states
             .par_extend(masters.map(|local| program.init(Vertex::new(partition.globals(), local))));
-        let messages = CpuField::new(proxies, delivery, |_| P::Message::default());
+        let messages = CpuField::new(proxies, delivery, |_| P::Messages::identity());
         states.par_iter().enumerate().with_min_len(PIECE).for_each(|(place, state)| {
             let local = LocalId(place as u32);
             if let Some(message) = program.scatter(Vertex::new(partition.globals(), local), state) {
@@ -79,7 +81,7 @@ impl<'a, P: VertexProgram> Stepping<'a, P> {
         let mut next_messages = Vec::new();
         if pulls && properties.stationary && is_complete {
             next_messages = huge::vec_with_capacity(proxies);
-            let unsaid = (0..proxies).into_par_iter().map(|_| P::Message::default().cell());
+            let unsaid = (0..proxies).into_par_iter().map(|_| P::Messages::identity().cell());
             next_messages.par_extend(unsaid);
         }
         Stepping {
@@ -94,6 +96,7 @@ impl<'a, P: VertexProgram> Stepping<'a, P> {
             is_complete,
             applied: None,
             next_messages,
+            forgets: false,
         }
     }
 
@@ -282,7 +285,7 @@ impl<'a, P: VertexProgram> Stepping<'a, P> {
 #[inline(always)]
 fn collect<P: VertexProgram>(
     program: &P,
-    messages: Cells<'_, Latest<P::Message>>,
+    messages: Cells<'_, P::Messages>,
     back: WayRows<'_, P::Weight>,
     first: LocalId,
     totals: &mut [Accumulated<P>],
@@ -332,7 +335,16 @@ impl<'a, P: VertexProgram, S: Strategy> SteppingEngine<'a, P, S> {
 
 impl<P: VertexProgram, S: Strategy> Engine for SteppingEngine<'_, P, S> {
     fn compute(&mut self) -> u64 {
-        self.strategy.step(&mut self.host)
+        // Hosts that do not wait for each other come by to pass on what they hear, too.
+        if self.host.frontier.is_empty() && !self.host.program.properties().stationary {
+            return 0;
+        }
+        let edges = self.strategy.step(&mut self.host);
+        if self.host.forgets {
+            let Stepping { frontier, messages, .. } = &self.host;
+            frontier.iter().for_each(|&vertex| messages.put(vertex, P::Messages::identity()));
+        }
+        edges
     }
 
     fn accumulators(&mut self) -> (&mut dyn Field, End) {
@@ -414,6 +426,34 @@ impl<P: VertexProgram, S: Strategy> Engine for SteppingEngine<'_, P, S> {
         let forth = host.forth.rows();
         host.frontier.retain(|&vertex| forth.degree(vertex) > 0);
         !host.frontier.is_empty()
+    }
+
+    fn needs_rounds(&self) -> Option<&'static str> {
+        let properties = self.host.program.properties();
+        if properties.stationary {
+            Some("every vertex takes part in every round")
+        } else if !properties.any_order {
+            Some("the program does not say that its answer is the same in any order")
+        } else if !P::Messages::COMMUTES {
+            Some("of two messages of a vertex only the last would be heard")
+        } else {
+            None
+        }
+    }
+
+    fn leave_rounds(&mut self) {
+        let Stepping { frontier, messages, .. } = &self.host;
+        let mut untold = BitSet::new(messages.num_proxies());
+        frontier.iter().for_each(|vertex| _ = untold.insert(vertex.index()));
+        for proxy in (0..messages.num_proxies() as u32).map(LocalId) {
+            let told = !(untold.contains(proxy.index())
+                || messages.active().contains(proxy)
+                || messages.updated().contains(proxy));
+            if told {
+                messages.put(proxy, P::Messages::identity());
+            }
+        }
+        self.host.forgets = true;
     }
 
     fn conclude(&mut self, total: &Tally) -> bool {

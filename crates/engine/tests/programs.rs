@@ -231,7 +231,7 @@ fn reports_add_up() {
                 assert!(by_round > 0 && by_round <= 4 * graph.num_edges());
                 for (host, part) in report.hosts.iter().zip(&parts) {
                     assert_eq!(host.sent_to[part.host().index()], Volume::default(), "itself");
-                    assert!(host.compute_seconds >= 0.0 && host.other_seconds >= 0.0);
+                    assert!(host.compute_seconds >= 0.0 && host.other_seconds() >= 0.0);
                 }
                 // Every token arrives in the first round: whoever has an in-edge changes.
                 let (_, first) = common::serial(&graph, Limits::default(), &tokens);

@@ -9,7 +9,7 @@ use parton_engine::{Tally, Vertex, VertexProgram};
 use parton_graph::{Csr, Graph};
 use parton_net::Cluster;
 use parton_partition::Partition;
-use parton_sync::reduction::Sum;
+use parton_sync::reduction::{Latest, Sum};
 
 /// Rank that flows on as long as it is worth it: vertices fall silent one after the other.
 struct Flow {
@@ -19,6 +19,7 @@ struct Flow {
 impl VertexProgram for Flow {
     type State = [f64; 2];
     type Message = f64;
+    type Messages = Latest<f64>;
     type Reduction = Sum<f64>;
     type Weight = ();
 

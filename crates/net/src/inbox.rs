@@ -54,10 +54,15 @@ impl Inbox {
         first.map(|(&(_, from), _)| from)
     }
 
+    /// What waits under tags of the range: tags and senders, ascending.
+    pub(crate) fn in_range(&self, tags: Range<Tag>) -> impl Iterator<Item = (Tag, HostId)> + '_ {
+        let range = (tags.start, HostId(0))..(tags.end, HostId(0));
+        self.queues.range(range).map(|(&key, _)| key)
+    }
+
     /// A tag in the range, and a host that sent under it, other than `except`.
     pub(crate) fn find(&self, tags: Range<Tag>, except: Option<Tag>) -> Option<(Tag, HostId)> {
-        let range = (tags.start, HostId(0))..(tags.end, HostId(0));
-        self.queues.range(range).map(|(&key, _)| key).find(|&(tag, _)| Some(tag) != except)
+        self.in_range(tags).find(|&(tag, _)| Some(tag) != except)
     }
 }
 

@@ -34,6 +34,7 @@ pub mod error;
 pub mod host;
 mod inbox;
 pub mod launch;
+pub mod listen;
 pub mod net;
 mod pin;
 pub mod transport;

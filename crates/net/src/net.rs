@@ -26,6 +26,8 @@ pub struct Net {
     traffic: Vec<Traffic>,
     /// Peers that went away, and how.
     gone: Vec<Option<Departure>>,
+    /// Epochs begun so far; see [`Net::next_epoch`].
+    pub(crate) epochs: u64,
 }
 
 /// How a host went away.
@@ -62,6 +64,7 @@ impl Net {
             calls: Calls::default(),
             traffic: vec![Traffic::default(); hosts],
             gone: vec![None; hosts],
+            epochs: 0,
         }
     }
 
@@ -79,6 +82,10 @@ impl Net {
     pub fn peers(&self) -> impl Iterator<Item = HostId> + use<> {
         let (hosts, me) = (self.num_hosts(), self.host().index());
         (1..hosts).map(move |step| HostId(((me + step) % hosts) as u16))
+    }
+
+    pub(crate) fn clock(&self) -> &Clock {
+        &self.clock
     }
 
     /// Time since the hosts started: virtual in a simulated cluster. Decide by this clock only.
@@ -185,7 +192,7 @@ impl Net {
     }
 
     /// The next arrival. A departure is noted and reads as "nothing arrived".
-    fn poll(&mut self, wait: Duration) -> Result<Option<Message>> {
+    pub(crate) fn poll(&mut self, wait: Duration) -> Result<Option<Message>> {
         let (host, departure) = match self.transport.poll(wait) {
             Ok(Some(message)) => {
                 self.count_received(&message);
@@ -210,7 +217,7 @@ impl Net {
 
     /// Whether a message from one host or any may still arrive. A collective needs every host, so
     /// inside one the loss of any host is the loss of the one waited for.
-    fn can_still_come(&self, from: Option<HostId>) -> Result<()> {
+    pub(crate) fn can_still_come(&self, from: Option<HostId>) -> Result<()> {
         if from.is_none() || self.calls.inside() {
             self.none_lost()?;
         }
@@ -229,7 +236,7 @@ impl Net {
         }
     }
 
-    fn none_lost(&self) -> Result<()> {
+    pub(crate) fn none_lost(&self) -> Result<()> {
         let lost = self.gone.iter().position(|gone| *gone == Some(Departure::Lost));
         lost.map_or(Ok(()), |host| Err(Error::HostLost { host: HostId(host as u16) }))
     }

@@ -63,10 +63,11 @@ impl Field for Distances {
         self.updated[proxies.start as usize..proxies.end as usize].fill(false);
     }
 
-    fn reduce(&mut self, route: Route<'_>, places: Places<'_>, values: &[u8]) {
+    fn reduce(&mut self, to: Phase, route: Route<'_>, places: Places<'_>, values: &[u8]) {
         for (proxy, value) in route.locals(places).zip(values.as_chunks().0) {
+            let better = self.improve(proxy.index(), u32::from_ne_bytes(*value));
             // A master that changed has to tell its mirrors.
-            self.updated[proxy.index()] |= self.improve(proxy.index(), u32::from_ne_bytes(*value));
+            self.updated[proxy.index()] |= better && to == Phase::Reduce;
         }
     }
 

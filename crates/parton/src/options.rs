@@ -2,8 +2,9 @@
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use parton::algorithms::{self, Algorithm, Dangling, Options, Precision, Root};
+use parton::algorithms::{self, Algorithm, Dangling, Formulation, Options, Precision, Root};
 use parton::engine::engines::{self, Kind};
+use parton::engine::{Pace, Pacing};
 use parton::sync::Optimize;
 
 use crate::exit::Failure;
@@ -33,6 +34,10 @@ pub(crate) struct Own {
     #[arg(long)]
     unnormalized: bool,
 
+    /// How ranks are found [default: power, but residual with --pace basp]
+    #[arg(long, value_name = "power|residual", value_parser = parse_formulation)]
+    formulation: Option<Formulation>,
+
     /// How exactly shares of ranks are kept and sent [default: auto, single where the difference
     /// is negligible]
     #[arg(long, value_name = "auto|single|double", value_parser = parse_precision)]
@@ -43,16 +48,47 @@ pub(crate) struct Own {
     delta: Option<f64>,
 }
 
+/// When hosts wait for each other.
+#[derive(Args, Clone)]
+pub(crate) struct Paced {
+    /// When hosts wait for each other: in every round, never, or as it shows to be better
+    #[arg(long, value_name = "NAME", default_value = Pace::default().name(), value_parser = paces())]
+    pace: String,
+
+    /// Whether hosts that need not wait do so a little where that promises to save work
+    #[arg(long, value_name = "on|off", default_value = "on", value_parser = ["on", "off"])]
+    governor: String,
+}
+
+impl Paced {
+    /// What was asked.
+    pub(crate) fn pacing(&self) -> Pacing {
+        let pace = Pace::by_name(&self.pace).unwrap_or_default();
+        Pacing { pace, governed: self.governor == "on" }
+    }
+}
+
+/// Names of paces.
+fn paces() -> PossibleValuesParser {
+    Pace::ALL.iter().map(|(_, name, _)| *name).collect::<Vec<_>>().into()
+}
+
 const MAX_DEGREE: &str = "max-degree";
 
 /// What options with a choice of names can mean.
 const DANGLING: [(&str, Dangling); 2] =
     [("redistribute", Dangling::Redistribute), ("drop", Dangling::Drop)];
+const FORMULATION: [(&str, Formulation); 2] =
+    [("power", Formulation::Power), ("residual", Formulation::Residual)];
 const PRECISION: [(&str, Precision); 3] =
     [("auto", Precision::Auto), ("single", Precision::Single), ("double", Precision::Double)];
 
 fn parse_dangling(text: &str) -> Result<Dangling, String> {
     named(&DANGLING, text)
+}
+
+fn parse_formulation(text: &str) -> Result<Formulation, String> {
+    named(&FORMULATION, text)
 }
 
 fn parse_precision(text: &str) -> Result<Precision, String> {
@@ -91,13 +127,15 @@ pub(crate) fn optimizations() -> PossibleValuesParser {
 impl Own {
     /// What was asked, by the names that users write.
     pub(crate) fn given(&self) -> Vec<(&'static str, String)> {
-        let Own { root, tolerance, damping, dangling, unnormalized, precision, delta } = self;
+        let Own { root, tolerance, damping, dangling, unnormalized, .. } = self;
+        let Own { formulation, precision, delta, .. } = self;
         let given = [
             ("root", root.clone()),
             ("tolerance", tolerance.map(|change| change.to_string())),
             ("damping", damping.map(|share| share.to_string())),
             ("dangling", dangling.map(|dangling| name_of(&DANGLING, dangling))),
             ("unnormalized", unnormalized.then(|| "yes".into())),
+            ("formulation", formulation.map(|method| name_of(&FORMULATION, method))),
             ("precision", precision.map(|precision| name_of(&PRECISION, precision))),
             ("delta", delta.map(|width| width.to_string())),
         ];
@@ -130,12 +168,15 @@ impl Own {
         &self,
         algorithm: &dyn Algorithm,
         engine: &str,
+        pacing: Pacing,
         max_rounds: Option<u64>,
     ) -> Result<Options, Failure> {
-        let Own { root, tolerance, damping, dangling, unnormalized, precision, delta } = self;
+        let Own { root, tolerance, damping, dangling, unnormalized, .. } = self;
+        let Own { formulation, precision, delta, .. } = self;
         let usual = Options::default();
         let options = Options {
             engine: Kind::by_name(engine),
+            pacing,
             max_rounds,
             root: match root.as_deref() {
                 None | Some(MAX_DEGREE) => Root::MaxDegree,
@@ -145,6 +186,7 @@ impl Own {
             damping: damping.unwrap_or(usual.damping),
             dangling: dangling.unwrap_or(usual.dangling),
             unnormalized: *unnormalized,
+            formulation: *formulation,
             precision: precision.unwrap_or(usual.precision),
             delta: *delta,
         };

@@ -25,9 +25,9 @@ fn names(object: &Value) -> Vec<&str> {
 fn the_report_has_the_agreed_names() {
     let folder = folder();
     let report = report(folder.path(), &["bfs", "rmat:8", "--hosts", "3", "--threads", "2"]);
-    let agreed = "algorithm bytes converged engine graph hosts imbalance memory_peak_bytes \
-                  messages optimize pace per_host per_round policy replication result rounds \
-                  seconds threads verified";
+    let agreed = "algorithm bytes converged engine governor graph hosts imbalance local_rounds \
+                  memory_peak_bytes messages optimize pace pace_why per_host per_round policy \
+                  replication result rounds seconds threads verified work";
     assert_eq!(names(&report), agreed.split(' ').collect::<Vec<_>>());
     assert_eq!(names(&report["graph"]), ["edges", "vertices"]);
     assert_eq!(names(&report["seconds"]), ["load", "partition", "run", "setup"]);
@@ -38,7 +38,8 @@ fn the_report_has_the_agreed_names() {
     assert_eq!(names(round), in_round);
     assert_eq!(names(&round["bytes"]), ["broadcast", "metadata", "reduce", "total", "values"]);
     let host = &report["per_host"][2];
-    let in_host = "bytes_to compute_seconds edges masters memory_bytes mirrors other_seconds work";
+    let in_host = "bytes_to compute_seconds edges masters memory_bytes messages mirrors \
+                   other_seconds pack_seconds rounds wait_seconds work";
     assert_eq!(names(host), in_host.split(' ').collect::<Vec<_>>());
 
     for (name, value) in [
@@ -193,7 +194,7 @@ fn people_get_text_and_a_page() {
     }
     assert_eq!(text(&output.stderr), "wrote page.html\n");
     let page = std::fs::read_to_string(folder.path().join("page.html")).unwrap();
-    assert!(page.matches("<svg").count() == 3 && page.contains("</html>"));
+    assert!(page.matches("<svg").count() == 5 && page.contains("</html>"));
     assert!(!page.contains("http") && !page.contains("<script"), "nothing from elsewhere");
     let quiet = parton(folder.path(), &["run", "bfs", "path:5", "--hosts", "5", "-q"]);
     assert!(quiet.stderr.is_empty(), "{}", text(&quiet.stderr));
@@ -212,7 +213,14 @@ fn what_makes_no_sense_is_refused() {
         (&["dfs", "rmat:5"][..], 2, "possible values: bfs"),
         (&["bfs", "rmat:5", "--engine", "gpu"], 2, "possible values: auto, push"),
         (&["pagerank", "nowhere", "--engine", "union"], 2, "engine union cannot run pagerank"),
-        (&["bfs", "rmat:5", "--pace", "basp"], 2, "possible values: bsp"),
+        (&["bfs", "rmat:5", "--pace", "asp"], 2, "possible values: bsp, basp, auto"),
+        (
+            &["pagerank", "nowhere", "--pace", "basp", "--formulation", "power"],
+            2,
+            "pagerank needs rounds: every vertex collects in every round; --formulation residual",
+        ),
+        (&["bfs", "nowhere", "--pace", "basp", "--max-rounds", "3"], 2, "rounds of its own"),
+        (&["pagerank", "nowhere", "--formulation", "guess"], 2, "power or residual"),
         (&["bfs", "rmat:5", "--optimize", "some"], 2, "possible values: all"),
         (&["bfs", "rmat:5", "--policy", "metis"], 2, "unknown policy 'metis'; known: oec"),
         (&["bfs", "rmat:5", "--hosts", "0"], 2, "0"),

@@ -20,7 +20,7 @@ const LOOK_UP: usize = 32;
 /// |---|---|---|
 /// | [`CpuField::fold`] by an engine | set when the value changes | set when the value changes |
 /// | reduce at a master | set when the value changes, or is an event | the same |
-/// | set at a mirror | untouched: no echo | set when the value changes, or is an event |
+/// | set or reduce at a mirror | untouched: no echo | set when the value changes, or is an event |
 /// | reset after sending | removed | untouched |
 /// | an engine that takes a vertex to work on | untouched | removed |
 pub struct CpuField<R: Reduction> {
@@ -30,6 +30,7 @@ pub struct CpuField<R: Reduction> {
     delivery: Delivery,
     /// Whether anybody is there to send to.
     is_shared: bool,
+    id: u8,
 }
 
 /// The values of a [`CpuField`]. To be copied out of whatever holds it before a loop: what lies
@@ -108,12 +109,18 @@ impl<R: Reduction> CpuField<R> {
             active: VertexSet::new(proxies),
             delivery,
             is_shared: true,
+            id: 0,
         }
     }
 
     /// The field of a host that is alone: nothing is ever updated.
     pub fn alone(self) -> Self {
         CpuField { is_shared: false, ..self }
+    }
+
+    /// Tells this field from others in a loop of hosts that do not wait for each other.
+    pub fn with_id(self, id: u8) -> Self {
+        CpuField { id, ..self }
     }
 
     /// A field for contributions: everything starts as the identity, and goes back to it once it
@@ -292,11 +299,14 @@ impl<R: Reduction> Field for CpuField<R> {
         self.updated.remove_range(proxies);
     }
 
-    fn reduce(&mut self, route: Route<'_>, places: Places<'_>, values: &[u8]) {
+    fn reduce(&mut self, phase: Phase, route: Route<'_>, places: Places<'_>, values: &[u8]) {
         Self::each(&route, places, values, |proxy, value| {
             let changed = self.fold_alone(proxy, value);
             if changed || self.delivery == Delivery::Event {
-                self.touch(proxy);
+                self.active.insert(proxy);
+                if phase == Phase::Reduce {
+                    self.update(proxy);
+                }
             }
         });
     }
@@ -308,5 +318,9 @@ impl<R: Reduction> Field for CpuField<R> {
                 self.active.insert(proxy);
             }
         });
+    }
+
+    fn id(&self) -> u8 {
+        self.id
     }
 }

@@ -1,6 +1,6 @@
 //! What can go wrong between proxies.
 
-use parton_net::HostId;
+use parton_net::{HostId, Tag};
 
 use crate::encode::WireError;
 
@@ -31,5 +31,41 @@ pub enum Error {
         host: HostId,
         /// The vertex.
         id: u32,
+    },
+    /// Hosts were asked not to wait for each other in a program that needs them to.
+    #[error("hosts have to wait for each other (--pace bsp): {why}")]
+    NeedsRounds {
+        /// Why.
+        why: String,
+    },
+    /// A message about a part of a route that is not there.
+    #[error("host {from} sent values for piece {piece} of a route of {pieces}")]
+    Piece {
+        /// Who sent it.
+        from: HostId,
+        /// The piece it is about.
+        piece: usize,
+        /// Pieces there are.
+        pieces: usize,
+    },
+    /// A message from a time when hosts did not wait for each other, and that is over.
+    #[error(
+        "host {from} sent a message under tag {tag} to host {host}, too late for epoch {epoch}"
+    )]
+    Late {
+        /// Who sent it.
+        from: HostId,
+        /// Who received it.
+        host: HostId,
+        /// What it was for.
+        tag: Tag,
+        /// The epoch in which it was found.
+        epoch: u64,
+    },
+    /// A snapshot that no host of this version takes, or one taken twice.
+    #[error("host {from} sent a snapshot that makes no sense")]
+    Snapshot {
+        /// Who sent it.
+        from: HostId,
     },
 }

@@ -14,7 +14,7 @@ use crate::encode::{Places, ValueKind};
 /// The life of *updated*: whoever writes a proxy's value marks it updated; the substrate sends what
 /// is updated on a route and then calls [`Field::reset`] for it. A [`Field::reduce`] that changes a
 /// master, or tells it of an event, marks it updated, so that the broadcast after it goes on to the
-/// mirrors; a [`Field::set`] never marks a mirror updated, or it would be sent back.
+/// mirrors; what a mirror is told never marks it updated, or it would be sent back.
 pub trait Field {
     /// What values look like and how they may travel.
     fn shape(&self) -> Shape;
@@ -28,12 +28,22 @@ pub trait Field {
     /// in [`Phase::Broadcast`], keep their values.
     fn reset(&mut self, proxies: Range<u32>, phase: Phase);
 
-    /// Folds contributions into the masters at these places; those that change become updated, and
-    /// so do all that an event is for.
-    fn reduce(&mut self, route: Route<'_>, places: Places<'_>, values: &[u8]);
+    /// Folds values into the proxies at these places.
+    ///
+    /// In [`Phase::Reduce`] they are masters: those that change become updated, and so do all that
+    /// an event is for. In [`Phase::Broadcast`] they are mirrors of a host that did not wait for
+    /// their masters: what they have may be better than what arrives, which may be older than what
+    /// arrived before. They do not become updated.
+    fn reduce(&mut self, phase: Phase, route: Route<'_>, places: Places<'_>, values: &[u8]);
 
-    /// Gives the mirrors at these places their master's values.
+    /// Gives the mirrors at these places their master's values, where hosts wait for each other.
     fn set(&mut self, route: Route<'_>, places: Places<'_>, values: &[u8]);
+
+    /// Which field this is, among those that hosts synchronise in one loop without waiting for each
+    /// other. Where they do wait, the order of calls tells.
+    fn id(&self) -> u8 {
+        0
+    }
 }
 
 /// Which way values travel between a master and its mirrors.

@@ -17,6 +17,9 @@ pub trait Reduction: Send + Sync + 'static {
     /// numbers: then it has to be fixed for results to be repeatable.
     const ORDERED: bool;
 
+    /// Whether it does not matter which of two values comes first, but for rounding.
+    const COMMUTES: bool = true;
+
     /// What changes nothing when folded in.
     fn identity() -> Self::Value;
 
@@ -100,6 +103,7 @@ impl<T: Value + Default> Reduction for Latest<T> {
     type Value = T;
     const IDEMPOTENT: bool = true;
     const ORDERED: bool = true;
+    const COMMUTES: bool = false;
 
     fn identity() -> T {
         T::default()

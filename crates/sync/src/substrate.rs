@@ -1,4 +1,11 @@
 //! The substrate: updated values travel along the routes, and every proxy agrees again.
+//!
+//! Hosts either wait for each other, and every exchange brings one message from each peer that has
+//! a route here, or, in an epoch, they do not: then only what is updated is sent, what has arrived
+//! is taken in, and what mirrors are told is folded in, as it may be older than what they have.
+
+use std::ops::Range;
+use std::time::Duration;
 
 use parton_graph::LocalId;
 use parton_net::{HostId, Net, Tag};
@@ -6,8 +13,11 @@ use parton_partition::partition::Translation;
 use parton_partition::{End, Partition};
 
 use crate::encode::{self, Decoded, DecodedPlaces, Places, Plan, Size};
+use crate::epoch::{Counts, Epoch, MOST_PIECES};
 use crate::error::{Error, Result};
 use crate::field::{Delivery, Field, Outgoing, Phase, Route, Shape, Which};
+use crate::governor::{Governor, Waits};
+use crate::termination::Detector;
 use crate::volume::Volume;
 
 /// Which of Gluon's optimisations to use. All of them, unless their worth is to be measured.
@@ -67,6 +77,10 @@ pub struct Substrate<'a> {
     /// What went to each host since last asked.
     sent: Vec<Volume>,
     outgoing: Outgoing,
+    /// Where hosts do not wait for each other.
+    epoch: Option<Epoch>,
+    /// Time spent waiting since last asked.
+    rested: Duration,
 }
 
 impl<'a> Substrate<'a> {
@@ -84,6 +98,8 @@ impl<'a> Substrate<'a> {
             places_per_message: usize::MAX,
             sent: vec![Volume::default(); hosts],
             outgoing: Outgoing::default(),
+            epoch: None,
+            rested: Duration::ZERO,
         }
     }
 
@@ -95,7 +111,46 @@ impl<'a> Substrate<'a> {
 
     /// Places of one message at most, whatever is updated: both ends split a route the same way.
     fn places_per_message(&self, shape: Shape) -> usize {
-        (BYTES_PER_MESSAGE / shape.kind.bytes().max(1)).clamp(1, self.places_per_message)
+        // A route is never cut into more pieces than a tag can name.
+        let least = (self.partition.num_vertices() as usize / MOST_PIECES).max(1);
+        (BYTES_PER_MESSAGE / shape.kind.bytes().max(1)).min(self.places_per_message).max(least)
+    }
+
+    /// From here on hosts do not wait for each other; what is returned finds out when all are done.
+    /// With `governed`, hosts wait a little where that promises to save work. Every host must call
+    /// this, and [`Substrate::end_epoch`] when it is over.
+    pub fn begin_epoch(&mut self, governed: bool) -> Result<Detector> {
+        let (hosts, number) = (self.net.num_hosts(), self.net.next_epoch());
+        Epoch::check_late(number, false, self.net)?;
+        let governor = governed.then(|| Governor::new(hosts, self.net.now()));
+        self.epoch = Some(Epoch { number, counts: Counts::default(), governor });
+        Ok(Detector::new(number, hosts))
+    }
+
+    /// Hosts wait for each other again: all are done. How they waited all the same.
+    pub fn end_epoch(&mut self) -> Result<Waits> {
+        let Some(epoch) = self.epoch.take() else { return Ok(Waits::default()) };
+        Epoch::check_late(epoch.number, true, self.net)?;
+        Ok(epoch.governor.map_or(Waits::default(), |governor| governor.account))
+    }
+
+    /// Messages between proxies that this host has sent and taken in, in this epoch.
+    pub fn counts(&self) -> Counts {
+        self.epoch.as_ref().map_or(Counts::default(), |epoch| epoch.counts)
+    }
+
+    /// Time this host has waited for others since this was last asked.
+    pub fn take_rested(&mut self) -> Duration {
+        std::mem::take(&mut self.rested)
+    }
+
+    /// The host has waited for others, and goes on.
+    pub(crate) fn rested_since(&mut self, start: Duration) {
+        let now = self.net.now();
+        self.rested += now.saturating_sub(start);
+        if let Some(governor) = self.epoch.as_mut().and_then(|epoch| epoch.governor.as_mut()) {
+            governor.resume(now);
+        }
     }
 
     /// Makes a field agree everywhere it is read after it was written at one end of edges.
@@ -136,44 +191,75 @@ impl<'a> Substrate<'a> {
 
     fn exchange(&mut self, field: &mut dyn Field, phase: Phase, end: End) -> Result<()> {
         let end = if self.optimize.structural { end } else { End::Either };
-        let tag = Tag::user(CHANNEL, self.exchanges);
-        self.exchanges += 1;
-        let partition = self.partition;
+        let tags = match &self.epoch {
+            Some(epoch) => epoch.tags(field.id(), phase),
+            None => {
+                let tag = |number| Tag::user(CHANNEL, number);
+                self.exchanges += 1;
+                tag(self.exchanges - 1)..tag(self.exchanges)
+            }
+        };
         for peer in self.net.peers() {
-            let routes = partition.routes(peer);
-            let mirrors = routes.mirrors(end);
-            let route = match phase {
-                Phase::Reduce => Route::Range(mirrors.clone()),
-                Phase::Broadcast => Route::Masters(routes, routes.master_parts().at(end)),
-            };
-            self.send(field, peer, tag, phase, &route)?;
+            self.send(field, peer, &tags, phase, &self.route_to(peer, phase, end))?;
             if phase == Phase::Reduce {
-                field.reset(mirrors, phase);
+                field.reset(self.partition.routes(peer).mirrors(end), phase);
             }
         }
+        if self.epoch.is_some() {
+            return self.take_in(field, &tags, phase, end);
+        }
         // In host order, whatever arrives first: sums of floating-point numbers are repeatable.
+        let partition = self.partition;
         for peer in HostId::all(partition.num_hosts()).filter(|&peer| peer != partition.host()) {
-            let routes = partition.routes(peer);
-            let route = match phase {
-                Phase::Reduce => Route::Masters(routes, routes.master_parts().at(end)),
-                Phase::Broadcast => Route::Range(routes.mirrors(end)),
-            };
-            self.receive(field, peer, tag, phase, &route)?;
+            let route = self.route_from(peer, phase, end);
+            for piece in route.pieces(self.places_per_message(field.shape())) {
+                let start = self.net.now();
+                let bytes = self.net.receive(peer, tags.start)?;
+                self.rested_since(start);
+                self.apply(field, peer, phase, piece, &bytes)?;
+            }
         }
         Ok(())
+    }
+
+    /// What goes to a peer.
+    fn route_to(&self, peer: HostId, phase: Phase, end: End) -> Route<'a> {
+        let routes = self.partition.routes(peer);
+        match phase {
+            Phase::Reduce => Route::Range(routes.mirrors(end)),
+            Phase::Broadcast => Route::Masters(routes, routes.master_parts().at(end)),
+        }
+    }
+
+    /// What comes from a peer.
+    fn route_from(&self, peer: HostId, phase: Phase, end: End) -> Route<'a> {
+        let routes = self.partition.routes(peer);
+        match phase {
+            Phase::Reduce => Route::Masters(routes, routes.master_parts().at(end)),
+            Phase::Broadcast => Route::Range(routes.mirrors(end)),
+        }
     }
 
     fn send(
         &mut self,
         field: &dyn Field,
         peer: HostId,
-        tag: Tag,
+        tags: &Range<Tag>,
         phase: Phase,
         route: &Route<'_>,
     ) -> Result<()> {
-        for piece in route.pieces(self.places_per_message(field.shape())) {
+        let places = self.places_per_message(field.shape());
+        for (number, piece) in route.pieces(places).enumerate() {
             self.outgoing.clear();
             field.extract(piece.clone(), Which::Updated, &mut self.outgoing);
+            let tag = match &mut self.epoch {
+                Some(_) if self.outgoing.places.is_empty() => continue,
+                Some(epoch) => {
+                    epoch.counts.sent += 1;
+                    Epoch::piece_tag(tags, number)
+                }
+                None => tags.start,
+            };
             let (bytes, size) = match self.optimize.temporal {
                 true => smallest(field, &piece, &mut self.outgoing),
                 false => self.with_ids(field.shape(), &piece),
@@ -184,37 +270,71 @@ impl<'a> Substrate<'a> {
         Ok(())
     }
 
+    /// Folds in whatever has arrived.
+    fn take_in(
+        &mut self,
+        field: &mut dyn Field,
+        tags: &Range<Tag>,
+        phase: Phase,
+        end: End,
+    ) -> Result<()> {
+        while self.net.listen(Duration::ZERO)? {}
+        let (partition, start) = (self.partition, self.net.now());
+        if let Some(governor) = self.epoch.as_mut().and_then(|epoch| epoch.governor.as_mut()) {
+            let may_speak = |peer: usize| {
+                let routes = partition.routes(HostId(peer as u16));
+                match phase {
+                    Phase::Reduce => !routes.master_parts().at(end).is_empty(),
+                    Phase::Broadcast => !routes.mirrors(end).is_empty(),
+                }
+            };
+            governor.wait(self.net, phase, tags.clone(), may_speak)?;
+            self.rested += self.net.now().saturating_sub(start);
+        }
+        while let Some(message) = self.net.take(tags.clone()) {
+            let (from, piece) = (message.from, Epoch::piece(tags, message.tag));
+            let route = self.route_from(from, phase, end);
+            let places = self.places_per_message(field.shape());
+            let pieces = route.len().div_ceil(places);
+            let Some(route) = route.pieces(places).nth(piece) else {
+                return Err(Error::Piece { from, piece, pieces });
+            };
+            self.apply(field, from, phase, route, &message.bytes)?;
+            if let Some(epoch) = &mut self.epoch {
+                epoch.counts.received += 1;
+            }
+        }
+        Ok(())
+    }
+
     fn with_ids(&self, shape: Shape, route: &Route<'_>) -> (Vec<u8>, Size) {
         let locals = route.locals(Places::Some(&self.outgoing.places));
         let ids: Vec<u32> = locals.map(|local| self.partition.global(local).0 as u32).collect();
         encode::write_with_ids(shape.kind, &ids, &self.outgoing.values)
     }
 
-    fn receive(
-        &mut self,
+    /// Gives the proxies of a route what a message says.
+    fn apply(
+        &self,
         field: &mut dyn Field,
         peer: HostId,
-        tag: Tag,
         phase: Phase,
-        route: &Route<'_>,
+        route: Route<'_>,
+        bytes: &[u8],
     ) -> Result<()> {
-        let shape = field.shape();
-        for piece in route.pieces(self.places_per_message(shape)) {
-            let bytes = self.net.receive(peer, tag)?;
-            let wire = |error| Error::Wire { from: peer, error };
-            let Decoded { places, values } =
-                encode::decode(shape.kind, piece.len(), &bytes).map_err(wire)?;
-            let mut apply = |route: Route<'_>, places: Places<'_>| match phase {
-                Phase::Reduce => field.reduce(route, places, &values),
-                Phase::Broadcast => field.set(route, places, &values),
-            };
-            match places {
-                DecodedPlaces::All => apply(piece, Places::All),
-                DecodedPlaces::Some(places) => apply(piece, Places::Some(&places)),
-                DecodedPlaces::GlobalIds(ids) => {
-                    let locals = self.locals(peer, phase, &ids)?;
-                    apply(Route::List(&locals), Places::All);
-                }
+        let wire = |error| Error::Wire { from: peer, error };
+        let Decoded { places, values } =
+            encode::decode(field.shape().kind, route.len(), bytes).map_err(wire)?;
+        let mut apply = |route: Route<'_>, places: Places<'_>| match phase {
+            Phase::Broadcast if self.epoch.is_none() => field.set(route, places, &values),
+            _ => field.reduce(phase, route, places, &values),
+        };
+        match places {
+            DecodedPlaces::All => apply(route, Places::All),
+            DecodedPlaces::Some(places) => apply(route, Places::Some(&places)),
+            DecodedPlaces::GlobalIds(ids) => {
+                let locals = self.locals(peer, phase, &ids)?;
+                apply(Route::List(&locals), Places::All);
             }
         }
         Ok(())

@@ -3,7 +3,8 @@
 //!
 //! | trap | where |
 //! |---|---|
-//! | 1 a late broadcast must fold, not set · 8–11 ending without rounds · 36 thresholds without rounds | nothing runs without rounds yet |
+//! | 1 a late broadcast must fold, not set · 8–11 ending without rounds | `own_pace/`, where such mistakes are planted |
+//! | 36 buckets without rounds | a host works off all its buckets before it talks: `parton-engine`, own pace |
 //! | 14 orientation · 15 grids of prime size | `model.rs` (every pair of ends, 1 to 7 hosts, every policy), `parton-algorithms` traps |
 //! | 16 partial sums · 20–28 roots, lone vertices, infinity, counts, rounds, ranks · 38 weights | `parton-algorithms` traps |
 //! | 17 thresholds per proxy | cannot be: only masters apply, `parton-engine` |

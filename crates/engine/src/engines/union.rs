@@ -15,11 +15,11 @@ use parton_graph::bits::BitSet;
 use parton_graph::{LocalId, huge, prefetch};
 use parton_net::HostId;
 use parton_partition::{End, Partition};
-use parton_sync::{CpuField, Delivery, Field, Reduction};
+use parton_sync::{CpuField, Delivery, Field, Reduction, Tally};
 use rayon::prelude::*;
 
 use crate::edges::EdgeView;
-use crate::engine::{Engine, Tally};
+use crate::engine::Engine;
 use crate::engines::Relaxer;
 use crate::program::Relaxation;
 use crate::relaxing::PIECE;
@@ -138,12 +138,13 @@ impl<'a, P: Relaxation> Union<'a, P> {
 
 impl<P: Relaxation> Engine for Union<'_, P> {
     fn compute(&mut self) -> u64 {
+        let mut edges = 0;
         if !self.has_joined {
             self.has_joined = true;
-            self.labels.drain_active();
             self.join_all();
-            return self.edges.num_edges();
+            edges = self.edges.num_edges();
         }
+        // In the first round, too: hosts that are ahead may have told something already.
         let mut improved: Vec<u32> = Vec::new();
         for proxy in self.labels.drain_active() {
             let representative = self.joined.parent(proxy.0);
@@ -154,7 +155,7 @@ impl<P: Relaxation> Engine for Union<'_, P> {
         improved.sort_unstable();
         improved.dedup();
         improved.iter().for_each(|&representative| self.tell(self.members(representative)));
-        0
+        edges
     }
 
     fn accumulators(&mut self) -> (&mut dyn Field, End) {
@@ -172,6 +173,10 @@ impl<P: Relaxation> Engine for Union<'_, P> {
 
     fn is_active(&mut self) -> bool {
         !self.has_joined || !self.labels.active().is_empty()
+    }
+
+    fn needs_rounds(&self) -> Option<&'static str> {
+        None
     }
 }
 

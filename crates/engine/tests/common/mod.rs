@@ -11,7 +11,7 @@ pub(crate) mod properties;
 use parton_engine::engines::{self, Kind};
 use parton_engine::program::Accumulated;
 use parton_engine::{
-    EdgeView, Edges, Limits, Relaxation, RunReport, Tally, Vertex, VertexProgram, run,
+    EdgeView, Edges, Limits, Pacing, Relaxation, RunReport, Tally, Vertex, VertexProgram, run,
 };
 use parton_graph::{Graph, LocalId};
 use parton_net::Cluster;
@@ -23,6 +23,7 @@ use parton_sync::{Error, Optimize, Reduction, Substrate};
 pub(crate) struct How {
     pub(crate) engine: Kind,
     pub(crate) optimize: Optimize,
+    pub(crate) pacing: Pacing,
     pub(crate) limits: Limits,
 }
 
@@ -30,7 +31,7 @@ impl How {
     /// With more rounds than any program here takes: one that would never end fails instead.
     pub(crate) fn new(engine: Kind) -> Self {
         let limits = Limits { max_rounds: Some(1000) };
-        How { engine, optimize: Optimize::ALL, limits }
+        How { engine, optimize: Optimize::ALL, pacing: Pacing::default(), limits }
     }
 }
 
@@ -48,7 +49,7 @@ pub(crate) fn run_program<P: VertexProgram>(
 ) -> (Vec<P::State>, RunReport) {
     on_all(cluster, parts, how, |part, substrate| {
         let mut engine = how.engine.program(program(), part);
-        let report = run(&mut *engine, substrate, how.limits, &mut ())?;
+        let report = run(&mut *engine, substrate, how.pacing, how.limits, &mut ())?;
         Ok((engine.states().to_vec(), report))
     })
 }
@@ -62,7 +63,7 @@ pub(crate) fn run_relaxation<P: Relaxation>(
 ) -> (Vec<P::Label>, RunReport) {
     on_all(cluster, parts, how, |part, substrate| {
         let mut engine = how.engine.relaxation(program, part);
-        let report = run(&mut *engine, substrate, how.limits, &mut ())?;
+        let report = run(&mut *engine, substrate, how.pacing, how.limits, &mut ())?;
         let masters = (0..part.num_masters() as u32).map(LocalId);
         Ok((masters.map(|master| engine.label(master)).collect(), report))
     })

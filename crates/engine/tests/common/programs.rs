@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use parton_engine::{Edges, Properties, Relaxation, Tally, Vertex, VertexProgram};
 use parton_graph::GlobalId;
 use parton_sync::Reduction;
-use parton_sync::reduction::{Max, Min, Or};
+use parton_sync::reduction::{Latest, Max, Min, Or};
 
 /// Every vertex passes on exactly what arrived in the last round, and writes down when it heard
 /// what. With sums it counts walks. Nothing about it is monotone, whatever the reduction: a
@@ -57,6 +57,7 @@ pub(crate) struct Heard {
 impl<R: Reduction<Value = u64>> VertexProgram for Tokens<R> {
     type State = Heard;
     type Message = u64;
+    type Messages = Latest<u64>;
     type Reduction = R;
     type Weight = u32;
 
@@ -81,7 +82,7 @@ impl<R: Reduction<Value = u64>> VertexProgram for Tokens<R> {
     }
 
     fn properties(&self) -> Properties {
-        Properties { stationary: self.stationary, edges: self.edges }
+        Properties { stationary: self.stationary, edges: self.edges, ..Properties::default() }
     }
 
     fn conclude(&mut self, total: &Tally) -> bool {

@@ -40,6 +40,9 @@ pub struct SimOptions {
     pub seed: u64,
     /// What goes wrong. Nothing, unless asked for.
     pub faults: Faults,
+    /// Every message takes exactly this long, and no host pauses: for measuring in virtual time
+    /// ([`Net::spend`](crate::Net::spend)), not for finding mistakes.
+    pub calm: Option<Duration>,
     /// Sends and polls of all hosts after which a program is taken to be endless.
     pub step_limit: u64,
     /// Whether [`SimReport::trace`] keeps every event.
@@ -49,7 +52,7 @@ pub struct SimOptions {
 impl Default for SimOptions {
     fn default() -> Self {
         let faults = Faults::default();
-        SimOptions { seed: 0, faults, step_limit: 10_000_000, keep_trace: false }
+        SimOptions { seed: 0, faults, calm: None, step_limit: 10_000_000, keep_trace: false }
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod collectives;
 mod failures;
+mod listening;
 mod messages;
 mod sim;
 

@@ -55,7 +55,7 @@ const EMPTY_POLL: u64 = 1_000;
 
 impl Schedule {
     pub(super) fn new(hosts: usize, options: &SimOptions, clock: Arc<AtomicU64>) -> Self {
-        let mut weather = Weather::new(options.seed, hosts);
+        let mut weather = Weather::new(options.seed, hosts, options.calm);
         let host = |_| Host {
             wakes: weather.start(),
             waits: None,
@@ -181,6 +181,7 @@ impl Schedule {
         let entry = &mut self.hosts[host.index()];
         let backoff = match entry.idle {
             0 => 0,
+            _ if self.weather.is_calm() => EMPTY_POLL,
             idle => EMPTY_POLL << (idle - 1),
         };
         let ready = now.saturating_add(pause).saturating_add(backoff);

@@ -4,6 +4,8 @@
 //! under another a host lags far behind or every other message is late: each kind finds other
 //! mistakes. Integers only, so a seed means the same on every machine.
 
+use std::time::Duration;
+
 use crate::host::HostId;
 
 /// Nanoseconds in a microsecond.
@@ -28,13 +30,15 @@ pub(super) struct Weather {
     late_one_in: u64,
     /// Longest time a late message takes.
     late: u64,
+    /// What every message takes where nothing is left to chance.
+    calm: Option<u64>,
 }
 
 /// Longest stall of a host.
 const STALL: u64 = 100 * MILLI;
 
 impl Weather {
-    pub(super) fn new(seed: u64, hosts: usize) -> Self {
+    pub(super) fn new(seed: u64, hosts: usize, calm: Option<Duration>) -> Self {
         let mut random = Random::new(seed, 0);
         let mut pick = |choices: &[u64]| choices[random.below(choices.len() as u64) as usize];
         let pause_one_in = pick(&[2, 4, 8, 16]);
@@ -44,18 +48,24 @@ impl Weather {
         let late_one_in = pick(&[2, 4, 16, 64]);
         let late = delay * pick(&[2, 20, 200]);
         let slow = (random.below(2) == 0).then(|| HostId(random.below(hosts as u64) as u16));
-        Weather { random, pause_one_in, pause, slow, stall_one_in, delay, late_one_in, late }
+        let calm = calm.map(|delay| u64::try_from(delay.as_nanos()).unwrap_or(u64::MAX));
+        Weather { random, pause_one_in, pause, slow, stall_one_in, delay, late_one_in, late, calm }
+    }
+
+    /// Whether nothing is left to chance.
+    pub(super) fn is_calm(&self) -> bool {
+        self.calm.is_some()
     }
 
     /// How long a host takes before it starts.
     pub(super) fn start(&mut self) -> u64 {
-        self.random.below(self.pause * 4)
+        if self.is_calm() { 0 } else { self.random.below(self.pause * 4) }
     }
 
     /// How long a host pauses at a step: mostly not at all, which also keeps the simulation
     /// fast, since only a pause lets others run.
     pub(super) fn pause(&mut self, host: HostId) -> u64 {
-        if !self.random.one_in(self.pause_one_in) {
+        if self.is_calm() || !self.random.one_in(self.pause_one_in) {
             return 0;
         }
         if self.random.one_in(self.stall_one_in) {
@@ -67,6 +77,9 @@ impl Weather {
 
     /// How long a message takes.
     pub(super) fn delay(&mut self) -> u64 {
+        if let Some(delay) = self.calm {
+            return delay;
+        }
         let longest = if self.random.one_in(self.late_one_in) { self.late } else { self.delay };
         1 + self.random.below(longest)
     }

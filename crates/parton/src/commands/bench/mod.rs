@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use parton::algorithms::{self, Algorithm};
+use parton::engine::Pacing;
 use parton::engine::engines::Kind;
 use parton::graph::save::Output;
 use parton::partition::Plan;
@@ -164,7 +165,7 @@ impl Bench {
         for algorithm in algorithms {
             let mut fit = Vec::new();
             for engine in &engines {
-                match self.own.options(algorithm, engine, self.max_rounds) {
+                match self.own.options(algorithm, engine, Pacing::default(), self.max_rounds) {
                     Ok(options) => fit.push((engine.clone(), options)),
                     Err(unfit) if engines.len() > 1 && !fits(engine, algorithm) => {
                         watch.note(&format!("left out: {unfit}"));
@@ -176,7 +177,8 @@ impl Bench {
                 let mut engines = fit.clone();
                 if hosts == 1 && self.most_hosts() > 1 && !fit.is_empty() {
                     // Several hosts by a poor engine must not look good beside one by the same.
-                    let suits = self.own.options(algorithm, AUTO, self.max_rounds)?;
+                    let suits =
+                        self.own.options(algorithm, AUTO, Pacing::default(), self.max_rounds)?;
                     if !engines.iter().any(|(engine, _)| engine == AUTO) {
                         engines.insert(0, (AUTO.into(), suits));
                     }

@@ -46,9 +46,24 @@ pub(super) fn page(report: &Report) -> String {
             0,
             vec![
                 hosts("computing", "#4a7c59", |h| h.compute_seconds),
-                hosts("packing, unpacking, waiting", "#d9b44a", |h| h.other_seconds),
+                hosts("packing, unpacking", "#d9b44a", |h| h.pack_seconds),
+                hosts("waiting", "#c9c9c9", |h| h.wait_seconds),
             ],
             seconds,
+        ),
+        plot::columns(
+            "Rounds per host",
+            "host",
+            0,
+            vec![hosts("rounds", "#7a5c99", |h| h.rounds as f64)],
+            count,
+        ),
+        plot::columns(
+            "Edges looked at per host",
+            "host",
+            0,
+            vec![hosts("edges", "#4a7c59", |h| h.edges as f64)],
+            count,
         ),
     ];
     let title = format!("{} on {}", report.request.algorithm, report.request.graph);

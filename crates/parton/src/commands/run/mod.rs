@@ -21,7 +21,7 @@ use super::partition::Cutting;
 use crate::exit::{Done, Failure};
 use crate::input::Input;
 use crate::job::{self, AUTO, Cut, Task};
-use crate::options::{self, Own};
+use crate::options::{self, Own, Paced};
 use crate::watch::Watch;
 use hosts::Work;
 use report::{Report, Request};
@@ -48,9 +48,8 @@ pub(crate) struct Run {
     #[arg(long, value_name = "NAME", default_value = AUTO, value_parser = options::engines())]
     engine: String,
 
-    /// When hosts wait for each other: in every round
-    #[arg(long, value_name = "NAME", default_value = PACE, value_parser = [PACE])]
-    pace: String,
+    #[command(flatten)]
+    paced: Paced,
 
     /// Which of the ways to send less are used, to measure what they save
     #[arg(long, value_name = "WHICH", default_value = "all", value_parser = options::optimizations())]
@@ -84,9 +83,6 @@ pub(crate) struct Run {
     input: Input,
 }
 
-/// The only pace so far.
-const PACE: &str = "bsp";
-
 impl Run {
     /// Number of hosts, as far as the arguments say.
     pub(crate) fn hosts(&self) -> usize {
@@ -96,7 +92,8 @@ impl Run {
     pub(crate) fn run(self, watch: &Watch, threads: Option<NonZeroUsize>) -> Result<Done, Failure> {
         let algorithm = algorithms::by_name(&self.algorithm)?;
         self.own.check(&[algorithm])?;
-        let options = self.own.options(algorithm, &self.engine, self.max_rounds)?;
+        let options =
+            self.own.options(algorithm, &self.engine, self.paced.pacing(), self.max_rounds)?;
         let format = self.output.as_deref().map(output::by_ending).transpose()?;
         for path in [&self.output, &self.report].into_iter().flatten() {
             Output::check(path)?;
@@ -118,7 +115,7 @@ impl Run {
             threads,
             policy: policy.into(),
             policy_why: why,
-            pace: PACE,
+            pacing: options.pacing,
             optimize: optimize(&self.optimize),
         };
 

@@ -1,7 +1,7 @@
 //! What a run was and did, for programs and for people. The names in the JSON are a contract.
 
 use parton::algorithms::{Fact, Id};
-use parton::engine::{HostReport, RoundReport, RunReport};
+use parton::engine::{HostReport, Pace, Pacing, RoundReport, RunReport};
 use parton::graph::error::printable;
 use parton::partition::quality::{Quality, Share};
 use parton::sync::Optimize;
@@ -19,7 +19,7 @@ pub(super) struct Request {
     pub(super) policy: String,
     /// Why that policy, if nobody asked for it.
     pub(super) policy_why: Option<&'static str>,
-    pub(super) pace: &'static str,
+    pub(super) pacing: Pacing,
     pub(super) optimize: Optimize,
 }
 
@@ -105,7 +105,7 @@ impl Report {
 
     pub(super) fn as_json(&self) -> Value {
         let Report { request, seconds, quality, run, .. } = self;
-        let sent = run.sent();
+        let (sent, (fewest, most)) = (run.sent(), run.local_rounds());
         let per_round = (1..).zip(&run.rounds).map(|(number, round)| round_as_json(number, round));
         let per_host = quality.hosts.iter().zip(&run.hosts).map(|(s, h)| host_as_json(s, h));
         let result = self.result.iter().map(|(name, fact)| ((*name).into(), fact_as_json(fact)));
@@ -116,9 +116,13 @@ impl Report {
             "threads": request.threads,
             "policy": request.policy,
             "engine": self.engine,
-            "pace": request.pace,
+            "pace": run.pace.name(),
+            "pace_why": run.pace_why,
+            "governor": governor_as_json(request.pacing, run),
             "optimize": request.optimize.name(),
             "rounds": run.rounds.len(),
+            "local_rounds": { "min": fewest, "max": most },
+            "work": run.work(),
             "converged": run.converged,
             "replication": quality.replication(),
             "seconds": {
@@ -167,7 +171,9 @@ impl Report {
             ("hosts", format!("{} × {} thread{plural}", quality.hosts.len(), request.threads)),
             ("policy", format!("{}{}", request.policy, why(request.policy_why))),
             ("engine", format!("{}{}", self.engine, why(Some(&self.engine_why)))),
-            ("rounds", format!("{}, {ended}", show::count(run.rounds.len() as u64))),
+            ("pace", format!("{}{}", run.pace.name(), why(Some(&run.pace_why)))),
+            ("rounds", format!("{}, {ended}", rounds(run))),
+            ("work", format!("{} edges looked at", show::count(run.work()))),
             ("replication", format!("{:.3} proxies per vertex", quality.replication())),
             (
                 "time",
@@ -188,6 +194,13 @@ impl Report {
             ),
             ("imbalance", format!("{:.3} (slowest host over the mean)", run.imbalance())),
         ];
+        if run.pace == Pace::Basp {
+            rows.push(("governor", governor(request.pacing, run)));
+        }
+        if run.hosts.len() > 1 {
+            let labels = std::iter::once("per host").chain(std::iter::repeat(""));
+            rows.extend(labels.zip(run.hosts.iter().map(host_row)));
+        }
         if let Some(bytes) = self.memory_peak {
             rows.push(("memory", format!("{} at most", show::bytes(bytes))));
         }
@@ -219,6 +232,64 @@ fn round_as_json(number: u64, round: &RoundReport) -> Value {
     })
 }
 
+/// How many rounds there were: of every host, or of those with fewest and most.
+fn rounds(run: &RunReport) -> String {
+    match run.local_rounds() {
+        (fewest, most) if fewest < most => {
+            format!("{} to {} of each host", show::count(fewest), show::count(most))
+        }
+        (_, most) => show::count(most),
+    }
+}
+
+/// Where the time of a host went.
+fn host_row(host: &HostReport) -> String {
+    let sent = host.sent();
+    format!(
+        "{:.3} s computing, {:.3} s packing, {:.3} s waiting; {} rounds, {} edges, {} in {} messages",
+        host.compute_seconds,
+        host.pack_seconds,
+        host.wait_seconds,
+        show::count(host.rounds),
+        show::count(host.edges),
+        show::bytes(sent.total()),
+        show::count(sent.messages)
+    )
+}
+
+/// What the governor did.
+fn governor(pacing: Pacing, run: &RunReport) -> String {
+    if !pacing.governed {
+        return "off: hosts go on with whatever has arrived".into();
+    }
+    let (waits, in_time) = run.hosts.iter().fold((0, 0), |(waits, in_time), host| {
+        (waits + host.waits.waits, in_time + host.waits.in_time)
+    });
+    let seconds: f64 = run.hosts.iter().map(|host| host.waits.seconds).sum();
+    format!(
+        "hosts waited {} times, {seconds:.3} s in all, for those that had spoken the last time; {} \
+         times they spoke within a share of the time that the host's own round took",
+        show::count(waits),
+        show::count(in_time)
+    )
+}
+
+fn governor_as_json(pacing: Pacing, run: &RunReport) -> Value {
+    if run.pace != Pace::Basp || !pacing.governed {
+        return Value::Null;
+    }
+    let per_host = run.hosts.iter().map(|host| {
+        let waits = &host.waits;
+        json!({
+            "waits": waits.waits,
+            "in_time": waits.in_time,
+            "seconds": waits.seconds,
+            "share": waits.share,
+        })
+    });
+    per_host.collect()
+}
+
 fn host_as_json(share: &Share, host: &HostReport) -> Value {
     let bytes_to = host.sent_to.iter().map(|sent| json!([sent.values(), sent.metadata()]));
     json!({
@@ -227,8 +298,12 @@ fn host_as_json(share: &Share, host: &HostReport) -> Value {
         "edges": share.edges,
         "memory_bytes": share.bytes,
         "compute_seconds": host.compute_seconds,
-        "other_seconds": host.other_seconds,
+        "pack_seconds": host.pack_seconds,
+        "wait_seconds": host.wait_seconds,
+        "other_seconds": host.other_seconds(),
+        "rounds": host.rounds,
         "work": host.edges,
+        "messages": host.sent().messages,
         "bytes_to": bytes_to.collect::<Vec<_>>(),
     })
 }

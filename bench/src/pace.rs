@@ -1,0 +1,234 @@
+//! Hosts that wait for each other beside hosts that do not, with one slow host among them and without.
+//!
+//! A slow host gets as much done in a second as the others in a quarter of one: after every stretch
+//! of work it sleeps three times as long. Nothing else differs, and all take turns.
+//!
+//! `--simulated` runs the same code on simulated hosts, whose work takes virtual time by its edges: what
+//! it shows depends on no other load of the machine, nor on how many cores it has.
+
+use std::path::Path;
+use std::time::Duration;
+
+use parton_algorithms::{Error, Job, Options, by_name};
+use parton_engine::engines::Kind;
+use parton_engine::{Pace, Pacing, RunReport, Tally, Watch};
+use parton_graph::formats::{self, ReadOptions};
+use parton_graph::generate::Spec;
+use parton_graph::progress::Silent;
+use parton_graph::reweigh::Weights;
+use parton_graph::source::Source;
+use parton_graph::{Graph, WeightKind};
+use parton_net::{Cluster, HostId, SimOptions};
+use parton_partition::{Input, Partition, Plan};
+use parton_sync::{Optimize, Substrate, Volume};
+
+use crate::option;
+use crate::plot::Bars;
+
+const HOSTS: usize = 4;
+/// The slow host, where there is one.
+const SLOW: HostId = HostId(1);
+/// Its speed, of that of the others.
+const SPEED: f64 = 0.25;
+
+/// How hosts wait.
+const PACES: [(&str, Pacing); 4] = [
+    ("bsp", Pacing { pace: Pace::Bsp, governed: true }),
+    ("basp", Pacing { pace: Pace::Basp, governed: true }),
+    ("basp, no governor", Pacing { pace: Pace::Basp, governed: false }),
+    ("auto", Pacing { pace: Pace::Auto, governed: true }),
+];
+
+/// What is run: label propagation and searches that go through many rounds.
+const RUNS: [(&str, Kind); 6] = [
+    ("bfs", Kind::Frontier),
+    ("bfs", Kind::Push),
+    ("sssp", Kind::Delta),
+    ("sssp", Kind::Frontier),
+    ("components", Kind::Frontier),
+    ("components", Kind::Push),
+];
+
+/// What simulated hosts take for a round, and for every edge.
+const ROUND: Duration = Duration::from_micros(5);
+const EDGE: Duration = Duration::from_nanos(10);
+/// What a message between them takes.
+const MESSAGE: Duration = Duration::from_micros(20);
+
+/// A host and its speed.
+struct Machine {
+    speed: f64,
+    /// Where time is virtual, work takes none by itself.
+    simulated: bool,
+    /// Sleep that is due: the system does not sleep for microseconds.
+    due: Duration,
+}
+
+impl Watch for Machine {
+    fn round(&mut self, _: u64, _: &Tally, _: &[Volume]) {}
+
+    fn worked(&mut self, time: Duration, edges: u64) -> Duration {
+        if self.simulated {
+            let time = ROUND.as_secs_f64() + EDGE.as_secs_f64() * edges as f64;
+            return Duration::from_secs_f64(time / self.speed);
+        }
+        self.due += time.mul_f64(1.0 / self.speed - 1.0);
+        match self.due > Duration::from_micros(200) {
+            true => std::mem::take(&mut self.due),
+            false => Duration::ZERO,
+        }
+    }
+}
+
+pub fn run(options: &[&str]) {
+    let turns: usize = option(options, "--turns").map_or(5, |n| n.parse().expect("a number"));
+    let policy = option(options, "--policy").unwrap_or("oec");
+    let simulated = options.contains(&"--simulated");
+    let graphs: Vec<&str> = match option(options, "--graphs") {
+        Some(list) => list.split('+').collect(),
+        None => vec!["web:300000", "grid:600x500", "rmat:17"],
+    };
+    // One turn in virtual time is like the other.
+    let turns = if simulated { 1 } else { turns };
+    let how = How { policy, turns, simulated };
+    let mut rows = Vec::new();
+    match simulated {
+        true => println!("{HOSTS} simulated hosts, {policy}; virtual time\n"),
+        false => println!("{HOSTS} hosts, {policy}; times are the best of {turns} turns\n"),
+    }
+    println!(
+        "| graph | algorithm | engine | slow host | pace | s | ÷ bsp | rounds | work ÷ bsp | messages | MB | computing | packing | waiting |"
+    );
+    println!("|---|---|---|---|---|---|---|---|---|---|---|---|---|---|");
+    for name in &graphs {
+        measure(name, &how, &mut rows);
+    }
+    if let Some(file) = option(options, "--plot") {
+        std::fs::write(file, plot(&rows).svg()).expect("a file to write");
+    }
+}
+
+/// A file or a generated graph; with weights, if it has none.
+fn graph(name: &str) -> Graph {
+    let graph = match Path::new(name).exists() {
+        true => {
+            let source = Source::file(Path::new(name)).expect("a file");
+            formats::read(&source, None, &ReadOptions::default()).expect("a graph")
+        }
+        false => Spec::parse(name).and_then(|spec| spec.generate(&Silent)).expect("a graph"),
+    };
+    match graph.adjacency.weight_kind() {
+        WeightKind::None => graph.reweighed(&Weights::Random { low: 1, high: 64, seed: 1 }),
+        _ => graph,
+    }
+}
+
+/// How to measure.
+struct How<'a> {
+    policy: &'a str,
+    turns: usize,
+    simulated: bool,
+}
+
+/// What was measured: what, with a slow host or not, and the best run of every pace.
+type Row = (String, bool, Vec<RunReport>);
+
+fn measure(name: &str, how: &How<'_>, rows: &mut Vec<Row>) {
+    let input = &Input::from(graph(name));
+    let mut local = Cluster::local(HOSTS).threads_per_host(1);
+    let parts = local.launch(|net| Partition::build(net, input, &Plan::new(how.policy)));
+    let parts = parts.expect("a partition");
+    let options = SimOptions { calm: Some(MESSAGE), step_limit: u64::MAX, ..SimOptions::default() };
+    let mut cluster = if how.simulated { Cluster::sim_with(HOSTS, options) } else { local };
+    let short = name.rsplit('/').next().unwrap_or(name);
+    for (algorithm, engine) in RUNS {
+        for slow in [true, false] {
+            let mut best: Vec<Option<RunReport>> = vec![None; PACES.len()];
+            for _ in 0..how.turns {
+                for ((_, pacing), best) in PACES.iter().zip(&mut best) {
+                    let report = once(
+                        &mut cluster,
+                        &parts,
+                        algorithm,
+                        (engine, *pacing),
+                        (slow, how.simulated),
+                    );
+                    if best.as_ref().is_none_or(|best| report.seconds < best.seconds) {
+                        *best = Some(report);
+                    }
+                }
+            }
+            let best: Vec<RunReport> = best.into_iter().flatten().collect();
+            for ((pace, _), report) in PACES.iter().zip(&best) {
+                let what = format!(
+                    "| {short} | {algorithm} | {} | {} |",
+                    engine.name(),
+                    if slow { "yes" } else { "no" }
+                );
+                println!("{what} {pace} {}", line(report, &best[0]));
+            }
+            rows.push((format!("{algorithm}, {}, {short}", engine.name()), slow, best));
+        }
+    }
+}
+
+fn once(
+    cluster: &mut Cluster,
+    parts: &[Partition],
+    algorithm: &str,
+    (engine, pacing): (Kind, Pacing),
+    (slow, simulated): (bool, bool),
+) -> RunReport {
+    let algorithm = by_name(algorithm).expect("an algorithm");
+    let options = Options { engine: Some(engine), pacing, ..Options::default() };
+    let reports = cluster.launch(|net| -> Result<_, Error> {
+        let host = net.host();
+        let mut substrate = Substrate::new(&parts[host.index()], net, Optimize::ALL);
+        let speed = if slow && host == SLOW { SPEED } else { 1.0 };
+        let watch = &mut Machine { speed, simulated, due: Duration::ZERO };
+        let mut job = Job { substrate: &mut substrate, options: &options, watch };
+        Ok(algorithm.run(&mut job)?.report)
+    });
+    reports.expect("a run").swap_remove(0)
+}
+
+fn line(report: &RunReport, bsp: &RunReport) -> String {
+    let (fewest, most) = report.local_rounds();
+    let rounds = if fewest == most { format!("{most}") } else { format!("{fewest}–{most}") };
+    let range = |seconds: fn(&parton_engine::HostReport) -> f64| {
+        let all = || report.hosts.iter().map(seconds);
+        format!("{:.3}–{:.3}", all().fold(f64::MAX, f64::min), all().fold(0.0, f64::max))
+    };
+    let sent = report.sent();
+    format!(
+        "| {:.4} | {:.2} | {rounds} | {:.2} | {} | {:.2} | {} | {} | {} |",
+        report.seconds,
+        report.seconds / bsp.seconds,
+        report.work() as f64 / bsp.work().max(1) as f64,
+        sent.messages,
+        sent.total() as f64 / 1e6,
+        range(|host| host.compute_seconds),
+        range(|host| host.pack_seconds),
+        range(|host| host.wait_seconds),
+    )
+}
+
+fn plot(rows: &[Row]) -> Bars<'static> {
+    let groups = rows.iter().map(|(what, slow, reports)| {
+        let name = format!("{what}{}", if *slow { ", one slow" } else { "" });
+        let bsp = reports[0].seconds;
+        let basp = reports[1..].iter().map(|report| 100.0 * report.seconds / bsp);
+        (name, std::iter::once(100.0).chain(basp).collect())
+    });
+    Bars {
+        title: "Time of a run, of that of hosts that wait for each other",
+        series: &[
+            ("bsp", "#777777"),
+            ("basp", "#1b6ca8"),
+            ("basp, no governor", "#8fc1e3"),
+            ("auto", "#4a7c59"),
+        ],
+        groups: groups.collect(),
+        unit: " %",
+    }
+}

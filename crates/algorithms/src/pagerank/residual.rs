@@ -1,0 +1,136 @@
+//! PageRank without rounds: whatever rank arrives at a vertex is kept, and passed on once it is enough.
+//!
+//! Every vertex starts with what it gets from nowhere, `(1 - d) / n`, and passes on `d` times that.
+//! What arrives waits as its *residual* until it is worth passing on; then it is added to the rank,
+//! and `d` times it goes on along the edges. In the end the ranks `y` fulfil
+//! `y = (1 - d) / n + d · Σ y(u) / out-degree(u)` but for what waits. Contributions are sums of
+//! events: each counts once, in any order, in any portions.
+//!
+//! Sharing out the rank of vertices without out-edges needs no sums over all hosts on the way: what
+//! is shared equally acts like a larger `(1 - d) / n`, and ranks are proportional to it. So they only
+//! have to be scaled to sum up to 1.
+
+use std::time::Instant;
+
+use parton_engine::degrees::out_degrees;
+use parton_engine::engines::Kind;
+use parton_engine::{Properties, Tally, Vertex, VertexProgram, run};
+use parton_sync::reduction::Sum;
+
+use super::Ranked;
+use crate::algorithm::Job;
+use crate::error::Result;
+use crate::options::{Dangling, Options};
+
+/// Runs until nothing that waits is worth passing on. Every host must call this.
+pub(super) fn rank(job: &mut Job<'_, '_>, engine: Kind) -> Result<Ranked> {
+    let began = Instant::now();
+    let partition = job.substrate.partition();
+    let out_degrees = out_degrees(job.substrate)?;
+    let vertices = partition.num_vertices() as f64;
+    let options = job.options;
+    let program = Residuals::new(options, &out_degrees, vertices);
+    let mut engine = engine.program(program, partition);
+    let setup_seconds = began.elapsed().as_secs_f64();
+    let report = run(&mut *engine, job.substrate, options.pacing, job.limits(), job.watch)?;
+    let flows = engine.states();
+    let mine = [flows.iter().map(Flow::rank).sum(), flows.iter().map(Flow::residual).sum()];
+    let all = job.substrate.net().all_reduce(mine, |a, b: [f64; 2]| [a[0] + b[0], a[1] + b[1]])?;
+    let [sum, residual] = all;
+    // Another round passes on what waits; where ranks are scaled, as much goes the other way.
+    let (scale, ways) = match options.dangling {
+        Dangling::Redistribute => (1.0 / sum, 2.0),
+        Dangling::Drop => (1.0, 1.0),
+    };
+    let ranks = flows.iter().map(|flow| flow.rank() * scale).collect();
+    let change = if vertices > 0.0 { ways * scale * options.damping * residual } else { 0.0 };
+    Ok(Ranked { ranks, change, setup_seconds, report })
+}
+
+/// Rank that flows on.
+struct Residuals<'a> {
+    /// Of masters, in the whole graph.
+    out_degrees: &'a [u64],
+    vertices: f64,
+    damping: f64,
+    /// What is not worth passing on.
+    threshold: f64,
+}
+
+/// The rank of a vertex.
+#[derive(Clone, Copy, Debug)]
+struct Flow {
+    rank: f64,
+    /// What has arrived and was not passed on.
+    residual: f64,
+    /// What is being passed on.
+    passing: f64,
+}
+
+impl<'a> Residuals<'a> {
+    fn new(options: &Options, out_degrees: &'a [u64], vertices: f64) -> Self {
+        // Another round would change ranks by what waits, at most `vertices` thresholds; scaling
+        // makes that up to 1 / (1 - d) times as much, and moves as much the other way.
+        let share = match options.dangling {
+            Dangling::Drop => 1.0,
+            Dangling::Redistribute => (1.0 - options.damping) / 2.0,
+        };
+        let threshold = options.tolerance * share / vertices;
+        Residuals { out_degrees, vertices, damping: options.damping, threshold }
+    }
+}
+
+impl Flow {
+    /// The rank, with what has not been passed on.
+    fn rank(&self) -> f64 {
+        self.rank + self.residual
+    }
+
+    /// What has arrived and was not passed on.
+    fn residual(&self) -> f64 {
+        self.residual
+    }
+}
+
+impl VertexProgram for Residuals<'_> {
+    type State = Flow;
+    type Message = f64;
+    type Messages = Sum<f64>;
+    type Reduction = Sum<f64>;
+    type Weight = ();
+
+    fn init(&self, _: Vertex) -> Flow {
+        let rank = (1.0 - self.damping) / self.vertices;
+        Flow { rank, residual: 0.0, passing: rank }
+    }
+
+    fn scatter(&self, vertex: Vertex, flow: &Flow) -> Option<f64> {
+        match self.out_degrees[vertex.local.index()] {
+            0 => None,
+            degree => Some(self.damping * flow.passing / degree as f64),
+        }
+    }
+
+    #[inline]
+    fn along(&self, share: f64, (): ()) -> f64 {
+        share
+    }
+
+    fn apply(&self, vertex: Vertex, flow: &mut Flow, shares: f64, _: &mut Tally) -> bool {
+        if self.out_degrees[vertex.local.index()] == 0 {
+            flow.rank += shares;
+            return false;
+        }
+        flow.residual += shares;
+        if flow.residual <= self.threshold {
+            return false;
+        }
+        flow.passing = std::mem::take(&mut flow.residual);
+        flow.rank += flow.passing;
+        true
+    }
+
+    fn properties(&self) -> Properties {
+        Properties { any_order: true, ..Properties::default() }
+    }
+}

@@ -1,0 +1,71 @@
+//! Hearing whatever comes, for hosts that do not know who will speak next.
+//!
+//! A phase in which everybody sends to everybody asks for one message after the other. Hosts that go
+//! at their own pace cannot: they take what has arrived, and when there is nothing left to do they
+//! park until anything arrives, whatever it is for.
+
+use std::ops::Range;
+use std::time::Duration;
+
+use crate::clock::Clock;
+use crate::error::Result;
+use crate::host::HostId;
+use crate::net::Net;
+use crate::transport::{Message, Tag};
+
+impl Net {
+    /// Parks until something arrives, under whatever tag, at most `wait`; whether it did. What
+    /// arrives waits to be asked for. The loss of any host ends the wait.
+    pub fn listen(&mut self, wait: Duration) -> Result<bool> {
+        let end = self.now().saturating_add(wait);
+        loop {
+            let left = end.saturating_sub(self.now());
+            if !left.is_zero() {
+                self.can_still_come(None)?;
+            }
+            match self.poll(left)? {
+                Some(message) => {
+                    self.inbox.put(message);
+                    return Ok(true);
+                }
+                None if left.is_zero() => return self.none_lost().map(|()| false),
+                None => {}
+            }
+        }
+    }
+
+    /// What has arrived under tags of this range and waits to be asked for: tags and senders,
+    /// ascending. Does not look for new arrivals.
+    pub fn waiting(&self, tags: Range<Tag>) -> impl Iterator<Item = (Tag, HostId)> + '_ {
+        self.inbox.in_range(tags)
+    }
+
+    /// Takes a message that has arrived under a tag of this range, if there is one. Does not look
+    /// for new arrivals.
+    pub fn take(&mut self, tags: Range<Tag>) -> Option<Message> {
+        let (tag, from) = self.inbox.in_range(tags).next()?;
+        self.inbox.take(Some(from), tag)
+    }
+
+    /// Lets time pass as if this host were busy: the machine's, or virtual time.
+    pub fn spend(&mut self, time: Duration) -> Result<()> {
+        match self.clock() {
+            Clock::Real(_) => std::thread::sleep(time),
+            Clock::Virtual(_) => {
+                let end = self.now().saturating_add(time);
+                while self.now() < end {
+                    self.listen(end - self.now())?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A number that this host has not had before, counted from 1, and that all hosts get as long
+    /// as they all ask equally often. It tells messages of one stretch of work from those of
+    /// another, where no order of phases does.
+    pub fn next_epoch(&mut self) -> u64 {
+        self.epochs += 1;
+        self.epochs
+    }
+}

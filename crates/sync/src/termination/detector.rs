@@ -1,0 +1,179 @@
+//! Finding the end with numbered snapshots that nobody waits for.
+//!
+//! A snapshot is a message from every host to every other: the state it is in, and how many
+//! messages between proxies it has sent and received. It is an ordinary message under a tag of its
+//! own, so it works on any transport, and data are sent as usual: what is under way shows in the
+//! sums instead of in acknowledgements.
+
+use parton_net::Net;
+
+use super::states::{AFFIRMED, INACTIVE, INSPECTED, State, TRANSITIONS, Transition};
+use super::{Tally, Termination};
+use crate::epoch::{Counts, Epoch, snapshot_tag};
+use crate::error::{Error, Result};
+use crate::substrate::Substrate;
+
+/// One host's part in finding the end of an epoch.
+pub struct Detector {
+    epoch: u64,
+    table: &'static [Transition],
+    state: State,
+    /// The number of the last snapshot taken. That before the first is known of everybody.
+    snapshot: u64,
+    /// What hosts said in it, by host.
+    reports: Vec<Option<Report>>,
+    /// What this host had sent and received when it last looked.
+    counts: Counts,
+}
+
+/// What a host says in a snapshot.
+#[derive(Clone, Copy)]
+struct Report {
+    state: State,
+    counts: Counts,
+}
+
+impl Report {
+    const BYTES: usize = 1 + 2 * size_of::<u64>();
+
+    fn bytes(self) -> Vec<u8> {
+        let mut bytes = vec![self.state as u8];
+        bytes.extend(self.counts.sent.to_le_bytes());
+        bytes.extend(self.counts.received.to_le_bytes());
+        bytes
+    }
+
+    fn read(bytes: &[u8]) -> Option<Self> {
+        let (state, counts) = bytes.split_first().filter(|_| bytes.len() == Self::BYTES)?;
+        let [sent, received] = bytemuck::pod_read_unaligned::<[u64; 2]>(counts);
+        Some(Report { state: State::from_byte(*state)?, counts: Counts { sent, received } })
+    }
+}
+
+impl Detector {
+    /// For an epoch that has just begun; see [`Substrate::begin_epoch`].
+    pub(crate) fn new(epoch: u64, hosts: usize) -> Self {
+        // What nobody could have said yet counts as said: the first snapshot has none to wait for.
+        let before = Report { state: State::Ready1, counts: Counts::default() };
+        Detector {
+            epoch,
+            table: TRANSITIONS,
+            state: State::Active,
+            snapshot: 0,
+            reports: vec![Some(before); hosts],
+            counts: Counts::default(),
+        }
+    }
+
+    /// Follows another table. It will be wrong: tests of the tests want that.
+    #[doc(hidden)]
+    pub fn with_table(mut self, table: &'static [Transition]) -> Self {
+        self.table = table;
+        self
+    }
+
+    /// Where this host is on its way to the end.
+    pub fn state(&self) -> State {
+        self.state
+    }
+
+    /// Number of snapshots this host has taken.
+    pub fn snapshots(&self) -> u64 {
+        self.snapshot
+    }
+
+    /// The same as [`Termination::total`], for messages counted by the caller.
+    #[doc(hidden)]
+    pub fn total_of(
+        &mut self,
+        mine: Tally,
+        counts: Counts,
+        substrate: &mut Substrate<'_>,
+    ) -> Result<Tally> {
+        let inactive = mine.active == 0 && counts == self.counts;
+        self.counts = counts;
+        if !inactive {
+            self.advance(0, substrate.net())?;
+        }
+        if mine.active > 0 {
+            return Ok(mine);
+        }
+        let start = substrate.net().now();
+        let over = self.rest(substrate.net())?;
+        substrate.rested_since(start);
+        Ok(Tally { active: u64::from(!over), ..mine })
+    }
+
+    /// Waits for something to do, or the end; whether it is the end.
+    fn rest(&mut self, net: &mut Net) -> Result<bool> {
+        loop {
+            // What has arrived may be work, though nobody has looked at it yet.
+            if net.waiting(Epoch::all_tags(self.epoch)).next().is_some() {
+                return Ok(false);
+            }
+            self.hear(net)?;
+            if self.advance(INACTIVE | self.known(), net)? {
+                if self.state == State::Terminated {
+                    return Ok(true);
+                }
+            } else if !net.listen(net.patience())? {
+                let (host, tag) = (net.host(), snapshot_tag(self.epoch, self.snapshot));
+                let seconds = net.patience().as_secs_f64();
+                return Err(parton_net::Error::Silent { host, from: None, tag, seconds }.into());
+            }
+        }
+    }
+
+    /// Follows the table one step, if these facts open a way.
+    fn advance(&mut self, facts: u8, net: &mut Net) -> Result<bool> {
+        let Some(way) = self.state.next(self.table, facts) else { return Ok(false) };
+        self.state = way.to;
+        if way.snapshot {
+            self.snapshot += 1;
+            self.reports.fill(None);
+            let mine = Report { state: self.state, counts: self.counts };
+            self.reports[net.host().index()] = Some(mine);
+            for peer in net.peers() {
+                net.send(peer, snapshot_tag(self.epoch, self.snapshot), mine.bytes())?;
+            }
+        }
+        Ok(true)
+    }
+
+    /// Takes what others said in the last snapshot.
+    fn hear(&mut self, net: &mut Net) -> Result<()> {
+        let tags =
+            snapshot_tag(self.epoch, self.snapshot)..snapshot_tag(self.epoch, self.snapshot + 1);
+        while let Some(message) = net.take(tags.clone()) {
+            let from = message.from;
+            let report = Report::read(&message.bytes).ok_or(Error::Snapshot { from })?;
+            if self.reports[from.index()].replace(report).is_some() {
+                return Err(Error::Snapshot { from });
+            }
+        }
+        Ok(())
+    }
+
+    /// What the last snapshot says.
+    fn known(&self) -> u8 {
+        let mut all = Counts::default();
+        let mut ready = true;
+        for report in &self.reports {
+            let Some(report) = report else { return 0 };
+            ready &= report.state == State::Ready2;
+            all.sent += report.counts.sent;
+            all.received += report.counts.received;
+        }
+        match ready && all.sent == all.received {
+            true => INSPECTED | AFFIRMED,
+            false => INSPECTED,
+        }
+    }
+}
+
+impl Termination for Detector {
+    fn total(&mut self, mine: Tally, substrate: &mut Substrate<'_>) -> Result<Tally> {
+        let counts = substrate.counts();
+        self.total_of(mine, counts, substrate)
+    }
+}
