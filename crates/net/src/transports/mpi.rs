@@ -1,0 +1,435 @@
+//! Hosts as ranks of a launcher's MPI: each process is one host.
+//!
+//! MPI moves bytes only while somebody calls it, and cannot wait without a core to itself. So
+//! whoever waits does the moving: a host that polls drives the post office itself, and takes naps
+//! that are a small part of the time it has waited, which costs little of the time and none of the
+//! core. While the host computes, a second thread, the *pulse*, looks in every other millisecond. The
+//! two never call MPI at the same time, and so need least of it (`MPI_THREAD_SERIALIZED`; full
+//! threading is slow or erratic in some MPIs).
+//!
+//! The pulse also tells the peers that this rank is alive, whatever its host does, and finds out
+//! about those that are not: a process of this machine that has ended, or one that is silent for five
+//! seconds. A rank that computes for hours is not silent; one that was stopped is.
+
+mod launcher;
+mod library;
+mod placement;
+mod post;
+
+use std::ffi::OsString;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+pub use launcher::{LIBRARY_VARIABLE, Launcher};
+pub use library::CallError;
+pub use placement::Placement;
+
+use super::{News, Venue};
+use crate::clock::Clock;
+use crate::error::Result;
+use crate::host::{HostId, MAX_HOSTS};
+use crate::net::Departure;
+use crate::transport::{Message, Tag, Transport};
+use library::Loaded;
+use placement::{Card, Process};
+use post::Post;
+
+/// How often the pulse looks in while the host computes.
+const LOOK_EVERY: Duration = Duration::from_millis(2);
+/// How often a rank tells its peers that it is alive. Patience is counted in these.
+const BEAT_EVERY: Duration = Duration::from_millis(250);
+/// A host that waits tries as often as it can for so long, where cores are free.
+const EAGER: Duration = Duration::from_micros(50);
+/// After that it sleeps for this part of the time it has waited, within limits.
+const NAP_PART: u32 = 16;
+const SHORTEST_NAP: Duration = Duration::from_micros(20);
+const LONGEST_NAP: Duration = Duration::from_micros(500);
+
+/// Why ranks did not come together.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StartError {
+    /// No library to load.
+    #[error(
+        "{launcher} started {ranks} ranks, but no MPI library can be loaded ({problem}): install \
+         the MPI that the launcher belongs to, or name its library in {LIBRARY_VARIABLE}"
+    )]
+    NoLibrary {
+        /// What started the ranks.
+        launcher: &'static str,
+        /// How many.
+        ranks: usize,
+        /// What became of the attempts.
+        problem: String,
+    },
+    /// Slurm without anything that connects the ranks.
+    #[error(
+        "{launcher} started {ranks} ranks without a way for MPI to connect them: use \
+         `srun --mpi=pmix` or `srun --mpi=pmi2` (`srun --mpi=list` shows what there is)"
+    )]
+    Unconnected {
+        /// What started the ranks.
+        launcher: &'static str,
+        /// How many.
+        ranks: usize,
+    },
+    /// The library belongs to another launcher.
+    #[error(
+        "{launcher} started {ranks} ranks, but in {library} ({version}) this one is rank {rank} of \
+         {size}: the library does not belong to the launcher, so ranks do not know of each other; \
+         use the launcher of that MPI, or name the launcher's library in {LIBRARY_VARIABLE}"
+    )]
+    Strangers {
+        /// What started the ranks.
+        launcher: &'static str,
+        /// How many.
+        ranks: usize,
+        /// The library that was loaded.
+        library: String,
+        /// What it calls itself.
+        version: String,
+        /// What it takes this rank for.
+        rank: usize,
+        /// How many ranks it knows.
+        size: usize,
+    },
+    /// More ranks than a cluster can have.
+    #[error("a cluster has 1 to {MAX_HOSTS} hosts, not {ranks}")]
+    TooMany {
+        /// How many were started.
+        ranks: usize,
+    },
+    /// MPI itself failed.
+    #[error("cannot start {library}: {error}")]
+    Mpi {
+        /// The library that was loaded.
+        library: String,
+        /// What it said.
+        error: CallError,
+    },
+    /// A rank went missing before all knew each other.
+    #[error("while the ranks met: {0}")]
+    Meeting(String),
+}
+
+/// All ranks, as one of them sees them. MPI ends when this is dropped, and waits for the others.
+pub(crate) struct Ranks {
+    shared: Arc<Shared>,
+    pulse: Option<JoinHandle<()>>,
+    host: HostId,
+    hosts: usize,
+    finished: Arc<AtomicBool>,
+    clock: Clock,
+}
+
+struct Shared {
+    /// `None` once MPI has ended.
+    post: Mutex<Option<Post>>,
+    /// Whether a host polls, so that the pulse need not.
+    driven: AtomicBool,
+    /// Whether each waiting host has a core to itself.
+    roomy: AtomicBool,
+    closing: AtomicBool,
+    /// Processes of other ranks on this machine.
+    visible: Mutex<Vec<(HostId, Process)>>,
+}
+
+/// News of a rank that is gone for good.
+pub struct Loss {
+    host: HostId,
+    shared: Arc<Shared>,
+}
+
+impl Loss {
+    /// The rank that is gone.
+    pub fn host(&self) -> HostId {
+        self.host
+    }
+
+    /// Has the launcher end all ranks, also those that hang, with an exit code. If MPI does as the
+    /// standard says this does not return.
+    pub fn abort(&self, code: u8) {
+        // Somebody may sit inside MPI for good; then there is nothing to be had from it.
+        for _ in 0..100 {
+            match self.shared.post.try_lock() {
+                Ok(mut post) => return post.iter_mut().for_each(|post| post.mpi().abort(code)),
+                Err(TryLockError::Poisoned(post)) => {
+                    return post.into_inner().iter_mut().for_each(|post| post.mpi().abort(code));
+                }
+                Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(10)),
+            }
+        }
+    }
+}
+
+impl Ranks {
+    /// Loads the MPI that the launcher belongs to and starts it. `on_loss` is called, by a thread of
+    /// this transport, for each rank that is gone for good.
+    pub(crate) fn start(
+        launcher: &Launcher,
+        on_loss: impl Fn(Loss) + Send + 'static,
+    ) -> Result<Self, StartError> {
+        let (name, ranks) = (launcher.name(), launcher.ranks());
+        if ranks > MAX_HOSTS {
+            return Err(StartError::TooMany { ranks });
+        }
+        if !launcher.connects() {
+            return Err(StartError::Unconnected { launcher: name, ranks });
+        }
+        let libraries = launcher.libraries();
+        let (file, loaded) = load(&libraries)
+            .map_err(|problem| StartError::NoLibrary { launcher: name, ranks, problem })?;
+        let library = file.to_string_lossy().into_owned();
+        let mut mpi =
+            loaded.start().map_err(|error| StartError::Mpi { library: library.clone(), error })?;
+        let (rank, size) = (mpi.rank(), mpi.size());
+        if size != ranks {
+            let version = mpi.version();
+            // Alone in its world, it need not wait for anyone.
+            let _ = mpi.finish();
+            return Err(StartError::Strangers {
+                launcher: name,
+                ranks,
+                library,
+                version,
+                rank,
+                size,
+            });
+        }
+        let shared = Arc::new(Shared {
+            post: Mutex::new(Some(Post::new(mpi))),
+            driven: AtomicBool::new(false),
+            roomy: AtomicBool::new(false),
+            closing: AtomicBool::new(false),
+            visible: Mutex::new(Vec::new()),
+        });
+        let pulse = {
+            let shared = shared.clone();
+            std::thread::Builder::new()
+                .name("pulse".into())
+                .spawn(move || pulse(&shared, on_loss))
+                .map_err(|error| StartError::Meeting(format!("cannot start a thread: {error}")))?
+        };
+        Ok(Ranks {
+            shared,
+            pulse: Some(pulse),
+            host: HostId(rank as u16),
+            hosts: size,
+            finished: Arc::default(),
+            clock: Clock::real(),
+        })
+    }
+
+    /// The host that this process is.
+    pub(crate) fn host(&self) -> HostId {
+        self.host
+    }
+
+    /// Number of ranks.
+    pub(crate) fn hosts(&self) -> usize {
+        self.hosts
+    }
+
+    /// What this rank tells the others of itself.
+    pub(crate) fn card(&self) -> Vec<u8> {
+        Card::own().to_bytes()
+    }
+
+    /// Learns from everyone's card who shares this machine.
+    pub(crate) fn meet(&self, cards: &[Vec<u8>]) -> Placement {
+        let cards: Vec<_> = cards.iter().map(|card| Card::from_bytes(card)).collect();
+        let placement = Placement::of(self.host.index(), &cards);
+        *lock(&self.shared.visible) = placement.visible.clone();
+        placement
+    }
+
+    /// Says whether each waiting host has a core to itself.
+    pub(crate) fn set_roomy(&self, roomy: bool) {
+        self.shared.roomy.store(roomy, Ordering::Relaxed);
+    }
+}
+
+impl Drop for Ranks {
+    fn drop(&mut self) {
+        self.shared.closing.store(true, Ordering::Release);
+        if let Some(pulse) = self.pulse.take() {
+            let _ = pulse.join();
+        }
+        let post = lock(&self.shared.post).take();
+        // To end MPI is to wait for everyone: with a rank lost, for ever.
+        if let Some(post) = post.filter(|post| !post.any_dead()) {
+            let _ = post.into_mpi().finish();
+        }
+    }
+}
+
+/// The first library that can be loaded.
+fn load(names: &[OsString]) -> Result<(&OsString, Loaded), String> {
+    let mut problems: Vec<String> = Vec::new();
+    for name in names {
+        match Loaded::open(name) {
+            Ok(loaded) => return Ok((name, loaded)),
+            Err(problem) => problems.push(problem.to_string()),
+        }
+    }
+    // What was named, or found beside the launcher, tells more than a name that is not there.
+    Err(problems.into_iter().next().unwrap_or_default())
+}
+
+/// Keeps this rank's messages moving and its peers informed, until MPI ends.
+fn pulse(shared: &Arc<Shared>, on_loss: impl Fn(Loss)) {
+    let mut last_beat = Instant::now();
+    while !shared.closing.load(Ordering::Acquire) {
+        std::thread::sleep(LOOK_EVERY);
+        let beats = last_beat.elapsed() >= BEAT_EVERY;
+        if !beats && shared.driven.load(Ordering::Relaxed) {
+            continue;
+        }
+        let mut guard = lock(&shared.post);
+        let Some(post) = guard.as_mut() else { return };
+        // What MPI says here it will say again to the host.
+        let _ = post.progress();
+        if beats {
+            last_beat = Instant::now();
+            post.beat();
+            let ended = |(host, process): &(HostId, Process)| process.has_ended().then_some(*host);
+            let ended: Vec<_> = lock(&shared.visible).iter().filter_map(ended).collect();
+            ended.into_iter().for_each(|host| post.lose(host.index()));
+        }
+        let dead = post.take_dead();
+        drop(guard);
+        dead.into_iter().for_each(|host| on_loss(Loss { host, shared: shared.clone() }));
+    }
+}
+
+impl Shared {
+    /// Does something with the post office again and again until it gives a result or time is up.
+    fn drive<R>(
+        &self,
+        limit: Option<Duration>,
+        mut attempt: impl FnMut(&mut Post) -> Option<R>,
+    ) -> Result<Option<R>> {
+        let _driven = Driven::new(&self.driven);
+        let mut start: Option<Instant> = None;
+        loop {
+            let moved = {
+                let mut guard = lock(&self.post);
+                // No host outlives its ranks.
+                let Some(post) = guard.as_mut() else { return Ok(None) };
+                if let Some(result) = attempt(post) {
+                    return Ok(Some(result));
+                }
+                let moved = post.progress()?;
+                if let Some(result) = attempt(post) {
+                    return Ok(Some(result));
+                }
+                moved
+            };
+            let waited = start.get_or_insert_with(Instant::now).elapsed();
+            let left = match limit {
+                Some(limit) if limit <= waited => return Ok(None),
+                Some(limit) => limit - waited,
+                None => LONGEST_NAP,
+            };
+            if moved || waited < EAGER && self.roomy.load(Ordering::Relaxed) {
+                std::thread::yield_now();
+            } else {
+                let nap = (waited / NAP_PART).clamp(SHORTEST_NAP, LONGEST_NAP);
+                std::thread::sleep(nap.min(left));
+            }
+        }
+    }
+}
+
+/// Says that a host drives the post office, while it lives.
+struct Driven<'d>(&'d AtomicBool);
+
+impl<'d> Driven<'d> {
+    fn new(flag: &'d AtomicBool) -> Self {
+        flag.store(true, Ordering::Relaxed);
+        Driven(flag)
+    }
+}
+
+impl Drop for Driven<'_> {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::Relaxed);
+    }
+}
+
+impl Venue for Ranks {
+    fn join(&self, host: HostId) -> Box<dyn Transport> {
+        self.finished.store(false, Ordering::Relaxed);
+        lock(&self.shared.post).iter_mut().for_each(Post::begin);
+        let (shared, finished) = (self.shared.clone(), self.finished.clone());
+        Box::new(End { host, hosts: self.hosts, shared, finished })
+    }
+
+    fn finish(&self, _: HostId) {
+        self.finished.store(true, Ordering::Relaxed);
+    }
+
+    fn clock(&self) -> Clock {
+        self.clock.clone()
+    }
+}
+
+/// This host's end for one launch.
+struct End {
+    host: HostId,
+    hosts: usize,
+    shared: Arc<Shared>,
+    finished: Arc<AtomicBool>,
+}
+
+impl Transport for End {
+    fn host(&self) -> HostId {
+        self.host
+    }
+
+    fn num_hosts(&self) -> usize {
+        self.hosts
+    }
+
+    fn send(&mut self, to: HostId, tag: Tag, bytes: Vec<u8>) -> Result<()> {
+        let mut bytes = Some(bytes);
+        let length = bytes.as_ref().map_or(0, Vec::len);
+        let mut give = |post: &mut Post| match post.is_full(length) {
+            true => {
+                post.take_all(true);
+                None
+            }
+            false => {
+                post.take_all(false);
+                Some(post.send(to, tag, bytes.take().unwrap_or_default()))
+            }
+        };
+        if let Some(sent) = lock(&self.shared.post).as_mut().and_then(&mut give) {
+            return sent;
+        }
+        self.shared.drive(None, give)?.unwrap_or(Ok(()))
+    }
+
+    fn poll(&mut self, wait: Duration) -> Result<Option<Message>> {
+        let news = self.shared.drive(Some(wait), Post::next)?;
+        news.map_or(Ok(None), News::polled)
+    }
+}
+
+impl Drop for End {
+    fn drop(&mut self) {
+        let departure = match self.finished.load(Ordering::Relaxed) {
+            true => Departure::Finished,
+            false => Departure::Lost,
+        };
+        lock(&self.shared.post).iter_mut().for_each(|post| post.depart(departure));
+        // All hosts leave together, so that nothing of this launch is heard in the next.
+        let _ = self.shared.drive(None, |post| post.is_over().then_some(()));
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
