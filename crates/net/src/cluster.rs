@@ -80,15 +80,26 @@ impl Cluster {
     /// Threads of each host, at least 1. Unless told otherwise, the machine's cores are shared out
     /// evenly. A simulated host has one thread whatever is asked for: two could not be replayed.
     pub fn threads_per_host(mut self, threads: usize) -> Self {
-        self.threads_per_host = Some(threads);
-        self.pools.clear();
+        self.set_threads_per_host(threads);
         self
+    }
+
+    /// Changes the threads of each host from the next launch on.
+    pub fn set_threads_per_host(&mut self, threads: usize) {
+        if self.threads_per_host.replace(threads) != Some(threads) {
+            self.pools.clear();
+        }
     }
 
     /// How long hosts wait for a silent peer; see [`Net::set_patience`].
     pub fn patience(mut self, patience: Duration) -> Self {
-        self.patience = patience;
+        self.set_patience(patience);
         self
+    }
+
+    /// Changes how long hosts wait for a silent peer from the next launch on.
+    pub fn set_patience(&mut self, patience: Duration) {
+        self.patience = patience;
     }
 
     /// Number of hosts.

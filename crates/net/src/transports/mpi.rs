@@ -179,8 +179,11 @@ impl Ranks {
             return Err(StartError::Unconnected { launcher: name, ranks });
         }
         let libraries = launcher.libraries();
-        let (file, loaded) = load(&libraries)
-            .map_err(|problem| StartError::NoLibrary { launcher: name, ranks, problem })?;
+        let (file, loaded) = load(&libraries).map_err(|problem| StartError::NoLibrary {
+            launcher: name,
+            ranks,
+            problem,
+        })?;
         let library = file.to_string_lossy().into_owned();
         let mut mpi =
             loaded.start().map_err(|error| StartError::Mpi { library: library.clone(), error })?;
@@ -281,10 +284,13 @@ fn load(names: &[OsString]) -> Result<(&OsString, Loaded), String> {
 /// Keeps this rank's messages moving and its peers informed, until MPI ends.
 fn pulse(shared: &Arc<Shared>, on_loss: impl Fn(Loss)) {
     let mut last_beat = Instant::now();
-    while !shared.closing.load(Ordering::Acquire) {
+    let mut closing = false;
+    while !closing {
         std::thread::sleep(LOOK_EVERY);
-        let beats = last_beat.elapsed() >= BEAT_EVERY;
-        if !beats && shared.driven.load(Ordering::Relaxed) {
+        // Read first: what was lost before the end is reported before the end.
+        closing = shared.closing.load(Ordering::Acquire);
+        let beats = last_beat.elapsed() >= BEAT_EVERY && !closing;
+        if !beats && !closing && shared.driven.load(Ordering::Relaxed) {
             continue;
         }
         let mut guard = lock(&shared.post);

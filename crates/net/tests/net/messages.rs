@@ -161,6 +161,9 @@ fn traffic_is_counted_by_peer() {
         // Of the 1 + 2 + 3 messages from each host and the 10 + 11 + 12 bytes to each, less its own.
         let (sent, bytes) = (6 - (me + 1), 33 - (10 + me));
         assert_eq!((total.messages_sent, total.bytes_sent), (sent, sent * (10 + me)));
-        assert_eq!((total.messages_received, total.bytes_received), (2 * (me + 1), (me + 1) * bytes));
+        assert_eq!(
+            (total.messages_received, total.bytes_received),
+            (2 * (me + 1), (me + 1) * bytes)
+        );
     });
 }

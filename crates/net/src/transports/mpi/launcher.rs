@@ -143,10 +143,7 @@ mod tests {
         assert_eq!(under(&[("PMI_SIZE", "8"), ("PMI_RANK", "0")]), Some((Kind::Pmi, 0, 8)));
         assert_eq!(under(&slurm), Some((Kind::Slurm, 3, 4)));
         assert_eq!(under(&with(&[("PMIX_RANK", "3")])), Some((Kind::SlurmPmix, 3, 4)));
-        assert_eq!(
-            under(&with(&[("PMI_SIZE", "4"), ("PMI_RANK", "3")])),
-            Some((Kind::Pmi, 3, 4))
-        );
+        assert_eq!(under(&with(&[("PMI_SIZE", "4"), ("PMI_RANK", "3")])), Some((Kind::Pmi, 3, 4)));
         // A batch script knows the tasks of its job but is none of them.
         assert_eq!(under(&[("SLURM_NTASKS", "4"), ("SLURM_PROCID", "0")]), None);
         assert_eq!(under(&[("PMI_SIZE", "many"), ("PMI_RANK", "0")]), None);

@@ -166,9 +166,8 @@ impl Loaded {
         }
         let (no_count, no_arguments) = (std::ptr::null_mut(), std::ptr::null_mut());
         // SAFETY: not started before; no arguments are passed on; writes one number.
-        let code = unsafe {
-            (functions.init_thread)(no_count, no_arguments, abi.serialized, &mut level)
-        };
+        let code =
+            unsafe { (functions.init_thread)(no_count, no_arguments, abi.serialized, &mut level) };
         let mut mpi = Mpi { functions, abi, rank: 0, size: 1 };
         mpi.check("MPI_Init_thread", code)?;
         if level < mpi.abi.serialized {
