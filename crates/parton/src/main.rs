@@ -97,9 +97,10 @@ fn main() -> ExitCode {
         Err(failure) => return failure.report(),
     };
     let place = team.place().clone();
-    let outcome = match Arguments::try_parse() {
-        Ok(arguments) => obey(arguments, &mut team),
-        Err(complaint) => {
+    let outcome = match team.check_likeness().map(|()| Arguments::try_parse()) {
+        Ok(Ok(arguments)) => obey(arguments, &mut team),
+        // Help, too, and the same on all ranks.
+        Ok(Err(complaint)) => {
             if team.speaks() {
                 // When even standard error is closed there is nobody left to tell.
                 let _ = complaint.print();
@@ -107,6 +108,7 @@ fn main() -> ExitCode {
             team.part();
             return ExitCode::from(complaint.exit_code() as u8);
         }
+        Err(failure) => Err(failure),
     };
     let outcome = team.together(outcome);
     let speaks = team.speaks();

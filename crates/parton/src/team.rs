@@ -136,13 +136,11 @@ impl Team {
             _ => Failure::usage("").silenced(),
         };
         let cluster = cluster.map_err(|error| refuse(&error))?;
-        let mut team = Team { ranks: Some(Ranks { cluster, launcher }), place };
-        team.check_likeness()?;
-        Ok(team)
+        Ok(Team { ranks: Some(Ranks { cluster, launcher }), place })
     }
 
     /// Refuses ranks that run another program or were told something else.
-    fn check_likeness(&mut self) -> Result<(), Failure> {
+    pub(crate) fn check_likeness(&mut self) -> Result<(), Failure> {
         let Some(ranks) = &mut self.ranks else { return Ok(()) };
         let arguments: Vec<_> = std::env::args_os().skip(1).collect();
         let arguments = arguments.iter().map(|a| a.to_string_lossy()).collect::<Vec<_>>().join(" ");
@@ -168,7 +166,7 @@ impl Team {
                 format!("rank 0 was told `parton {arguments}`, but rank {rank} `parton {other}`")
             }
         };
-        Err(self.agreed(Failure::usage(format!("{problem}: all ranks must be started alike"))))
+        Err(Failure::usage(format!("{problem}: all ranks must be started alike")))
     }
 
     /// Whether this process speaks for all.

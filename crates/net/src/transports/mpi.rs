@@ -16,6 +16,7 @@ mod library;
 mod placement;
 mod post;
 
+use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
@@ -33,11 +34,13 @@ use crate::host::{HostId, MAX_HOSTS};
 use crate::net::Departure;
 use crate::transport::{Message, Tag, Transport};
 use library::Loaded;
-use placement::{Card, Process};
+use placement::{Card, Watched};
 use post::Post;
 
 /// How often the pulse looks in while the host computes.
 const LOOK_EVERY: Duration = Duration::from_millis(2);
+/// Processes it looks at each time.
+const MOST_LOOKS: usize = 16;
 /// How often a rank tells its peers that it is alive. Patience is counted in these.
 const BEAT_EVERY: Duration = Duration::from_millis(250);
 /// A host that waits tries as often as it can for so long, where cores are free.
@@ -77,8 +80,8 @@ pub enum StartError {
     },
     /// The library belongs to another launcher.
     #[error(
-        "{launcher} started {ranks} ranks, but in {library} ({version}) this one is rank {rank} of \
-         {size}: the library does not belong to the launcher, so ranks do not know of each other; \
+        "{launcher} started {ranks} ranks, but {library} ({version}) takes this one for rank {rank} of \
+         {size}: the library does not belong to the launcher, so each rank believes that it is alone; \
          use the launcher of that MPI, or name the launcher's library in {LIBRARY_VARIABLE}"
     )]
     Strangers {
@@ -133,7 +136,7 @@ struct Shared {
     roomy: AtomicBool,
     closing: AtomicBool,
     /// Processes of other ranks on this machine.
-    visible: Mutex<Vec<(HostId, Process)>>,
+    visible: Mutex<VecDeque<(HostId, Watched)>>,
 }
 
 /// News of a rank that is gone for good.
@@ -206,7 +209,7 @@ impl Ranks {
             driven: AtomicBool::new(false),
             roomy: AtomicBool::new(false),
             closing: AtomicBool::new(false),
-            visible: Mutex::new(Vec::new()),
+            visible: Mutex::default(),
         });
         let pulse = {
             let shared = shared.clone();
@@ -244,7 +247,9 @@ impl Ranks {
     pub(crate) fn meet(&self, cards: &[Vec<u8>]) -> Placement {
         let cards: Vec<_> = cards.iter().map(|card| Card::from_bytes(card)).collect();
         let placement = Placement::of(self.host.index(), &cards);
-        *lock(&self.shared.visible) = placement.visible.clone();
+        let visible = placement.visible.iter();
+        let visible = visible.filter_map(|(host, process)| Some((*host, process.watch()?)));
+        *lock(&self.shared.visible) = visible.collect();
         placement
     }
 
@@ -274,7 +279,11 @@ fn load(names: &[OsString]) -> Result<(&OsString, Loaded), String> {
     for name in names {
         match Loaded::open(name) {
             Ok(loaded) => return Ok((name, loaded)),
-            Err(problem) => problems.push(problem.to_string()),
+            // The outer error says that loading failed, the inner one why.
+            Err(problem) => problems.push(match std::error::Error::source(&problem) {
+                Some(why) => why.to_string(),
+                None => problem.to_string(),
+            }),
         }
     }
     // What was named, or found beside the launcher, tells more than a name that is not there.
@@ -290,7 +299,8 @@ fn pulse(shared: &Arc<Shared>, on_loss: impl Fn(Loss)) {
         // Read first: what was lost before the end is reported before the end.
         closing = shared.closing.load(Ordering::Acquire);
         let beats = last_beat.elapsed() >= BEAT_EVERY && !closing;
-        if !beats && !closing && shared.driven.load(Ordering::Relaxed) {
+        let ended = shared.ended();
+        if !beats && !closing && ended.is_empty() && shared.driven.load(Ordering::Relaxed) {
             continue;
         }
         let mut guard = lock(&shared.post);
@@ -300,10 +310,8 @@ fn pulse(shared: &Arc<Shared>, on_loss: impl Fn(Loss)) {
         if beats {
             last_beat = Instant::now();
             post.beat();
-            let ended = |(host, process): &(HostId, Process)| process.has_ended().then_some(*host);
-            let ended: Vec<_> = lock(&shared.visible).iter().filter_map(ended).collect();
-            ended.into_iter().for_each(|host| post.lose(host.index()));
         }
+        ended.into_iter().for_each(|host| post.lose(host.index()));
         let dead = post.take_dead();
         drop(guard);
         dead.into_iter().for_each(|host| on_loss(Loss { host, shared: shared.clone() }));
@@ -311,6 +319,16 @@ fn pulse(shared: &Arc<Shared>, on_loss: impl Fn(Loss)) {
 }
 
 impl Shared {
+    /// Ranks of this machine whose processes have ended. Of many, some are looked at each time.
+    fn ended(&self) -> Vec<HostId> {
+        let mut visible = lock(&self.visible);
+        let looks = visible.len().min(MOST_LOOKS);
+        let ended = visible.iter().take(looks).filter(|(_, process)| process.has_ended());
+        let ended = ended.map(|(host, _)| *host).collect();
+        visible.rotate_left(looks);
+        ended
+    }
+
     /// Does something with the post office again and again until it gives a result or time is up.
     fn drive<R>(
         &self,

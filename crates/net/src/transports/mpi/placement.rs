@@ -7,7 +7,9 @@
 //! equal shares.
 
 use std::collections::BTreeSet;
+use std::fs::File;
 use std::num::NonZero;
+use std::os::unix::fs::FileExt;
 
 use crate::host::HostId;
 
@@ -56,7 +58,7 @@ impl Card {
         Card {
             machine: read("/proc/sys/kernel/random/boot_id").trim().into(),
             namespace: namespace.to_string_lossy().into(),
-            process: Process { started: state(&pid).unwrap_or_default().1, pid },
+            process: Process { started: started(&pid).unwrap_or_default(), pid },
             cores: cores.unwrap_or_else(|| (0..granted).collect()),
             granted,
         }
@@ -110,21 +112,33 @@ impl Placement {
 }
 
 impl Process {
-    /// Whether it has ended, waited for or not.
-    pub(super) fn has_ended(&self) -> bool {
-        match state(&self.pid) {
-            Some((state, started)) => matches!(state, 'Z' | 'X') || started != self.started,
-            None => true,
-        }
+    /// A way to look whether it has ended, unless it is gone.
+    pub(super) fn watch(&self) -> Option<Watched> {
+        let memory = File::open(format!("/proc/{}/statm", self.pid)).ok()?;
+        // Asked after the file was opened: from now on the file is this process's or nobody's.
+        (started(&self.pid)? == self.started).then_some(Watched { memory })
     }
 }
 
-/// What the system says of a process: its state, and when it started.
-fn state(pid: &str) -> Option<(char, String)> {
+/// A process that can be looked at cheaply.
+pub(super) struct Watched {
+    /// What the system says of its memory: zeros when it has ended, an error when it was waited for.
+    memory: File,
+}
+
+impl Watched {
+    /// Whether the process has ended, waited for or not.
+    pub(super) fn has_ended(&self) -> bool {
+        let mut pages = [0; 2];
+        self.memory.read_at(&mut pages, 0).is_err() || pages == *b"0 "
+    }
+}
+
+/// When a process started.
+fn started(pid: &str) -> Option<String> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // The name of the program, in parentheses, may hold anything.
-    let fields: Vec<_> = stat.rsplit_once(')')?.1.split_whitespace().collect();
-    Some((fields.first()?.chars().next()?, (*fields.get(19)?).to_owned()))
+    Some(stat.rsplit_once(')')?.1.split_whitespace().nth(19)?.to_owned())
 }
 
 /// Reads a list such as `0-3,8`.
@@ -176,8 +190,8 @@ mod tests {
     fn cards_and_processes_are_read_back() {
         let own = Card::own();
         assert_eq!(Card::from_bytes(&own.to_bytes()), own);
-        assert!(!own.process.has_ended());
-        assert!(Process { started: "another time".into(), ..own.process }.has_ended());
+        assert!(!own.process.watch().expect("itself").has_ended());
+        assert!(Process { started: "another time".into(), ..own.process }.watch().is_none());
         assert_eq!(parse_cores(" 0-2,5\n").into_iter().collect::<Vec<_>>(), [0, 1, 2, 5]);
         assert_eq!(parse_cores("x").len(), 0);
     }
@@ -186,14 +200,15 @@ mod tests {
     fn a_process_that_ended_is_noticed_before_it_is_waited_for() {
         let mut child = std::process::Command::new("true").spawn().expect("a process");
         let pid = child.id().to_string();
-        let process = Process { started: state(&pid).expect("a child").1, pid };
+        let process = Process { started: started(&pid).expect("a child"), pid };
+        let watched = process.watch().expect("a child");
         let mut looks = 0;
-        while !process.has_ended() {
+        while !watched.has_ended() {
             looks += 1;
             assert!(looks < 10_000, "still there");
             std::thread::sleep(std::time::Duration::from_millis(1));
         }
         child.wait().expect("a child");
-        assert!(process.has_ended());
+        assert!(watched.has_ended() && process.watch().is_none());
     }
 }
