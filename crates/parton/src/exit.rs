@@ -177,11 +177,16 @@ impl Failure {
     /// Prints the message and ends with the code.
     pub(crate) fn report(&self) -> ExitCode {
         if !self.silent {
-            // When even standard error is closed there is nobody left to tell.
-            let _ = writeln!(io::stderr(), "parton: {}", self.message);
+            say(&self.message);
         }
         ExitCode::from(self.code)
     }
+}
+
+/// Says something that must not be missed, in one piece: a launcher mixes what its ranks say.
+pub(crate) fn say(text: &str) {
+    // When even standard error is closed there is nobody left to tell.
+    let _ = io::stderr().write_all(format!("parton: {text}\n").as_bytes());
 }
 
 impl Done {

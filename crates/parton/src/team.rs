@@ -20,7 +20,7 @@ use parton::net::transports::mpi::Loss;
 use parton::net::{Cluster, LaunchError, Launcher, Net};
 use parton::sync::Volume;
 
-use crate::exit::{Failure, HOST_LOST};
+use crate::exit::{Failure, HOST_LOST, say};
 use crate::job;
 
 /// Who works on this command.
@@ -85,11 +85,7 @@ impl Place {
 
     /// A rank is gone: says so, takes temporary files along, and has the launcher end all ranks.
     fn end_after(&self, loss: &Loss, me: usize) {
-        // When even standard error is closed there is nobody left to tell.
-        let _ = std::io::Write::write_fmt(
-            &mut std::io::stderr(),
-            format_args!("parton: host {me}: host {} was lost {}\n", loss.host(), self.now()),
-        );
+        say(&format!("host {me}: host {} was lost {}", loss.host(), self.now()));
         let _abandoned = save::abandon();
         // The launcher ends the others at once when it learns of this one's end.
         std::thread::sleep(LAST_WORDS);

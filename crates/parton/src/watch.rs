@@ -11,6 +11,7 @@ use parton::engine::Tally;
 use parton::graph::progress::Progress;
 use parton::sync::Volume;
 
+use crate::exit::say;
 use crate::show;
 
 const LINE_EVERY: Duration = Duration::from_secs(10);
@@ -71,7 +72,7 @@ impl Watch {
     pub(crate) fn warn(&self, text: &str) {
         self.finish();
         if !matches!(self.kind, Kind::Mute) {
-            eprintln!("parton: {text}");
+            say(text);
         }
     }
 
