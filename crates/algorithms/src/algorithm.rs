@@ -22,7 +22,7 @@ pub trait Algorithm: Sync {
 
     /// The engines that can run it.
     fn engines(&self) -> &'static [Kind] {
-        &[Kind::Push, Kind::Frontier]
+        &[Kind::Push, Kind::Frontier, Kind::Pull]
     }
 
     /// Whether its own options make sense; see [`check_request`].
@@ -52,6 +52,12 @@ pub struct Job<'j, 'a> {
 }
 
 impl Job<'_, '_> {
+    /// Mean number of out-edges, for reasons that users read.
+    pub(crate) fn average_degree(&self) -> f64 {
+        let partition = self.substrate.partition();
+        partition.num_edges() as f64 / partition.num_vertices().max(1) as f64
+    }
+
     /// When to stop.
     pub(crate) fn limits(&self) -> Limits {
         Limits { max_rounds: self.options.max_rounds }
@@ -62,12 +68,12 @@ impl Job<'_, '_> {
         &self,
         algorithm: &dyn Algorithm,
         suits: Kind,
-        why: &str,
+        why: impl FnOnce() -> String,
     ) -> Result<(Kind, String)> {
         check_engine(algorithm, self.options)?;
         match self.options.engine {
             Some(asked) => Ok((asked, "as asked".into())),
-            None => Ok((suits, why.into())),
+            None => Ok((suits, why())),
         }
     }
 }

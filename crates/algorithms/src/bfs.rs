@@ -61,8 +61,10 @@ impl Algorithm for Bfs {
     fn run(&self, job: &mut Job<'_, '_>) -> Result<Answer> {
         let root = traversal::root(job)?;
         let program = Levels { root: root.as_ref().map(|found| found.vertex) };
-        let (engine, why) =
-            job.engine(self, Kind::Frontier, "every level is final when it is reached")?;
+        let (engine, why) = job.engine(self, Kind::Frontier, || {
+            let degree = job.average_degree();
+            format!("every edge counts 1, average degree {degree:.1}: level by level")
+        })?;
         let labelled = traversal::label(job, &program, engine)?;
         let mut answer = labelled.answer((engine, why), "level", Values::U32);
         traversal::sum_up(job, &mut answer, root)?;

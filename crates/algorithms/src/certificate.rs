@@ -107,7 +107,8 @@ impl<'a, P: Relaxation> Proof<'a, P> {
                 return 0;
             }
             let mut count = 0;
-            self.ways.each(source, |target, weight| {
+            let soon = |target| self.labels.cells().prefetch(target);
+            self.ways.rows().each_in_turn(source, soon, |target, weight| {
                 let there = self.labels.get(target);
                 let better = P::Reduction::combine(there, self.program.relax(label, weight));
                 count += u64::from(better != there);
@@ -130,10 +131,10 @@ impl<P: Relaxation> Engine for Proof<'_, P> {
     fn compute(&mut self) -> u64 {
         let mut edges = 0;
         while !self.frontier.is_empty() {
-            edges += self.frontier.iter().map(|&vertex| self.ways.degree(vertex)).sum::<u64>();
+            edges += self.frontier.iter().map(|&vertex| self.ways.rows().degree(vertex)).sum::<u64>();
             self.frontier.par_iter().for_each(|&vertex| {
                 let label = self.labels.get(vertex);
-                self.ways.each(vertex, |target, weight| {
+                self.ways.rows().each(vertex, |_| (), |target, weight| {
                     let tight = self.program.relax(label, weight) == self.labels.get(target);
                     if tight && self.grounded.fold(target, 1) {
                         self.grounded.touch(target);
@@ -158,8 +159,8 @@ impl<P: Relaxation> Engine for Proof<'_, P> {
     }
 
     fn is_active(&mut self) -> bool {
-        self.frontier = self.grounded.active().drain();
-        self.frontier.retain(|&vertex| self.ways.degree(vertex) > 0);
+        self.frontier = self.grounded.drain_active();
+        self.frontier.retain(|&vertex| self.ways.rows().degree(vertex) > 0);
         !self.frontier.is_empty()
     }
 }

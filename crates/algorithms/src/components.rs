@@ -60,12 +60,15 @@ impl Algorithm for Components {
     }
 
     fn engines(&self) -> &'static [Kind] {
-        &[Kind::Push, Kind::Frontier, Kind::Union]
+        &[Kind::Push, Kind::Frontier, Kind::Pull, Kind::Union]
     }
 
     fn run(&self, job: &mut Job<'_, '_>) -> Result<Answer> {
         let program = Least { symmetric: job.substrate.partition().is_symmetric() };
-        let (engine, why) = job.engine(self, Kind::Union, "labels go through edges as they are")?;
+        let (engine, why) = job.engine(self, Kind::Union, || {
+            let degree = job.average_degree();
+            format!("edges pass labels on as they are, average degree {degree:.1}")
+        })?;
         let labelled = traversal::label(job, &program, engine)?;
         let sizes = sizes(job, &labelled.labels)?;
         let mut answer = labelled.answer((engine, why), "component", Values::Vertices);

@@ -17,7 +17,7 @@ mod traversal;
 pub use algorithm::{Algorithm, Job, check_request};
 pub use answer::{Answer, Column, Fact, Id, Values};
 pub use error::{Error, Result};
-pub use options::{Dangling, Options, Root};
+pub use options::{Dangling, Options, Precision, Root};
 
 /// Every algorithm.
 pub const ALL: &[&dyn Algorithm] =

@@ -20,6 +20,21 @@ pub struct Options {
     pub dangling: Dangling,
     /// Ranks that are 1 on average instead of 1 in all.
     pub unnormalized: bool,
+    /// How exactly what passes along edges is kept.
+    pub precision: Precision,
+    /// Distances that differ by less may be worked on at the same time; `None`: as suits the graph.
+    pub delta: Option<f64>,
+}
+
+/// How exactly what passes along edges is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Precision {
+    /// Singles where the difference is negligible, else doubles.
+    Auto,
+    /// Singles.
+    Single,
+    /// Doubles.
+    Double,
 }
 
 /// Where a search starts.
@@ -50,6 +65,8 @@ impl Default for Options {
             damping: 0.85,
             dangling: Dangling::Redistribute,
             unnormalized: false,
+            precision: Precision::Auto,
+            delta: None,
         }
     }
 }

@@ -6,19 +6,25 @@
 //! Every edge counts, parallel ones and self-loops too. The run ends when all ranks together
 //! change by no more than the tolerance (of normalised ranks): a number of rounds that follows
 //! `log tolerance / log d`, each of which looks at every edge once.
+//!
+//! Ranks and sums are doubles. What passes along edges, the bulk of what is moved in memory and
+//! between hosts, is a single wherever stopping early costs far more than rounding does.
 
+use std::marker::PhantomData;
 use std::time::Instant;
 
 use parton_engine::degrees::out_degrees;
 use parton_engine::engines::Kind;
 use parton_engine::{Limits, Properties, RunReport, Tally, Vertex, VertexProgram, run};
 use parton_graph::{Graph, LocalId, with_csr};
+use parton_sync::Value;
 use parton_sync::reduction::Sum;
+use rayon::prelude::*;
 
 use crate::algorithm::{Algorithm, Job};
 use crate::answer::{Answer, Column, Fact, Id, Values};
 use crate::error::{Error, Result};
-use crate::options::{Dangling, Options};
+use crate::options::{Dangling, Options, Precision};
 use crate::root::share;
 
 /// PageRank.
@@ -27,25 +33,57 @@ pub struct PageRank;
 /// Number of vertices in the ranking that is part of the result.
 const TOP: usize = 10;
 
-/// Ranks that approach a fixed point. All ranks are normalised until they leave.
-struct Ranks<'a> {
-    /// Of masters, in the whole graph.
-    out_degrees: &'a [u64],
+/// What rounding a share to single precision can change it by, relative to it.
+const SINGLE_ERROR: f64 = 1.0 / (1 << 24) as f64;
+/// Rounding may cost one part in so many of what stopping early costs.
+const NEGLIGIBLE: f64 = 1.0 / 16.0;
+
+/// The part of its rank that a vertex passes along each edge, as it is kept and sent.
+trait Share: Value + Default {
+    fn rounded(share: f64) -> Self;
+    fn exact(self) -> f64;
+}
+
+impl Share for f32 {
+    fn rounded(share: f64) -> Self {
+        share as f32
+    }
+
+    fn exact(self) -> f64 {
+        self.into()
+    }
+}
+
+impl Share for f64 {
+    fn rounded(share: f64) -> Self {
+        share
+    }
+
+    fn exact(self) -> f64 {
+        self
+    }
+}
+
+/// Ranks that approach a fixed point. All ranks are normalised until they leave. Ranks and sums
+/// are doubles; what passes along edges is an `S`.
+struct Ranks<'a, S> {
+    /// Of masters: one by their out-degree in the whole graph; 0 where there are no out-edges.
+    parts: &'a [f64],
     /// Ranks of masters before the first round; `None`: all the same.
     start: Option<&'a [f64]>,
     vertices: f64,
+    options: &'a Options,
     damping: f64,
-    dangling: Dangling,
-    tolerance: f64,
-    /// Rank of vertices without out-edges in the last round.
-    lost: f64,
+    /// What every vertex gets, whoever points at it.
+    from_nowhere: f64,
     /// How much all ranks together changed in the last round.
     change: f64,
+    shares: PhantomData<S>,
 }
 
-impl VertexProgram for Ranks<'_> {
+impl<S: Share> VertexProgram for Ranks<'_, S> {
     type State = f64;
-    type Message = f64;
+    type Message = S;
     type Reduction = Sum<f64>;
     type Weight = ();
 
@@ -53,27 +91,23 @@ impl VertexProgram for Ranks<'_> {
         self.start.map_or(1.0 / self.vertices, |start| start[vertex.local.index()])
     }
 
-    fn scatter(&self, vertex: Vertex, rank: &f64) -> Option<f64> {
-        match self.out_degrees[vertex.local.index()] {
-            0 => None,
-            degree => Some(rank / degree as f64),
-        }
+    #[inline]
+    fn scatter(&self, vertex: Vertex, rank: &f64) -> Option<S> {
+        let part = self.parts[vertex.local.index()];
+        (part > 0.0).then(|| S::rounded(rank * part))
     }
 
     #[inline]
-    fn along(&self, share: f64, (): ()) -> f64 {
-        share
+    fn along(&self, share: S, (): ()) -> f64 {
+        share.exact()
     }
 
+    #[inline]
     fn apply(&self, vertex: Vertex, rank: &mut f64, shares: f64, tally: &mut Tally) -> bool {
-        let lost = match self.dangling {
-            Dangling::Redistribute => self.lost / self.vertices,
-            Dangling::Drop => 0.0,
-        };
-        let new = (1.0 - self.damping) / self.vertices + self.damping * (shares + lost);
+        let new = self.from_nowhere + self.damping * shares;
         let [change, dangling] = &mut tally.sums;
         *change += (new - *rank).abs();
-        if self.out_degrees[vertex.local.index()] == 0 {
+        if self.parts[vertex.local.index()] == 0.0 {
             *dangling += new;
         }
         *rank = new;
@@ -85,9 +119,20 @@ impl VertexProgram for Ranks<'_> {
     }
 
     fn conclude(&mut self, total: &Tally) -> bool {
-        [self.change, self.lost] = total.sums;
-        self.change <= self.tolerance
+        let [change, lost] = total.sums;
+        self.change = change;
+        self.from_nowhere = from_nowhere(self.options, self.vertices, lost);
+        change <= self.options.tolerance
     }
+}
+
+/// What every vertex gets, whoever points at it, if so much was lost at vertices without out-edges.
+fn from_nowhere(options: &Options, vertices: f64, lost: f64) -> f64 {
+    let lost = match options.dangling {
+        Dangling::Redistribute => lost,
+        Dangling::Drop => 0.0,
+    };
+    (1.0 - options.damping + options.damping * lost) / vertices
 }
 
 /// Ranks of this host's masters after a run.
@@ -100,7 +145,7 @@ struct Ranked {
 }
 
 /// Runs from given ranks, or from equal ones. Every host must call this.
-fn rank(
+fn rank<S: Share>(
     job: &mut Job<'_, '_>,
     engine: Kind,
     start: Option<&[f64]>,
@@ -108,27 +153,44 @@ fn rank(
 ) -> Result<Ranked> {
     let began = Instant::now();
     let partition = job.substrate.partition();
-    let out_degrees = out_degrees(job.substrate)?;
+    let degrees = out_degrees(job.substrate)?;
+    let part = |&degree: &u64| if degree == 0 { 0.0 } else { 1.0 / degree as f64 };
+    let parts: Vec<f64> = degrees.par_iter().map(part).collect();
+    drop(degrees);
     let vertices = partition.num_vertices() as f64;
-    let dangling = out_degrees.iter().enumerate().filter(|(_, degree)| **degree == 0);
+    let dangling = parts.iter().enumerate().filter(|(_, part)| **part == 0.0);
     let lost = dangling.map(|(place, _)| start.map_or(1.0 / vertices, |start| start[place]));
     let lost = job.substrate.net().all_reduce(lost.sum::<f64>(), |a, b| a + b)?;
     let options = job.options;
-    let program = Ranks {
-        out_degrees: &out_degrees,
+    let program = Ranks::<S> {
+        parts: &parts,
         start,
         vertices,
+        options,
         damping: options.damping,
-        dangling: options.dangling,
-        tolerance: options.tolerance,
-        lost,
+        from_nowhere: from_nowhere(options, vertices, lost),
         change: f64::INFINITY,
+        shares: PhantomData,
     };
     let mut engine = engine.program(program, partition);
     let setup_seconds = began.elapsed().as_secs_f64();
     let report = run(&mut *engine, job.substrate, limits, job.watch)?;
     let (ranks, change) = (engine.states().to_vec(), engine.program().change);
     Ok(Ranked { ranks, change, setup_seconds, report })
+}
+
+/// Whether shares are singles: as asked, or where what rounding them costs is negligible beside
+/// what it costs to stop after so many rounds, or at that tolerance.
+fn is_single(options: &Options, limits: Limits) -> bool {
+    match options.precision {
+        Precision::Single => true,
+        Precision::Double => false,
+        Precision::Auto => {
+            let rounds = limits.max_rounds.map_or(f64::INFINITY, |rounds| rounds as f64);
+            let left = options.tolerance.max(2.0 * options.damping.powf(rounds));
+            SINGLE_ERROR <= left * NEGLIGIBLE
+        }
+    }
 }
 
 /// Checks what the user asked for, and finds how many rounds must be enough.
@@ -167,7 +229,7 @@ impl Algorithm for PageRank {
     }
 
     fn options(&self) -> &'static [&'static str] {
-        &["tolerance", "damping", "dangling", "unnormalized"]
+        &["tolerance", "damping", "dangling", "unnormalized", "precision"]
     }
 
     fn accepts(&self, options: &Options) -> Result<()> {
@@ -176,9 +238,16 @@ impl Algorithm for PageRank {
 
     fn run(&self, job: &mut Job<'_, '_>) -> Result<Answer> {
         let limits = limits(job.options)?;
-        let (engine, why) =
-            job.engine(self, Kind::Frontier, "every vertex collects in every round")?;
-        let ranked = rank(job, engine, None, limits)?;
+        let single = is_single(job.options, limits);
+        let precision = if single { "single" } else { "double" };
+        let (engine, why) = job.engine(self, Kind::Pull, || {
+            let degree = job.average_degree();
+            format!("all vertices tell in all rounds, average degree {degree:.1}, {precision} precision")
+        })?;
+        let ranked = match single {
+            true => rank::<f32>(job, engine, None, limits)?,
+            false => rank::<f64>(job, engine, None, limits)?,
+        };
         let scale = scale(job.options, job.substrate.partition().num_vertices() as f64);
         let ranks: Vec<f64> = ranked.ranks.iter().map(|rank| rank * scale).collect();
         let sum = job.substrate.net().all_reduce(ranks.iter().sum::<f64>(), |a, b| a + b)?;
@@ -212,7 +281,11 @@ impl Algorithm for PageRank {
         let scale = scale(job.options, vertices);
         let start: Vec<f64> = ranks.iter().map(|rank| rank / scale).collect();
         let once = Limits { max_rounds: Some(1) };
-        let residual = rank(job, Kind::Frontier, Some(&start), once)?.change;
+        let residual = rank::<f64>(job, Kind::Pull, Some(&start), once)?.change;
+        let rounding = match is_single(job.options, limits(job.options)?) {
+            true => SINGLE_ERROR,
+            false => 1e-13,
+        };
         let expected = job.options.damping * change.unwrap_or(f64::INFINITY).min(2.0);
         let least = (1.0 - job.options.damping) / vertices;
         let too_small = start.iter().filter(|rank| **rank < least * (1.0 - 1e-9)).count() as u64;
@@ -221,7 +294,7 @@ impl Algorithm for PageRank {
             None
         } else if too_small > 0 {
             Some(format!("{too_small} ranks are less than a vertex gets from nowhere"))
-        } else if residual.is_nan() || residual > expected * (1.0 + 1e-6) + 1e-13 {
+        } else if residual.is_nan() || residual > expected * (1.0 + 1e-6) + rounding {
             Some(format!(
                 "another round changes the ranks by {residual:e}, but at most {expected:e} is left"
             ))

@@ -13,6 +13,7 @@ use parton_engine::engines::Kind;
 use parton_graph::{GlobalId, Graph, LocalId, Weight, WeightKind, with_csr};
 use parton_sync::reduction::Min;
 use parton_sync::value::Number;
+use rayon::prelude::*;
 
 use crate::algorithm::{Algorithm, Job};
 use crate::answer::{Answer, Column, Values};
@@ -47,16 +48,18 @@ impl Delta {
     /// Buckets before the last, which takes all the rest: there is an array of them.
     const MOST: usize = 1 << 16;
 
-    /// Suits weights of this mean on this many edges per vertex.
-    fn new(mean_weight: f64, mean_degree: f64) -> Self {
-        let width = (mean_weight * DELTA_FACTOR / mean_degree.max(1.0)).max(f64::MIN_POSITIVE);
+    /// Buckets of this width.
+    fn new(width: f64) -> Self {
         Delta { shift: width.log2().round().clamp(0.0, 31.0) as u32, inverse: 1.0 / width }
     }
 }
 
-/// Mean weights per bucket, times the mean degree: wider buckets spread more labels in vain,
-/// narrower ones leave less to do at a time.
-const DELTA_FACTOR: f64 = 8.0;
+/// The width of buckets that suits weights of this mean on so many edges per vertex: wider buckets
+/// spread more labels in vain, narrower ones leave less to do at a time. Where vertices have many
+/// edges distances lie closer together and more of them improve in vain.
+fn suitable_width(mean_weight: f64, mean_degree: f64) -> f64 {
+    (8.0 * mean_weight / mean_degree.max(1.0).powf(1.5)).max(f64::MIN_POSITIVE)
+}
 
 impl<D, W> Distances<D, W> {
     /// Distances from `root`, all of them in one bucket.
@@ -197,14 +200,18 @@ struct Weights {
 
 impl Weights {
     fn of<W: Weight>(weights: &[W]) -> Self {
-        let mut all = Weights { least: 0.0, greatest: 0.0, sum: 0.0 };
+        let none = Weights { least: 0.0, greatest: 0.0, sum: 0.0 };
         if size_of::<W>() == 0 {
-            return Weights { sum: weights.len() as f64, ..all };
+            return Weights { sum: weights.len() as f64, ..none };
         }
-        for weight in weights.iter().map(|weight| weight.to_f64()) {
-            all = all.with(Weights { least: weight, greatest: weight, sum: weight });
-        }
-        all
+        let of_piece = |piece: &[W]| {
+            piece.iter().map(|weight| weight.to_f64()).fold(none, |all, weight| {
+                all.with(Weights { least: weight, greatest: weight, sum: weight })
+            })
+        };
+        // Sums are rounded piece by piece: the same for any number of threads.
+        let pieces: Vec<Weights> = weights.par_chunks(1 << 16).map(of_piece).collect();
+        pieces.into_iter().fold(none, Weights::with)
     }
 
     fn with(self, other: Weights) -> Self {
@@ -216,24 +223,41 @@ impl Weights {
     }
 }
 
-/// Types that the graph of a job needs, and a width of buckets. Every host must call this.
-fn types_of(job: &mut Job<'_, '_>) -> Result<(Types, Delta)> {
+/// What suits the graph of a job.
+struct Suitable {
+    types: Types,
+    delta: Delta,
+    engine: Kind,
+    why: String,
+}
+
+/// What suits the graph of a job. Every host must call this.
+fn suitable(job: &mut Job<'_, '_>) -> Result<Suitable> {
     let partition = job.substrate.partition();
     let mine = with_csr!(partition.out_edges(), csr => Weights::of(csr.all_weights()));
     let all = job.substrate.net().all_reduce(mine, Weights::with)?;
     let (vertices, edges) = (partition.num_vertices(), partition.num_edges());
-    let delta = Delta::new(all.sum / edges.max(1) as f64, edges as f64 / vertices.max(1) as f64);
+    let (mean, degree) = (all.sum / edges.max(1) as f64, job.average_degree());
+    let width = job.options.delta.unwrap_or_else(|| suitable_width(mean, degree));
     let kind = partition.out_edges().weight_kind();
-    Ok((types(kind, vertices, all.least, all.greatest)?, delta))
+    let types = types(kind, vertices, all.least, all.greatest)?;
+    let (engine, why) = if kind == WeightKind::None {
+        (Kind::Frontier, format!("without weights, average degree {degree:.1}: level by level"))
+    } else {
+        let why = format!("mean weight {mean:.3}, average degree {degree:.1}: buckets {width:.3} wide");
+        (Kind::Delta, why)
+    };
+    Ok(Suitable { types, delta: Delta::new(width), engine, why })
 }
 
 fn search<D: Distance<W>, W: Weight>(
     job: &mut Job<'_, '_>,
     root: Option<GlobalId>,
-    delta: Delta,
+    suitable: Suitable,
 ) -> Result<Answer> {
+    let Suitable { delta, engine, why, .. } = suitable;
     let program = Distances::<D, W> { root, delta, types: PhantomData };
-    let (engine, why) = job.engine(&Sssp, Kind::Delta, "near vertices first")?;
+    let (engine, why) = job.engine(&Sssp, engine, || why)?;
     let labelled = traversal::label(job, &program, engine)?;
     Ok(labelled.answer((engine, why), "distance", D::column))
 }
@@ -257,25 +281,35 @@ impl Algorithm for Sssp {
     }
 
     fn options(&self) -> &'static [&'static str] {
-        &["root"]
+        &["root", "delta"]
     }
 
     fn engines(&self) -> &'static [Kind] {
-        &[Kind::Push, Kind::Frontier, Kind::Delta]
+        &[Kind::Push, Kind::Frontier, Kind::Pull, Kind::Delta]
+    }
+
+    fn accepts(&self, options: &Options) -> Result<()> {
+        match options.delta.filter(|delta| !(*delta > 0.0 && delta.is_finite())) {
+            None => Ok(()),
+            Some(delta) => {
+                let message = format!("buckets {delta} wide: expected a positive number");
+                Err(Error::Request(message))
+            }
+        }
     }
 
     fn run(&self, job: &mut Job<'_, '_>) -> Result<Answer> {
         let root = traversal::root(job)?;
         let vertex = root.as_ref().map(|found| found.vertex);
-        let (types, delta) = types_of(job)?;
-        let mut answer = with_types!(types, search(job, vertex, delta))?;
+        let suitable = suitable(job)?;
+        let mut answer = with_types!(suitable.types, search(job, vertex, suitable))?;
         traversal::sum_up(job, &mut answer, root)?;
         Ok(answer)
     }
 
     fn check(&self, job: &mut Job<'_, '_>, answer: &Answer) -> Result<Option<String>> {
         let root = traversal::root(job)?.map(|found| found.vertex);
-        let (types, _) = types_of(job)?;
+        let types = suitable(job)?.types;
         with_types!(types, certify(job, root, &answer.columns[0].values))
     }
 
@@ -302,7 +336,7 @@ fn dijkstra<D: Distance<W>, W: Weight>(graph: &Graph, root: Option<usize>) -> Va
         if distance > distances[vertex] {
             continue;
         }
-        for (target, weight) in edges.edges(LocalId(vertex as u32)) {
+        for (target, weight) in edges.rows().edges(LocalId(vertex as u32)) {
             let longer = distance.along(weight);
             if longer < distances[target.index()] {
                 distances[target.index()] = longer;

@@ -1,7 +1,8 @@
 //! A host's part of a relaxation: one label per proxy, and ways to spread it.
 
-use parton_graph::LocalId;
-use parton_graph::bits::BitSet;
+use std::ops::Range;
+
+use parton_graph::{LocalId, VertexSet};
 use parton_partition::{End, Partition};
 use parton_sync::{CpuField, Delivery, Field, Reduction};
 use rayon::prelude::*;
@@ -20,6 +21,11 @@ pub(crate) const PIECE: usize = 1 << 12;
 /// The same of a frontier.
 pub(crate) const FRONTIER_PIECE: usize = 1 << 8;
 
+/// A frontier with more than one in so many vertices is not listed for an engine that pulls.
+const MANY: usize = 16;
+/// Vertices that are listed at a time.
+const LIST_PIECE: u32 = 1 << 16;
+
 /// Labels of a host's proxies, and the edges they take.
 pub struct Relaxing<'a, P: Relaxation> {
     program: &'a P,
@@ -27,32 +33,41 @@ pub struct Relaxing<'a, P: Relaxation> {
     forth: Ways<'a, P::Weight>,
     back: Option<Ways<'a, P::Weight>>,
     num_masters: u32,
-    /// What the next round starts from, and how many edges leave it.
-    frontier: Vec<LocalId>,
-    frontier_edges: u64,
+    /// What the next round starts from.
+    frontier: VertexSet,
+    /// Whether it has too many members to be worth listing.
+    is_large: bool,
+    /// The same as a list, but for those that no edge leaves; empty if it is large.
+    list: Vec<LocalId>,
+    /// How many edges leave what is listed.
+    list_edges: u64,
 }
 
 impl<'a, P: Relaxation> Relaxing<'a, P> {
     /// Every proxy with its vertex's first label.
     fn new(program: &'a P, partition: &'a Partition, pulls: bool) -> Self {
         let identity = P::Reduction::identity();
+        let proxies = partition.num_proxies();
         // Every proxy knows its vertex's first label, so nothing is updated yet.
-        let labels = CpuField::new(partition.num_proxies(), Delivery::Label, |proxy| {
+        let labels = CpuField::new(proxies, Delivery::Label, |proxy| {
             program.start(partition.global(proxy)).unwrap_or(identity)
         });
         let labels = if partition.num_hosts() == 1 { labels.alone() } else { labels };
-        let proxies = (0..partition.num_proxies() as u32).map(LocalId);
-        for proxy in proxies.filter(|&proxy| labels.get(proxy) != identity) {
-            labels.active().insert(proxy);
-        }
+        (0..proxies as u32).into_par_iter().map(LocalId).for_each(|proxy| {
+            if labels.get(proxy) != identity {
+                labels.active().insert(proxy);
+            }
+        });
         Relaxing {
             program,
             labels,
             forth: Ways::forth(partition, program.edges()),
             back: pulls.then(|| Ways::back(partition, program.edges())),
             num_masters: partition.num_masters() as u32,
-            frontier: Vec::new(),
-            frontier_edges: 0,
+            frontier: VertexSet::new(proxies),
+            is_large: false,
+            list: Vec::new(),
+            list_edges: 0,
         }
     }
 
@@ -61,14 +76,19 @@ impl<'a, P: Relaxation> Relaxing<'a, P> {
         self.program
     }
 
-    /// What has a label to spread.
-    pub fn frontier(&self) -> &[LocalId] {
-        &self.frontier
+    /// Whether the frontier is too large to be listed. Never, for an engine that does not pull.
+    pub fn is_large(&self) -> bool {
+        self.is_large
     }
 
-    /// Number of edges that leave the frontier.
+    /// What has a label to spread, if it is listed.
+    pub fn frontier(&self) -> &[LocalId] {
+        &self.list
+    }
+
+    /// Number of edges that leave what is listed.
     pub fn frontier_edges(&self) -> u64 {
-        self.frontier_edges
+        self.list_edges
     }
 
     /// Number of edges that labels can take.
@@ -78,14 +98,41 @@ impl<'a, P: Relaxation> Relaxing<'a, P> {
 
     /// Makes what is active the frontier; whether that is anything.
     pub fn next_frontier(&mut self) -> bool {
-        self.frontier = self.labels.active().drain();
-        self.frontier_edges = 0;
-        self.frontier.retain(|&vertex| {
-            let degree = self.forth.degree(vertex);
-            self.frontier_edges += degree;
-            degree > 0
-        });
-        !self.frontier.is_empty()
+        self.frontier.clear();
+        self.labels.swap_active(&mut self.frontier);
+        self.list.clear();
+        self.list_edges = 0;
+        let (members, proxies) = (self.frontier.len(), self.labels.num_proxies());
+        self.is_large = self.back.is_some() && members > proxies / MANY;
+        if self.is_large {
+            return true;
+        }
+        let (frontier, forth) = (&self.frontier, self.forth.rows());
+        let listed = |range: Range<u32>| {
+            let with_edges = frontier.iter_range(range).map(|v| (v, forth.degree(v)));
+            with_edges.filter(|(_, degree)| *degree > 0)
+        };
+        if members < LIST_PIECE as usize {
+            for (vertex, degree) in listed(0..proxies as u32) {
+                self.list.push(vertex);
+                self.list_edges += degree;
+            }
+        } else {
+            let pieces = (0..proxies as u32).into_par_iter().step_by(LIST_PIECE as usize);
+            let piece = |first: u32| {
+                let range = first..(proxies as u32).min(first.saturating_add(LIST_PIECE));
+                let mut edges = 0;
+                let count = |(vertex, degree)| {
+                    edges += degree;
+                    vertex
+                };
+                (listed(range).map(count).collect::<Vec<_>>(), edges)
+            };
+            let pieces: Vec<(Vec<LocalId>, u64)> = pieces.map(piece).collect();
+            self.list_edges = pieces.iter().map(|(_, edges)| edges).sum();
+            self.list.par_extend(pieces.into_par_iter().flat_map_iter(|(piece, _)| piece));
+        }
+        !self.list.is_empty()
     }
 
     /// The label of a proxy.
@@ -97,33 +144,64 @@ impl<'a, P: Relaxation> Relaxing<'a, P> {
     /// Number of edges that a proxy's label can take.
     #[inline]
     pub fn degree(&self, proxy: LocalId) -> u64 {
-        self.forth.degree(proxy)
+        self.forth.rows().degree(proxy)
     }
 
-    /// Spreads a vertex's label along its edges and calls `improved` with whoever gets a better
-    /// one. That must be sent; whether it is spread further is up to the caller.
-    #[inline]
-    pub fn spread(&self, vertex: LocalId, mut improved: impl FnMut(LocalId, P::Label)) {
-        let label = self.labels.get(vertex);
-        self.forth.each(vertex, |neighbour, weight| {
-            let better = self.program.relax(label, weight);
-            if self.labels.fold(neighbour, better) {
-                self.labels.update(neighbour);
-                improved(neighbour, better);
+    /// Spreads the label of each of these vertices for which `due` says so along its edges, and
+    /// calls `improved` with whoever gets a better one. That must be sent; whether it is spread
+    /// further is up to the caller. `ALONE`: no other thread spreads labels at the same time.
+    /// Returns how many edges that took.
+    #[inline(always)]
+    pub fn spread<const ALONE: bool>(
+        &self,
+        vertices: &[LocalId],
+        mut due: impl FnMut(P::Label) -> bool,
+        mut improved: impl FnMut(LocalId, P::Label),
+    ) -> u64 {
+        let (labels, forth, program) = (self.labels.cells(), self.forth.rows(), self.program);
+        let mut edges = 0;
+        for (place, &vertex) in vertices.iter().enumerate() {
+            forth.prepare(vertices, place, |end| labels.prefetch(end));
+            let label = labels.get(vertex);
+            if !due(label) {
+                continue;
             }
-        });
+            edges += forth.degree(vertex);
+            let visit = |neighbour, weight| {
+                let better = program.relax(label, weight);
+                let changed = match ALONE {
+                    true => labels.fold_alone(neighbour, better),
+                    false => labels.fold(neighbour, better),
+                };
+                if changed {
+                    match ALONE {
+                        true => self.labels.update_alone(neighbour),
+                        false => self.labels.update(neighbour),
+                    }
+                    improved(neighbour, better);
+                }
+            };
+            forth.each(vertex, |end| labels.prefetch(end), visit);
+        }
+        edges
     }
 
-    /// Spreads the frontier's labels; whoever gets a better one is active.
-    pub fn push(&self, edges: u64) {
-        let spread = |&vertex: &LocalId| {
-            self.spread(vertex, |neighbour, _| _ = self.labels.active().insert(neighbour));
-        };
-        if edges < FEW_EDGES {
-            self.frontier.iter().for_each(spread);
-        } else {
-            self.frontier.par_iter().with_max_len(FRONTIER_PIECE).for_each(spread);
+    /// Whether work on so many edges is best left to one thread.
+    pub fn is_little(edges: u64) -> bool {
+        edges < FEW_EDGES || rayon::current_num_threads() == 1
+    }
+
+    /// Spreads the labels of what is listed; whoever gets a better one is active.
+    pub fn push(&self) {
+        let active = self.labels.active();
+        if Self::is_little(self.list_edges) {
+            let improved = |neighbour, _| active.insert_alone(neighbour);
+            self.spread::<true>(&self.list, |_| true, improved);
+            return;
         }
+        self.list.par_chunks(FRONTIER_PIECE).for_each(|piece| {
+            self.spread::<false>(piece, |_| true, |neighbour, _| _ = active.insert(neighbour));
+        });
     }
 
     /// Lets every proxy look for better labels in the frontier; how many edges they looked at.
@@ -131,42 +209,34 @@ impl<'a, P: Relaxation> Relaxing<'a, P> {
         let back = self.back.as_ref().expect("an engine that pulls says so");
         let identity = P::Reduction::identity();
         let first_wins = self.program.first_wins();
-        let mut frontier = BitSet::new(self.labels.num_proxies());
-        self.frontier.iter().for_each(|vertex| _ = frontier.insert(vertex.index()));
-        // A better label, if there is one, and how many edges that took.
-        let look = |proxy: LocalId| -> (bool, u64) {
-            let mut label = self.labels.get(proxy);
-            if first_wins && label != identity {
-                return (false, 0);
-            }
-            let old = label;
-            let mut looked = 0;
-            back.until(proxy, |neighbour, weight| {
-                looked += 1;
-                let there = frontier.contains(neighbour.index());
-                if there {
-                    let other = self.program.relax(self.labels.get(neighbour), weight);
-                    label = P::Reduction::combine(label, other);
-                }
-                there && first_wins
-            });
-            if label != old {
-                self.labels.put(proxy, label);
-            }
-            (label != old, looked)
-        };
         let proxies = self.labels.num_proxies();
-        let words = (0..proxies.div_ceil(64)).into_par_iter().with_max_len(PIECE / 64);
         let look_at_word = |word: usize| -> u64 {
+            let (labels, back) = (self.labels.cells(), back.rows());
             let (mut better, mut looked) = (0u64, 0);
-            for proxy in word * 64..proxies.min((word + 1) * 64) {
-                let (found, edges) = look(LocalId(proxy as u32));
-                better |= u64::from(found) << (proxy % 64);
-                looked += edges;
+            for proxy in (word * 64..proxies.min((word + 1) * 64)).map(|p| LocalId(p as u32)) {
+                let old = labels.get(proxy);
+                if first_wins && old != identity {
+                    continue;
+                }
+                let mut label = old;
+                back.until(proxy, |neighbour, weight| {
+                    looked += 1;
+                    let there = self.frontier.contains(neighbour);
+                    if there {
+                        let other = self.program.relax(labels.get(neighbour), weight);
+                        label = P::Reduction::combine(label, other);
+                    }
+                    there && first_wins
+                });
+                if label != old {
+                    labels.put(proxy, label);
+                    better |= 1 << (proxy.0 % 64);
+                }
             }
             self.labels.touch_word(word, better);
             looked
         };
+        let words = (0..proxies.div_ceil(64)).into_par_iter().with_max_len(PIECE / 64);
         words.map(look_at_word).sum()
     }
 }

@@ -59,7 +59,8 @@ impl<'a, P: VertexProgram> Stepping<'a, P> {
         let mut frontier = Vec::new();
         if properties.stationary {
             let all = (0..proxies as u32).map(LocalId);
-            frontier.extend(all.filter(|&vertex| forth.degree(vertex) > 0));
+            let rows = forth.rows();
+            frontier.extend(all.filter(|&vertex| rows.degree(vertex) > 0));
         }
         Stepping {
             program,
@@ -82,7 +83,10 @@ impl<'a, P: VertexProgram> Stepping<'a, P> {
     pub fn frontier_edges(&self) -> u64 {
         match self.program.properties().stationary {
             true => self.forth.num_edges(),
-            false => self.frontier.iter().map(|&vertex| self.forth.degree(vertex)).sum(),
+            false => {
+                let forth = self.forth.rows();
+                self.frontier.iter().map(|&vertex| forth.degree(vertex)).sum()
+            }
         }
     }
 
@@ -109,7 +113,8 @@ impl<'a, P: VertexProgram> Stepping<'a, P> {
 
     fn each_message(&self, vertex: LocalId, mut deliver: impl FnMut(LocalId, Accumulated<P>)) {
         let message = self.messages.get(vertex);
-        self.forth.each(vertex, |neighbour, weight| {
+        let soon = |_| ();
+        self.forth.rows().each(vertex, soon, |neighbour, weight| {
             deliver(neighbour, self.program.along(message, weight));
         });
     }
@@ -140,12 +145,12 @@ impl<'a, P: VertexProgram> Stepping<'a, P> {
 
     /// Consecutive pieces of some vertices with about so many edges each.
     fn cut<'f>(&self, vertices: &'f [LocalId], edges: u64) -> impl Iterator<Item = &'f [LocalId]> {
-        let mut rest = vertices;
+        let (forth, mut rest) = (self.forth.rows(), vertices);
         std::iter::from_fn(move || {
             let mut sum = 0;
             let fits = rest.iter().take_while(|&&vertex| {
                 let room = sum < edges;
-                sum += self.forth.degree(vertex);
+                sum += forth.degree(vertex);
                 room
             });
             let (piece, after) = rest.split_at(fits.count());
@@ -166,29 +171,29 @@ impl<'a, P: VertexProgram> Stepping<'a, P> {
     }
 
     fn pull_from(&self, back: &Ways<'_, P::Weight>, tells: impl Fn(LocalId) -> bool + Sync) {
-        // Whether anything has come.
-        let collect = |proxy: LocalId| {
-            let (mut all, mut any) = (P::Reduction::identity(), false);
-            back.each(proxy, |neighbour, weight| {
-                if tells(neighbour) {
-                    let value = self.program.along(self.messages.get(neighbour), weight);
-                    (all, any) = (P::Reduction::combine(all, value), true);
-                }
-            });
-            if any {
-                self.accumulators.put(proxy, all);
-            }
-            any
-        };
         let proxies = self.partition.num_proxies();
-        let words = (0..proxies.div_ceil(64)).into_par_iter().with_max_len(PIECE / 64);
-        words.for_each(|word| {
-            let mut got = 0;
-            for proxy in word * 64..proxies.min((word + 1) * 64) {
-                got |= u64::from(collect(LocalId(proxy as u32))) << (proxy % 64);
+        let collect_word = |word: usize| {
+            let (messages, accumulators) = (self.messages.cells(), self.accumulators.cells());
+            let (back, program) = (back.rows(), &self.program);
+            let mut got = 0u64;
+            for proxy in (word * 64..proxies.min((word + 1) * 64)).map(|p| LocalId(p as u32)) {
+                let (mut all, mut any) = (P::Reduction::identity(), false);
+                let soon = |neighbour| messages.prefetch(neighbour);
+                back.each_in_turn(proxy, soon, |neighbour, weight| {
+                    if tells(neighbour) {
+                        let value = program.along(messages.get(neighbour), weight);
+                        (all, any) = (P::Reduction::combine(all, value), true);
+                    }
+                });
+                if any {
+                    accumulators.put(proxy, all);
+                    got |= 1 << (proxy.0 % 64);
+                }
             }
             self.accumulators.updated().insert_word(word, got);
-        });
+        };
+        let words = (0..proxies.div_ceil(64)).into_par_iter().with_max_len(PIECE / 64);
+        words.for_each(collect_word);
     }
 }
 
@@ -265,8 +270,9 @@ impl<P: VertexProgram, S: Strategy> Engine for SteppingEngine<'_, P, S> {
     fn is_active(&mut self) -> bool {
         let host = &mut self.host;
         if !host.program.properties().stationary {
-            host.frontier = host.messages.active().drain();
-            host.frontier.retain(|&vertex| host.forth.degree(vertex) > 0);
+            host.frontier = host.messages.drain_active();
+            let forth = host.forth.rows();
+            host.frontier.retain(|&vertex| forth.degree(vertex) > 0);
         }
         !host.frontier.is_empty()
     }

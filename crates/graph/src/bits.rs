@@ -57,6 +57,15 @@ impl BitSet {
         set
     }
 
+    /// The set over `0..len` whose bits these are.
+    ///
+    /// # Panics
+    /// When there are more or fewer words than that takes.
+    pub fn from_words(words: Vec<u64>, len: usize) -> Self {
+        assert_eq!(words.len(), len.div_ceil(WORD_BITS), "words of a set over 0..{len}");
+        BitSet { words, len }
+    }
+
     /// Size of the universe.
     pub fn len(&self) -> usize {
         self.len
@@ -196,6 +205,16 @@ impl AtomicBitSet {
         word.load(Ordering::Relaxed) & bit == 0 && word.fetch_or(bit, Ordering::Relaxed) & bit == 0
     }
 
+    /// Adds `i`, while no other thread changes the set; whether it was new.
+    #[inline]
+    pub fn insert_alone(&self, i: usize) -> bool {
+        assert!(i < self.len, "bit {i} of a set over 0..{}", self.len);
+        let (word, bit) = (&self.words[i / WORD_BITS], 1 << (i % WORD_BITS));
+        let old = word.load(Ordering::Relaxed);
+        word.store(old | bit, Ordering::Relaxed);
+        old & bit == 0
+    }
+
     /// Removes `i`; whether this call was the one that did.
     #[inline]
     pub fn remove(&self, i: usize) -> bool {
@@ -239,6 +258,11 @@ impl AtomicBitSet {
     #[inline]
     pub(crate) fn insert_word(&self, word: usize, bits: u64) {
         self.words[word].fetch_or(bits, Ordering::Relaxed);
+    }
+
+    /// Replaces the bits of one word, while no other thread changes them.
+    pub(crate) fn set_word(&self, word: usize, bits: u64) {
+        self.words[word].store(bits, Ordering::Relaxed);
     }
 
     /// The bits of one word.

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use bytemuck::Pod;
 use memmap2::Mmap;
 
-/// A read-only array, owned or mapped.
+/// A read-only array, owned or mapped; copies share their elements.
 ///
 /// Reading it costs what reading a slice costs, whoever owns the memory: graphs are read element
 /// by element in the innermost loops.
@@ -23,7 +23,7 @@ pub struct Buffer<T> {
 }
 
 enum Owner<T> {
-    Vec(Vec<T>),
+    Vec(Arc<Vec<T>>),
     Map { map: Arc<Mmap>, from: usize },
 }
 
@@ -56,10 +56,10 @@ impl<T: Pod> Buffer<T> {
         }
     }
 
-    /// The elements as a vector; copies only when mapped.
+    /// The elements as a vector; copies only when they are mapped or shared.
     pub fn into_vec(self) -> Vec<T> {
         match self.owner {
-            Owner::Vec(vec) => vec,
+            Owner::Vec(vec) => Arc::unwrap_or_clone(vec),
             Owner::Map { .. } => self.to_vec(),
         }
     }
@@ -89,8 +89,8 @@ impl<T> Deref for Buffer<T> {
     #[inline]
     fn deref(&self) -> &[T] {
         // SAFETY: `start` and `len` describe the elements of `owner`, which never change: a vector
-        // inside a buffer is not touched until the buffer is taken apart, and moving it does not
-        // move its elements; the mapping is read-only and kept alive by `owner`.
+        // inside buffers is not touched until the last of them is taken apart, and moving it does
+        // not move its elements; the mapping is read-only and kept alive by `owner`.
         unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len) }
     }
 }
@@ -98,20 +98,17 @@ impl<T> Deref for Buffer<T> {
 impl<T> From<Vec<T>> for Buffer<T> {
     fn from(vec: Vec<T>) -> Self {
         let (start, len) = (NonNull::from(&vec[..]).cast(), vec.len());
-        Buffer { start, len, owner: Owner::Vec(vec), elements: PhantomData }
+        Buffer { start, len, owner: Owner::Vec(Arc::new(vec)), elements: PhantomData }
     }
 }
 
 impl<T: Pod> Clone for Buffer<T> {
     fn clone(&self) -> Self {
-        match &self.owner {
-            Owner::Vec(vec) => vec.clone().into(),
-            Owner::Map { map, from } => Buffer {
-                owner: Owner::Map { map: Arc::clone(map), from: *from },
-                elements: PhantomData,
-                ..*self
-            },
-        }
+        let owner = match &self.owner {
+            Owner::Vec(vec) => Owner::Vec(Arc::clone(vec)),
+            Owner::Map { map, from } => Owner::Map { map: Arc::clone(map), from: *from },
+        };
+        Buffer { owner, elements: PhantomData, ..*self }
     }
 }
 
@@ -143,8 +140,9 @@ mod tests {
         let copy = owned.clone();
         let moved = Box::new(owned);
         assert_eq!((&moved[..], &copy[..]), (&[3, 1, 2][..], &[3, 1, 2][..]));
-        assert_ne!(moved.as_ptr(), copy.as_ptr());
+        assert_eq!(moved.as_ptr(), copy.as_ptr(), "nothing was copied");
         assert_eq!(moved.into_vec(), [3, 1, 2]);
+        assert_eq!(copy.into_vec(), [3, 1, 2]);
         assert!(Buffer::<f64>::default().is_empty());
         assert_eq!(Buffer::from(vec![(); 5]).len(), 5);
     }

@@ -1,21 +1,26 @@
-//! Rows: consecutive vertices with their out-edges, the share of a graph that one host reads.
+//! Rows: consecutive vertices with their edges, the share of a graph that one host reads.
 //!
 //! A file that holds a graph's arrays can be read a range of rows at a time: [`RowFile`] finds any
-//! row by its offset and maps or reads just the pages the range needs.
+//! row by its offset and maps or reads just the pages the range needs. Threads look through what is
+//! mapped piece by piece; together they are about as fast as the file can be read.
 
 use std::ops::Range;
 
+use bytemuck::Pod;
+use rayon::prelude::*;
+
 use crate::buffer::Buffer;
 use crate::csr::MAX_VERTICES;
-use crate::formats::arrays::{fall_problem, stray_problem, unusable_problem};
+use crate::formats::arrays::{self, Meter};
+use crate::progress::Silent;
 use crate::source::{ByteSource, Source};
 use crate::weight::{Weight, WeightKind};
 use crate::{Adjacency, Csr, Direction, Error, Ids, LocalId, Result};
 
-/// Out-edges of the vertices `first, first + 1, …`.
+/// Out-edges, or in-edges, of the vertices `first, first + 1, …`.
 ///
-/// Row `r` of `adjacency` is vertex `first + r`; its targets are *vertices of the whole graph*,
-/// numbered from 0, not rows.
+/// Row `r` of `adjacency` is vertex `first + r`; its targets, which are the sources of in-edges,
+/// are *vertices of the whole graph*, numbered from 0, not rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rows {
     /// The vertex of row 0.
@@ -62,18 +67,27 @@ pub struct RowLayout {
     pub vertices: u64,
     /// Number of edges.
     pub edges: u64,
-    /// Where the offsets of vertices 1, 2, … lie; that of vertex 0 is 0.
-    pub ends_at: u64,
-    /// Where the destinations lie.
-    pub targets_at: u64,
-    /// How they are stored.
+    /// Where the edges lie.
+    pub out_edges: RowArrays,
+    /// Where they lie by destination, if they do.
+    pub in_edges: Option<RowArrays>,
+    /// How ends of edges are stored.
     pub targets: Targets,
-    /// Where the weights lie, if apart from the destinations.
-    pub weights_at: u64,
     /// Type of the weights.
     pub weight_kind: WeightKind,
     /// Whether every edge is there in both directions.
     pub direction: Direction,
+}
+
+/// Where a file keeps the arrays of one way to list its edges.
+#[derive(Clone, Copy, Debug)]
+pub struct RowArrays {
+    /// Where the offsets of vertices 1, 2, … lie; that of vertex 0 is 0.
+    pub ends_at: u64,
+    /// Where the destinations lie, or the sources of in-edges.
+    pub targets_at: u64,
+    /// Where the weights lie, if apart from the destinations.
+    pub weights_at: u64,
 }
 
 /// How a file stores destinations.
@@ -146,20 +160,36 @@ impl RowFile {
 
     /// Number of edges before those of `vertex`.
     pub fn offset(&self, vertex: u64) -> Result<u64> {
-        let offset = match vertex {
-            0 => 0,
-            _ => self.bytes.read_u64(self.layout.ends_at + 8 * (vertex - 1))?,
-        };
-        if offset > self.layout.edges {
-            let problem = format!("offset {offset} of {} edges", self.layout.edges);
-            return Err(self.bytes.error(self.layout.ends_at + 8 * (vertex - 1), problem));
-        }
-        Ok(offset)
+        self.out_edges().offset(vertex)
     }
 
     /// The rows of a range of vertices. Their numbers are checked, so that any row can be used.
     pub fn rows(&self, vertices: Range<u64>) -> Result<Rows> {
-        let adjacency = match self.layout.weight_kind {
+        self.out_edges().rows(vertices)
+    }
+
+    /// The in-edges of a range of vertices, checked like [rows](RowFile::rows); `None` where the
+    /// file has none. That they are the out-edges turned around is taken on trust.
+    pub fn in_rows(&self, vertices: Range<u64>) -> Result<Option<Rows>> {
+        let way = self.layout.in_edges.map(|at| Way { file: self, at, is_in: true });
+        way.map(|way| way.rows(vertices)).transpose()
+    }
+
+    fn out_edges(&self) -> Way<'_> {
+        Way { file: self, at: self.layout.out_edges, is_in: false }
+    }
+}
+
+/// One way to list a file's edges.
+struct Way<'a> {
+    file: &'a RowFile,
+    at: RowArrays,
+    is_in: bool,
+}
+
+impl Way<'_> {
+    fn rows(&self, vertices: Range<u64>) -> Result<Rows> {
+        let adjacency = match self.file.layout.weight_kind {
             WeightKind::None => self.csr::<()>(&vertices)?.into(),
             WeightKind::U32 => self.csr::<u32>(&vertices)?.into(),
             WeightKind::F32 => self.csr::<f32>(&vertices)?.into(),
@@ -168,26 +198,32 @@ impl RowFile {
         Ok(Rows { first: vertices.start, adjacency })
     }
 
+    fn error(&self, at: u64, problem: String) -> Error {
+        let problem = if self.is_in { arrays::of_in_edges(problem) } else { problem };
+        self.file.bytes.error(at, problem)
+    }
+
+    fn offset(&self, vertex: u64) -> Result<u64> {
+        let RowLayout { vertices, edges, .. } = self.file.layout;
+        let Some(before) = vertex.checked_sub(1) else { return Ok(0) };
+        let at = self.at.ends_at + 8 * before;
+        let offset = self.file.bytes.read_u64(at)?;
+        if offset > edges {
+            return Err(self.error(at, format!("offset {offset} of {edges} edges")));
+        }
+        if vertex == vertices && offset != edges {
+            return Err(self.error(at, arrays::end_problem(vertex, offset, edges)));
+        }
+        Ok(offset)
+    }
+
     fn csr<W: Weight>(&self, vertices: &Range<u64>) -> Result<Csr<W>> {
-        let (from, to) = (self.offset(vertices.start)?, self.offset(vertices.end)?);
-        let ends_at = self.layout.ends_at + 8 * vertices.start;
-        let mut offsets = vec![0u64; (vertices.end - vertices.start) as usize + 1];
-        self.bytes.read_into(ends_at, &mut offsets[1..])?;
-        let mut last = from;
-        for (row, offset) in offsets[1..].iter_mut().enumerate() {
-            if *offset < last || *offset > to {
-                let problem = fall_problem(vertices.start as usize + row, last, *offset);
-                return Err(self.bytes.error(ends_at + 8 * row as u64, problem));
-            }
-            last = *offset;
-            *offset -= from;
-        }
-        if last != to {
-            let problem = format!("rows of {} edges hold {}", to.saturating_sub(from), last - from);
-            return Err(self.bytes.error(ends_at, problem));
-        }
-        let targets = self.targets(from..to)?;
-        let weights: Buffer<W> = match (W::KIND, self.layout.targets) {
+        let bytes = &self.file.bytes;
+        let edges = self.offset(vertices.start)?..self.offset(vertices.end)?;
+        let offsets = self.offsets(vertices, &edges)?;
+        let targets = self.targets(edges.clone())?;
+        let count = edges.end - edges.start;
+        let weights: Buffer<W> = match (W::KIND, self.file.layout.targets) {
             (WeightKind::None, _) => vec![W::default(); targets.len()].into(),
             (_, Targets::WithWeights) => {
                 let second = |_, pairs: &[Pair], weights: &mut [W]| {
@@ -196,27 +232,74 @@ impl RowFile {
                     }
                     Ok(())
                 };
-                self.bytes.read_as(self.layout.targets_at + 8 * from, to - from, second)?.into()
+                bytes.read_as(self.at.targets_at + 8 * edges.start, count, second)?.into()
             }
             _ => {
-                let at = self.layout.weights_at + from * size_of::<W>() as u64;
-                let weights: Buffer<W> = self.bytes.view(at, to - from)?;
-                if let Some(edge) = weights.iter().position(|w| !w.to_f64().is_finite()) {
-                    let problem = unusable_problem(from as usize + edge, weights[edge]);
-                    return Err(self.bytes.error(at + (edge * size_of::<W>()) as u64, problem));
+                let at = self.at.weights_at + edges.start * size_of::<W>() as u64;
+                let weights: Buffer<W> = bytes.view(at, count)?;
+                if let Some(edge) = self.first(&weights, arrays::find_unusable)? {
+                    let whole = edges.start as usize + edge;
+                    let problem = arrays::unusable_problem(whole, weights[edge]);
+                    return Err(self.error(at + (edge * size_of::<W>()) as u64, problem));
                 }
                 weights
             }
         };
-        Ok(Csr::from_parts(offsets.into(), targets, weights))
+        Ok(Csr::from_parts(offsets, targets, weights))
+    }
+
+    /// Where the edges of these vertices, which are the given ones of the file, start among them.
+    fn offsets(&self, vertices: &Range<u64>, edges: &Range<u64>) -> Result<Buffer<u64>> {
+        let bytes = &self.file.bytes;
+        let rows = vertices.end - vertices.start;
+        let ends_at = self.at.ends_at + 8 * vertices.start;
+        // What lies before the ends and is 0 can be the first offset, whatever the file means by it.
+        let first_at = match edges.start {
+            0 => ends_at.checked_sub(8),
+            _ => None,
+        };
+        let first_at = match first_at {
+            Some(at) if bytes.read_u64(at)? == 0 => Some(at),
+            _ => None,
+        };
+        let offsets: Buffer<u64> = match first_at {
+            Some(at) => bytes.view(at, rows + 1)?,
+            None => {
+                let mut offsets = vec![0; rows as usize + 1];
+                offsets[0] = edges.start;
+                bytes.read_into(ends_at, &mut offsets[1..])?;
+                offsets.into()
+            }
+        };
+        let last = offsets[rows as usize];
+        if last != edges.end || self.first(&offsets, arrays::find_fall)?.is_some() {
+            let is_odd = |pair: &[u64]| pair[1] < pair[0] || pair[1] > edges.end;
+            let Some(row) = offsets.windows(2).position(is_odd) else {
+                let (expected, found) =
+                    (edges.end.saturating_sub(edges.start), last.saturating_sub(edges.start));
+                let problem = format!("rows of {expected} edges hold {found}");
+                return Err(self.error(ends_at, problem));
+            };
+            let vertex = vertices.start as usize + row;
+            let problem = arrays::fall_problem(vertex, offsets[row], offsets[row + 1]);
+            return Err(self.error(ends_at + 8 * row as u64, problem));
+        }
+        if edges.start == 0 {
+            return Ok(offsets);
+        }
+        let mut offsets = offsets.into_vec();
+        offsets.par_iter_mut().for_each(|offset| *offset -= edges.start);
+        Ok(offsets.into())
     }
 
     fn targets(&self, edges: Range<u64>) -> Result<Buffer<LocalId>> {
-        let RowLayout { vertices, targets_at, targets, .. } = self.layout;
-        let (at, count) = (targets_at + edges.start * targets.bytes(), edges.end - edges.start);
+        let RowLayout { vertices, targets, .. } = self.file.layout;
+        let bytes = &self.file.bytes;
+        let at = self.at.targets_at + edges.start * targets.bytes();
+        let count = edges.end - edges.start;
         let stray = |edge: u64, target: u64| {
-            let problem = stray_problem(edge, target, vertices as usize);
-            self.bytes.error(targets_at + edge * targets.bytes(), problem)
+            let problem = arrays::stray_problem(edge, target, vertices as usize);
+            self.error(self.at.targets_at + edge * targets.bytes(), problem)
         };
         let checked = |first: u64, narrow: &mut [LocalId], wide: &mut dyn Iterator<Item = u64>| {
             for (edge, (target, id)) in (edges.start + first..).zip(narrow.iter_mut().zip(wide)) {
@@ -232,21 +315,34 @@ impl RowFile {
                 let narrow = |first, wide: &[u64], narrow: &mut [LocalId]| {
                     checked(first, narrow, &mut wide.iter().copied())
                 };
-                Ok(self.bytes.read_as(at, count, narrow)?.into())
+                Ok(bytes.read_as(at, count, narrow)?.into())
             }
             Targets::WithWeights => {
                 let first_of = |first, pairs: &[Pair], narrow: &mut [LocalId]| {
                     checked(first, narrow, &mut pairs.iter().map(|pair| u64::from(pair[0])))
                 };
-                Ok(self.bytes.read_as(at, count, first_of)?.into())
+                Ok(bytes.read_as(at, count, first_of)?.into())
             }
             Targets::U32 => {
-                let targets: Buffer<LocalId> = self.bytes.view(at, count)?;
-                match targets.iter().position(|target| u64::from(target.0) >= vertices) {
+                let targets: Buffer<LocalId> = bytes.view(at, count)?;
+                let find =
+                    |all: &[LocalId], range| arrays::find_stray(all, range, vertices as usize);
+                match self.first(&targets, find)? {
                     Some(i) => Err(stray(edges.start + i as u64, u64::from(targets[i].0))),
                     None => Ok(targets),
                 }
             }
         }
+    }
+
+    /// The first element that `find` objects to.
+    fn first<T: Pod + Send + Sync>(
+        &self,
+        array: &Buffer<T>,
+        find: impl Fn(&[T], Range<usize>) -> Option<usize> + Sync,
+    ) -> Result<Option<usize>> {
+        let meter = Meter::start(&Silent, "reading", size_of_val(&array[..]) as u64);
+        let found = arrays::first(array, &meter, find);
+        found.map_err(|e| Error::io(self.file.name(), "read", e))
     }
 }

@@ -192,9 +192,15 @@ pub trait EdgeFile: Send + Sync {
 /// around, is 0 if every edge has its mirror image among them, and by no accident otherwise.
 pub(crate) fn skewness(source: u64, destination: u64, weight: f64) -> u64 {
     // Zeros of both signs are the same weight.
-    let weight = mix((weight + 0.0).to_bits());
-    let ordered = |a: u64, b: u64| mix(mix(a.wrapping_add(weight)).wrapping_add(b));
-    ordered(source, destination).wrapping_sub(ordered(destination, source))
+    let weight = weight + 0.0;
+    let turned = edge_hash(destination, source, weight);
+    edge_hash(source, destination, weight).wrapping_sub(turned)
+}
+
+/// A number for an edge, such that the sum over many, wrapping around, tells them from others.
+pub(crate) fn edge_hash(source: u64, destination: u64, weight: f64) -> u64 {
+    let start = mix(source.wrapping_add(mix(weight.to_bits())));
+    mix(start.wrapping_add(destination))
 }
 
 /// A bijection of 64 bits that leaves no pattern (the finalizer of SplitMix64).

@@ -44,6 +44,14 @@ impl VertexSet {
         new
     }
 
+    /// Adds `vertex`, while no other thread changes the set.
+    #[inline]
+    pub fn insert_alone(&self, vertex: LocalId) {
+        if self.bits.insert_alone(vertex.index()) {
+            self.occupied.insert_alone(vertex.index() / WORD_BITS);
+        }
+    }
+
     /// Adds a range of vertices.
     pub fn insert_range(&self, range: Range<u32>) {
         let range = range.start as usize..range.end as usize;
@@ -97,11 +105,21 @@ impl VertexSet {
     }
 
     /// Takes all members out, ascending.
-    pub fn drain(&self) -> Vec<LocalId> {
-        let all = 0..self.bits.len() as u32;
-        let members = self.iter_range(all.clone()).collect();
-        self.remove_range(all);
+    pub fn drain(&mut self) -> Vec<LocalId> {
+        let members = self.iter_range(0..self.bits.len() as u32).collect();
+        self.clear();
         members
+    }
+
+    /// Takes all members out.
+    pub fn clear(&mut self) {
+        for summary in 0..self.bits.len().div_ceil(WORD_BITS * WORD_BITS) {
+            let occupied = self.occupied.word(summary);
+            if occupied != 0 {
+                ones_of(summary * WORD_BITS, occupied).for_each(|word| self.bits.set_word(word, 0));
+                self.occupied.set_word(summary, 0);
+            }
+        }
     }
 
     /// Words with a member in `range`, and what of them belongs to it.

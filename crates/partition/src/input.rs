@@ -50,6 +50,9 @@ enum Content {
 /// A host's share of an input.
 pub(crate) struct Share {
     pub(crate) rows: Rows,
+    /// The in-edges of all vertices, for a lone host whose input keeps them. Several hosts turn their
+    /// edges around, which are not those of these rows.
+    pub(crate) in_rows: Option<Rows>,
     /// Who has which rows.
     pub(crate) readers: Blocks,
     /// Bytes this host held at most to get here.
@@ -177,7 +180,13 @@ impl Share {
     /// Rows that are called as the input says.
     fn of_rows(rows: Rows, readers: Blocks) -> Self {
         let peak_bytes = rows.adjacency.bytes();
-        Share { rows, readers, peak_bytes, ids: OriginalIds::OfInput }
+        Share { rows, in_rows: None, readers, peak_bytes, ids: OriginalIds::OfInput }
+    }
+
+    fn with_in_rows(mut self, in_rows: Option<Rows>) -> Self {
+        self.in_rows = in_rows;
+        self.peak_bytes += self.in_rows.as_ref().map_or(0, |rows| rows.adjacency.bytes());
+        self
     }
 
     fn with(self, ids: OriginalIds) -> Self {

@@ -6,12 +6,17 @@
 //!           of host 1: …
 //! ```
 //!
-//! Inside each part vertices ascend by global id.
+//! Inside each part vertices ascend by global id, or masters descend by their edges on this host
+//! ([`Order`]). A host that is alone and keeps the order has one part: its graph stays as it is.
+
+use std::cmp::Reverse;
 
 use parton_graph::LocalId;
 use parton_net::{HostId, Net};
+use rayon::prelude::*;
 
 use crate::id_set::{IdSet, NumberedIds};
+use crate::partition::Order;
 use crate::policy::Masters;
 use crate::routes::{Parts, Routes, checksum};
 use crate::shuffle::Received;
@@ -20,7 +25,8 @@ use crate::{Error, Result};
 /// Ends of the four parts of a host's masters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MasterParts {
-    /// Masters that have in- and out-edges somewhere come first, up to here.
+    /// Masters that have in- and out-edges somewhere come first, up to here. Where masters are
+    /// not sorted at all they count as such.
     pub both: u32,
     /// Then those with out-edges only.
     pub read: u32,
@@ -28,6 +34,13 @@ pub struct MasterParts {
     pub written: u32,
     /// Then those without any edge: all masters.
     pub all: u32,
+}
+
+impl MasterParts {
+    /// So many masters that are not sorted.
+    pub(crate) fn unsorted(all: u32) -> Self {
+        MasterParts { both: all, read: all, written: all, all }
+    }
 }
 
 /// The vertices of one host and their local ids.
@@ -93,6 +106,7 @@ pub(crate) fn lay_out(
     masters: &Masters,
     mine: &[u32],
     num_vertices: u32,
+    order: Order,
 ) -> Result<Layout> {
     let host = net.host();
     let (mut read, mut written) = (IdSet::new(num_vertices), IdSet::new(num_vertices));
@@ -134,6 +148,14 @@ pub(crate) fn lay_out(
     }
 
     let ranks = known.ranked();
+    let degrees = (order == Order::Degree).then(|| {
+        let mut degrees = vec![0u64; ranks.len()];
+        for (_, run) in received.runs() {
+            degrees[ranks.rank(run.source)] += run.len() as u64;
+            run.destinations().for_each(|destination| degrees[ranks.rank(destination)] += 1);
+        }
+        degrees
+    });
     let mut locals = vec![0u32; ranks.len()];
     let mut globals = Vec::with_capacity(ranks.len());
     let mut number = |id: u32| {
@@ -147,7 +169,14 @@ pub(crate) fn lay_out(
         ends.iter_mut().zip([(true, true), (true, false), (false, true), (false, false)])
     {
         let of_class = mine.iter().copied().filter(|&id| class(id) == wanted);
-        let last = of_class.map(&mut number).last();
+        let last = match &degrees {
+            None => of_class.map(&mut number).last(),
+            Some(degrees) => {
+                let mut ids: Vec<u32> = of_class.collect();
+                ids.par_sort_by_key(|&id| Reverse(degrees[ranks.rank(id)]));
+                ids.into_iter().map(&mut number).last()
+            }
+        };
         *end = last.unwrap_or(0);
     }
     let mut reached = 0;

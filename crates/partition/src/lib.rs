@@ -32,6 +32,6 @@ mod trade;
 pub use dictionary::Originals;
 pub use error::{Error, Result};
 pub use input::Input;
-pub use partition::{Partition, Plan};
+pub use partition::{Order, Partition, Plan};
 pub use policy::Policy;
 pub use routes::End;

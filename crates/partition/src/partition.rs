@@ -3,13 +3,15 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use parton_graph::{Adjacency, Buffer, Csr, GlobalId, LocalId, OriginalId, Weight, with_csr};
+use parton_graph::{
+    Adjacency, Buffer, Csr, GlobalId, LocalId, OriginalId, Weight, huge, with_csr,
+};
 use parton_net::{HostId, Net};
 use rayon::prelude::*;
 
 use crate::blocks::Blocks;
 use crate::dictionary::Originals;
-use crate::input::Input;
+use crate::input::{Input, Share};
 use crate::layout::{Layout, MasterParts, lay_out};
 use crate::policy::{self, Policy, Setup};
 use crate::routes::Routes;
@@ -25,6 +27,18 @@ pub struct Plan {
     pub host_weights: Option<Vec<f64>>,
     /// Out-degree above which hybrid cuts spread a vertex's edges.
     pub threshold: usize,
+    /// How a host's masters are numbered.
+    pub order: Order,
+}
+
+/// How a host numbers its masters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Order {
+    /// As they are in the graph. A host that is alone then takes the graph as it is.
+    #[default]
+    Original,
+    /// Those with most edges on this host first: what is looked at most often lies together.
+    Degree,
 }
 
 impl Plan {
@@ -33,7 +47,12 @@ impl Plan {
 
     /// A policy with everything else as usual.
     pub fn new(policy: impl Into<String>) -> Self {
-        Plan { policy: policy.into(), host_weights: None, threshold: Self::THRESHOLD }
+        Plan {
+            policy: policy.into(),
+            host_weights: None,
+            threshold: Self::THRESHOLD,
+            order: Order::Original,
+        }
     }
 
     /// Whether this makes sense for so many hosts, found out before anything is read.
@@ -96,11 +115,15 @@ impl Partition {
             threshold: plan.threshold,
             argument,
         })?;
+        if net.num_hosts() == 1 && plan.order == Order::Original {
+            let note = policy.note();
+            return Self::whole(net, input, share, note);
+        }
         let received = shuffle(net, rows, &*policy)?;
         let weight_kind = rows.adjacency.weight_kind();
         let (row_bytes, read_bytes) = (rows.adjacency.bytes(), share.peak_bytes);
         let num_vertices = u64::from(readers.num_vertices());
-        let layout = Self::agree(net, &received, &*policy, readers)?;
+        let layout = Self::agree(net, &received, &*policy, readers, plan.order)?;
         let mine = &layout.globals[..layout.masters.all as usize];
         let originals = input.originals(net, &share, mine)?;
         drop(share);
@@ -137,9 +160,35 @@ impl Partition {
         received: &Received,
         policy: &dyn Policy,
         readers: &Blocks,
+        order: Order,
     ) -> Result<Layout> {
         let mine = policy.masters().mine(net, readers)?;
-        lay_out(net, received, policy.masters(), &mine, readers.num_vertices())
+        lay_out(net, received, policy.masters(), &mine, readers.num_vertices(), order)
+    }
+
+    /// The part of a host that is alone: the graph as it is, where it is.
+    fn whole(net: &mut Net, input: &Input, share: Share, note: Option<String>) -> Result<Self> {
+        let vertices = share.readers.num_vertices();
+        let mut globals = huge::vec_with_capacity(vertices as usize);
+        globals.par_extend((0..vertices).into_par_iter());
+        let originals = input.originals(net, &share, &globals)?;
+        let adjacency = share.rows.adjacency;
+        let sizes = (u64::from(vertices), adjacency.num_edges());
+        let masters = MasterParts::unsorted(vertices);
+        let routes = vec![Routes::default()];
+        let mut partition = Self::from_parts(
+            net.host(),
+            sizes,
+            masters,
+            globals,
+            adjacency,
+            routes,
+            originals,
+        );
+        partition.symmetric = input.is_symmetric();
+        partition.note = note;
+        partition.peak_bytes = partition.bytes().max(share.peak_bytes);
+        Ok(partition)
     }
 
     pub(crate) fn from_parts(
@@ -228,10 +277,18 @@ impl Partition {
         &self.adjacency
     }
 
-    /// The same edges turned around, made when first asked for.
+    /// The same edges turned around, made when first asked for, unless they are at hand.
     pub fn in_edges(&self) -> &Adjacency {
         let transpose = || with_csr!(&self.adjacency, csr => csr.transposed().into());
-        self.in_edges.get_or_init(transpose)
+        self.in_edges_at_hand().unwrap_or_else(|| self.in_edges.get_or_init(transpose))
+    }
+
+    /// The same edges turned around, if they need not be made.
+    pub fn in_edges_at_hand(&self) -> Option<&Adjacency> {
+        match self.symmetric && self.num_hosts() == 1 {
+            true => Some(&self.adjacency),
+            false => self.in_edges.get(),
+        }
     }
 
     /// What this host shares with another.

@@ -168,14 +168,28 @@ fn parse_columns(text: &str) -> Result<Columns, String> {
 impl Input {
     /// Reads or generates the graph.
     pub(crate) fn load(&self, watch: &Watch) -> Result<Graph> {
-        let graph = if Spec::is_spec(&self.graph) {
-            self.reading.refuse_for(&self.graph)?;
-            Spec::parse(&self.graph)?.generate(watch)?
-        } else {
-            let options =
-                self.reading.options(self.cleaning.direction(), &self.cleaning.weights, watch);
-            let format = self.reading.format.as_deref().map(formats::by_name).transpose()?;
-            formats::read(&Source::find(&self.graph)?, format, &options)?
+        self.load_from(self.find()?.as_ref(), watch)
+    }
+
+    /// The file, unless the graph is generated.
+    pub(crate) fn find(&self) -> Result<Option<Source>> {
+        let is_file = !Spec::is_spec(&self.graph);
+        is_file.then(|| Source::find(&self.graph)).transpose()
+    }
+
+    /// [`Input::load`], from what [`Input::find`] found.
+    pub(crate) fn load_from(&self, source: Option<&Source>, watch: &Watch) -> Result<Graph> {
+        let graph = match source {
+            None => {
+                self.reading.refuse_for(&self.graph)?;
+                Spec::parse(&self.graph)?.generate(watch)?
+            }
+            Some(source) => {
+                let options =
+                    self.reading.options(self.cleaning.direction(), &self.cleaning.weights, watch);
+                let format = self.reading.format.as_deref().map(formats::by_name).transpose()?;
+                formats::read(source, format, &options)?
+            }
         };
         self.cleaning.apply(graph, self.reading.weight_kind())
     }

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use parton::algorithms::{self, Algorithm, Dangling, Options, Root};
+use parton::algorithms::{self, Algorithm, Dangling, Options, Precision, Root};
 use parton::engine::engines::{self, Kind};
 use parton::sync::Optimize;
 
@@ -32,21 +32,44 @@ pub(crate) struct Own {
     /// Ranks that are 1 on average instead of 1 in all
     #[arg(long)]
     unnormalized: bool,
+
+    /// How exactly shares of ranks are kept and sent [default: auto, single where the difference
+    /// is negligible]
+    #[arg(long, value_name = "auto|single|double", value_parser = parse_precision)]
+    precision: Option<Precision>,
+
+    /// Width of the buckets of distances of engine delta [default: as suits weights and degrees]
+    #[arg(long, value_name = "WIDTH")]
+    delta: Option<f64>,
 }
 
 const MAX_DEGREE: &str = "max-degree";
 
+/// What options with a choice of names can mean.
+const DANGLING: [(&str, Dangling); 2] =
+    [("redistribute", Dangling::Redistribute), ("drop", Dangling::Drop)];
+const PRECISION: [(&str, Precision); 3] =
+    [("auto", Precision::Auto), ("single", Precision::Single), ("double", Precision::Double)];
+
 fn parse_dangling(text: &str) -> Result<Dangling, String> {
-    let all = [Dangling::Redistribute, Dangling::Drop];
-    let named = all.into_iter().find(|dangling| dangling_name(*dangling) == text);
-    named.ok_or_else(|| "expected redistribute or drop".into())
+    named(&DANGLING, text)
 }
 
-fn dangling_name(dangling: Dangling) -> &'static str {
-    match dangling {
-        Dangling::Redistribute => "redistribute",
-        Dangling::Drop => "drop",
-    }
+fn parse_precision(text: &str) -> Result<Precision, String> {
+    named(&PRECISION, text)
+}
+
+fn named<T: Copy>(all: &[(&str, T)], text: &str) -> Result<T, String> {
+    let found = all.iter().find(|(name, _)| *name == text);
+    found.map(|(_, meaning)| *meaning).ok_or_else(|| {
+        let names: Vec<_> = all.iter().map(|(name, _)| *name).collect();
+        format!("expected {}", names.join(" or "))
+    })
+}
+
+fn name_of<T: PartialEq>(all: &[(&str, T)], meaning: T) -> String {
+    let found = all.iter().find(|(_, known)| *known == meaning);
+    found.map_or_else(String::new, |(name, _)| (*name).into())
 }
 
 /// Names of algorithms.
@@ -68,13 +91,15 @@ pub(crate) fn optimizations() -> PossibleValuesParser {
 impl Own {
     /// What was asked, by the names that users write.
     pub(crate) fn given(&self) -> Vec<(&'static str, String)> {
-        let Own { root, tolerance, damping, dangling, unnormalized } = self;
+        let Own { root, tolerance, damping, dangling, unnormalized, precision, delta } = self;
         let given = [
             ("root", root.clone()),
             ("tolerance", tolerance.map(|change| change.to_string())),
             ("damping", damping.map(|share| share.to_string())),
-            ("dangling", dangling.map(|dangling| dangling_name(dangling).into())),
+            ("dangling", dangling.map(|dangling| name_of(&DANGLING, dangling))),
             ("unnormalized", unnormalized.then(|| "yes".into())),
+            ("precision", precision.map(|precision| name_of(&PRECISION, precision))),
+            ("delta", delta.map(|width| width.to_string())),
         ];
         given.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
     }
@@ -107,7 +132,7 @@ impl Own {
         engine: &str,
         max_rounds: Option<u64>,
     ) -> Result<Options, Failure> {
-        let Own { root, tolerance, damping, dangling, unnormalized } = self;
+        let Own { root, tolerance, damping, dangling, unnormalized, precision, delta } = self;
         let usual = Options::default();
         let options = Options {
             engine: Kind::by_name(engine),
@@ -120,6 +145,8 @@ impl Own {
             damping: damping.unwrap_or(usual.damping),
             dangling: dangling.unwrap_or(usual.dangling),
             unnormalized: *unnormalized,
+            precision: precision.unwrap_or(usual.precision),
+            delta: *delta,
         };
         algorithms::check_request(algorithm, &options)?;
         Ok(options)

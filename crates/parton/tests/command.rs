@@ -40,6 +40,33 @@ fn inspect_has_the_agreed_names() {
 }
 
 #[test]
+fn parton_files_keep_in_edges_unless_told_not_to() {
+    let folder = folder();
+    let made = [
+        (&["rmat:8", "both.parton"][..], true),
+        (&["rmat:8", "packed.parton.zst"], true),
+        (&["rmat:8", "bare.parton", "--no-in-edges"], false),
+        (&["grid:9x9", "undirected.parton"], false),
+        (&["rmat:8", "other.gr"], false),
+    ];
+    for (arguments, kept) in made {
+        let output = parton(folder.path(), &[&["generate"], arguments].concat());
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        assert_eq!(json(folder.path(), &arguments[1..2])["in_edges"], kept, "{arguments:?}");
+        let people = text(&parton(folder.path(), &["inspect", arguments[1]]).stdout);
+        let shown = if kept { "in-edges     stored, too" } else { "in-edges     not stored" };
+        assert!(people.contains(shown), "{people}");
+    }
+    let size = |name: &str| std::fs::metadata(folder.path().join(name)).unwrap().len();
+    assert!(size("both.parton") > 19 * size("bare.parton") / 10);
+    let output =
+        parton(folder.path(), &["convert", "both.parton", "again.parton", "--no-in-edges"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let bytes = |name: &str| std::fs::read(folder.path().join(name)).unwrap();
+    assert_eq!(bytes("again.parton"), bytes("bare.parton"));
+}
+
+#[test]
 fn conversions_keep_the_graph_and_its_ids() {
     let folder = folder();
     let rows = "5 18446744073709551615 1.5\n18446744073709551615 6 2\n6 5 0.25\n";
@@ -276,6 +303,8 @@ fn exit_codes_tell_what_went_wrong() {
         (&["generate", "ramt:5", "x.el"], 2, "rmat:"),
         (&["convert", "good.el", "x.unknown"], 2, "x.unknown"),
         (&["convert", "good.el", "x.gr", "--format-version", "3"], 2, "version"),
+        (&["convert", "good.el", "x.gr", "--no-in-edges"], 2, "only for .parton"),
+        (&["generate", "rmat:5", "x.csv", "--no-in-edges"], 2, "only for .parton"),
         (&["convert", "good.el", "no/such/folder/x.el"], 74, "cannot write"),
     ] {
         let output = parton(folder.path(), arguments);

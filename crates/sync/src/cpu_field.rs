@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use parton_graph::{LocalId, VertexSet, huge};
+use parton_graph::{LocalId, VertexSet, huge, prefetch};
 use rayon::prelude::*;
 
 use crate::encode::Places;
@@ -30,6 +30,67 @@ pub struct CpuField<R: Reduction> {
     delivery: Delivery,
     /// Whether anybody is there to send to.
     is_shared: bool,
+}
+
+/// The values of a [`CpuField`]. To be copied out of whatever holds it before a loop: what lies
+/// in registers need not be looked up again after every write.
+pub struct Cells<'f, R: Reduction>(&'f [<R::Value as Value>::Cell]);
+
+impl<R: Reduction> Clone for Cells<'_, R> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<R: Reduction> Copy for Cells<'_, R> {}
+
+impl<R: Reduction> Cells<'_, R> {
+    /// The value of a proxy.
+    #[inline(always)]
+    pub fn get(self, proxy: LocalId) -> R::Value {
+        R::Value::load(&self.0[proxy.index()])
+    }
+
+    /// Replaces the value of a proxy, which no other thread writes meanwhile.
+    #[inline(always)]
+    pub fn put(self, proxy: LocalId, value: R::Value) {
+        value.store(&self.0[proxy.index()]);
+    }
+
+    /// Folds a value into a proxy's, whatever other threads do; whether it changed.
+    #[inline(always)]
+    pub fn fold(self, proxy: LocalId, value: R::Value) -> bool {
+        let cell = &self.0[proxy.index()];
+        let mut old = R::Value::load(cell);
+        loop {
+            let new = R::combine(old, value);
+            if new == old {
+                return false;
+            }
+            match R::Value::exchange(cell, old, new) {
+                Ok(()) => return true,
+                Err(found) => old = found,
+            }
+        }
+    }
+
+    /// Folds a value into a proxy's, which no other thread writes meanwhile; whether it changed.
+    #[inline(always)]
+    pub fn fold_alone(self, proxy: LocalId, value: R::Value) -> bool {
+        let old = self.get(proxy);
+        let new = R::combine(old, value);
+        let changed = new != old;
+        if changed {
+            self.put(proxy, new);
+        }
+        changed
+    }
+
+    /// Tells memory that a proxy's value will be needed soon.
+    #[inline(always)]
+    pub fn prefetch(self, proxy: LocalId) {
+        prefetch(self.0, proxy.index());
+    }
 }
 
 impl<R: Reduction> CpuField<R> {
@@ -67,42 +128,44 @@ impl<R: Reduction> CpuField<R> {
         self.cells.len()
     }
 
+    /// The values of all proxies.
+    #[inline(always)]
+    pub fn cells(&self) -> Cells<'_, R> {
+        Cells(&self.cells)
+    }
+
     /// The value of a proxy.
     #[inline]
     pub fn get(&self, proxy: LocalId) -> R::Value {
-        R::Value::load(&self.cells[proxy.index()])
+        self.cells().get(proxy)
     }
 
     /// Replaces the value of a proxy, which no other thread writes meanwhile.
     #[inline]
     pub fn put(&self, proxy: LocalId, value: R::Value) {
-        value.store(&self.cells[proxy.index()]);
+        self.cells().put(proxy, value);
     }
 
     /// Folds a value into a proxy's, whatever other threads do; whether it changed.
     #[inline]
     pub fn fold(&self, proxy: LocalId, value: R::Value) -> bool {
-        let cell = &self.cells[proxy.index()];
-        let mut old = R::Value::load(cell);
-        loop {
-            let new = R::combine(old, value);
-            if new == old {
-                return false;
-            }
-            match R::Value::exchange(cell, old, new) {
-                Ok(()) => return true,
-                Err(found) => old = found,
-            }
-        }
+        self.cells().fold(proxy, value)
     }
 
     /// Folds a value into a proxy's, which no other thread writes meanwhile; whether it changed.
     #[inline]
     pub fn fold_alone(&self, proxy: LocalId, value: R::Value) -> bool {
-        let old = self.get(proxy);
-        let new = R::combine(old, value);
-        self.put(proxy, new);
-        new != old
+        self.cells().fold_alone(proxy, value)
+    }
+
+    /// Changes what must be computed with for another set of the same proxies.
+    pub fn swap_active(&mut self, other: &mut VertexSet) {
+        std::mem::swap(&mut self.active, other);
+    }
+
+    /// Takes what must be computed with.
+    pub fn drain_active(&mut self) -> Vec<LocalId> {
+        self.active.drain()
     }
 
     /// What must be sent.
@@ -131,6 +194,14 @@ impl<R: Reduction> CpuField<R> {
             self.updated.insert_word(word, bits);
         }
         self.active.insert_word(word, bits);
+    }
+
+    /// A proxy's value has changed here and must be sent; no other thread says so meanwhile.
+    #[inline]
+    pub fn update_alone(&self, proxy: LocalId) {
+        if self.is_shared {
+            self.updated.insert_alone(proxy);
+        }
     }
 
     /// A proxy's value has changed here: it must be sent, and computed with.

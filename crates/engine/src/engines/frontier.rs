@@ -20,10 +20,10 @@ impl Strategy for Frontier {
 
     fn relax<P: Relaxation>(&mut self, host: &mut Relaxing<'_, P>) -> u64 {
         let edges = host.frontier_edges();
-        if edges > host.num_edges() / DENSE {
+        if host.is_large() || edges > host.num_edges() / DENSE {
             return host.pull();
         }
-        host.push(edges);
+        host.push();
         edges
     }
 

@@ -2,6 +2,7 @@
 
 mod delta;
 mod frontier;
+mod pull;
 mod push;
 mod union;
 
@@ -20,6 +21,8 @@ pub enum Kind {
     Push,
     /// Goes level by level, and asks for labels instead of spreading them where that is less work.
     Frontier,
+    /// Lets every vertex collect in every round.
+    Pull,
     /// Spreads the nearest labels first.
     Delta,
     /// Joins what edges join, and labels what is joined.
@@ -30,6 +33,7 @@ pub enum Kind {
 pub const ALL: &[(Kind, &str, &str)] = &[
     (Kind::Push, "push", "a worklist inside each host, few rounds between hosts"),
     (Kind::Frontier, "frontier", "level by level, pushing or pulling, whichever is less work"),
+    (Kind::Pull, "pull", "every vertex collects along its in-edges in every round"),
     (Kind::Delta, "delta", "nearest labels first, in buckets"),
     (Kind::Union, "union", "joins what edges join, then labels whole components"),
 ];
@@ -49,7 +53,7 @@ impl Kind {
     /// Whether it runs any program, not only relaxations.
     pub fn is_general(self) -> bool {
         match self {
-            Kind::Push | Kind::Frontier => true,
+            Kind::Push | Kind::Frontier | Kind::Pull => true,
             Kind::Delta | Kind::Union => false,
         }
     }
@@ -68,6 +72,7 @@ impl Kind {
             Kind::Frontier => {
                 Box::new(RelaxingEngine::<P, frontier::Frontier>::new(program, partition))
             }
+            Kind::Pull => Box::new(RelaxingEngine::<P, pull::Pull>::new(program, partition)),
             Kind::Delta => Box::new(RelaxingEngine::<P, delta::Delta>::new(program, partition)),
             Kind::Union => {
                 assert!(program.passes_unchanged(), "labels that edges do not change");
@@ -90,6 +95,7 @@ impl Kind {
             Kind::Frontier => {
                 Box::new(SteppingEngine::<P, frontier::Frontier>::new(program, partition))
             }
+            Kind::Pull => Box::new(SteppingEngine::<P, pull::Pull>::new(program, partition)),
             Kind::Delta | Kind::Union => panic!("{} runs relaxations only", self.name()),
         }
     }

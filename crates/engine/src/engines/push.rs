@@ -16,9 +16,8 @@ impl Strategy for Push {
     fn relax<P: Relaxation>(&mut self, host: &mut Relaxing<'_, P>) -> u64 {
         let mut all = 0;
         while !host.frontier().is_empty() {
-            let edges = host.frontier_edges();
-            host.push(edges);
-            all += edges;
+            host.push();
+            all += host.frontier_edges();
             host.next_frontier();
         }
         all

@@ -6,11 +6,13 @@
 //! number of rounds is the number of times a component crosses hosts, not its diameter.
 //!
 //! Most edges join what is joined already. After the first few edges of every vertex most vertices
-//! are in one component; where both ends are known to be in it an edge costs one look.
+//! are in one component. If edges can be seen from both ends its members need no further look;
+//! else an edge between two of them costs a look at one bit.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use parton_graph::{LocalId, huge};
+use parton_graph::bits::BitSet;
+use parton_graph::{LocalId, huge, prefetch};
 use parton_net::HostId;
 use parton_partition::{End, Partition};
 use parton_sync::{CpuField, Delivery, Field, Reduction};
@@ -24,6 +26,8 @@ use crate::relaxing::PIECE;
 
 /// Edges of every vertex that are joined before looking for the largest component.
 const FIRST_EDGES: usize = 2;
+/// How many vertices before its turn a vertex's neighbour or parent is asked for.
+const AHEAD: u32 = 16;
 /// Vertices that are asked which component is the largest.
 const ASKED: usize = 1024;
 
@@ -31,8 +35,8 @@ const ASKED: usize = 1024;
 pub(super) struct Union<'a, P: Relaxation> {
     edges: EdgeView<'a, ()>,
     num_masters: u32,
-    /// Whether the other direction of every edge is here too.
-    symmetric: bool,
+    /// The same edges from their other ends, if that takes no effort.
+    in_edges: Option<EdgeView<'a, ()>>,
     joined: Joined,
     /// The label of a component, at its representative.
     component_labels: CpuField<P::Reduction>,
@@ -58,7 +62,7 @@ impl<'a, P: Relaxation> Union<'a, P> {
         Union {
             edges: EdgeView::new(partition.out_edges()),
             num_masters: partition.num_masters() as u32,
-            symmetric: partition.is_symmetric() && partition.num_hosts() == 1,
+            in_edges: partition.in_edges_at_hand().map(EdgeView::new),
             joined: Joined::new(proxies),
             component_labels: CpuField::new(proxies, Delivery::Label, start),
             labels: CpuField::new(proxies, Delivery::Label, start),
@@ -69,27 +73,41 @@ impl<'a, P: Relaxation> Union<'a, P> {
 
     /// Joins the ends of all edges, then gives every component the best of its members' labels.
     fn join_all(&mut self) {
-        let vertices = self.edges.num_vertices();
-        let all = || (0..vertices as u32).into_par_iter().with_max_len(PIECE).map(LocalId);
-        let (edges, joined) = (&self.edges, &self.joined);
+        let (edges, joined) = (self.edges.rows(), &self.joined);
+        let num_vertices = joined.parents.len() as u32;
+        let all = || (0..num_vertices).into_par_iter().with_max_len(PIECE).map(LocalId);
         for number in 0..FIRST_EDGES {
             all().for_each(|vertex| {
-                if let Some((other, ())) = edges.edges(vertex).nth(number) {
+                let later = vertex.0.saturating_add(AHEAD).min(num_vertices - 1);
+                if let Some(other) = edges.targets(LocalId(later)).get(number) {
+                    joined.prefetch(other.0);
+                }
+                if let Some(other) = edges.targets(vertex).get(number) {
                     joined.join(vertex.0, other.0);
                 }
             });
         }
         joined.flatten();
         let largest = joined.largest();
-        all().for_each(|vertex| {
-            let rest = edges.edges(vertex).skip(FIRST_EDGES);
-            if joined.parent(vertex.0) != largest {
-                rest.for_each(|(other, ())| joined.join(vertex.0, other.0));
-            } else if !self.symmetric {
-                let others = rest.filter(|(other, ())| joined.parent(other.0) != largest);
-                others.for_each(|(other, ())| joined.join(vertex.0, other.0));
+        let rest = |vertex| edges.targets(vertex).iter().skip(FIRST_EDGES);
+        match &self.in_edges {
+            // An edge into the largest component is seen from its other end, too.
+            Some(in_edges) => all().for_each(|vertex| {
+                if joined.parent(vertex.0) != largest {
+                    let others = rest(vertex).chain(in_edges.rows().targets(vertex));
+                    others.for_each(|other| joined.join(vertex.0, other.0));
+                }
+            }),
+            None => {
+                let inside = joined.members(largest);
+                all().for_each(|vertex| match inside.contains(vertex.index()) {
+                    true => rest(vertex)
+                        .filter(|other| !inside.contains(other.index()))
+                        .for_each(|other| joined.join(vertex.0, other.0)),
+                    false => rest(vertex).for_each(|other| joined.join(vertex.0, other.0)),
+                });
             }
-        });
+        }
         joined.flatten();
         all().for_each(|vertex| {
             let representative = LocalId(joined.parent(vertex.0));
@@ -125,12 +143,12 @@ impl<P: Relaxation> Engine for Union<'_, P> {
     fn compute(&mut self) -> u64 {
         if !self.has_joined {
             self.has_joined = true;
-            self.labels.active().drain();
+            self.labels.drain_active();
             self.join_all();
             return self.edges.num_edges();
         }
         let mut improved: Vec<u32> = Vec::new();
-        for proxy in self.labels.active().drain() {
+        for proxy in self.labels.drain_active() {
             let representative = self.joined.parent(proxy.0);
             if self.component_labels.fold_alone(LocalId(representative), self.labels.get(proxy)) {
                 improved.push(representative);
@@ -184,6 +202,12 @@ impl Joined {
         self.parents[vertex as usize].load(Ordering::Relaxed)
     }
 
+    /// Tells memory that a vertex's parent will be needed soon.
+    #[inline(always)]
+    fn prefetch(&self, vertex: u32) {
+        prefetch(&self.parents, vertex as usize);
+    }
+
     /// The representative of a vertex's set; on the way every other vertex skips its parent.
     #[inline]
     fn representative(&self, mut vertex: u32) -> u32 {
@@ -216,10 +240,23 @@ impl Joined {
 
     /// Makes every vertex the child of its representative.
     fn flatten(&self) {
+        let last = (self.parents.len() as u32).saturating_sub(1);
         (0..self.parents.len() as u32).into_par_iter().with_max_len(PIECE).for_each(|vertex| {
+            self.prefetch(self.parent(vertex.saturating_add(AHEAD).min(last)));
             let representative = self.representative(vertex);
             self.parents[vertex as usize].store(representative, Ordering::Relaxed);
         });
+    }
+
+    /// The vertices of a flat set.
+    fn members(&self, representative: u32) -> BitSet {
+        let word = |parents: &[AtomicU32]| {
+            let bits = parents.iter().zip(0..).map(|(parent, bit)| {
+                u64::from(parent.load(Ordering::Relaxed) == representative) << bit
+            });
+            bits.sum()
+        };
+        BitSet::from_words(self.parents.par_chunks(64).map(word).collect(), self.parents.len())
     }
 
     /// The representative that most of some evenly spread vertices have.

@@ -28,7 +28,7 @@ use crate::{Csr, Error, LocalId, Result};
 pub(super) const PIECE_BYTES: usize = 1 << 20;
 
 /// Tells an onlooker about work done by many threads in about a hundred steps.
-pub(super) struct Meter<'a> {
+pub(crate) struct Meter<'a> {
     progress: &'a dyn Progress,
     step: u64,
     done: AtomicU64,
@@ -36,7 +36,7 @@ pub(super) struct Meter<'a> {
 
 impl<'a> Meter<'a> {
     /// Begins a stage of `total` bytes.
-    pub(super) fn start(progress: &'a dyn Progress, stage: &str, total: u64) -> Self {
+    pub(crate) fn start(progress: &'a dyn Progress, stage: &str, total: u64) -> Self {
         progress.stage(stage, Some(total));
         Meter { progress, step: total.div_ceil(100).max(1), done: AtomicU64::new(0) }
     }
@@ -53,7 +53,7 @@ impl<'a> Meter<'a> {
 
 /// The first problem of an array: `find` is asked about every piece of it, in parallel, and gets
 /// the whole array and the range of the piece. The error is that of a failed disk.
-pub(super) fn first<T: Pod + Send + Sync, P: Send>(
+pub(crate) fn first<T: Pod + Send + Sync, P: Send>(
     array: &Buffer<T>,
     meter: &Meter<'_>,
     find: impl Fn(&[T], Range<usize>) -> Option<P> + Sync,
@@ -75,7 +75,7 @@ pub(super) fn first<T: Pod + Send + Sync, P: Send>(
 // into vector instructions; only then do they look for the culprit.
 
 /// First element of a range that is less than the one before it.
-pub(super) fn find_fall(all: &[u64], range: Range<usize>) -> Option<usize> {
+pub(crate) fn find_fall(all: &[u64], range: Range<usize>) -> Option<usize> {
     let window = &all[range.start.saturating_sub(1)..range.end];
     let rises = window.iter().zip(&window[1..]).fold(true, |well, (a, b)| well & (a <= b));
     if rises {
@@ -85,7 +85,7 @@ pub(super) fn find_fall(all: &[u64], range: Range<usize>) -> Option<usize> {
 }
 
 /// First element of a range that is not a vertex.
-pub(super) fn find_stray(all: &[LocalId], range: Range<usize>, vertices: usize) -> Option<usize> {
+pub(crate) fn find_stray(all: &[LocalId], range: Range<usize>, vertices: usize) -> Option<usize> {
     let largest = all[range.clone()].iter().fold(0, |largest, id| id.0.max(largest));
     if (largest as usize) < vertices {
         return None;
@@ -94,7 +94,7 @@ pub(super) fn find_stray(all: &[LocalId], range: Range<usize>, vertices: usize) 
 }
 
 /// First weight of a range that is no number algorithms can work with: NaN or infinite.
-pub(super) fn find_unusable<W: Weight>(all: &[W], range: Range<usize>) -> Option<usize> {
+pub(crate) fn find_unusable<W: Weight>(all: &[W], range: Range<usize>) -> Option<usize> {
     if matches!(W::KIND, WeightKind::None | WeightKind::U32) {
         return None;
     }
@@ -113,6 +113,16 @@ pub(crate) fn stray_problem(edge: u64, target: impl Display, vertices: usize) ->
 /// Says that a vertex's edges end before they start.
 pub(crate) fn fall_problem(vertex: usize, start: u64, end: u64) -> String {
     format!("the edges of vertex {vertex} start at edge {start}, but end at edge {end}")
+}
+
+/// Says that the edges before a vertex are not as many as they must be.
+pub(crate) fn end_problem(vertex: u64, found: u64, expected: u64) -> String {
+    format!("offset {vertex} is {found}, expected {expected}")
+}
+
+/// Says that a problem is one of in-edges.
+pub(crate) fn of_in_edges(problem: String) -> String {
+    format!("in-edges: {problem}")
 }
 
 /// Says that an edge has a weight nobody can work with.

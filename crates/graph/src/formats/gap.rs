@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::arrays::{self, Meter};
 use super::{Format, ReadOptions};
 use crate::buffer::Buffer;
-use crate::rows::{RowFile, RowLayout, Targets};
+use crate::rows::{RowArrays, RowFile, RowLayout, Targets};
 use crate::slices::Shares;
 use crate::source::{ByteSource, Compression, Source};
 use crate::weight::WeightKind;
@@ -171,10 +171,13 @@ impl Format for Gap {
         let layout = RowLayout {
             vertices: header.vertices,
             edges: arcs,
-            ends_at: HEADER_BYTES + 8,
-            targets_at: header.neighbours_at(),
+            out_edges: RowArrays {
+                ends_at: HEADER_BYTES + 8,
+                targets_at: header.neighbours_at(),
+                weights_at: 0,
+            },
+            in_edges: None,
             targets: if weighted { Targets::WithWeights } else { Targets::U32 },
-            weights_at: 0,
             weight_kind: if weighted { WeightKind::U32 } else { WeightKind::None },
             direction: header.direction(),
         };

@@ -31,7 +31,7 @@ use super::{Format, ReadOptions, Write, WriteOptions};
 use crate::buffer::Buffer;
 use crate::csr::MAX_VERTICES;
 use crate::id_map::Ids;
-use crate::rows::{RowFile, RowLayout, Targets};
+use crate::rows::{RowArrays, RowFile, RowLayout, Targets};
 use crate::save::Output;
 use crate::slices::Shares;
 use crate::source::{ByteSource, Source};
@@ -181,10 +181,13 @@ impl Format for Gr {
         let layout = RowLayout {
             vertices: header.vertices,
             edges: header.edges,
-            ends_at: HEADER_BYTES,
-            targets_at: layout.targets_at,
+            out_edges: RowArrays {
+                ends_at: HEADER_BYTES,
+                targets_at: layout.targets_at,
+                weights_at: layout.weights_at,
+            },
+            in_edges: None,
             targets: if header.version == 1 { Targets::U32 } else { Targets::U64 },
-            weights_at: layout.weights_at,
             weight_kind: header.weight_kind(&bytes, &ReadOptions::default())?,
             direction: Direction::Directed,
         };

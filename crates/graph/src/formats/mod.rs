@@ -75,6 +75,11 @@ pub trait Write {
     /// can. Other ids are then kept in a file beside it.
     fn numbering(&self, vertices: usize) -> Option<Ids>;
 
+    /// Whether the format keeps in-edges beside the edges, so that they can be left out.
+    fn keeps_in_edges(&self) -> bool {
+        false
+    }
+
     /// Writes the graph.
     fn write(&self, graph: &Graph, out: &mut Output, options: &WriteOptions<'_>) -> Result<()>;
 }
@@ -200,13 +205,16 @@ impl ReadOptions<'_> {
 pub struct WriteOptions<'a> {
     /// Version of the format, where it has several.
     pub version: Option<u32>,
+    /// Keep the in-edges of a directed graph, too, if the format can: twice the size, but nobody
+    /// has to turn the graph around. Leaving them out is an error where there are none.
+    pub in_edges: bool,
     /// Who watches.
     pub progress: &'a dyn Progress,
 }
 
 impl Default for WriteOptions<'_> {
     fn default() -> Self {
-        WriteOptions { version: None, progress: &Silent }
+        WriteOptions { version: None, in_edges: true, progress: &Silent }
     }
 }
 
@@ -335,6 +343,12 @@ pub fn write(
             formats.join("|")
         ))
     })?;
+    if !options.in_edges && !writer.keeps_in_edges() {
+        return Err(Error::Request(format!(
+            "{}: --no-in-edges is only for .parton: this format has none to leave out",
+            path.display()
+        )));
+    }
     let mut out = Output::create(path)?;
     let lost = writer.numbering(graph.num_vertices()).is_some_and(|own| own != graph.ids);
     if lost && !out.is_file() {

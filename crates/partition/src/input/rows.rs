@@ -15,12 +15,17 @@ pub(super) fn of_file(net: &mut Net, file: &RowFile) -> Result<Share> {
     let offset = |vertex: u64| Ok(file.offset(vertex)?);
     let readers = even_rows(net.num_hosts(), (file.num_vertices(), file.num_edges()), offset)?;
     let mine = readers.of(net.host());
-    let mut rows = file.rows(u64::from(mine.start)..u64::from(mine.end))?;
+    let mine = u64::from(mine.start)..u64::from(mine.end);
+    let mut rows = file.rows(mine.clone())?;
+    let mut in_rows = if net.num_hosts() == 1 { file.in_rows(mine)? } else { None };
     if file.has_signed_weights() {
         let negative = net.all_reduce(u64::from(rows.has_negative_weights()), |a, b| a | b)?;
-        rows = if negative != 0 { rows.with_signs() } else { rows };
+        if negative != 0 {
+            rows = rows.with_signs();
+            in_rows = in_rows.map(Rows::with_signs);
+        }
     }
-    Ok(Share::of_rows(rows, readers))
+    Ok(Share::of_rows(rows, readers).with_in_rows(in_rows))
 }
 
 /// This host's rows of a graph in memory.
@@ -29,7 +34,11 @@ pub(super) fn of_graph(net: &Net, graph: &Graph) -> Result<Share> {
     let offset = |vertex: u64| Ok(offsets[vertex as usize]);
     let sizes = (graph.num_vertices() as u64, graph.num_edges());
     let readers = even_rows(net.num_hosts(), sizes, offset)?;
-    Ok(Share::of_rows(copied(graph, readers.of(net.host())), readers))
+    let rows = match net.num_hosts() {
+        1 => Rows { first: 0, adjacency: graph.adjacency.clone() },
+        _ => copied(graph, readers.of(net.host())),
+    };
+    Ok(Share::of_rows(rows, readers))
 }
 
 /// Blocks of rows with about equally many edges and vertices. Any host finds them alone.
@@ -68,4 +77,36 @@ fn copied(graph: &Graph, vertices: Range<u32>) -> Rows {
         Csr::from_parts(offsets.into(), targets, weights).into()
     });
     Rows { first: u64::from(vertices.start), adjacency }
+}
+
+#[cfg(test)]
+mod tests {
+    use parton_graph::formats::{self, ReadOptions, WriteOptions};
+    use parton_graph::slices::Shares;
+    use parton_graph::source::Source;
+    use parton_net::Cluster;
+
+    use super::*;
+
+    #[test]
+    fn a_lone_host_gets_the_in_edges_that_a_file_keeps() {
+        let csr = Csr::from_edges(4, &[(3, 1, 2.5), (0, 1, 0.5), (1, 0, 4.0), (1, 1, -1.0)]);
+        let turned = Rows { first: 0, adjacency: csr.transposed().into() };
+        let graph = Graph::dense(csr, "");
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("g.parton");
+        for in_edges in [true, false] {
+            let options = WriteOptions { in_edges, ..WriteOptions::default() };
+            formats::write(&graph, &path, None, &options).unwrap();
+            let source = Source::file(&path).unwrap();
+            let (shares, _) = formats::shares(source, None, &ReadOptions::default()).unwrap();
+            let Shares::Rows(file) = shares else { panic!("rows expected") };
+            for hosts in [1, 2] {
+                let in_rows = |net: &mut Net| of_file(net, &file).map(|share| share.in_rows);
+                let found = Cluster::local(hosts).launch(in_rows).unwrap();
+                let expected = (in_edges && hosts == 1).then(|| turned.clone());
+                assert_eq!(found, vec![expected; hosts]);
+            }
+        }
+    }
 }

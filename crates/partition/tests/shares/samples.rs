@@ -336,6 +336,7 @@ fn written() -> Vec<Sample> {
         add(&format!("float.{ending}"), &Graph::dense(float.clone(), ""), None);
         add(&format!("whole.{ending}"), &Graph::dense(whole.clone(), ""), None);
     }
+    add("both.parton", &dense.clone().undirected(), None);
     add("wide.gr", &dense, Some(2));
     add("both.mtx", &Graph::dense(whole, "").undirected(), None);
     samples

@@ -35,6 +35,11 @@ pub(crate) struct Writing {
     /// Version of the format to write: 1 or 2 for .gr
     #[arg(long, value_name = "N")]
     format_version: Option<u32>,
+
+    /// Leave the in-edges of a directed graph out of a .parton file: half the size, but whoever
+    /// needs them has to turn the graph around
+    #[arg(long)]
+    no_in_edges: bool,
 }
 
 fn written_format() -> clap::builder::PossibleValuesParser {
@@ -54,7 +59,8 @@ impl Writing {
     /// Writes the graph and says so.
     pub(crate) fn save(&self, graph: &Graph, path: PathBuf, watch: &Watch) -> Result<String> {
         let format = self.to.as_deref().map(formats::by_name).transpose()?;
-        let options = WriteOptions { version: self.format_version, progress: watch };
+        let (version, in_edges) = (self.format_version, !self.no_in_edges);
+        let options = WriteOptions { version, in_edges, progress: watch };
         formats::write(graph, &path, format, &options)?;
         watch.note(&format!(
             "wrote {}: {} vertices, {} edges",

@@ -1,6 +1,7 @@
 //! `parton inspect`: what a graph looks like.
 
 use clap::Args;
+use parton::graph::formats;
 use parton::graph::stats::{Degrees, Summary};
 use parton::graph::{Direction, Graph, Ids, OriginalId, Result, WeightKind};
 use serde_json::{Value, json};
@@ -23,21 +24,24 @@ pub(crate) struct Inspect {
 
 impl Inspect {
     pub(crate) fn run(self, watch: &Watch) -> Result<String> {
-        let graph = self.input.load(watch)?;
+        let source = self.input.find()?;
+        let in_edges = source.as_ref().is_some_and(formats::parton::has_in_edges);
+        let graph = self.input.load_from(source.as_ref(), watch)?;
         let summary = Summary::of(&graph);
         Ok(if self.json {
-            format!("{:#}\n", as_json(&graph, &summary))
+            format!("{:#}\n", as_json(&graph, &summary, in_edges))
         } else {
-            as_text(&self.input.graph, &graph, &summary)
+            as_text(&self.input.graph, &graph, &summary, in_edges)
         })
     }
 }
 
-fn as_json(graph: &Graph, summary: &Summary) -> Value {
+fn as_json(graph: &Graph, summary: &Summary, in_edges: bool) -> Value {
     let (min, max) = summary.weight_range.unzip();
     json!({
         "vertices": summary.vertices,
         "edges": summary.edges,
+        "in_edges": in_edges,
         "directed": graph.direction == Direction::Directed,
         "weights": { "type": summary.weight_kind.name(), "min": min, "max": max },
         "self_loops": summary.self_loops,
@@ -78,7 +82,7 @@ fn degrees_as_json(ids: &Ids, degrees: &Degrees) -> Value {
     })
 }
 
-fn as_text(name: &str, graph: &Graph, summary: &Summary) -> String {
+fn as_text(name: &str, graph: &Graph, summary: &Summary, in_edges: bool) -> String {
     let directed = match graph.direction {
         Direction::Directed => "directed",
         Direction::Undirected => "undirected: each is counted in both directions",
@@ -100,6 +104,7 @@ fn as_text(name: &str, graph: &Graph, summary: &Summary) -> String {
             ),
         ),
         ("edges", format!("{} ({directed})", show::count(summary.edges))),
+        ("in-edges", if in_edges { "stored, too" } else { "not stored" }.into()),
         ("weights", weights),
         ("self-loops", show::count(summary.self_loops)),
         ("duplicates", show::count(summary.duplicates)),

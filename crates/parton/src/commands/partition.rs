@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use clap::Args;
 use parton::partition::quality::Quality;
-use parton::partition::{Partition as Part, Plan, policies};
+use parton::partition::{Order, Partition as Part, Plan, policies};
 use serde_json::{Value, json};
 
 use crate::exit::Failure;
@@ -55,6 +55,19 @@ pub(crate) struct Cutting {
     /// Out-degree above which hvc and ginger spread a vertex's edges
     #[arg(long, value_name = "DEGREE", default_value_t = Plan::THRESHOLD)]
     threshold: usize,
+
+    /// How a host numbers its vertices: as they are, or those with most edges first, which takes
+    /// longer and brings what is needed most often together
+    #[arg(long, value_name = "original|degree", default_value = "original", value_parser = parse_order)]
+    order: Order,
+}
+
+fn parse_order(text: &str) -> Result<Order, String> {
+    match text {
+        "original" => Ok(Order::Original),
+        "degree" => Ok(Order::Degree),
+        _ => Err("expected original or degree".into()),
+    }
 }
 
 impl Cutting {
@@ -64,6 +77,7 @@ impl Cutting {
             policy: policy.into(),
             host_weights: self.host_weights.clone(),
             threshold: self.threshold,
+            order: self.order,
         }
     }
 

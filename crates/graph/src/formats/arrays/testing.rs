@@ -42,11 +42,19 @@ pub(in crate::formats) fn written(
     graph: &Graph,
     version: Option<u32>,
 ) -> Result<Vec<u8>> {
+    written_as(format, graph, &WriteOptions { version, ..WriteOptions::default() })
+}
+
+/// The file that a format makes of a graph when it is told how.
+pub(in crate::formats) fn written_as(
+    format: &dyn Format,
+    graph: &Graph,
+    options: &WriteOptions<'_>,
+) -> Result<Vec<u8>> {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("graph");
     let mut out = Output::create(&path)?;
-    let options = WriteOptions { version, ..WriteOptions::default() };
-    format.writer().expect("a format that is written").write(graph, &mut out, &options)?;
+    format.writer().expect("a format that is written").write(graph, &mut out, options)?;
     out.commit()?;
     Ok(std::fs::read(&path).expect("the file just written"))
 }

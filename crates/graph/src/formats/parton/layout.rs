@@ -26,6 +26,8 @@ pub(super) const VERSION: u32 = 1;
 pub(super) const UNDIRECTED: u32 = 1;
 /// The targets of every vertex ascend.
 pub(super) const SORTED: u32 = 2;
+/// The edges are there a second time, by where they lead.
+pub(super) const BOTH_WAYS: u32 = 4;
 /// How many bytes one checksum covers.
 pub(super) const BLOCK_BYTES: usize = 1 << 20;
 
@@ -72,7 +74,26 @@ pub(super) enum Kind {
     Ids = 4,
     NameEnds = 5,
     NameBytes = 6,
+    InOffsets = 7,
+    Sources = 8,
+    InWeights = 9,
 }
+
+/// The sections of one way to list the edges: by source, or by destination.
+#[derive(Clone, Copy)]
+pub(super) struct Way {
+    pub(super) offsets: Kind,
+    /// The other end of each edge.
+    pub(super) ends: Kind,
+    pub(super) weights: Kind,
+}
+
+/// Edges by source.
+pub(super) const OUT: Way =
+    Way { offsets: Kind::Offsets, ends: Kind::Targets, weights: Kind::Weights };
+/// Edges by destination.
+pub(super) const IN: Way =
+    Way { offsets: Kind::InOffsets, ends: Kind::Sources, weights: Kind::InWeights };
 
 /// One entry of the section table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
@@ -99,6 +120,11 @@ impl Header {
         }
     }
 
+    /// Whether in-edges are kept, too.
+    pub(super) fn has_in_edges(&self) -> bool {
+        self.flags & BOTH_WAYS != 0
+    }
+
     pub(super) fn weight_kind(&self) -> Option<WeightKind> {
         WeightKind::ALL.get(usize::from(self.weight_kind)).copied()
     }
@@ -115,13 +141,14 @@ impl Header {
 
     /// The sections and the length of the file they make, or `None` when no file is that long.
     pub(super) fn sections(&self) -> Option<(Vec<Section>, u64)> {
-        // 128 bits: three 64-bit counts times at most 8 bytes cannot overflow.
+        // 128 bits: a few 64-bit counts times at most 8 bytes cannot overflow.
         let (vertices, edges) = (u128::from(self.vertices), u128::from(self.edges));
-        let mut wanted = vec![(Kind::Offsets, 8, vertices + 1), (Kind::Targets, 4, edges)];
-        let weight_bytes = self.weight_kind()?.bytes();
-        if weight_bytes > 0 {
-            wanted.push((Kind::Weights, weight_bytes as u32, edges));
-        }
+        let weight_bytes = self.weight_kind()?.bytes() as u32;
+        let way = |way: Way| {
+            let weights = (weight_bytes > 0).then_some((way.weights, weight_bytes, edges));
+            [(way.offsets, 8, vertices + 1), (way.ends, 4, edges)].into_iter().chain(weights)
+        };
+        let mut wanted: Vec<_> = way(OUT).collect();
         match self.id_kind()? {
             IdKind::Range => {}
             IdKind::Integers => wanted.push((Kind::Ids, 8, vertices)),
@@ -129,6 +156,9 @@ impl Header {
                 wanted.push((Kind::NameEnds, 8, vertices));
                 wanted.push((Kind::NameBytes, 1, u128::from(self.id_detail)));
             }
+        }
+        if self.has_in_edges() {
+            wanted.extend(way(IN));
         }
         let bytes = |&(_, size, count): &(Kind, u32, u128)| u128::from(size) * count;
         let blocks = wanted.iter().map(|w| bytes(w).div_ceil(BLOCK_BYTES as u128)).sum::<u128>();
@@ -165,8 +195,11 @@ impl Contents {
         let newer = |at: u64, what: String| {
             bytes.error(at, format!("{what}: the file was made by a newer Parton"))
         };
-        if header.flags & !(UNDIRECTED | SORTED) != 0 {
+        if header.flags & !(UNDIRECTED | SORTED | BOTH_WAYS) != 0 {
             return Err(newer(12, format!("unknown flags {:#x}", header.flags)));
+        }
+        if header.has_in_edges() && header.direction() == Direction::Undirected {
+            return Err(bytes.error(12, "in-edges of an undirected graph, which are its out-edges"));
         }
         let weight_kind = header
             .weight_kind()
@@ -203,6 +236,12 @@ impl Contents {
         };
         let checksums = read_tables(bytes, &header, &sections)?;
         Ok(Contents { header, weight_kind, id_kind, sections, checksums })
+    }
+
+    /// Bytes that a graph is made of, which has no in-edges.
+    pub(super) fn graph_bytes(&self) -> u64 {
+        let in_edges = |s: &&Section| s.kind >= Kind::InOffsets as u32;
+        self.header.file_bytes - self.sections.iter().filter(in_edges).map(|s| s.bytes).sum::<u64>()
     }
 
     /// A section of this file and the checksums of its blocks.

@@ -2,14 +2,18 @@
 //! opening a file is mapping it.
 //!
 //! ```text
-//! header 64 B │ section table │ block checksums │ offsets │ targets │ weights │ ids, or names
-//!             └─────── what `open` reads ───────┘└──── mapped; what `verify` sweeps ─────────┘
+//! header 64 B │ section table │ block checksums │ offsets │ targets │ weights │ ids │ in-edges
+//! └──────────── what `open` reads ──────────────┘└──── mapped; what `verify` sweeps ─────────┘
 //! ```
 //!
 //! [`open`] costs milliseconds whatever the size: it checks the header, the tables and every count
 //! against the length of the file, and touches no data. [`verify`] sweeps the data once, checking
 //! each block's checksum and, while the block is in cache, that its numbers make a graph. Reading
-//! a file as a [`Format`] does both, so a flipped bit anywhere is an error that says where.
+//! a file as a [`Format`] does both, so a flipped bit in what it uses is an error that says where.
+//!
+//! In-edges are the out-edges of a directed graph once more, by destination. Turning a graph around
+//! takes many times longer than reading it, and who pulls along edges needs it turned around. A
+//! [`Graph`] has no place for them: rows do ([`RowFile::in_rows`]).
 
 use std::ops::Range;
 use std::path::Path;
@@ -21,18 +25,18 @@ use super::arrays::{self, Meter};
 use super::{Format, ReadOptions, Write, WriteOptions};
 use crate::buffer::Buffer;
 use crate::id_map::{Ids, Names};
-use crate::progress::{Progress, Silent};
-use crate::rows::{RowFile, RowLayout, Targets};
+use crate::progress::Silent;
+use crate::rows::{RowArrays, RowFile, RowLayout, Targets};
 use crate::save::Output;
-use crate::slices::Shares;
+use crate::slices::{Shares, edge_hash};
 use crate::source::{ByteSource, Source};
 use crate::weight::{Weight, WeightKind};
-use crate::{Adjacency, Csr, Error, Graph, LocalId, Result};
+use crate::{Adjacency, Csr, Error, Graph, LocalId, Result, with_csr};
 
 mod layout;
 mod write;
 
-use layout::{Contents, IdKind, Kind};
+use layout::{Contents, Header, IdKind, Kind, Way};
 
 /// The format.
 pub struct Parton;
@@ -47,17 +51,29 @@ pub fn open(path: impl AsRef<Path>) -> Result<Graph> {
     Loader { bytes: &bytes, contents: Contents::read(&bytes)?, meter: None }.graph(true)
 }
 
-/// Checks every byte of a file that means something: checksums, and that the numbers make a graph.
-pub fn verify(path: impl AsRef<Path>) -> Result<()> {
-    let source = Source::file(path.as_ref())?;
-    read_verified(&source.bytes()?, true, &Silent)?;
-    Ok(())
+/// Whether an input is a file that keeps in-edges, too, as far as its header tells.
+pub fn has_in_edges(source: &Source) -> bool {
+    let header = source.head().get(..size_of::<Header>());
+    let header: Option<Header> = header.map(bytemuck::pod_read_unaligned);
+    header.is_some_and(|header| header.magic == layout::MAGIC && header.has_in_edges())
 }
 
-fn read_verified(bytes: &ByteSource<'_>, weights: bool, progress: &dyn Progress) -> Result<Graph> {
-    let contents = Contents::read(bytes)?;
-    let meter = Some(Meter::start(progress, "reading", bytes.len()));
-    Loader { bytes, contents, meter }.graph(weights)
+/// Checks every byte of a file that means something: checksums, that the numbers make a graph, and
+/// that in-edges are its edges turned around.
+pub fn verify(path: impl AsRef<Path>) -> Result<()> {
+    verify_source(&Source::file(path.as_ref())?)
+}
+
+fn verify_source(source: &Source) -> Result<()> {
+    let bytes = source.bytes()?;
+    let contents = Contents::read(&bytes)?;
+    let meter = Some(Meter::start(&Silent, "reading", bytes.len()));
+    let loader = Loader { bytes: &bytes, contents, meter };
+    let graph = loader.graph(true)?;
+    if !loader.contents.header.has_in_edges() {
+        return Ok(());
+    }
+    with_csr!(&graph.adjacency, csr => loader.verify_in_edges(csr))
 }
 
 impl Format for Parton {
@@ -75,7 +91,10 @@ impl Format for Parton {
 
     fn read(&self, source: &Source, options: &ReadOptions<'_>) -> Result<Graph> {
         let weights = options.weights && options.weight_kind != Some(WeightKind::None);
-        read_verified(&source.bytes()?, weights, options.progress)
+        let bytes = source.bytes()?;
+        let contents = Contents::read(&bytes)?;
+        let meter = Meter::start(options.progress, "reading", contents.graph_bytes());
+        Loader { bytes: &bytes, contents, meter: Some(meter) }.graph(weights)
     }
 
     fn shares(&self, source: Source, _: &ReadOptions<'_>) -> Result<Shares> {
@@ -84,13 +103,17 @@ impl Format for Parton {
         let contents = Contents::read(&bytes)?;
         let at = |kind| contents.section(kind).0.at;
         let weighted = contents.weight_kind != WeightKind::None;
+        let arrays = |way: Way| RowArrays {
+            ends_at: at(way.offsets) + 8,
+            targets_at: at(way.ends),
+            weights_at: if weighted { at(way.weights) } else { 0 },
+        };
         let layout = RowLayout {
             vertices: contents.header.vertices,
             edges: contents.header.edges,
-            ends_at: at(Kind::Offsets) + 8,
-            targets_at: at(Kind::Targets),
+            out_edges: arrays(layout::OUT),
+            in_edges: contents.header.has_in_edges().then(|| arrays(layout::IN)),
             targets: Targets::U32,
-            weights_at: if weighted { at(Kind::Weights) } else { 0 },
             weight_kind: contents.weight_kind,
             direction: contents.header.direction(),
         };
@@ -106,6 +129,10 @@ impl Format for Parton {
 impl Write for Parton {
     fn numbering(&self, _: usize) -> Option<Ids> {
         None
+    }
+
+    fn keeps_in_edges(&self) -> bool {
+        true
     }
 
     fn write(&self, graph: &Graph, out: &mut Output, options: &WriteOptions<'_>) -> Result<()> {
@@ -125,10 +152,10 @@ impl Loader<'_> {
         let header = &self.contents.header;
         let kind = if weights { self.contents.weight_kind } else { WeightKind::None };
         let adjacency: Adjacency = match kind {
-            WeightKind::None => self.csr::<()>()?.into(),
-            WeightKind::U32 => self.csr::<u32>()?.into(),
-            WeightKind::F32 => self.csr::<f32>()?.into(),
-            WeightKind::F64 => self.csr::<f64>()?.into(),
+            WeightKind::None => self.csr::<()>(layout::OUT)?.into(),
+            WeightKind::U32 => self.csr::<u32>(layout::OUT)?.into(),
+            WeightKind::F32 => self.csr::<f32>(layout::OUT)?.into(),
+            WeightKind::F64 => self.csr::<f64>(layout::OUT)?.into(),
         };
         let ids = self.ids()?;
         let direction = header.direction();
@@ -137,32 +164,54 @@ impl Loader<'_> {
         Ok(Graph { adjacency, ids, direction, read_as })
     }
 
-    fn csr<W: Weight>(&self) -> Result<Csr<W>> {
+    fn csr<W: Weight>(&self, way: Way) -> Result<Csr<W>> {
         let (vertices, edges) =
             (self.contents.header.vertices as usize, self.contents.header.edges);
-        let offsets = self.section(Kind::Offsets, |all, range| {
+        let offsets = self.section(way.offsets, |all, range| {
             let i = arrays::find_fall(all, range)?;
             Some((i, arrays::fall_problem(i - 1, all[i - 1], all[i])))
         })?;
         // The graph's own invariants, which panic when they do not hold: checked even unverified.
         for (i, expected) in [(0, 0), (vertices, edges)] {
             if offsets[i] != expected {
-                let problem = format!("offset {i} is {}, expected {expected}", offsets[i]);
-                return Err(self.error(Kind::Offsets, i, problem));
+                let problem = arrays::end_problem(i as u64, offsets[i], expected);
+                return Err(self.error(way.offsets, i, problem));
             }
         }
-        let targets = self.section(Kind::Targets, |all: &[LocalId], range| {
+        let targets = self.section(way.ends, |all: &[LocalId], range| {
             let edge = arrays::find_stray(all, range, vertices)?;
             Some((edge, arrays::stray_problem(edge as u64, all[edge], vertices)))
         })?;
         let weights = match W::KIND {
             WeightKind::None => vec![W::default(); edges as usize].into(),
-            _ => self.section(Kind::Weights, |all, range| {
+            _ => self.section(way.weights, |all, range| {
                 let edge = arrays::find_unusable(all, range)?;
                 Some((edge, arrays::unusable_problem(edge, all[edge])))
             })?,
         };
         Ok(Csr::from_parts(offsets, targets, weights))
+    }
+
+    /// Checks the in-edges of a graph with these out-edges.
+    fn verify_in_edges<W: Weight>(&self, out_edges: &Csr<W>) -> Result<()> {
+        let in_edges = self.csr::<W>(layout::IN)?;
+        let vertices = (0..in_edges.num_vertices() as u32).into_par_iter().map(LocalId);
+        let falls = |v: LocalId| {
+            let sources = in_edges.targets(v);
+            let place = sources.windows(2).position(|pair| pair[0] > pair[1])?;
+            Some((v, in_edges.edge_range(v).start + place + 1))
+        };
+        if let Some((v, edge)) = vertices.find_map_first(falls) {
+            let problem = format!("the sources of vertex {v} do not ascend");
+            return Err(self.error(Kind::Sources, edge, problem));
+        }
+        let out_sum = edge_sum(out_edges, edge_hash);
+        let in_sum = edge_sum(&in_edges, |v, end, weight| edge_hash(end, v, weight));
+        if out_sum != in_sum {
+            let problem = "not the edges of the graph turned around".into();
+            return Err(self.error(Kind::InOffsets, 0, problem));
+        }
+        Ok(())
     }
 
     fn ids(&self) -> Result<Ids> {
@@ -228,8 +277,23 @@ impl Loader<'_> {
     /// An error about one element of a section.
     fn error(&self, kind: Kind, index: usize, problem: String) -> Error {
         let section = self.contents.section(kind).0;
+        let problem = match kind {
+            Kind::InOffsets | Kind::Sources | Kind::InWeights => arrays::of_in_edges(problem),
+            _ => problem,
+        };
         self.bytes.error(section.at + u64::from(section.element_bytes) * index as u64, problem)
     }
+}
+
+/// The sum of all edges' hashes, which does not depend on their order. `hash` gets the vertex whose
+/// edge it is, the other end and the weight.
+fn edge_sum<W: Weight>(csr: &Csr<W>, hash: impl Fn(u64, u64, f64) -> u64 + Sync) -> u64 {
+    let of = |v: u32| {
+        let edges = csr.edges(LocalId(v));
+        let hashes = edges.map(|(end, w)| hash(u64::from(v), u64::from(end.0), w.to_f64()));
+        hashes.fold(0, u64::wrapping_add)
+    };
+    (0..csr.num_vertices() as u32).into_par_iter().map(of).reduce(|| 0, u64::wrapping_add)
 }
 
 fn out_of_order(vertex: usize) -> String {

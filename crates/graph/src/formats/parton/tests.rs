@@ -1,14 +1,42 @@
-//! Parton's own files: written and read back, damaged in every way, and forged.
+//! Parton's own files: written and read back, damaged in every way, and forged; with in-edges and
+//! without.
 
 use std::fs;
 
 use super::super::arrays::testing::*;
-use super::layout::Header;
 use super::*;
 use crate::Direction;
+use crate::rows::Rows;
 
 fn plain(bytes: &[u8]) -> Result<Graph> {
     read(&Parton, "x.parton", bytes, &ReadOptions::default())
+}
+
+/// The graph, if every byte of the file is in order.
+fn verified(bytes: &[u8]) -> Result<Graph> {
+    verify_source(&Source::memory("x.parton", bytes)?)?;
+    plain(bytes)
+}
+
+/// The file without in-edges.
+fn bare(graph: &Graph) -> Vec<u8> {
+    let options = WriteOptions { in_edges: false, ..WriteOptions::default() };
+    written_as(&Parton, graph, &options).unwrap()
+}
+
+/// The file, open for reading rows.
+fn row_file(bytes: &[u8]) -> RowFile {
+    let source = Source::memory("x.parton", bytes).unwrap();
+    match Parton.shares(source, &ReadOptions::default()).unwrap() {
+        Shares::Rows(file) => file,
+        Shares::Edges(_) => panic!("rows expected"),
+    }
+}
+
+/// Where a section lies.
+fn section(bytes: &[u8], kind: Kind) -> layout::Section {
+    let source = Source::memory("x.parton", bytes).unwrap();
+    Contents::read(&source.bytes().unwrap()).unwrap().section(kind).0
 }
 
 fn names(names: &[&[u8]]) -> Ids {
@@ -43,14 +71,96 @@ fn small() -> Graph {
 
 #[test]
 fn round_trips() {
-    for graph in all_samples() {
-        let bytes = written(&Parton, &graph, None).unwrap();
-        assert_same(&plain(&bytes).unwrap(), &graph);
+    let both_ways = |graph| [written(&Parton, graph, None).unwrap(), bare(graph)];
+    let samples = all_samples();
+    for (graph, bytes) in samples.iter().flat_map(|g| both_ways(g).map(|bytes| (g, bytes))) {
+        assert_same(&verified(&bytes).unwrap(), graph);
         let mapped = read_file(&Parton, "x.parton", &bytes, &ReadOptions::default()).unwrap();
-        assert_same(&mapped, &graph);
+        assert_same(&mapped, graph);
         let packed = zstd::encode_all(&bytes[..], 1).unwrap();
-        assert_same(&plain(&packed).unwrap(), &graph);
+        assert_same(&plain(&packed).unwrap(), graph);
     }
+}
+
+#[test]
+fn in_edges_are_kept_of_directed_graphs() {
+    for graph in all_samples() {
+        let turned: Adjacency = crate::with_csr!(&graph.adjacency, csr => csr.transposed().into());
+        let all = 0..graph.num_vertices() as u64;
+        let directed = graph.direction == Direction::Directed;
+        for (bytes, kept) in
+            [(written(&Parton, &graph, None).unwrap(), directed), (bare(&graph), false)]
+        {
+            let in_rows = row_file(&bytes).in_rows(all.clone()).unwrap();
+            let expected = Rows { first: 0, adjacency: turned.clone() };
+            assert_eq!(in_rows, kept.then_some(expected));
+            assert_eq!(has_in_edges(&Source::memory("x", &bytes[..]).unwrap()), kept);
+        }
+    }
+    for other in [&b""[..], b"1 2", &layout::MAGIC, &[4; 64]] {
+        assert!(!has_in_edges(&Source::memory("x", other).unwrap()));
+    }
+}
+
+#[test]
+fn rows_of_any_range_are_those_of_the_graph() {
+    let graph = several_pieces();
+    let Adjacency::Unweighted(out_edges) = &graph.adjacency else { panic!("no weights") };
+    let in_edges = out_edges.transposed();
+    let file = row_file(&written(&Parton, &graph, None).unwrap());
+    for range in [0..300_000, 0..0, 300_000..300_000, 0..7, 1..299_999, 299_992..299_999] {
+        let same = |rows: Rows, expected: &Csr<()>| {
+            let Adjacency::Unweighted(found) = &rows.adjacency else { panic!("no weights") };
+            assert_eq!(rows.vertices(), range);
+            for (row, v) in range.clone().enumerate() {
+                let expected = expected.targets(LocalId(v as u32));
+                assert_eq!(found.targets(LocalId(row as u32)), expected, "{range:?}, {v}");
+            }
+        };
+        same(file.rows(range.clone()).unwrap(), out_edges);
+        same(file.in_rows(range.clone()).unwrap().unwrap(), &in_edges);
+    }
+}
+
+#[test]
+fn rows_report_the_first_culprit() {
+    let sound = written(&Parton, &several_pieces(), None).unwrap();
+    let all = 0..300_000;
+    let with = |kind, changes: &[(u64, u64)]| {
+        let mut bytes = sound.clone();
+        let section = section(&sound, kind);
+        let size = section.element_bytes as usize;
+        for &(element, value) in changes {
+            let at = section.at as usize + element as usize * size;
+            bytes[at..at + size].copy_from_slice(&value.to_le_bytes()[..size]);
+        }
+        (row_file(&bytes), section)
+    };
+    let refused = |message: String, at: u64, expected: &str| {
+        assert!(message.contains(&format!("at byte {at}: {expected}")), "{message}");
+    };
+    // Both far apart, so that two threads find them; and too large before too small.
+    for (kind, way) in [(Kind::Targets, ""), (Kind::Sources, "in-edges: ")] {
+        let (file, section) = with(kind, &[(690_000, 300_000), (1000, 300_000)]);
+        let result = match way {
+            "" => file.rows(all.clone()).map(Some),
+            _ => file.in_rows(all.clone()),
+        };
+        let message = result.unwrap_err().to_string();
+        refused(message, section.at + 4000, &format!("{way}edge 1000 leads to vertex 300000, but"));
+    }
+    let (file, section) = with(Kind::Offsets, &[(290_000, 0), (1000, 1 << 40)]);
+    let message = file.rows(all.clone()).unwrap_err().to_string();
+    refused(message, section.at + 8000, "the edges of vertex 999 start at edge ");
+    let (file, section) = with(Kind::Offsets, &[(300_000, 5)]);
+    let message = file.rows(all.clone()).unwrap_err().to_string();
+    refused(message, section.at + 8 * 300_000, "offset 300000 is 5, expected 700001");
+    let (file, section) = with(Kind::InOffsets, &[(2000, 0)]);
+    let message = file.in_rows(all.clone()).unwrap_err().to_string();
+    refused(message, section.at + 8 * 2000, "in-edges: the edges of vertex 1999 start at edge ");
+    file.rows(all.clone()).unwrap();
+    file.in_rows(2000..300_000).unwrap();
+    assert!(file.in_rows(1990..2000).is_err());
 }
 
 #[test]
@@ -63,9 +173,8 @@ fn opening_does_not_look_at_data_and_verifying_does() {
     assert_same(&open(&path).unwrap(), &graph);
     verify(&path).unwrap();
 
-    // The third block of targets; the first sections are tables and offsets, 8 × 300 001 bytes.
-    let targets = open(&path).unwrap().adjacency.all_targets().to_vec();
-    let at = bytes.len() - 4 * targets.len() + 2 * layout::BLOCK_BYTES;
+    // The third block of targets.
+    let at = section(&bytes, Kind::Targets).at as usize + 2 * layout::BLOCK_BYTES;
     bytes[at + 123] ^= 1;
     fs::write(&path, &bytes).unwrap();
     assert_eq!(open(&path).unwrap().num_edges(), graph.num_edges());
@@ -82,16 +191,17 @@ fn opening_does_not_look_at_data_and_verifying_does() {
 
 #[test]
 fn every_truncation_is_an_error() {
-    let bytes = written(&Parton, &small(), None).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("cut.parton");
-    for cut in truncations(&bytes) {
-        assert!(plain(cut).is_err(), "{} of {} bytes", cut.len(), bytes.len());
-        fs::write(&path, cut).unwrap();
-        assert!(open(&path).is_err(), "{} of {} bytes", cut.len(), bytes.len());
+    for bytes in [written(&Parton, &small(), None).unwrap(), bare(&small())] {
+        for cut in truncations(&bytes) {
+            assert!(plain(cut).is_err(), "{} of {} bytes", cut.len(), bytes.len());
+            fs::write(&path, cut).unwrap();
+            assert!(open(&path).is_err(), "{} of {} bytes", cut.len(), bytes.len());
+        }
+        let longer = [&bytes[..], &[0]].concat();
+        assert!(message(plain(&longer)).contains("but the file has"));
     }
-    let longer = [&bytes[..], &[0]].concat();
-    assert!(message(plain(&longer)).contains("but the file has"));
 }
 
 #[test]
@@ -110,8 +220,16 @@ fn every_flip_is_an_error_or_in_padding() {
             let at_section = |s: &layout::Section| (s.at..s.at + s.bytes).contains(&(at as u64));
             at < tables_end || contents.sections.iter().any(at_section)
         };
+        let in_edges_at = if contents.header.has_in_edges() {
+            contents.section(Kind::InOffsets).0.at
+        } else {
+            u64::MAX
+        };
         for (at, flipped) in flips(&bytes) {
-            match plain(&flipped) {
+            if at as u64 >= in_edges_at {
+                assert_same(&plain(&flipped).expect("a graph has no in-edges"), &graph);
+            }
+            match verified(&flipped) {
                 Ok(found) => {
                     assert!(!is_data(at), "byte {at}");
                     assert_same(&found, &graph);
@@ -137,7 +255,7 @@ fn what_is_unknown_was_made_by_a_newer_parton() {
     let changes: [fn(&mut Header); 6] = [
         |header| header.version = 2,
         |header| header.version = 0,
-        |header| header.flags = 4,
+        |header| header.flags = 8,
         |header| header.weight_kind = 4,
         |header| header.id_kind = 3,
         |header| header.reserved[5] = 1,
@@ -211,6 +329,45 @@ fn numbers_that_make_no_graph_are_errors_despite_checksums() {
         bytes[sections[2].at as usize..][..8].copy_from_slice(&f64::INFINITY.to_le_bytes());
     });
     assert!(message(plain(&infinite)).contains("the weight of edge 0 is inf"));
+}
+
+#[test]
+fn in_edges_that_are_not_the_edges_turned_around_are_errors_despite_checksums() {
+    // In-edges: none of 0, of 1 from 2 with weight 9, of 2 from 0 and from 1 with 7 and 8.
+    let csr = Csr::from_edges(3, &[(0, 2, 7u32), (1, 2, 8), (2, 1, 9)]);
+    let graph = Graph::dense(csr, "");
+    let set = |section: usize, changes: &[(usize, u8)]| {
+        rewritten(&graph, |bytes, sections| {
+            let section = sections[section];
+            for &(element, value) in changes {
+                bytes[section.at as usize + element * section.element_bytes as usize] = value;
+            }
+        })
+    };
+    assert_same(&verified(&set(3, &[])).unwrap(), &graph);
+    let turned = "in-edges: not the edges of the graph turned around";
+    let cases = [
+        (set(3, &[(0, 1), (1, 1)]), "in-edges: offset 0 is 1, expected 0"),
+        (set(3, &[(3, 2)]), "in-edges: offset 3 is 2, expected 3"),
+        (set(3, &[(1, 2)]), "in-edges: the edges of vertex 1 start at edge 2, but end at edge 1"),
+        (set(3, &[(1, 1)]), turned),
+        (set(4, &[(2, 3)]), "in-edges: edge 2 leads to vertex 3, but there are 3 vertices"),
+        (set(4, &[(1, 1), (2, 0)]), "in-edges: the sources of vertex 2 do not ascend"),
+        (set(4, &[(0, 0)]), turned),
+        (set(4, &[(2, 0)]), turned),
+        (set(5, &[(0, 8)]), turned),
+        (set(5, &[(1, 8), (2, 7)]), turned),
+    ];
+    for (bytes, expected) in cases {
+        let message = message(verified(&bytes));
+        assert!(message.contains(expected), "{message}");
+        assert_same(&plain(&bytes).unwrap(), &graph);
+    }
+    let undirected = message(plain(&forged(|header| header.flags |= layout::UNDIRECTED)));
+    assert!(undirected.contains("at byte 12: in-edges of an undirected graph"), "{undirected}");
+    // Said to be there, or not: the length of the file tells.
+    let hidden = message(plain(&forged(|header| header.flags &= !layout::BOTH_WAYS)));
+    assert!(hidden.contains("do not make"), "{hidden}");
 }
 
 #[test]

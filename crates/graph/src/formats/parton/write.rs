@@ -1,5 +1,6 @@
 //! Writing `.parton`: everything is in memory, so all positions and checksums are known before
-//! the first byte goes out, and the file can be packed on the way.
+//! the first byte goes out, and the file can be packed on the way. In-edges, which no graph has,
+//! are made for it.
 
 use bytemuck::Zeroable;
 use rayon::prelude::*;
@@ -9,7 +10,9 @@ use super::{out_of_order, unordered_name};
 use crate::formats::WriteOptions;
 use crate::formats::arrays::{self, Meter};
 use crate::save::Output;
-use crate::{Csr, Direction, Error, Graph, Ids, LocalId, Result, Weight, with_csr};
+use crate::{
+    Adjacency, Csr, Direction, Error, Graph, Ids, LocalId, Result, Weight, WeightKind, with_csr,
+};
 
 pub(super) fn write(graph: &Graph, out: &mut Output, options: &WriteOptions<'_>) -> Result<()> {
     if let Some(version) = options.version.filter(|&version| version != layout::VERSION) {
@@ -27,10 +30,13 @@ pub(super) fn write(graph: &Graph, out: &mut Output, options: &WriteOptions<'_>)
             (IdKind::Names, bytes.len() as u64, vec![arrays::raw(names.ends()), bytes])
         }
     };
+    let turned = options.in_edges && graph.direction == Direction::Directed;
+    let in_edges: Option<Adjacency> =
+        turned.then(|| with_csr!(&graph.adjacency, csr => csr.transposed().into()));
     let mut header = Header {
         magic: layout::MAGIC,
         version: layout::VERSION,
-        flags: flags(graph),
+        flags: flags(graph) | if in_edges.is_some() { layout::BOTH_WAYS } else { 0 },
         weight_kind: graph.adjacency.weight_kind() as u8,
         id_kind: id_kind as u8,
         vertices: graph.num_vertices() as u64,
@@ -39,12 +45,9 @@ pub(super) fn write(graph: &Graph, out: &mut Output, options: &WriteOptions<'_>)
         ..Header::zeroed()
     };
     let (sections, file_bytes) = header.sections().expect("what is in memory fits a file");
-    let weights = with_csr!(&graph.adjacency, csr => arrays::raw(csr.all_weights()));
-    let mut data =
-        vec![arrays::raw(graph.adjacency.offsets()), arrays::raw(graph.adjacency.all_targets())];
-    // A section without elements is written, one without a type is not.
-    data.extend((header.weight_kind != 0).then_some(weights));
+    let mut data = arrays_of(&graph.adjacency);
     data.extend(id_arrays);
+    data.extend(in_edges.iter().flat_map(arrays_of));
 
     let checksum = |array: &[u8]| -> Vec<u32> {
         array.par_chunks(layout::BLOCK_BYTES).map(crc32fast::hash).collect()
@@ -68,6 +71,15 @@ pub(super) fn write(graph: &Graph, out: &mut Output, options: &WriteOptions<'_>)
         written = section.at + section.bytes;
     }
     Ok(())
+}
+
+/// The arrays of one way to list the edges.
+fn arrays_of(adjacency: &Adjacency) -> Vec<&[u8]> {
+    let weights = with_csr!(adjacency, csr => arrays::raw(csr.all_weights()));
+    let mut data = vec![arrays::raw(adjacency.offsets()), arrays::raw(adjacency.all_targets())];
+    // A section without elements is written, one without a type is not.
+    data.extend((adjacency.weight_kind() != WeightKind::None).then_some(weights));
+    data
 }
 
 /// Refuses what could be written but not read again.
