@@ -26,7 +26,9 @@ pub(crate) fn install() -> bool {
             return true;
         }
     }
-    eprintln!("tests run under two MPIs, side by side as Debian and Ubuntu install them: {install}");
+    eprintln!(
+        "tests run under two MPIs, side by side as Debian and Ubuntu install them: {install}"
+    );
     false
 }
 
@@ -36,5 +38,7 @@ fn runs(program: &str) -> bool {
 
 fn is_root() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    status.lines().any(|line| line.starts_with("Uid:") && line.split_whitespace().nth(2) == Some("0"))
+    status
+        .lines()
+        .any(|line| line.starts_with("Uid:") && line.split_whitespace().nth(2) == Some("0"))
 }

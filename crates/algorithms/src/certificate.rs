@@ -131,15 +131,20 @@ impl<P: Relaxation> Engine for Proof<'_, P> {
     fn compute(&mut self) -> u64 {
         let mut edges = 0;
         while !self.frontier.is_empty() {
-            edges += self.frontier.iter().map(|&vertex| self.ways.rows().degree(vertex)).sum::<u64>();
+            edges +=
+                self.frontier.iter().map(|&vertex| self.ways.rows().degree(vertex)).sum::<u64>();
             self.frontier.par_iter().for_each(|&vertex| {
                 let label = self.labels.get(vertex);
-                self.ways.rows().each(vertex, |_| (), |target, weight| {
-                    let tight = self.program.relax(label, weight) == self.labels.get(target);
-                    if tight && self.grounded.fold(target, 1) {
-                        self.grounded.touch(target);
-                    }
-                });
+                self.ways.rows().each(
+                    vertex,
+                    |_| (),
+                    |target, weight| {
+                        let tight = self.program.relax(label, weight) == self.labels.get(target);
+                        if tight && self.grounded.fold(target, 1) {
+                            self.grounded.touch(target);
+                        }
+                    },
+                );
             });
             self.is_active();
         }

@@ -242,7 +242,9 @@ impl Algorithm for PageRank {
         let precision = if single { "single" } else { "double" };
         let (engine, why) = job.engine(self, Kind::Pull, || {
             let degree = job.average_degree();
-            format!("all vertices tell in all rounds, average degree {degree:.1}, {precision} precision")
+            format!(
+                "all vertices tell in all rounds, average degree {degree:.1}, {precision} precision"
+            )
         })?;
         let ranked = match single {
             true => rank::<f32>(job, engine, None, limits)?,

@@ -244,7 +244,8 @@ fn suitable(job: &mut Job<'_, '_>) -> Result<Suitable> {
     let (engine, why) = if kind == WeightKind::None {
         (Kind::Frontier, format!("without weights, average degree {degree:.1}: level by level"))
     } else {
-        let why = format!("mean weight {mean:.3}, average degree {degree:.1}: buckets {width:.3} wide");
+        let why =
+            format!("mean weight {mean:.3}, average degree {degree:.1}: buckets {width:.3} wide");
         (Kind::Delta, why)
     };
     Ok(Suitable { types, delta: Delta::new(width), engine, why })

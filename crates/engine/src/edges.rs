@@ -121,12 +121,7 @@ impl<'v, W: Weight> Rows<'v, W> {
     /// Calls `visit` with each of a vertex's edges: the other end and the weight; and before with
     /// `soon` those ends that come somewhat later.
     #[inline(always)]
-    pub fn each(
-        self,
-        vertex: LocalId,
-        soon: impl FnMut(LocalId),
-        visit: impl FnMut(LocalId, W),
-    ) {
+    pub fn each(self, vertex: LocalId, soon: impl FnMut(LocalId), visit: impl FnMut(LocalId, W)) {
         let row = self.offsets.row(vertex);
         let end = row.end;
         self.walk(row, WITHIN, end, soon, visit);

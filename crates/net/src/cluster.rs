@@ -93,13 +93,8 @@ impl Cluster {
 
     /// How long hosts wait for a silent peer; see [`Net::set_patience`].
     pub fn patience(mut self, patience: Duration) -> Self {
-        self.set_patience(patience);
-        self
-    }
-
-    /// Changes how long hosts wait for a silent peer from the next launch on.
-    pub fn set_patience(&mut self, patience: Duration) {
         self.patience = patience;
+        self
     }
 
     /// Number of hosts.

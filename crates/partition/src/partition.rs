@@ -3,9 +3,7 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use parton_graph::{
-    Adjacency, Buffer, Csr, GlobalId, LocalId, OriginalId, Weight, huge, with_csr,
-};
+use parton_graph::{Adjacency, Buffer, Csr, GlobalId, LocalId, OriginalId, Weight, huge, with_csr};
 use parton_net::{HostId, Net};
 use rayon::prelude::*;
 
@@ -176,15 +174,8 @@ impl Partition {
         let sizes = (u64::from(vertices), adjacency.num_edges());
         let masters = MasterParts::unsorted(vertices);
         let routes = vec![Routes::default()];
-        let mut partition = Self::from_parts(
-            net.host(),
-            sizes,
-            masters,
-            globals,
-            adjacency,
-            routes,
-            originals,
-        );
+        let mut partition =
+            Self::from_parts(net.host(), sizes, masters, globals, adjacency, routes, originals);
         partition.symmetric = input.is_symmetric();
         partition.note = note;
         partition.peak_bytes = partition.bytes().max(share.peak_bytes);

@@ -14,7 +14,9 @@ use crate::team::Place;
 const SIGNALLED: i32 = 128;
 
 /// A launcher ends all ranks as soon as one has died. They should know which before they go.
-const NEWS_OF_LOSS: Duration = Duration::from_millis(600);
+const NEWS_OF_LOSS: Duration = Duration::from_millis(300);
+/// If none has, all were told to end, and none should take the others' end for a loss.
+const ALL_TOLD: Duration = Duration::from_millis(200);
 
 /// Makes interrupts and requests to end take temporary files along.
 pub(crate) fn end_cleanly(place: Arc<Place>, spread: bool) -> io::Result<()> {
@@ -24,6 +26,10 @@ pub(crate) fn end_cleanly(place: Arc<Place>, spread: bool) -> io::Result<()> {
             let _abandoned = save::abandon();
             if spread && signal == SIGTERM {
                 std::thread::sleep(NEWS_OF_LOSS);
+                if place.ending().is_none() {
+                    place.ignore_losses();
+                    std::thread::sleep(ALL_TOLD);
+                }
             }
             let code = place.ending().map_or(SIGNALLED + signal, i32::from);
             // Not by way of handlers and destructors: other threads are in the midst of work.

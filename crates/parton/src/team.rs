@@ -64,6 +64,11 @@ impl Place {
         self.ending.store(u64::from(code) + 1, Ordering::Release);
     }
 
+    /// From now on it does not matter who is lost: all ranks end because they were told to.
+    pub(crate) fn ignore_losses(&self) {
+        self.lost.store(true, Ordering::Release);
+    }
+
     /// The first round begins.
     pub(crate) fn rounds_begin(&self) {
         self.stage.store(ROUNDS, Ordering::Relaxed);
@@ -118,8 +123,8 @@ impl Team {
         };
         let (lost, me) = (place.clone(), launcher.rank());
         let on_loss = move |loss: Loss| {
-            lost.end_with(HOST_LOST);
             if !lost.lost.swap(true, Ordering::AcqRel) {
+                lost.end_with(HOST_LOST);
                 let lost = lost.clone();
                 // Not here: other ranks listen to the thread that calls this.
                 std::thread::spawn(move || lost.end_after(&loss, me));
@@ -131,7 +136,7 @@ impl Team {
             0 => Failure::usage(error.to_string()),
             _ => Failure::usage("").silenced(),
         };
-        let cluster = cluster.map_err(|error| refuse(&error))?;
+        let cluster = cluster.map_err(|error| refuse(&error))?.patience(job::PATIENCE);
         Ok(Team { ranks: Some(Ranks { cluster, launcher }), place })
     }
 
@@ -227,7 +232,6 @@ impl Team {
             return Ok(job::cluster(hosts, threads).launch(closure)?);
         };
         ranks.cluster.set_threads_per_host(threads);
-        ranks.cluster.set_patience(job::PATIENCE);
         let outcome = ranks.cluster.launch(closure).map_err(Failure::from);
         self.together(outcome)
     }

@@ -187,6 +187,24 @@ fn wrong_launches_are_told_in_one_sentence() {
 }
 
 #[test]
+fn what_cannot_be_read_in_shares_is_said() {
+    let folder = folder();
+    let path = folder.path();
+    let packed = parton(path, &["generate", "rmat:8", "edges.txt.gz"]);
+    assert!(packed.status.success(), "{}", text(&packed.stderr));
+    let [open_mpi, mpich] = launchers::ALL;
+    let ended = run(open_mpi, 2, path, &["run", "bfs", "edges.txt.gz", "--verify"]);
+    assert!(ended.status.success(), "{ended:?}");
+    assert!(ended.stderr.contains("packed text cannot be split"), "{ended:?}");
+    assert!(ended.stderr.contains("convert it to .parton"), "{ended:?}");
+    let ended = run(mpich, 2, path, &["run", "bfs", "edges.txt.gz", "--undirected", "--verify"]);
+    assert!(
+        ended.status.success() && ended.stderr.contains("every rank reads the whole"),
+        "{ended:?}"
+    );
+}
+
+#[test]
 fn one_rank_is_a_process_like_any_other() {
     for mpi in launchers::ALL {
         let ended = run(mpi, 1, folder().path(), &["run", "bfs", "rmat:6", "--hosts", "2"]);

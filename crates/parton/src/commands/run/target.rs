@@ -37,21 +37,19 @@ impl Target {
             return Ok(Target { path: path.into(), format, is_folder, is_new: false });
         }
         let format = output::by_ending(path).or_else(|_| output::by_ending(Path::new(USUAL)))?;
-        let failed = |e| Error::io(path, "write", e);
-        let is_new = !path.exists();
-        std::fs::create_dir_all(path).map_err(failed)?;
-        for entry in std::fs::read_dir(path).map_err(failed)? {
-            let name = entry.map_err(failed)?.file_name();
-            // Another rank may be trying whether it can write here.
-            if !name.as_encoded_bytes().starts_with(b".parton-") {
+        let mut target = Target { path: path.into(), format, is_folder, is_new: false };
+        // One process makes the folder; the others find it when they have something to put in.
+        if team.speaks() {
+            let failed = |e| Error::io(path, "write", e);
+            target.is_new = !path.exists();
+            std::fs::create_dir_all(path).map_err(failed)?;
+            if std::fs::read_dir(path).map_err(failed)?.next().is_some() {
                 let path = path.display();
-                return Err(Failure::usage(format!(
-                    "{path}: there are files in this folder; give a new name"
-                )));
+                let problem = "there are files in this folder; give a new name";
+                return Err(Failure::usage(format!("{path}: {problem}")));
             }
+            Output::check(target.part(HostId(0)))?;
         }
-        let target = Target { path: path.into(), format, is_folder, is_new };
-        Output::check(target.part(HostId(0)))?;
         Ok(target)
     }
 
@@ -92,6 +90,10 @@ impl Target {
             }
         };
         let mut sealed = Vec::new();
+        if self.is_folder {
+            // On a disk of this machine alone it is not there yet.
+            std::fs::create_dir_all(&self.path).map_err(|e| Error::io(&self.path, "write", e))?;
+        }
         for (path, table) in files {
             let mut out = Output::create(path)?;
             self.format.write(&table, &mut out)?;
