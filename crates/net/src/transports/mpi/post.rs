@@ -1,8 +1,7 @@
 //! One rank's post office: messages of any size over MPI's messages of a few megabytes.
 //!
-//! Everything that hosts tell each other is a *frame*, an MPI message under one tag that ends in a
-//! fixed trailer: at the end, so that what comes before it is the message as it will be handed over.
-//! A message too large for that is announced by a frame and follows in *parts* under another tag,
+//! Everything that hosts tell each other is a [`Frame`], an MPI message under one tag. A message too
+//! large for that is announced by a frame and follows in *parts* under another tag,
 //! straight from the sender's buffer into the receiver's: Parton never copies it. Between two ranks
 //! MPI keeps the order of messages under one tag, so parts need no numbers.
 //!
@@ -24,8 +23,7 @@ use std::collections::VecDeque;
 use std::ffi::c_int;
 use std::sync::Arc;
 
-use bytemuck::{Pod, Zeroable};
-
+use super::frame::Frame;
 use super::library::{CallError, Mpi, Receiving, Sending};
 use crate::error::{Error, Result};
 use crate::host::HostId;
@@ -54,29 +52,6 @@ const OVERHEAD: u64 = 128;
 pub(super) const PATIENCE_BEATS: u32 = 20;
 /// The same for a peer that is still starting.
 const START_BEATS: u32 = 480;
-
-/// The end of every frame.
-#[derive(Clone, Copy, Pod, Zeroable)]
-#[repr(C)]
-struct Trailer {
-    tag: u64,
-    /// Of a message that follows in parts.
-    length: u64,
-    /// Bytes that the sender of this frame has taken from its receiver in all.
-    taken: u64,
-    magic: u32,
-    kind: u32,
-}
-
-const MAGIC: u32 = u32::from_le_bytes(*b"PTN1");
-const TRAILER: usize = size_of::<Trailer>();
-
-/// Kinds of frames.
-const BEAT: u32 = 0;
-const WHOLE: u32 = 1;
-const ANNOUNCEMENT: u32 = 2;
-const FINISHED: u32 = 3;
-const LOST: u32 = 4;
 
 /// Something to be told to a peer in its turn.
 enum Item {
@@ -296,7 +271,7 @@ impl Post {
             }
             let patience = if peer.known { PATIENCE_BEATS } else { START_BEATS };
             let silent = peer.silent_beats >= patience;
-            if silent || quiet && self.send_frame(number, BEAT, 0, 0, Vec::new()).is_err() {
+            if silent || quiet && self.send_frame(number, Frame::Beat).is_err() {
                 self.lose(number);
             }
         }
@@ -419,18 +394,14 @@ impl Post {
         while let Some(item) = self.next_item(number) {
             moved = true;
             match item {
-                Item::Departure(Departure::Finished) => {
-                    self.send_frame(number, FINISHED, 0, 0, Vec::new())?;
-                }
-                Item::Departure(Departure::Lost) => {
-                    self.send_frame(number, LOST, 0, 0, Vec::new())?;
+                Item::Departure(departure) => {
+                    self.send_frame(number, Frame::Departure(departure))?;
                 }
                 Item::Message(tag, bytes) if bytes.len() <= LARGEST_IN_FRAME => {
-                    self.send_frame(number, WHOLE, tag.bits(), 0, bytes)?;
+                    self.send_frame(number, Frame::Whole(tag, bytes))?;
                 }
                 Item::Message(tag, bytes) => {
-                    let length = bytes.len() as u64;
-                    self.send_frame(number, ANNOUNCEMENT, tag.bits(), length, Vec::new())?;
+                    self.send_frame(number, Frame::Announcement(tag, bytes.len()))?;
                     self.peers[number].parts.push_back((Arc::new(bytes), 0));
                 }
             }
@@ -438,7 +409,7 @@ impl Post {
         moved |= self.send_parts(number)?;
         let peer = &self.peers[number];
         if self.due(peer) - peer.told > self.window / 4 {
-            self.send_frame(number, BEAT, 0, 0, Vec::new())?;
+            self.send_frame(number, Frame::Beat)?;
         }
         Ok(moved)
     }
@@ -489,17 +460,9 @@ impl Post {
         if self.taking_all { peer.arrived.max(peer.told) } else { peer.taken.max(peer.told) }
     }
 
-    fn send_frame(
-        &mut self,
-        number: usize,
-        kind: u32,
-        tag: u64,
-        length: u64,
-        mut bytes: Vec<u8>,
-    ) -> Result<(), CallError> {
+    fn send_frame(&mut self, number: usize, frame: Frame) -> Result<(), CallError> {
         let taken = self.due(&self.peers[number]);
-        let trailer = Trailer { tag, length, taken, magic: MAGIC, kind };
-        bytes.extend_from_slice(bytemuck::bytes_of(&trailer));
+        let bytes = frame.into_bytes(taken);
         let all = 0..bytes.len();
         let sending = self.mpi.send(&Arc::new(bytes), all, number, FRAMES)?;
         let peer = &mut self.peers[number];
@@ -512,26 +475,19 @@ impl Post {
 
 impl Peer {
     /// Reads a frame.
-    fn open(&mut self, mut bytes: Vec<u8>) -> Result<(), CallError> {
-        let foreign = || CallError { call: "frame", problem: "not one of this version".into() };
-        let start = bytes.len().checked_sub(TRAILER).ok_or_else(foreign)?;
-        let trailer: Trailer = bytemuck::pod_read_unaligned(&bytes[start..]);
-        bytes.truncate(start);
-        if trailer.magic != MAGIC {
-            return Err(foreign());
-        }
+    fn open(&mut self, bytes: Vec<u8>) -> Result<(), CallError> {
+        let (frame, taken) = Frame::from_bytes(bytes).ok_or_else(|| CallError {
+            call: "MPI_Imrecv",
+            problem: "a message that no rank of this version sends".into(),
+        })?;
         self.known = true;
-        self.acknowledged = self.acknowledged.max(trailer.taken);
-        let tag = Tag::from_bits(trailer.tag);
-        let pending = match trailer.kind {
-            BEAT => return Ok(()),
-            WHOLE => Pending::Message(tag, bytes),
-            ANNOUNCEMENT => Pending::Parts(tag, Receiving::new(trailer.length as usize)),
-            FINISHED => Pending::Departure(Departure::Finished),
-            LOST => Pending::Departure(Departure::Lost),
-            _ => return Err(foreign()),
-        };
-        self.pending.push_back(pending);
+        self.acknowledged = self.acknowledged.max(taken);
+        self.pending.push_back(match frame {
+            Frame::Beat => return Ok(()),
+            Frame::Whole(tag, bytes) => Pending::Message(tag, bytes),
+            Frame::Announcement(tag, length) => Pending::Parts(tag, Receiving::new(length)),
+            Frame::Departure(departure) => Pending::Departure(departure),
+        });
         Ok(())
     }
 }
