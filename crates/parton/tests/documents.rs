@@ -4,7 +4,6 @@
 //! cargo itself are left to whoever runs this test: it could not run inside its own build.
 
 #[path = "../../net/tests/common/launchers.rs"]
-#[allow(dead_code, reason = "ranks are started as the pages show")]
 mod launchers;
 
 use std::path::{Path, PathBuf};

@@ -2,6 +2,8 @@
 //!
 //! A missing one is an error that says what to install; nothing is left out silently.
 
+#![allow(dead_code, reason = "each file of tests uses some of it")]
+
 use std::io::Read;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;

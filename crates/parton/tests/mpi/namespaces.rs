@@ -3,16 +3,14 @@
 //!
 //! It takes the right to make network namespaces. Where that is missing, the test says so.
 
-mod common;
-#[path = "../../net/tests/common/launchers.rs"]
-mod launchers;
-
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use common::{folder, parton};
 use serde_json::Value;
+
+use crate::common::{folder, parton};
+use crate::launchers;
 
 /// Speed of each link, in bytes per second.
 const BYTES_PER_SECOND: f64 = 50e6 / 8.0;

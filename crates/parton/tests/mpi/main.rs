@@ -1,9 +1,11 @@
 //! The command under real launchers: the answers of one process, one message, one exit code, and
 //! nobody left behind when a rank dies or hangs.
 
+#[path = "../common/mod.rs"]
 mod common;
-#[path = "../../net/tests/common/launchers.rs"]
+#[path = "../../../net/tests/common/launchers.rs"]
 mod launchers;
+mod namespaces;
 
 use std::path::Path;
 use std::process::{Child, Command};
