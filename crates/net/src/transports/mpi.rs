@@ -49,7 +49,7 @@ const EAGER: Duration = Duration::from_micros(50);
 /// After that it sleeps for this part of the time it has waited, within limits.
 const NAP_PART: u32 = 16;
 const SHORTEST_NAP: Duration = Duration::from_micros(20);
-const LONGEST_NAP: Duration = Duration::from_micros(500);
+const LONGEST_NAP: Duration = Duration::from_micros(250);
 
 /// All ranks, as one of them sees them. MPI ends when this is dropped, and waits for the others.
 pub(crate) struct Ranks {
@@ -246,8 +246,10 @@ impl Shared {
                 Some(limit) => limit - waited,
                 None => LONGEST_NAP,
             };
+            // Never by giving up the core for as long as others please: where ranks share cores that
+            // would be a time slice for every message.
             if moved || waited < EAGER && self.roomy.load(Ordering::Relaxed) {
-                std::thread::yield_now();
+                std::hint::spin_loop();
             } else {
                 let nap = (waited / NAP_PART).clamp(SHORTEST_NAP, LONGEST_NAP);
                 std::thread::sleep(nap.min(left));
