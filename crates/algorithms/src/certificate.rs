@@ -107,12 +107,15 @@ impl<'a, P: Relaxation> Proof<'a, P> {
                 return 0;
             }
             let mut count = 0;
-            let soon = |target| self.labels.cells().prefetch(target);
-            self.ways.rows().each_in_turn(source, soon, |target, weight| {
-                let there = self.labels.get(target);
-                let better = P::Reduction::combine(there, self.program.relax(label, weight));
-                count += u64::from(better != there);
-            });
+            self.ways.rows().each(
+                source,
+                |_| (),
+                |target, weight| {
+                    let there = self.labels.get(target);
+                    let better = P::Reduction::combine(there, self.program.relax(label, weight));
+                    count += u64::from(better != there);
+                },
+            );
             count
         };
         proxies.map(improves).sum()

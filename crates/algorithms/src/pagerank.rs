@@ -7,8 +7,8 @@
 //! change by no more than the tolerance (of normalised ranks): a number of rounds that follows
 //! `log tolerance / log d`, each of which looks at every edge once.
 //!
-//! Ranks and sums are doubles. What passes along edges, the bulk of what is moved in memory and
-//! between hosts, is a single wherever stopping early costs far more than rounding does.
+//! Ranks and sums are doubles. What passes along edges, the bulk of what is moved in memory, is a
+//! single where there are many vertices and stopping early costs far more than rounding does.
 
 use std::marker::PhantomData;
 use std::time::Instant;
@@ -35,6 +35,8 @@ const TOP: usize = 10;
 
 /// What rounding a share to single precision can change it by, relative to it.
 const SINGLE_ERROR: f64 = 1.0 / (1 << 24) as f64;
+/// Shares of fewer vertices are doubles: they stay in a cache, and the last digits are free.
+const MANY_VERTICES: u64 = 1 << 21;
 /// Rounding may cost one part in so many of what stopping early costs.
 const NEGLIGIBLE: f64 = 1.0 / 16.0;
 
@@ -87,14 +89,13 @@ impl<S: Share> VertexProgram for Ranks<'_, S> {
     type Reduction = Sum<f64>;
     type Weight = ();
 
-    fn init(&self, vertex: Vertex) -> f64 {
+    fn init(&self, vertex: Vertex<'_>) -> f64 {
         self.start.map_or(1.0 / self.vertices, |start| start[vertex.local.index()])
     }
 
     #[inline]
-    fn scatter(&self, vertex: Vertex, rank: &f64) -> Option<S> {
-        let part = self.parts[vertex.local.index()];
-        (part > 0.0).then(|| S::rounded(rank * part))
+    fn scatter(&self, vertex: Vertex<'_>, rank: &f64) -> Option<S> {
+        Some(S::rounded(rank * self.parts[vertex.local.index()]))
     }
 
     #[inline]
@@ -103,7 +104,7 @@ impl<S: Share> VertexProgram for Ranks<'_, S> {
     }
 
     #[inline]
-    fn apply(&self, vertex: Vertex, rank: &mut f64, shares: f64, tally: &mut Tally) -> bool {
+    fn apply(&self, vertex: Vertex<'_>, rank: &mut f64, shares: f64, tally: &mut Tally) -> bool {
         let new = self.from_nowhere + self.damping * shares;
         let [change, dangling] = &mut tally.sums;
         *change += (new - *rank).abs();
@@ -179,16 +180,16 @@ fn rank<S: Share>(
     Ok(Ranked { ranks, change, setup_seconds, report })
 }
 
-/// Whether shares are singles: as asked, or where what rounding them costs is negligible beside
-/// what it costs to stop after so many rounds, or at that tolerance.
-fn is_single(options: &Options, limits: Limits) -> bool {
+/// Whether shares are singles: as asked, or where there are many and what rounding them costs is
+/// negligible beside what it costs to stop after so many rounds, or at that tolerance.
+fn is_single(vertices: u64, options: &Options, limits: Limits) -> bool {
     match options.precision {
         Precision::Single => true,
         Precision::Double => false,
         Precision::Auto => {
             let rounds = limits.max_rounds.map_or(f64::INFINITY, |rounds| rounds as f64);
             let left = options.tolerance.max(2.0 * options.damping.powf(rounds));
-            SINGLE_ERROR <= left * NEGLIGIBLE
+            vertices >= MANY_VERTICES && SINGLE_ERROR <= left * NEGLIGIBLE
         }
     }
 }
@@ -238,7 +239,8 @@ impl Algorithm for PageRank {
 
     fn run(&self, job: &mut Job<'_, '_>) -> Result<Answer> {
         let limits = limits(job.options)?;
-        let single = is_single(job.options, limits);
+        let vertices = job.substrate.partition().num_vertices();
+        let single = is_single(vertices, job.options, limits);
         let precision = if single { "single" } else { "double" };
         let (engine, why) = job.engine(self, Kind::Pull, || {
             let degree = job.average_degree();
@@ -284,7 +286,7 @@ impl Algorithm for PageRank {
         let start: Vec<f64> = ranks.iter().map(|rank| rank / scale).collect();
         let once = Limits { max_rounds: Some(1) };
         let residual = rank::<f64>(job, Kind::Pull, Some(&start), once)?.change;
-        let rounding = match is_single(job.options, limits(job.options)?) {
+        let rounding = match is_single(vertices as u64, job.options, limits(job.options)?) {
             true => SINGLE_ERROR,
             false => 1e-13,
         };

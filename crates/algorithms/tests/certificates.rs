@@ -4,7 +4,7 @@
 mod common;
 
 use common::nasty::{graph_of, nasty_graphs};
-use common::partition;
+use common::{How, partition};
 use parton_algorithms::bfs::Bfs;
 use parton_algorithms::components::Components;
 use parton_algorithms::pagerank::PageRank;
@@ -26,7 +26,7 @@ fn verdicts(
     let input = Input::from(graph.clone());
     let options = Options::default();
     let launched = cluster.launch(|net| -> Result<_, Error> {
-        let partition = partition(net, &input, policy)?;
+        let partition = partition(net, &input, How::new(policy))?;
         let mut substrate = Substrate::new(&partition, net, Optimize::ALL);
         let mut job = Job { substrate: &mut substrate, options: &options, watch: &mut () };
         let mut answer = algorithm.run(&mut job)?;

@@ -5,12 +5,15 @@
 mod common;
 
 use common::nasty::{self, nasty_graphs};
-use common::{How, all_policies, run, same};
-use parton_algorithms::{ALL, Algorithm, Fact, Options};
+use common::{How, all_policies, run, same, same_within};
+use parton_algorithms::{ALL, Algorithm, Fact, Options, Precision};
 use parton_engine::engines;
 use parton_graph::Graph;
+use parton_graph::generate::Spec;
+use parton_graph::progress::Silent;
+use parton_graph::reweigh::Weights;
 use parton_net::Cluster;
-use parton_partition::Input;
+use parton_partition::{Input, Order};
 use parton_sync::Optimize;
 use proptest::prelude::*;
 
@@ -114,7 +117,7 @@ fn routes_in_many_messages() {
     for (name, graph) in &nasty_graphs() {
         for policy in ["oec", "iec", "cvc", "hvc"] {
             for (_, optimize) in Optimize::NAMES {
-                let how = How { optimize, places_per_message: 3, policy };
+                let how = How { optimize, places_per_message: 3, ..How::new(policy) };
                 compare(&mut cluster, (name, graph), &all_runs(), how);
             }
         }
@@ -142,6 +145,55 @@ fn many_schedules_of_a_simulated_network() {
             let how = How { optimize, ..How::new(policies[pick(policies.len())]) };
             let which = pick(runs.len());
             compare(&mut cluster, (name, graph), &runs[which..=which], how);
+        }
+    }
+}
+
+#[test]
+fn masters_by_degree() {
+    for hosts in [1, 3] {
+        let mut cluster = Cluster::local(hosts).threads_per_host(1);
+        for (name, graph) in &nasty_graphs() {
+            for policy in ["oec", "cvc", "hvc"] {
+                let how = How { order: Order::Degree, ..How::new(policy) };
+                compare(&mut cluster, (name, graph), &all_runs(), how);
+            }
+        }
+    }
+}
+
+/// Graphs on which threads share the work of a round: hubs, and long ways.
+#[test]
+fn many_threads() {
+    let read =
+        |spec: &str| Spec::parse(spec).and_then(|spec| spec.generate(&Silent)).expect("a graph");
+    let weights = Weights::parse("random:1..20,3").expect("weights");
+    let specs = ["rmat:12,16", "grid:90x70,permute", "rmat:11,24"];
+    let graphs = specs.map(|spec| (spec, read(spec).reweighed(&weights)));
+    for hosts in [1, 2] {
+        let mut cluster = Cluster::local(hosts).threads_per_host(3);
+        for (spec, graph) in &graphs {
+            compare(&mut cluster, (spec, graph), &all_runs(), How::new("oec"));
+        }
+    }
+}
+
+#[test]
+fn singles_along_edges_cost_only_the_last_digits() {
+    let pagerank =
+        ALL.iter().find(|algorithm| algorithm.name() == "pagerank").expect("it is there");
+    for hosts in [1, 3] {
+        let mut cluster = Cluster::local(hosts).threads_per_host(1);
+        for (name, graph) in &nasty_graphs() {
+            for &engine in pagerank.engines() {
+                let options = settled(*pagerank, options(Some(engine)));
+                let single = Options { precision: Precision::Single, ..options };
+                let (run_of, input) = ((*pagerank, single), Input::from(graph.clone()));
+                let found = &run(&mut cluster, &input, &[run_of.clone()], How::new("cvc"))[0];
+                let expected = pagerank.reference(graph, &run_of.1).expect("an answer");
+                assert!(same_within(&found.columns, &expected, 1e-6), "{name}, {engine:?}");
+                assert_eq!(found.complaint, None, "{name}, {engine:?}");
+            }
         }
     }
 }

@@ -10,6 +10,10 @@ use rayon::prelude::*;
 const AHEAD: usize = 96;
 /// The same inside a row.
 const WITHIN: usize = 16;
+/// How many vertices before its turn a vertex is prepared, in each of three steps.
+pub(crate) const STEP: usize = 6;
+/// Ends of edges that are asked for before their vertex's turn.
+const FIRST_ENDS: usize = 4;
 
 /// A host's edges with the weights a program asks for. Weights it does not ask for are not
 /// touched; edges without weights count as 1.
@@ -121,39 +125,87 @@ impl<'v, W: Weight> Rows<'v, W> {
     /// Calls `visit` with each of a vertex's edges: the other end and the weight; and before with
     /// `soon` those ends that come somewhat later.
     #[inline(always)]
-    pub fn each(self, vertex: LocalId, soon: impl FnMut(LocalId), visit: impl FnMut(LocalId, W)) {
-        let row = self.offsets.row(vertex);
-        let end = row.end;
-        self.walk(row, WITHIN, end, soon, visit);
-    }
-
-    /// The same if the vertices after this one have their turn next: what is theirs comes soon.
-    #[inline(always)]
-    pub fn each_in_turn(
+    pub fn each(
         self,
         vertex: LocalId,
-        soon: impl FnMut(LocalId),
-        visit: impl FnMut(LocalId, W),
-    ) {
-        self.walk(self.offsets.row(vertex), AHEAD, self.targets.len(), soon, visit);
-    }
-
-    #[inline(always)]
-    fn walk(
-        self,
-        row: Range<usize>,
-        ahead: usize,
-        end: usize,
         mut soon: impl FnMut(LocalId),
         mut visit: impl FnMut(LocalId, W),
     ) {
-        let targets = &self.targets[..end];
-        for edge in row {
-            if let Some(&later) = targets.get(edge + ahead) {
+        let row = self.offsets.row(vertex);
+        let (ends, weights) = (&self.targets[row.clone()], &self.weights[row]);
+        for (edge, &end) in ends.iter().enumerate() {
+            if let Some(&later) = ends.get(edge + WITHIN) {
                 soon(later);
             }
-            let weight = if size_of::<W>() > 0 { self.weights[edge] } else { W::default() };
-            visit(targets[edge], weight);
+            visit(end, if size_of::<W>() == 0 { W::default() } else { weights[edge] });
+        }
+    }
+
+    /// Folds the edges of consecutive vertices from `first` on, each vertex's into the total at its
+    /// place; before, `soon` is called with the ends that come somewhat later.
+    #[inline(always)]
+    pub fn fold_in_turn<T: Copy>(
+        self,
+        first: LocalId,
+        totals: &mut [T],
+        soon: impl FnMut(LocalId),
+        fold: impl FnMut(T, LocalId, W) -> T,
+    ) {
+        let vertices = first.index()..first.index() + totals.len() + 1;
+        match self.offsets {
+            Offsets::Narrow(offsets) => self.fold_rows(&offsets[vertices], totals, soon, fold),
+            Offsets::Wide(offsets) => self.fold_rows(&offsets[vertices], totals, soon, fold),
+        }
+    }
+
+    #[inline(always)]
+    fn fold_rows<T: Copy, O: Copy + Into<u64>>(
+        self,
+        offsets: &[O],
+        totals: &mut [T],
+        mut soon: impl FnMut(LocalId),
+        mut fold: impl FnMut(T, LocalId, W) -> T,
+    ) {
+        let at = |offset: O| -> usize { offset.into() as usize };
+        let all = at(offsets[0])..at(offsets[offsets.len() - 1]);
+        let mut now = &self.targets[all.clone()];
+        // Near the very end there is nothing to look ahead to.
+        let ahead = self.targets.get(all.start + AHEAD..all.end + AHEAD);
+        let mut later = ahead.unwrap_or(now);
+        let mut weights = &self.weights[all];
+        for (ends, total) in offsets.windows(2).zip(totals) {
+            let degree = at(ends[1]) - at(ends[0]);
+            let (row, after) = now.split_at(degree);
+            let (row_later, after_later) = later.split_at(degree);
+            (now, later) = (after, after_later);
+            let mut folded = *total;
+            let edges = row.iter().zip(row_later);
+            if size_of::<W>() == 0 {
+                for (&end, &later) in edges {
+                    soon(later);
+                    folded = fold(folded, end, W::default());
+                }
+            } else {
+                let (row_weights, after) = weights.split_at(degree);
+                weights = after;
+                for ((&end, &later), &weight) in edges.zip(row_weights) {
+                    soon(later);
+                    folded = fold(folded, end, weight);
+                }
+            }
+            *total = folded;
+        }
+    }
+
+    /// Calls `visit` with each of a vertex's edges until that says that it has seen enough; whether
+    /// it did.
+    #[inline(always)]
+    pub fn until(self, vertex: LocalId, mut visit: impl FnMut(LocalId, W) -> bool) -> bool {
+        let row = self.offsets.row(vertex);
+        let ends = self.targets[row.clone()].iter();
+        match size_of::<W>() {
+            0 => ends.copied().any(|end| visit(end, W::default())),
+            _ => ends.zip(&self.weights[row]).any(|(&end, &weight)| visit(end, weight)),
         }
     }
 
@@ -163,13 +215,23 @@ impl<'v, W: Weight> Rows<'v, W> {
         self.offsets.prefetch(vertex);
     }
 
-    /// Tells memory that a vertex's first edges will be needed soon.
+    /// Prepares some of these vertices while it is the turn of the one at `place`, when their
+    /// offsets have been asked for: first the edges, then, by `soon`, what is at their ends.
     #[inline(always)]
-    pub fn prefetch_row(self, vertex: LocalId) {
-        let start = self.offsets.row(vertex).start;
-        prefetch(self.targets, start);
-        if size_of::<W>() > 0 {
-            prefetch(self.weights, start);
+    pub fn prepare(self, vertices: &[LocalId], place: usize, soon: impl FnMut(LocalId)) {
+        if let Some(&vertex) = vertices.get(place + 2 * STEP) {
+            let start = self.offsets.row(vertex).start;
+            prefetch(self.targets, start);
+            if size_of::<W>() > 0 {
+                prefetch(self.weights, start);
+            }
+        }
+        if let Some(&vertex) = vertices.get(place + STEP) {
+            // Always as many, whatever the degree: a guess less to get wrong.
+            let start = self.offsets.row(vertex).start;
+            if let Some(ends) = self.targets.get(start..start + FIRST_ENDS) {
+                ends.iter().copied().for_each(soon);
+            }
         }
     }
 }

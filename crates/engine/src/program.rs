@@ -12,12 +12,25 @@ use parton_sync::{Reduction, Value};
 use crate::engine::Tally;
 
 /// A vertex as its master sees it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Vertex {
+#[derive(Clone, Copy)]
+pub struct Vertex<'p> {
     /// Its place among this host's masters.
     pub local: LocalId,
+    globals: &'p [u32],
+}
+
+impl<'p> Vertex<'p> {
+    /// The master at a place, if these are the vertices that local ids stand for.
+    #[inline(always)]
+    pub fn new(globals: &'p [u32], local: LocalId) -> Self {
+        Vertex { local, globals }
+    }
+
     /// Its number in the whole graph.
-    pub id: GlobalId,
+    #[inline]
+    pub fn id(self) -> GlobalId {
+        GlobalId(u64::from(self.globals[self.local.index()]))
+    }
 }
 
 /// The general program.
@@ -32,10 +45,10 @@ pub trait VertexProgram: Sync {
     type Weight: Weight;
 
     /// A vertex before the first round.
-    fn init(&self, vertex: Vertex) -> Self::State;
+    fn init(&self, vertex: Vertex<'_>) -> Self::State;
 
     /// What a vertex tells its neighbours; `None` when it has nothing to tell.
-    fn scatter(&self, vertex: Vertex, state: &Self::State) -> Option<Self::Message>;
+    fn scatter(&self, vertex: Vertex<'_>, state: &Self::State) -> Option<Self::Message>;
 
     /// What a message becomes on its way along an edge.
     fn along(&self, message: Self::Message, weight: Self::Weight) -> Accumulated<Self>;
@@ -44,7 +57,7 @@ pub trait VertexProgram: Sync {
     /// over all vertices goes into the tally.
     fn apply(
         &self,
-        vertex: Vertex,
+        vertex: Vertex<'_>,
         state: &mut Self::State,
         accumulated: Accumulated<Self>,
         tally: &mut Tally,
@@ -129,8 +142,8 @@ pub trait Relaxation: Sync {
         Edges::Out
     }
 
-    /// Whether, when rounds go level by level, a vertex without a label gets its final one from
-    /// the first neighbour that has one, so that there is no need to ask the others.
+    /// Whether, when rounds go level by level, all that get a label in one round get the same, so
+    /// that a vertex gets its final one from the first neighbour that has one.
     fn first_wins(&self) -> bool {
         false
     }
@@ -154,11 +167,11 @@ impl<R: Relaxation> VertexProgram for R {
     type Reduction = R::Reduction;
     type Weight = R::Weight;
 
-    fn init(&self, vertex: Vertex) -> R::Label {
-        self.start(vertex.id).unwrap_or_else(R::Reduction::identity)
+    fn init(&self, vertex: Vertex<'_>) -> R::Label {
+        self.start(vertex.id()).unwrap_or_else(R::Reduction::identity)
     }
 
-    fn scatter(&self, _: Vertex, label: &R::Label) -> Option<R::Label> {
+    fn scatter(&self, _: Vertex<'_>, label: &R::Label) -> Option<R::Label> {
         (*label != R::Reduction::identity()).then_some(*label)
     }
 
@@ -166,7 +179,7 @@ impl<R: Relaxation> VertexProgram for R {
         self.relax(label, weight)
     }
 
-    fn apply(&self, _: Vertex, label: &mut R::Label, other: R::Label, _: &mut Tally) -> bool {
+    fn apply(&self, _: Vertex<'_>, label: &mut R::Label, other: R::Label, _: &mut Tally) -> bool {
         let better = R::Reduction::combine(*label, other);
         let changed = better != *label;
         *label = better;

@@ -1,8 +1,7 @@
 //! A host's part of a relaxation: one label per proxy, and ways to spread it.
 
-use std::ops::Range;
-
-use parton_graph::{LocalId, VertexSet};
+use parton_graph::bits::ones_of;
+use parton_graph::{LocalId, VertexSet, Weight};
 use parton_partition::{End, Partition};
 use parton_sync::{CpuField, Delivery, Field, Reduction};
 use rayon::prelude::*;
@@ -11,17 +10,17 @@ use crate::engine::{Engine, Tally};
 use crate::engines::Relaxer;
 use crate::program::Relaxation;
 use crate::strategy::Strategy;
-use crate::ways::Ways;
+use crate::ways::{WayRows, Ways};
 
 /// Below so many edges threads cost more than they bring.
-pub(crate) const FEW_EDGES: u64 = 1 << 13;
+pub(crate) const FEW_EDGES: u64 = 1 << 11;
 /// Vertices that a thread takes at a time where it looks at all. Threads must not take half of
 /// what is left, as they would by themselves: the vertices with most edges come first.
 pub(crate) const PIECE: usize = 1 << 12;
 /// The same of a frontier.
 pub(crate) const FRONTIER_PIECE: usize = 1 << 8;
 
-/// A frontier with more than one in so many vertices is not listed for an engine that pulls.
+/// A large frontier with more than one in so many vertices is not listed for an engine that pulls.
 const MANY: usize = 16;
 /// Vertices that are listed at a time.
 const LIST_PIECE: u32 = 1 << 16;
@@ -33,7 +32,12 @@ pub struct Relaxing<'a, P: Relaxation> {
     forth: Ways<'a, P::Weight>,
     back: Option<Ways<'a, P::Weight>>,
     num_masters: u32,
-    /// What the next round starts from.
+    /// Whether no other host changes labels.
+    is_alone: bool,
+    /// What became active in this round, where it was noted down instead; those that could become
+    /// active twice are in the set, too.
+    noted: Option<Vec<LocalId>>,
+    /// What the next round starts from; empty where a list is all there is.
     frontier: VertexSet,
     /// Whether it has too many members to be worth listing.
     is_large: bool,
@@ -64,6 +68,8 @@ impl<'a, P: Relaxation> Relaxing<'a, P> {
             forth: Ways::forth(partition, program.edges()),
             back: pulls.then(|| Ways::back(partition, program.edges())),
             num_masters: partition.num_masters() as u32,
+            is_alone: partition.num_hosts() == 1,
+            noted: None,
             frontier: VertexSet::new(proxies),
             is_large: false,
             list: Vec::new(),
@@ -100,34 +106,26 @@ impl<'a, P: Relaxation> Relaxing<'a, P> {
     pub fn next_frontier(&mut self) -> bool {
         self.frontier.clear();
         self.labels.swap_active(&mut self.frontier);
+        self.is_large = false;
+        if let Some(noted) = self.noted.take() {
+            self.frontier.clear();
+            (self.list, self.list_edges) = with_edges(noted, self.forth.rows());
+            return !self.list.is_empty();
+        }
         self.list.clear();
         self.list_edges = 0;
         let (members, proxies) = (self.frontier.len(), self.labels.num_proxies());
-        self.is_large = self.back.is_some() && members > proxies / MANY;
+        self.is_large = self.back.is_some() && members > (proxies / MANY).max(PIECE);
         if self.is_large {
             return true;
         }
         let (frontier, forth) = (&self.frontier, self.forth.rows());
-        let listed = |range: Range<u32>| {
-            let with_edges = frontier.iter_range(range).map(|v| (v, forth.degree(v)));
-            with_edges.filter(|(_, degree)| *degree > 0)
-        };
+        let list = |range| with_edges(frontier.iter_range(range).collect(), forth);
         if members < LIST_PIECE as usize {
-            for (vertex, degree) in listed(0..proxies as u32) {
-                self.list.push(vertex);
-                self.list_edges += degree;
-            }
+            (self.list, self.list_edges) = list(0..proxies as u32);
         } else {
             let pieces = (0..proxies as u32).into_par_iter().step_by(LIST_PIECE as usize);
-            let piece = |first: u32| {
-                let range = first..(proxies as u32).min(first.saturating_add(LIST_PIECE));
-                let mut edges = 0;
-                let count = |(vertex, degree)| {
-                    edges += degree;
-                    vertex
-                };
-                (listed(range).map(count).collect::<Vec<_>>(), edges)
-            };
+            let piece = |first| list(first..(proxies as u32).min(first.saturating_add(LIST_PIECE)));
             let pieces: Vec<(Vec<LocalId>, u64)> = pieces.map(piece).collect();
             self.list_edges = pieces.iter().map(|(_, edges)| edges).sum();
             self.list.par_extend(pieces.into_par_iter().flat_map_iter(|(piece, _)| piece));
@@ -192,39 +190,79 @@ impl<'a, P: Relaxation> Relaxing<'a, P> {
     }
 
     /// Spreads the labels of what is listed; whoever gets a better one is active.
-    pub fn push(&self) {
-        let active = self.labels.active();
-        if Self::is_little(self.list_edges) {
-            let improved = |neighbour, _| active.insert_alone(neighbour);
+    pub fn push(&mut self) {
+        let (active, first_wins) = (self.labels.active(), self.program.first_wins());
+        let little = Self::is_little(self.list_edges);
+        if self.is_alone && (little || first_wins) {
+            // Noting costs less than finding them in the set.
+            self.noted = Some(match (little, first_wins) {
+                (true, true) => self.spread_and_note::<true>(&self.list, |_| true),
+                (true, false) => {
+                    self.spread_and_note::<true>(&self.list, |v| active.insert_alone(v))
+                }
+                (false, _) => {
+                    let pieces = self.list.par_chunks(FRONTIER_PIECE);
+                    let noted = pieces.map(|piece| self.spread_and_note::<false>(piece, |_| true));
+                    noted.collect::<Vec<_>>().concat()
+                }
+            });
+        } else if little {
+            let improved = |neighbour, _| _ = active.insert_alone(neighbour);
             self.spread::<true>(&self.list, |_| true, improved);
-            return;
+        } else {
+            self.list.par_chunks(FRONTIER_PIECE).for_each(|piece| {
+                self.spread::<false>(piece, |_| true, |neighbour, _| _ = active.insert(neighbour));
+            });
         }
-        self.list.par_chunks(FRONTIER_PIECE).for_each(|piece| {
-            self.spread::<false>(piece, |_| true, |neighbour, _| _ = active.insert(neighbour));
-        });
+    }
+
+    /// Spreads labels; those with better ones for which `is_new` says so.
+    fn spread_and_note<const ALONE: bool>(
+        &self,
+        vertices: &[LocalId],
+        is_new: impl Fn(LocalId) -> bool,
+    ) -> Vec<LocalId> {
+        let mut noted = Vec::with_capacity(2 * vertices.len());
+        self.spread::<ALONE>(
+            vertices,
+            |_| true,
+            |neighbour, _| {
+                if is_new(neighbour) {
+                    noted.push(neighbour);
+                }
+            },
+        );
+        noted
     }
 
     /// Lets every proxy look for better labels in the frontier; how many edges they looked at.
     pub fn pull(&self) -> u64 {
+        // A list may be all there is of the frontier.
+        self.list.iter().for_each(|&vertex| _ = self.frontier.insert_alone(vertex));
         let back = self.back.as_ref().expect("an engine that pulls says so");
         let identity = P::Reduction::identity();
         let first_wins = self.program.first_wins();
         let proxies = self.labels.num_proxies();
+        let first = self.frontier.iter_range(0..proxies as u32).next().filter(|_| first_wins);
+        let first_label = first.map(|vertex| self.labels.get(vertex));
         let look_at_word = |word: usize| -> u64 {
-            let (labels, back) = (self.labels.cells(), back.rows());
+            let (labels, back, frontier) =
+                (self.labels.cells(), back.rows(), self.frontier.members());
+            let of_word = word * 64..proxies.min((word + 1) * 64);
+            let looking = of_word.fold(0u64, |all, proxy| {
+                let looks = !first_wins || labels.get(LocalId(proxy as u32)) == identity;
+                all | u64::from(looks) << (proxy % 64)
+            });
             let (mut better, mut looked) = (0u64, 0);
-            for proxy in (word * 64..proxies.min((word + 1) * 64)).map(|p| LocalId(p as u32)) {
+            for proxy in ones_of(word * 64, looking).map(|proxy| LocalId(proxy as u32)) {
                 let old = labels.get(proxy);
-                if first_wins && old != identity {
-                    continue;
-                }
                 let mut label = old;
                 back.until(proxy, |neighbour, weight| {
                     looked += 1;
-                    let there = self.frontier.contains(neighbour);
+                    let there = frontier.contains(neighbour);
                     if there {
-                        let other = self.program.relax(labels.get(neighbour), weight);
-                        label = P::Reduction::combine(label, other);
+                        let other = first_label.unwrap_or_else(|| labels.get(neighbour));
+                        label = P::Reduction::combine(label, self.program.relax(other, weight));
                     }
                     there && first_wins
                 });
@@ -239,6 +277,20 @@ impl<'a, P: Relaxation> Relaxing<'a, P> {
         let words = (0..proxies.div_ceil(64)).into_par_iter().with_max_len(PIECE / 64);
         words.map(look_at_word).sum()
     }
+}
+
+/// Those of some vertices that edges leave, and how many.
+fn with_edges<W: Weight>(mut vertices: Vec<LocalId>, forth: WayRows<'_, W>) -> (Vec<LocalId>, u64) {
+    let (mut kept, mut edges) = (0, 0);
+    for place in 0..vertices.len() {
+        forth.prepare_degree(&vertices, place);
+        let degree = forth.degree(vertices[place]);
+        vertices[kept] = vertices[place];
+        kept += usize::from(degree > 0);
+        edges += degree;
+    }
+    vertices.truncate(kept);
+    (vertices, edges)
 }
 
 /// A relaxation with a way through its edges.

@@ -2,9 +2,11 @@
 
 use parton_graph::bits::BitSet;
 use parton_graph::{LocalId, huge};
+use parton_net::HostId;
 use parton_partition::{End, Partition};
+use parton_sync::cpu_field::Cells;
 use parton_sync::reduction::Latest;
-use parton_sync::{CpuField, Delivery, Field, Reduction};
+use parton_sync::{CpuField, Delivery, Field, Reduction, Value};
 use rayon::prelude::*;
 
 use crate::engine::{Engine, Tally};
@@ -12,12 +14,14 @@ use crate::engines::Stepper;
 use crate::program::{Accumulated, Vertex, VertexProgram};
 use crate::relaxing::{FEW_EDGES, FRONTIER_PIECE, PIECE};
 use crate::strategy::Strategy;
-use crate::ways::Ways;
+use crate::ways::{WayRows, Ways};
 
 /// Edges whose contributions wait at a time.
 const EDGES_PER_BATCH: u64 = 1 << 20;
 /// Edges of one piece of a batch.
 const EDGES_PER_PIECE: u64 = 1 << 14;
+/// Vertices that collect before all of them take it in.
+const AT_ONCE: usize = 256;
 /// Groups of destinations that threads deliver to at the same time.
 const GROUPS: usize = 64;
 
@@ -33,6 +37,12 @@ pub struct Stepping<'a, P: VertexProgram> {
     back: Option<Ways<'a, P::Weight>>,
     /// What has something to tell in the next round.
     frontier: Vec<LocalId>,
+    /// Whether all that comes to this host's masters comes along edges of this host, so that they
+    /// can take it in as they collect it.
+    is_complete: bool,
+    /// What came of it where that has happened in this round: sums, and the new messages.
+    applied: Option<Tally>,
+    next_messages: Vec<<P::Message as Value>::Cell>,
 }
 
 impl<'a, P: VertexProgram> Stepping<'a, P> {
@@ -47,20 +57,30 @@ impl<'a, P: VertexProgram> Stepping<'a, P> {
         };
         let masters = (0..partition.num_masters() as u32).into_par_iter().map(LocalId);
         let mut states = huge::vec_with_capacity(partition.num_masters());
-        states.par_extend(masters.map(|local| program.init(vertex(partition, local))));
+        states
+            .par_extend(masters.map(|local| program.init(Vertex::new(partition.globals(), local))));
         let messages = CpuField::new(proxies, delivery, |_| P::Message::default());
-        for (state, local) in states.iter().zip((0..).map(LocalId)) {
-            if let Some(message) = program.scatter(vertex(partition, local), state) {
+        states.par_iter().enumerate().with_min_len(PIECE).for_each(|(place, state)| {
+            let local = LocalId(place as u32);
+            if let Some(message) = program.scatter(Vertex::new(partition.globals(), local), state) {
                 messages.put(local, message);
                 messages.touch(local);
             }
-        }
+        });
         let forth = Ways::forth(partition, properties.edges);
         let mut frontier = Vec::new();
-        if properties.stationary {
+        // Only what pushes needs a list of those that tell in all rounds.
+        if properties.stationary && !pulls {
             let all = (0..proxies as u32).map(LocalId);
             let rows = forth.rows();
             frontier.extend(all.filter(|&vertex| rows.degree(vertex) > 0));
+        }
+        let is_complete = is_complete(partition, properties.edges.written());
+        let mut next_messages = Vec::new();
+        if pulls && properties.stationary && is_complete {
+            next_messages = huge::vec_with_capacity(proxies);
+            let unsaid = (0..proxies).into_par_iter().map(|_| P::Message::default().cell());
+            next_messages.par_extend(unsaid);
         }
         Stepping {
             program,
@@ -71,6 +91,9 @@ impl<'a, P: VertexProgram> Stepping<'a, P> {
             forth,
             back: pulls.then(|| Ways::back(partition, properties.edges)),
             frontier,
+            is_complete,
+            applied: None,
+            next_messages,
         }
     }
 
@@ -160,17 +183,21 @@ impl<'a, P: VertexProgram> Stepping<'a, P> {
     }
 
     /// Lets every proxy collect, in turn, from its neighbours that have something to tell.
-    pub fn pull(&self) {
-        let back = self.back.as_ref().expect("an engine that pulls says so");
-        if self.program.properties().stationary {
-            return self.pull_from(back, |_| true);
+    pub fn pull(&mut self) {
+        let back = self.back.take().expect("an engine that pulls says so");
+        if !self.program.properties().stationary {
+            self.pull_from_telling(&back);
+        } else if self.is_complete {
+            self.pull_and_apply(&back);
+        } else {
+            self.pull_from_all(&back);
         }
-        let mut telling = BitSet::new(self.messages.num_proxies());
-        self.frontier.iter().for_each(|vertex| _ = telling.insert(vertex.index()));
-        self.pull_from(back, |neighbour| telling.contains(neighbour.index()));
+        self.back = Some(back);
     }
 
-    fn pull_from(&self, back: &Ways<'_, P::Weight>, tells: impl Fn(LocalId) -> bool + Sync) {
+    fn pull_from_telling(&self, back: &Ways<'_, P::Weight>) {
+        let mut telling = BitSet::new(self.messages.num_proxies());
+        self.frontier.iter().for_each(|vertex| _ = telling.insert(vertex.index()));
         let proxies = self.partition.num_proxies();
         let collect_word = |word: usize| {
             let (messages, accumulators) = (self.messages.cells(), self.accumulators.cells());
@@ -178,13 +205,16 @@ impl<'a, P: VertexProgram> Stepping<'a, P> {
             let mut got = 0u64;
             for proxy in (word * 64..proxies.min((word + 1) * 64)).map(|p| LocalId(p as u32)) {
                 let (mut all, mut any) = (P::Reduction::identity(), false);
-                let soon = |neighbour| messages.prefetch(neighbour);
-                back.each_in_turn(proxy, soon, |neighbour, weight| {
-                    if tells(neighbour) {
-                        let value = program.along(messages.get(neighbour), weight);
-                        (all, any) = (P::Reduction::combine(all, value), true);
-                    }
-                });
+                back.each(
+                    proxy,
+                    |_| (),
+                    |neighbour, weight| {
+                        if telling.contains(neighbour.index()) {
+                            let value = program.along(messages.get(neighbour), weight);
+                            (all, any) = (P::Reduction::combine(all, value), true);
+                        }
+                    },
+                );
                 if any {
                     accumulators.put(proxy, all);
                     got |= 1 << (proxy.0 % 64);
@@ -195,10 +225,96 @@ impl<'a, P: VertexProgram> Stepping<'a, P> {
         let words = (0..proxies.div_ceil(64)).into_par_iter().with_max_len(PIECE / 64);
         words.for_each(collect_word);
     }
+
+    fn pull_from_all(&self, back: &Ways<'_, P::Weight>) {
+        let proxies = self.partition.num_proxies();
+        let collect_word = |word: usize| {
+            let (accumulators, back) = (self.accumulators.cells(), back.rows());
+            let mut totals = [P::Reduction::identity(); 64];
+            let totals = &mut totals[..64.min(proxies - word * 64)];
+            let first = LocalId((word * 64) as u32);
+            collect(&self.program, self.messages.cells(), back, first, totals);
+            let mut got = 0u64;
+            for (proxy, total) in (first.0..).map(LocalId).zip(totals) {
+                if back.degree(proxy) > 0 {
+                    accumulators.put(proxy, *total);
+                    got |= 1 << (proxy.0 % 64);
+                }
+            }
+            self.accumulators.updated().insert_word(word, got);
+        };
+        let words = (0..proxies.div_ceil(64)).into_par_iter().with_max_len(PIECE / 64);
+        words.for_each(collect_word);
+    }
+
+    /// Lets every master collect from all its neighbours and take it in at once. The others go on
+    /// reading the messages of this round: new ones wait until it is over.
+    fn pull_and_apply(&mut self, back: &Ways<'_, P::Weight>) {
+        let (program, messages) = (&self.program, &self.messages);
+        let globals = self.partition.globals();
+        let pieces = self.states.par_chunks_mut(PIECE).zip(self.next_messages.par_chunks(PIECE));
+        let take_piece = |(piece, (states, next)): (usize, (&mut [P::State], &[_]))| {
+            let (messages, back) = (messages.cells(), back.rows());
+            let (mut tally, mut first) = (Tally::default(), LocalId((piece * PIECE) as u32));
+            for (states, next) in states.chunks_mut(AT_ONCE).zip(next.chunks(AT_ONCE)) {
+                let mut totals = [P::Reduction::identity(); AT_ONCE];
+                let totals = &mut totals[..states.len()];
+                collect(program, messages, back, first, totals);
+                let (totals, next) = (&totals[..states.len()], &next[..states.len()]);
+                for place in 0..states.len() {
+                    let local = LocalId(first.0 + place as u32);
+                    let vertex = Vertex::new(globals, local);
+                    let told =
+                        apply(program, vertex, &mut states[place], totals[place], &mut tally);
+                    told.unwrap_or_else(|| messages.get(local)).store(&next[place]);
+                }
+                first.0 += AT_ONCE as u32;
+            }
+            tally
+        };
+        // Sums are rounded piece by piece: pieces do not depend on the number of threads.
+        let tallies: Vec<Tally> = pieces.enumerate().map(take_piece).collect();
+        self.applied = Some(tallies.into_iter().fold(Tally::default(), Tally::plus));
+    }
 }
 
-fn vertex(partition: &Partition, local: LocalId) -> Vertex {
-    Vertex { local, id: partition.global(local) }
+/// Folds what comes to consecutive proxies from `first` on, all of whose neighbours tell.
+#[inline(always)]
+fn collect<P: VertexProgram>(
+    program: &P,
+    messages: Cells<'_, Latest<P::Message>>,
+    back: WayRows<'_, P::Weight>,
+    first: LocalId,
+    totals: &mut [Accumulated<P>],
+) {
+    let soon = |neighbour| messages.prefetch(neighbour);
+    back.fold_in_turn(first, totals, soon, |total, neighbour, weight| {
+        P::Reduction::combine(total, program.along(messages.get(neighbour), weight))
+    });
+}
+
+/// Whether nothing is ever written at mirrors.
+fn is_complete(partition: &Partition, written: End) -> bool {
+    HostId::all(partition.num_hosts()).all(|peer| {
+        let routes = partition.routes(peer);
+        routes.mirrors(written).is_empty() && routes.masters(written).is_empty()
+    })
+}
+
+/// Lets a master take in what has come; what it tells next, if it must.
+#[inline(always)]
+fn apply<P: VertexProgram>(
+    program: &P,
+    vertex: Vertex<'_>,
+    state: &mut P::State,
+    accumulated: Accumulated<P>,
+    tally: &mut Tally,
+) -> Option<P::Message> {
+    if !program.apply(vertex, state, accumulated, tally) {
+        return None;
+    }
+    tally.changed += 1;
+    program.scatter(vertex, state)
 }
 
 /// A program with a way through its edges.
@@ -224,42 +340,64 @@ impl<P: VertexProgram, S: Strategy> Engine for SteppingEngine<'_, P, S> {
     }
 
     fn apply(&mut self) -> Tally {
-        let Stepping { program, partition, states, messages, accumulators, .. } = &mut self.host;
-        let (program, messages, accumulators) = (&*program, &*messages, &*accumulators);
+        let Stepping {
+            program,
+            partition,
+            states,
+            messages,
+            accumulators,
+            applied,
+            next_messages,
+            ..
+        } = &mut self.host;
         let stationary = program.properties().stationary;
+        if stationary && partition.num_hosts() > 1 {
+            // All of them will have told; those that nobody listens to are on no route.
+            messages.updated().insert_range(0..partition.num_masters() as u32);
+        }
+        if let Some(tally) = applied.take() {
+            messages.replace_first(next_messages, partition.num_masters());
+            return tally;
+        }
+        let (program, messages, accumulators) = (&*program, &*messages, &*accumulators);
         // Sums are rounded piece by piece: pieces do not depend on the number of threads.
         let apply_piece = |(piece, states): (usize, &mut [P::State])| {
             let mut tally = Tally::default();
             let first = (piece * PIECE) as u32;
             let masters = first..first + states.len() as u32;
-            let mut apply = |local: LocalId| {
+            let contributions = accumulators.cells();
+            let mut take_in = |local: LocalId| {
+                let accumulated = contributions.get(local);
+                contributions.put(local, P::Reduction::identity());
                 let state = &mut states[(local.0 - first) as usize];
-                let accumulated = accumulators.get(local);
-                accumulators.put(local, P::Reduction::identity());
-                let vertex = vertex(partition, local);
-                if program.apply(vertex, state, accumulated, &mut tally) {
-                    tally.changed += 1;
-                    if let Some(message) = program.scatter(vertex, state) {
+                apply(
+                    program,
+                    Vertex::new(partition.globals(), local),
+                    state,
+                    accumulated,
+                    &mut tally,
+                )
+            };
+            if stationary {
+                let messages = messages.cells();
+                for local in masters.map(LocalId) {
+                    if let Some(message) = take_in(local) {
                         messages.put(local, message);
-                        if !stationary {
-                            messages.touch(local);
-                        }
                     }
                 }
-            };
-            match stationary {
-                true => masters.map(LocalId).for_each(&mut apply),
-                false => accumulators.updated().iter_range(masters).for_each(&mut apply),
+            } else {
+                for local in accumulators.updated().iter_range(masters) {
+                    if let Some(message) = take_in(local) {
+                        messages.put(local, message);
+                        messages.touch(local);
+                    }
+                }
             }
             tally
         };
         let pieces = states.par_chunks_mut(PIECE).enumerate();
         let tallies: Vec<Tally> = pieces.map(apply_piece).collect();
         accumulators.updated().remove_range(0..partition.num_masters() as u32);
-        if stationary && partition.num_hosts() > 1 {
-            // All of them have told; those that nobody listens to are on no route.
-            messages.updated().insert_range(0..partition.num_masters() as u32);
-        }
         tallies.into_iter().fold(Tally::default(), Tally::plus)
     }
 
@@ -269,11 +407,12 @@ impl<P: VertexProgram, S: Strategy> Engine for SteppingEngine<'_, P, S> {
 
     fn is_active(&mut self) -> bool {
         let host = &mut self.host;
-        if !host.program.properties().stationary {
-            host.frontier = host.messages.drain_active();
-            let forth = host.forth.rows();
-            host.frontier.retain(|&vertex| forth.degree(vertex) > 0);
+        if host.program.properties().stationary {
+            return host.num_edges() > 0;
         }
+        host.frontier = host.messages.drain_active();
+        let forth = host.forth.rows();
+        host.frontier.retain(|&vertex| forth.degree(vertex) > 0);
         !host.frontier.is_empty()
     }
 

@@ -3,13 +3,8 @@
 use parton_graph::{LocalId, Weight};
 use parton_partition::Partition;
 
-use crate::edges::{EdgeView, Rows};
+use crate::edges::{EdgeView, Rows, STEP};
 use crate::program::Edges;
-
-/// How many vertices before its turn a vertex is prepared, in each of three steps.
-const STEP: usize = 6;
-/// Ends of edges that are asked for before their vertex's turn.
-const FIRST_ENDS: usize = 8;
 
 /// The edges that messages take: out-edges, in-edges, or both.
 pub struct Ways<'a, W: Weight> {
@@ -58,12 +53,7 @@ impl<'a, W: Weight> Ways<'a, W> {
     }
 }
 
-impl<'v, W: Weight> WayRows<'v, W> {
-    #[inline(always)]
-    fn all(self) -> impl Iterator<Item = Rows<'v, W>> {
-        std::iter::once(self.first).chain(self.second)
-    }
-
+impl<W: Weight> WayRows<'_, W> {
     /// Number of a vertex's edges.
     #[inline(always)]
     pub fn degree(self, vertex: LocalId) -> u64 {
@@ -85,28 +75,39 @@ impl<'v, W: Weight> WayRows<'v, W> {
         }
     }
 
-    /// The same if the vertices after this one have their turn next.
+    /// Folds the edges of consecutive vertices from `first` on, each vertex's into the total at its
+    /// place; before, `soon` is called with the ends that come somewhat later.
     #[inline(always)]
-    pub fn each_in_turn(
+    pub fn fold_in_turn<T: Copy>(
         self,
-        vertex: LocalId,
-        mut soon: impl FnMut(LocalId),
-        mut visit: impl FnMut(LocalId, W),
+        first: LocalId,
+        totals: &mut [T],
+        soon: impl Fn(LocalId),
+        fold: impl Fn(T, LocalId, W) -> T,
     ) {
-        self.first.each_in_turn(vertex, &mut soon, &mut visit);
+        self.first.fold_in_turn(first, totals, &soon, &fold);
         if let Some(second) = self.second {
-            second.each_in_turn(vertex, soon, visit);
+            second.fold_in_turn(first, totals, soon, fold);
         }
     }
 
     /// Each edge until `visit` says that it has seen enough.
     #[inline(always)]
     pub fn until(self, vertex: LocalId, mut visit: impl FnMut(LocalId, W) -> bool) {
-        for rows in self.all() {
-            for (other, weight) in rows.edges(vertex) {
-                if visit(other, weight) {
-                    return;
-                }
+        if !self.first.until(vertex, &mut visit) {
+            if let Some(second) = self.second {
+                second.until(vertex, visit);
+            }
+        }
+    }
+
+    /// Prepares the degree of one of these vertices while it is the turn of the one at `place`.
+    #[inline(always)]
+    pub fn prepare_degree(self, vertices: &[LocalId], place: usize) {
+        if let Some(&vertex) = vertices.get(place + 3 * STEP) {
+            self.first.prefetch_offset(vertex);
+            if let Some(second) = self.second {
+                second.prefetch_offset(vertex);
             }
         }
     }
@@ -115,16 +116,10 @@ impl<'v, W: Weight> WayRows<'v, W> {
     /// their edges are, then the edges, then, by `soon`, what is at the other ends.
     #[inline(always)]
     pub fn prepare(self, vertices: &[LocalId], place: usize, mut soon: impl FnMut(LocalId)) {
-        for rows in self.all() {
-            if let Some(&vertex) = vertices.get(place + 3 * STEP) {
-                rows.prefetch_offset(vertex);
-            }
-            if let Some(&vertex) = vertices.get(place + 2 * STEP) {
-                rows.prefetch_row(vertex);
-            }
-            if let Some(&vertex) = vertices.get(place + STEP) {
-                rows.targets(vertex).iter().take(FIRST_ENDS).for_each(|&end| soon(end));
-            }
+        self.prepare_degree(vertices, place);
+        self.first.prepare(vertices, place, &mut soon);
+        if let Some(second) = self.second {
+            second.prepare(vertices, place, soon);
         }
     }
 }

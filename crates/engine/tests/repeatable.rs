@@ -22,12 +22,12 @@ impl VertexProgram for Flow {
     type Reduction = Sum<f64>;
     type Weight = ();
 
-    fn init(&self, vertex: Vertex) -> [f64; 2] {
-        let share = 1.0 / (1 + vertex.id.0 % 97) as f64;
+    fn init(&self, vertex: Vertex<'_>) -> [f64; 2] {
+        let share = 1.0 / (1 + vertex.id().0 % 97) as f64;
         [0.0, share]
     }
 
-    fn scatter(&self, _: Vertex, [_, share]: &[f64; 2]) -> Option<f64> {
+    fn scatter(&self, _: Vertex<'_>, [_, share]: &[f64; 2]) -> Option<f64> {
         (*share > 1e-3).then_some(share / 15.3)
     }
 
@@ -35,7 +35,7 @@ impl VertexProgram for Flow {
         share
     }
 
-    fn apply(&self, _: Vertex, state: &mut [f64; 2], share: f64, tally: &mut Tally) -> bool {
+    fn apply(&self, _: Vertex<'_>, state: &mut [f64; 2], share: f64, tally: &mut Tally) -> bool {
         *state = [state[0] + share, share];
         tally.sums[0] += share;
         true

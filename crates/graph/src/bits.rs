@@ -34,7 +34,8 @@ pub(crate) fn mask(low: usize, high: usize) -> u64 {
 }
 
 /// Positions of the one bits of `word`, lowest first, counted from `base`.
-pub(crate) fn ones_of(base: usize, mut word: u64) -> impl Iterator<Item = usize> {
+#[inline]
+pub fn ones_of(base: usize, mut word: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         (word != 0).then(|| {
             let bit = word.trailing_zeros() as usize;
@@ -265,7 +266,14 @@ impl AtomicBitSet {
         self.words[word].store(bits, Ordering::Relaxed);
     }
 
+    /// All words.
+    #[inline]
+    pub(crate) fn words(&self) -> &[AtomicU64] {
+        &self.words
+    }
+
     /// The bits of one word.
+    #[inline]
     pub(crate) fn word(&self, word: usize) -> u64 {
         self.words[word].load(Ordering::Relaxed)
     }

@@ -5,6 +5,7 @@
 //! takes a few hundred loads.
 
 use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::LocalId;
 use crate::bits::{AtomicBitSet, mask, ones_of};
@@ -17,6 +18,19 @@ pub struct VertexSet {
     bits: AtomicBitSet,
     /// Words that hold a member; some may have lost theirs.
     occupied: AtomicBitSet,
+}
+
+/// Who is a member of a [`VertexSet`]. To be copied out of whatever holds it before a loop.
+#[derive(Clone, Copy)]
+pub struct Members<'s>(&'s [AtomicU64]);
+
+impl Members<'_> {
+    /// Whether `vertex` is a member.
+    #[inline(always)]
+    pub fn contains(self, vertex: LocalId) -> bool {
+        let word = self.0[vertex.index() / WORD_BITS].load(Ordering::Relaxed);
+        word >> (vertex.index() % WORD_BITS) & 1 == 1
+    }
 }
 
 impl VertexSet {
@@ -34,6 +48,12 @@ impl VertexSet {
         self.bits.contains(vertex.index())
     }
 
+    /// Who is a member.
+    #[inline]
+    pub fn members(&self) -> Members<'_> {
+        Members(self.bits.words())
+    }
+
     /// Adds `vertex`; whether this call was the one that did.
     #[inline]
     pub fn insert(&self, vertex: LocalId) -> bool {
@@ -44,12 +64,14 @@ impl VertexSet {
         new
     }
 
-    /// Adds `vertex`, while no other thread changes the set.
+    /// Adds `vertex`, while no other thread changes the set; whether it was new.
     #[inline]
-    pub fn insert_alone(&self, vertex: LocalId) {
-        if self.bits.insert_alone(vertex.index()) {
+    pub fn insert_alone(&self, vertex: LocalId) -> bool {
+        let new = self.bits.insert_alone(vertex.index());
+        if new {
             self.occupied.insert_alone(vertex.index() / WORD_BITS);
         }
+        new
     }
 
     /// Adds a range of vertices.

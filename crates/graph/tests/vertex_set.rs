@@ -45,7 +45,7 @@ proptest! {
         (len, actions) in (1..400u32).prop_flat_map(|len| (Just(len), actions(len))),
         looks in prop::collection::vec((0..400u32, 0..400u32), 60),
     ) {
-        let set = VertexSet::new(len as usize);
+        let mut set = VertexSet::new(len as usize);
         let mut model = BTreeSet::new();
         for (action, look) in actions.into_iter().zip(looks) {
             match action {
@@ -101,7 +101,7 @@ proptest! {
 fn trap_33_ranges_that_share_a_word() {
     for border in 0..=192u32 {
         for (removed, kept) in [(0..border, border..192), (border..192, 0..border)] {
-            let set = VertexSet::new(192);
+            let mut set = VertexSet::new(192);
             set.insert_range(0..192);
             set.remove_range(removed);
             assert_eq!(members(&set, 0..192), Vec::from_iter(kept.clone()));

@@ -9,6 +9,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use crate::host::{HostId, MAX_HOSTS};
 use crate::launch::{LaunchError, run};
 use crate::net::{DEFAULT_PATIENCE, Net};
+use crate::pin;
 use crate::transports::local::Hub;
 use crate::transports::mpi::{Launcher, Loss, Placement, Ranks, StartError};
 use crate::transports::sim::{SimOptions, SimReport, World};
@@ -23,6 +24,7 @@ pub struct Cluster {
     hosts: usize,
     kind: Kind,
     threads_per_host: Option<usize>,
+    pinned: bool,
     patience: Duration,
     /// One thread pool for each host, once they are needed.
     pools: Vec<ThreadPool>,
@@ -74,7 +76,15 @@ impl Cluster {
 
     fn new(hosts: usize, kind: Kind) -> Self {
         let (pools, patience) = (Vec::new(), DEFAULT_PATIENCE);
-        Cluster { hosts, kind, threads_per_host: None, patience, pools, sim_report: None }
+        Cluster {
+            hosts,
+            kind,
+            threads_per_host: None,
+            pinned: false,
+            patience,
+            pools,
+            sim_report: None,
+        }
     }
 
     /// Threads of each host, at least 1. Unless told otherwise, the machine's cores are shared out
@@ -89,6 +99,14 @@ impl Cluster {
         if self.threads_per_host.replace(threads) != Some(threads) {
             self.pools.clear();
         }
+    }
+
+    /// Keeps every thread on a core of its own, if there are exactly as many threads as cores that
+    /// this process may use. Only for whoever has the machine to themselves.
+    pub fn pinned(mut self) -> Self {
+        self.pinned = true;
+        self.pools.clear();
+        self
     }
 
     /// How long hosts wait for a silent peer; see [`Net::set_patience`].
@@ -167,6 +185,7 @@ impl Cluster {
                 (cores / self.hosts).max(1)
             }
         };
+        let cores = if self.pinned { pin::cores() } else { Vec::new() };
         let mut here = 0..self.hosts;
         if let Kind::Mpi(ranks, placement) = &self.kind {
             ranks.set_roomy(placement.local_ranks * threads <= placement.cores);
@@ -174,9 +193,13 @@ impl Cluster {
         }
         for host in here.skip(self.pools.len()).map(|number| HostId(number as u16)) {
             let named = move |thread| format!("host {host}, thread {thread}");
-            let pool = ThreadPoolBuilder::new().num_threads(threads).thread_name(named).build();
+            let mut pool = ThreadPoolBuilder::new().num_threads(threads).thread_name(named);
+            if cores.len() == self.hosts * threads {
+                let mine = cores[host.index() * threads..][..threads].to_vec();
+                pool = pool.start_handler(move |thread| pin::stay_on(mine[thread]));
+            }
             let start = |source| LaunchError::Start { host, threads, source };
-            self.pools.push(pool.map_err(start)?);
+            self.pools.push(pool.build().map_err(start)?);
         }
         Ok(())
     }

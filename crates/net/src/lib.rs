@@ -37,6 +37,7 @@ pub mod host;
 mod inbox;
 pub mod launch;
 pub mod net;
+mod pin;
 pub mod transport;
 pub mod transports;
 

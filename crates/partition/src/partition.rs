@@ -103,6 +103,9 @@ impl Partition {
         let shares = plan.shares(net.num_hosts())?;
         let share = input.share(net)?;
         let (rows, readers) = (&share.rows, &share.readers);
+        if net.num_hosts() == 1 && plan.order == Order::Original && argument.is_none() {
+            return Self::whole(net, input, share);
+        }
         let num_edges = net.all_reduce(rows.adjacency.num_edges(), |a, b| a + b)?;
         let policy = (kind.build)(&mut Setup {
             net,
@@ -113,10 +116,6 @@ impl Partition {
             threshold: plan.threshold,
             argument,
         })?;
-        if net.num_hosts() == 1 && plan.order == Order::Original {
-            let note = policy.note();
-            return Self::whole(net, input, share, note);
-        }
         let received = shuffle(net, rows, &*policy)?;
         let weight_kind = rows.adjacency.weight_kind();
         let (row_bytes, read_bytes) = (rows.adjacency.bytes(), share.peak_bytes);
@@ -165,7 +164,7 @@ impl Partition {
     }
 
     /// The part of a host that is alone: the graph as it is, where it is.
-    fn whole(net: &mut Net, input: &Input, share: Share, note: Option<String>) -> Result<Self> {
+    fn whole(net: &mut Net, input: &Input, share: Share) -> Result<Self> {
         let vertices = share.readers.num_vertices();
         let mut globals = huge::vec_with_capacity(vertices as usize);
         globals.par_extend((0..vertices).into_par_iter());
@@ -177,7 +176,7 @@ impl Partition {
         let mut partition =
             Self::from_parts(net.host(), sizes, masters, globals, adjacency, routes, originals);
         partition.symmetric = input.is_symmetric();
-        partition.note = note;
+        partition.in_edges = share.in_rows.map_or_else(OnceLock::new, |rows| rows.adjacency.into());
         partition.peak_bytes = partition.bytes().max(share.peak_bytes);
         Ok(partition)
     }
@@ -240,6 +239,11 @@ impl Partition {
     /// How the masters are used anywhere: ends of ranges of local ids.
     pub fn master_parts(&self) -> MasterParts {
         self.masters
+    }
+
+    /// The vertices of the whole graph that local ids stand for.
+    pub fn globals(&self) -> &[u32] {
+        &self.globals
     }
 
     /// The vertex of the whole graph that a local id stands for.

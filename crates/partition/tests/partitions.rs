@@ -1,11 +1,12 @@
 //! Every partition of every graph by every policy over any number of hosts has what a partition
 //! must have, and is the same on every run, for any number of threads, on any transport.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use parton_graph::{Csr, Graph, LocalId, Weight, with_csr};
 use parton_net::{Cluster, HostId};
-use parton_partition::{End, Input, Partition, Plan, policies};
+use parton_partition::{End, Input, Order, Partition, Plan, policies};
 use proptest::prelude::*;
 
 /// Every policy that needs no file.
@@ -43,7 +44,7 @@ fn sorted(mut edges: Vec<Edge>) -> Vec<Edge> {
 }
 
 /// Checks everything that makes parts a partition of `graph`.
-fn check(graph: &Graph, parts: &[Partition]) {
+fn check(graph: &Graph, parts: &[Partition], order: Order) {
     let hosts = parts.len();
     let vertices = graph.num_vertices() as u64;
     let expected = edges_of_graph(graph);
@@ -64,7 +65,7 @@ fn check(graph: &Graph, parts: &[Partition]) {
     let read: BTreeSet<u64> = expected.iter().map(|e| e.0).collect();
     let written: BTreeSet<u64> = expected.iter().map(|e| e.1).collect();
     for part in parts {
-        check_layout(part, &master_of, &read, &written);
+        check_layout(part, order, &master_of, &read, &written);
         for peer in parts {
             check_routes(part, peer);
         }
@@ -73,6 +74,7 @@ fn check(graph: &Graph, parts: &[Partition]) {
 
 fn check_layout(
     part: &Partition,
+    order: Order,
     master_of: &BTreeMap<u64, HostId>,
     read: &BTreeSet<u64>,
     written: &BTreeSet<u64>,
@@ -84,17 +86,29 @@ fn check_layout(
         (0..part.num_proxies() as u32).map(|local| part.global(LocalId(local)).0).collect();
     let (masters, mirrors) = globals.split_at(part.num_masters());
 
-    // Masters in four parts by what they are anywhere, ascending in each.
+    if part.num_hosts() == 1 && order == Order::Original {
+        // A host that is alone may take the graph as it is.
+        let ends = part.master_parts();
+        if [ends.both, ends.read, ends.written].iter().all(|end| *end == ends.all) {
+            assert!(masters.iter().copied().eq(0..master_of.len() as u64));
+            return;
+        }
+    }
+    // Masters in four parts by what they are anywhere; in each they ascend, or their degrees fall.
     let class = |v: &u64| match (read.contains(v), written.contains(v)) {
         (true, true) => 0,
         (true, false) => 1,
         (false, true) => 2,
         (false, false) => 3,
     };
-    let order: Vec<(u32, u64)> = masters.iter().map(|v| (class(v), *v)).collect();
-    assert!(order.is_sorted_by(|a, b| a < b), "masters by part, then id");
+    let degree = |v: &u64| match order {
+        Order::Original => 0,
+        Order::Degree => edges.iter().map(|e| u32::from(e.0 == *v) + u32::from(e.1 == *v)).sum(),
+    };
+    let order: Vec<_> = masters.iter().map(|v| (class(v), Reverse(degree(v)), *v)).collect();
+    assert!(order.is_sorted_by(|a, b| a < b), "masters by part, then degree, then id");
     let ends = part.master_parts();
-    let count = |class: u32| order.iter().filter(|(c, _)| *c <= class).count() as u32;
+    let count = |class: u32| order.iter().filter(|(c, ..)| *c <= class).count() as u32;
     assert_eq!([ends.both, ends.read, ends.written, ends.all], [0, 1, 2, 3].map(count));
 
     // A mirror exists if and only if an edge needs it; mirrors by master, part and id.
@@ -188,8 +202,11 @@ fn nasty_graphs_over_many_hosts() {
         let input = Input::from(graph.clone());
         for policy in all_policies() {
             for hosts in [1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 17] {
-                let parts = build(Cluster::local(hosts).threads_per_host(1), &input, &plan(policy));
-                check(&graph, &parts);
+                for order in [Order::Original, Order::Degree] {
+                    let plan = Plan { order, ..plan(policy) };
+                    let parts = build(Cluster::local(hosts).threads_per_host(1), &input, &plan);
+                    check(&graph, &parts, order);
+                }
             }
         }
     }
@@ -221,12 +238,14 @@ proptest! {
         let input = Input::from(graph.clone());
         let folder = tempfile::tempdir().unwrap();
         let policy = &policies::ALL[policy];
+        let order = if seed % 2 == 0 { Order::Original } else { Order::Degree };
         let plan = match policy.argument {
             None => plan(policy.name),
             Some(_) => plan(&listed_masters(&folder, vertices, hosts, seed)),
         };
+        let plan = Plan { order, ..plan };
         let parts = build(Cluster::local(hosts).threads_per_host(1), &input, &plan);
-        check(&graph, &parts);
+        check(&graph, &parts, order);
         let expected = print(&parts);
         prop_assert_eq!(&print(&build(Cluster::local(hosts).threads_per_host(3), &input, &plan)), &expected);
         prop_assert_eq!(&print(&build(Cluster::sim(hosts, seed), &input, &plan)), &expected);

@@ -109,7 +109,7 @@ impl Task<'_> {
 
 /// Hosts in this process.
 pub(crate) fn cluster(hosts: usize, threads: usize) -> Cluster {
-    Cluster::local(hosts).threads_per_host(threads).patience(PATIENCE)
+    Cluster::local(hosts).threads_per_host(threads).pinned().patience(PATIENCE)
 }
 
 /// Threads of each host: as asked, or its share of the cores.

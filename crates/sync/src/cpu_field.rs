@@ -158,6 +158,16 @@ impl<R: Reduction> CpuField<R> {
         self.cells().fold_alone(proxy, value)
     }
 
+    /// Replaces the values of the first `count` proxies by the first `count` of `cells`, of which
+    /// there is one per proxy. Afterwards those hold what was replaced.
+    pub fn replace_first(&mut self, cells: &mut Vec<<R::Value as Value>::Cell>, count: usize) {
+        assert_eq!(cells.len(), self.cells.len(), "one per proxy");
+        std::mem::swap(&mut self.cells, cells);
+        for (new, old) in self.cells[count..].iter().zip(&cells[count..]) {
+            R::Value::load(old).store(new);
+        }
+    }
+
     /// Changes what must be computed with for another set of the same proxies.
     pub fn swap_active(&mut self, other: &mut VertexSet) {
         std::mem::swap(&mut self.active, other);

@@ -8,7 +8,7 @@ use parton_algorithms::{Algorithm, Answer, Column, Error, Fact, Job, Options, Va
 use parton_engine::RunReport;
 use parton_graph::LocalId;
 use parton_net::{Cluster, LaunchError, Net};
-use parton_partition::{Input, Partition, Plan, policies};
+use parton_partition::{Input, Order, Partition, Plan, policies};
 use parton_sync::{Optimize, Substrate};
 
 /// Every policy that needs no file.
@@ -40,11 +40,12 @@ pub(crate) struct How<'a> {
     pub(crate) policy: &'a str,
     pub(crate) optimize: Optimize,
     pub(crate) places_per_message: usize,
+    pub(crate) order: Order,
 }
 
 impl<'a> How<'a> {
     pub(crate) fn new(policy: &'a str) -> Self {
-        How { policy, optimize: Optimize::ALL, places_per_message: 1 << 20 }
+        How { policy, optimize: Optimize::ALL, places_per_message: 1 << 20, order: Order::Original }
     }
 }
 
@@ -59,9 +60,9 @@ pub(crate) fn run(
 }
 
 /// One host's part of a graph. Every host must call this.
-pub(crate) fn partition(net: &mut Net, input: &Input, policy: &str) -> Result<Partition, Error> {
+pub(crate) fn partition(net: &mut Net, input: &Input, how: How<'_>) -> Result<Partition, Error> {
     // A low threshold, so that small graphs have large vertices.
-    let plan = Plan { threshold: 4, ..Plan::new(policy) };
+    let plan = Plan { threshold: 4, order: how.order, ..Plan::new(how.policy) };
     Partition::build(net, input, &plan).map_err(|e| Error::Data(e.to_string()))
 }
 
@@ -73,7 +74,7 @@ pub(crate) fn try_run(
     how: How<'_>,
 ) -> Result<Vec<Outcome>, LaunchError<Error>> {
     let launched = cluster.launch(|net| -> Result<_, Error> {
-        let partition = partition(net, input, how.policy)?;
+        let partition = partition(net, input, how)?;
         let masters = 0..partition.num_masters() as u32;
         let globals: Vec<u64> = masters.map(|local| partition.global(LocalId(local)).0).collect();
         let mut answers = Vec::new();
@@ -200,7 +201,12 @@ fn merge<'a>(vertices: usize, parts: impl Iterator<Item = (&'a Vec<u64>, &'a Col
 
 /// Whether columns are the same, real numbers up to rounding.
 pub(crate) fn same(found: &[Column], expected: &[Column]) -> bool {
-    let close = |(a, b): (&f64, &f64)| a == b || (a - b).abs() <= 1e-12 + 1e-9 * b.abs();
+    same_within(found, expected, 1e-9)
+}
+
+/// The same, where real numbers may differ by so much, relative to them.
+pub(crate) fn same_within(found: &[Column], expected: &[Column], relative: f64) -> bool {
+    let close = |(a, b): (&f64, &f64)| a == b || (a - b).abs() <= 1e-12 + relative * b.abs();
     found.len() == expected.len()
         && found.iter().zip(expected).all(|(found, expected)| {
             match (&found.values, &expected.values) {

@@ -208,33 +208,23 @@ impl Joined {
         prefetch(&self.parents, vertex as usize);
     }
 
-    /// The representative of a vertex's set; on the way every other vertex skips its parent.
-    #[inline]
-    fn representative(&self, mut vertex: u32) -> u32 {
-        loop {
-            let parent = self.parent(vertex);
-            let grandparent = self.parent(parent);
-            if parent == grandparent {
-                return parent;
-            }
-            self.parents[vertex as usize].store(grandparent, Ordering::Relaxed);
-            vertex = grandparent;
-        }
-    }
-
     /// Makes one set of two: the greater representative gets the lesser one as its parent.
-    #[inline]
+    #[inline(always)]
     fn join(&self, a: u32, b: u32) {
-        loop {
-            let (a, b) = (self.representative(a), self.representative(b));
-            if a == b {
-                return;
-            }
+        let (mut a, mut b) = (self.parent(a), self.parent(b));
+        // Most are joined already, and most of those have the same parent.
+        while a != b {
             let (low, high) = (a.min(b), a.max(b));
+            let above = self.parent(high);
             let relaxed = Ordering::Relaxed;
-            if self.parents[high as usize].compare_exchange(high, low, relaxed, relaxed).is_ok() {
+            let joins = || {
+                let parent = &self.parents[high as usize];
+                above == high && parent.compare_exchange(high, low, relaxed, relaxed).is_ok()
+            };
+            if above == low || joins() {
                 return;
             }
+            (a, b) = (self.parent(self.parent(high)), self.parent(low));
         }
     }
 
@@ -243,7 +233,14 @@ impl Joined {
         let last = (self.parents.len() as u32).saturating_sub(1);
         (0..self.parents.len() as u32).into_par_iter().with_max_len(PIECE).for_each(|vertex| {
             self.prefetch(self.parent(vertex.saturating_add(AHEAD).min(last)));
-            let representative = self.representative(vertex);
+            let parent = self.parent(vertex);
+            let mut representative = self.parent(parent);
+            if representative == parent {
+                return;
+            }
+            while self.parent(representative) != representative {
+                representative = self.parent(representative);
+            }
             self.parents[vertex as usize].store(representative, Ordering::Relaxed);
         });
     }

@@ -13,7 +13,7 @@ use parton_engine::program::Accumulated;
 use parton_engine::{
     EdgeView, Edges, Limits, Relaxation, RunReport, Tally, Vertex, VertexProgram, run,
 };
-use parton_graph::{GlobalId, Graph, LocalId};
+use parton_graph::{Graph, LocalId};
 use parton_net::Cluster;
 use parton_partition::Partition;
 use parton_sync::{Error, Optimize, Reduction, Substrate};
@@ -96,7 +96,8 @@ where
     let mut program = program.clone();
     let properties = program.properties();
     let ways = ways::<P>(graph, properties.edges);
-    let vertex = |v: usize| Vertex { local: LocalId(v as u32), id: GlobalId(v as u64) };
+    let globals: Vec<u32> = (0..graph.num_vertices() as u32).collect();
+    let vertex = |v: usize| Vertex::new(&globals, LocalId(v as u32));
     let vertices = graph.num_vertices();
     let mut states: Vec<_> = (0..vertices).map(|v| program.init(vertex(v))).collect();
     let mut messages: Vec<_> =
@@ -140,7 +141,7 @@ fn ways<P: VertexProgram>(graph: &Graph, edges: Edges) -> Vec<Way<P::Weight>> {
     let view = EdgeView::<P::Weight>::new(&graph.adjacency);
     let mut ways = Vec::new();
     for source in (0..graph.num_vertices() as u32).map(LocalId) {
-        for (target, weight) in view.edges(source) {
+        for (target, weight) in view.rows().edges(source) {
             let (s, t) = (source.index(), target.index());
             if edges != Edges::In {
                 ways.push((s, t, weight));

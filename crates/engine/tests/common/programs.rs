@@ -60,11 +60,11 @@ impl<R: Reduction<Value = u64>> VertexProgram for Tokens<R> {
     type Reduction = R;
     type Weight = u32;
 
-    fn init(&self, vertex: Vertex) -> Heard {
-        Heard { token: (self.start)(vertex.id.0), history: 0 }
+    fn init(&self, vertex: Vertex<'_>) -> Heard {
+        Heard { token: (self.start)(vertex.id().0), history: 0 }
     }
 
-    fn scatter(&self, _: Vertex, heard: &Heard) -> Option<u64> {
+    fn scatter(&self, _: Vertex<'_>, heard: &Heard) -> Option<u64> {
         heard.token
     }
 
@@ -72,7 +72,7 @@ impl<R: Reduction<Value = u64>> VertexProgram for Tokens<R> {
         (self.along)(token, weight)
     }
 
-    fn apply(&self, _: Vertex, heard: &mut Heard, arrived: u64, _: &mut Tally) -> bool {
+    fn apply(&self, _: Vertex<'_>, heard: &mut Heard, arrived: u64, _: &mut Tally) -> bool {
         let when = 0x9e37_79b9_7f4a_7c15u64.wrapping_mul(self.round + 1);
         let event = arrived.wrapping_mul(3).wrapping_add(1).wrapping_mul(when | 1);
         *heard = Heard { token: Some(arrived), history: heard.history.wrapping_add(event) };
