@@ -1,13 +1,14 @@
 //! Parton's own chores: `cargo xtask test`, `cargo xtask bench`, `cargo xtask fuzz`.
 
 mod fuzz;
+mod mpi;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Instant;
 
 const USAGE: &str = "\
-cargo xtask test                     everything that must pass: format, lints, tests, docs
+cargo xtask test                     everything that must pass: format, lints, tests (under MPI, too), docs
 cargo xtask bench load [OPTIONS]     loading and generating, beside other libraries
 cargo xtask bench net                messages and collectives between hosts, runs of the simulator
 cargo xtask bench partition          partitioning, beside building one CSR
@@ -79,6 +80,7 @@ fn test() -> bool {
             "lints",
             &mut cargo(&[&["clippy", "--workspace", "--all-targets"], &strict[..]].concat()),
         )
+        && mpi::install()
         && step("tests", &mut cargo(&["test", "--workspace"]))
         && step(
             "documentation",

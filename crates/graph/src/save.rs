@@ -112,6 +112,12 @@ impl Output {
 
     /// Gives the finished file its name.
     pub fn commit(self) -> Result<()> {
+        self.seal()?.commit()
+    }
+
+    /// Brings the finished file to the disk, but does not give it its name yet: for one of several
+    /// that belong together.
+    pub fn seal(self) -> Result<Sealed> {
         let Output { path, place, writer } = self;
         let failed = |e: io::Error| Error::Io { path: path.clone(), action: "write", source: e };
         let buffered = match writer {
@@ -120,11 +126,36 @@ impl Output {
             Writer::Zstd(encoder) => encoder.finish().map_err(failed)?,
         };
         let temporary = match buffered.into_inner().map_err(|e| failed(e.into_error()))? {
-            Target::Temporary(temporary) => temporary,
-            Target::Stream(_) => return Ok(()),
-            Target::Standard(mut stream) => return stream.flush().map_err(failed),
+            Target::Temporary(temporary) => Some(temporary),
+            Target::Stream(_) => None,
+            Target::Standard(mut stream) => {
+                stream.flush().map_err(failed)?;
+                None
+            }
         };
-        temporary.persist(&place).map_err(failed)?;
+        if let Some(temporary) = &temporary {
+            temporary.file.as_file().sync_all().map_err(failed)?;
+        }
+        Ok(Sealed { path, place, temporary })
+    }
+}
+
+/// A file that is complete and on the disk, under a temporary name. Dropped without
+/// [`Sealed::commit`], it leaves nothing behind.
+pub struct Sealed {
+    path: PathBuf,
+    place: PathBuf,
+    /// None, if there is no name to be given.
+    temporary: Option<Temporary>,
+}
+
+impl Sealed {
+    /// Gives the file its name.
+    pub fn commit(self) -> Result<()> {
+        let Sealed { path, place, temporary } = self;
+        let Some(temporary) = temporary else { return Ok(()) };
+        let failed = |e: io::Error| Error::Io { path, action: "write", source: e };
+        temporary.file.persist(&place).map(drop).map_err(|e| failed(e.error))?;
         // The rename itself must survive a crash too; some file systems cannot flush a folder.
         if let Ok(folder) = File::open(folder_of(&place)) {
             let _ = folder.sync_all();
@@ -193,12 +224,6 @@ impl Temporary {
         temporaries.push(file.path().into());
         let listed = Listed(file.path().into());
         Ok(Temporary { file, _listed: listed })
-    }
-
-    /// Flushes the file and gives it its final name.
-    fn persist(self, place: &Path) -> io::Result<()> {
-        self.file.as_file().sync_all()?;
-        self.file.persist(place).map(drop).map_err(|e| e.error)
     }
 }
 

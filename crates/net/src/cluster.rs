@@ -1,5 +1,5 @@
-//! Where hosts run. The same closure runs on any cluster: threads of this process, or the same
-//! threads under a simulated network.
+//! Where hosts run. The same closure runs on any cluster: threads of this process, the same threads
+//! under a simulated network, or the processes that an MPI launcher started.
 
 use std::num::NonZero;
 use std::time::Duration;
@@ -11,7 +11,11 @@ use crate::launch::{LaunchError, run};
 use crate::net::{DEFAULT_PATIENCE, Net};
 use crate::pin;
 use crate::transports::local::Hub;
+use crate::transports::mpi::{Launcher, Loss, Placement, Ranks, StartError};
 use crate::transports::sim::{SimOptions, SimReport, World};
+
+/// How long ranks wait for each other when they have just started.
+const MEETING_PATIENCE: Duration = Duration::from_secs(300);
 
 /// A number of hosts and the way they are connected.
 ///
@@ -30,6 +34,7 @@ pub struct Cluster {
 enum Kind {
     Local,
     Sim(SimOptions),
+    Mpi(Ranks, Placement),
 }
 
 impl Cluster {
@@ -48,6 +53,27 @@ impl Cluster {
         Cluster::new(hosts, Kind::Sim(options))
     }
 
+    /// Hosts that are the processes of a launcher such as `mpirun` or `srun`, of which this is one.
+    ///
+    /// Every process must make the same launches. A launch returns what the host of this process
+    /// returns, when all hosts have returned. `on_loss` is called for each process that is gone for
+    /// good, or hangs, also while this host computes; hosts that wait for it fail.
+    ///
+    /// MPI ends when the cluster is dropped. A process can start it once.
+    pub fn mpi(
+        launcher: &Launcher,
+        on_loss: impl Fn(Loss) + Send + 'static,
+    ) -> Result<Self, StartError> {
+        let ranks = Ranks::start(launcher, on_loss)?;
+        let pool = ThreadPoolBuilder::new().num_threads(1).build();
+        let pool = pool.map_err(|error| StartError::Meeting(error.to_string()))?;
+        let meet = |net: &mut Net| net.all_gather(ranks.card());
+        let cards = run(&ranks, ranks.host(), &[pool], None, MEETING_PATIENCE, meet);
+        let cards = cards.map_err(|error| StartError::Meeting(error.to_string()))?.swap_remove(0);
+        let placement = ranks.meet(&cards);
+        Ok(Cluster::new(ranks.hosts(), Kind::Mpi(ranks, placement)))
+    }
+
     fn new(hosts: usize, kind: Kind) -> Self {
         let (pools, patience) = (Vec::new(), DEFAULT_PATIENCE);
         Cluster {
@@ -64,9 +90,15 @@ impl Cluster {
     /// Threads of each host, at least 1. Unless told otherwise, the machine's cores are shared out
     /// evenly. A simulated host has one thread whatever is asked for: two could not be replayed.
     pub fn threads_per_host(mut self, threads: usize) -> Self {
-        self.threads_per_host = Some(threads);
-        self.pools.clear();
+        self.set_threads_per_host(threads);
         self
+    }
+
+    /// Changes the threads of each host from the next launch on.
+    pub fn set_threads_per_host(&mut self, threads: usize) {
+        if self.threads_per_host.replace(threads) != Some(threads) {
+            self.pools.clear();
+        }
     }
 
     /// Keeps every thread on a core of its own, if there are exactly as many threads as cores that
@@ -96,12 +128,23 @@ impl Cluster {
         }
     }
 
+    /// The first of the hosts that this process runs.
+    pub fn first_host(&self) -> HostId {
+        if let Kind::Mpi(ranks, _) = &self.kind { ranks.host() } else { HostId(0) }
+    }
+
+    /// Where this process runs and beside whom, if hosts are processes.
+    pub fn placement(&self) -> Option<&Placement> {
+        if let Kind::Mpi(_, placement) = &self.kind { Some(placement) } else { None }
+    }
+
     /// What the last launch on a simulated cluster did.
     pub fn sim_report(&self) -> Option<&SimReport> {
         self.sim_report.as_ref()
     }
 
-    /// Runs the closure on every host and returns what they return, in host order.
+    /// Runs the closure on every host and returns what the hosts of this process return, in host
+    /// order.
     ///
     /// Inside, rayon uses that host's threads only. If hosts fail, the error is that of the first
     /// one: the others fail because they miss it. A panic counts as a failure.
@@ -116,10 +159,16 @@ impl Cluster {
         }
         self.start_threads()?;
         match &self.kind {
-            Kind::Local => run(&Hub::new(self.hosts), &self.pools, None, self.patience, closure),
+            Kind::Local => {
+                let hub = Hub::new(self.hosts);
+                run(&hub, HostId(0), &self.pools, None, self.patience, closure)
+            }
+            Kind::Mpi(ranks, _) => {
+                run(ranks, ranks.host(), &self.pools, None, self.patience, closure)
+            }
             Kind::Sim(options) => {
                 let (world, seed) = (World::new(self.hosts, options), Some(options.seed));
-                let results = run(&world, &self.pools, seed, self.patience, closure);
+                let results = run(&world, HostId(0), &self.pools, seed, self.patience, closure);
                 self.sim_report = Some(world.report());
                 results
             }
@@ -129,14 +178,20 @@ impl Cluster {
     fn start_threads<E>(&mut self) -> Result<(), LaunchError<E>> {
         let threads = match (&self.kind, self.threads_per_host) {
             (Kind::Sim(_), _) => 1,
-            (Kind::Local, Some(threads)) => threads.max(1),
+            (_, Some(threads)) => threads.max(1),
+            (Kind::Mpi(_, placement), None) => placement.threads,
             (Kind::Local, None) => {
                 let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
                 (cores / self.hosts).max(1)
             }
         };
         let cores = if self.pinned { pin::cores() } else { Vec::new() };
-        for host in HostId::all(self.hosts).skip(self.pools.len()) {
+        let mut here = 0..self.hosts;
+        if let Kind::Mpi(ranks, placement) = &self.kind {
+            ranks.set_roomy(placement.local_ranks * threads <= placement.cores);
+            here = ranks.host().index()..ranks.host().index() + 1;
+        }
+        for host in here.skip(self.pools.len()).map(|number| HostId(number as u16)) {
             let named = move |thread| format!("host {host}, thread {thread}");
             let mut pool = ThreadPoolBuilder::new().num_threads(threads).thread_name(named);
             if cores.len() == self.hosts * threads {

@@ -3,6 +3,7 @@
 use crate::collective::Collective;
 use crate::host::HostId;
 use crate::transport::Tag;
+use crate::transports::mpi::CallError;
 
 /// Result of everything in this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -99,6 +100,9 @@ pub enum Error {
         /// Buffers needed.
         hosts: usize,
     },
+    /// MPI failed in a way that has to do with no host in particular.
+    #[error("MPI: {0}")]
+    Mpi(CallError),
     /// A simulated program used up its steps: most likely it would never end.
     #[error("host {host} was stopped: the hosts made {steps} steps without coming to an end")]
     Endless {

@@ -69,9 +69,11 @@ impl fmt::Display for Replay {
     }
 }
 
-/// Runs the closure on each host of a venue, inside its thread pool.
+/// Runs the closure on the hosts of a venue that this process runs, each inside its thread pool;
+/// they are numbered from `first`.
 pub(crate) fn run<R, E, F>(
     venue: &dyn Venue,
+    first: HostId,
     pools: &[ThreadPool],
     seed: Option<u64>,
     patience: Duration,
@@ -91,7 +93,7 @@ where
         let outcome = catch_unwind(AssertUnwindSafe(|| closure(&mut net)));
         let failure = match outcome {
             Ok(Ok(result)) => {
-                lock(&results)[host.index()] = Some(result);
+                lock(&results)[host.index() - first.index()] = Some(result);
                 venue.finish(host);
                 return;
             }
@@ -100,7 +102,7 @@ where
         };
         lock(&first_failure).get_or_insert(failure);
     };
-    start_all(pools, &host_body);
+    start_all(first, pools, &host_body);
     match into_inner(first_failure) {
         Some(failure) => Err(failure),
         None => Ok(into_inner(results).into_iter().flatten().collect()),
@@ -111,8 +113,8 @@ where
 const HOSTS_PER_STARTER: usize = 256;
 
 /// Runs `body` once in every pool, all at the same time; returns when all have returned.
-fn start_all(pools: &[ThreadPool], body: &(dyn Fn(HostId) + Sync)) {
-    let hosts: Vec<_> = HostId::all(pools.len()).zip(pools).collect();
+fn start_all(first: HostId, pools: &[ThreadPool], body: &(dyn Fn(HostId) + Sync)) {
+    let hosts: Vec<_> = HostId::all(MAX_HOSTS).skip(first.index()).zip(pools).collect();
     let (mine, others) = hosts.split_at(hosts.len().min(HOSTS_PER_STARTER));
     std::thread::scope(|scope| {
         for group in others.chunks(HOSTS_PER_STARTER) {

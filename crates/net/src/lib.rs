@@ -25,6 +25,8 @@
 //! }
 //! ```
 //!
+//! The same closure also runs on the processes of an MPI launcher: see [`Cluster::mpi`].
+//!
 //! Reading order: [`transport`], [`net`], [`collective`], [`cluster`], [`transports`].
 
 pub mod clock;
@@ -48,4 +50,5 @@ pub use host::HostId;
 pub use launch::LaunchError;
 pub use net::{Net, Traffic};
 pub use transport::{Message, Tag, Transport};
+pub use transports::mpi::Launcher;
 pub use transports::sim::{Faults, SimAction, SimEvent, SimOptions, SimReport};

@@ -1,9 +1,11 @@
 //! The ways bytes travel, one file each.
 //!
 //! - `local`: hosts are thread groups of this process; a message is a moved buffer.
-//! - [`sim`]: the same under a simulated network, one seed for one schedule.
+//! - [`mpi`]: hosts are processes that a launcher started; a message goes through its MPI.
+//! - [`sim`]: threads again, under a simulated network, one seed for one schedule.
 
 pub(crate) mod local;
+pub mod mpi;
 pub mod sim;
 
 use crate::clock::Clock;

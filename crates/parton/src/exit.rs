@@ -12,14 +12,17 @@ const USAGE: u8 = 2;
 const NOT_CONVERGED: u8 = 3;
 const BAD_DATA: u8 = 65;
 const NO_INPUT: u8 = 66;
-const HOST_LOST: u8 = 69;
+pub(crate) const HOST_LOST: u8 = 69;
 const BUG: u8 = 70;
 const IO: u8 = 74;
 
 /// What went wrong, and the code that says so.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Failure {
     message: String,
     code: u8,
+    /// Whether another process says it.
+    silent: bool,
 }
 
 /// A command that has something to print, though not all may be well.
@@ -45,7 +48,7 @@ impl From<Error> for Failure {
             Error::Request(_) => USAGE,
             _ => BUG,
         };
-        Failure { message: error.to_string(), code }
+        Failure::new(error.to_string(), code)
     }
 }
 
@@ -54,10 +57,11 @@ impl From<net::Error> for Failure {
         let code = match error {
             net::Error::HostLost { .. }
             | net::Error::HostFinished { .. }
-            | net::Error::Silent { .. } => HOST_LOST,
+            | net::Error::Silent { .. }
+            | net::Error::Mpi(_) => HOST_LOST,
             _ => BUG,
         };
-        Failure { message: error.to_string(), code }
+        Failure::new(error.to_string(), code)
     }
 }
 
@@ -86,11 +90,11 @@ impl<E: Into<Failure> + fmt::Display> From<LaunchError<E>> for Failure {
     fn from(error: LaunchError<E>) -> Self {
         match error {
             LaunchError::Failed { host, error, .. } => {
-                let Failure { message, code } = error.into();
+                let Failure { message, code, .. } = error.into();
                 match code {
-                    HOST_LOST | BUG => Failure { message: format!("host {host}: {message}"), code },
+                    HOST_LOST | BUG => Failure::new(format!("host {host}: {message}"), code),
                     // Of what is the user's, who found it does not matter.
-                    _ => Failure { message, code },
+                    _ => Failure::new(message, code),
                 }
             }
             LaunchError::Hosts { .. } => Failure::usage(error.to_string()),
@@ -107,46 +111,95 @@ impl fmt::Display for Failure {
 }
 
 impl Failure {
+    fn new(message: String, code: u8) -> Self {
+        Failure { message, code, silent: false }
+    }
+
+    /// The same, to be said by another process.
+    pub(crate) fn silenced(self) -> Self {
+        Failure { silent: true, ..self }
+    }
+
+    /// As other processes are told of it: never empty.
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        [&[self.code], self.message.as_bytes()].concat()
+    }
+
+    /// What another process told; no bytes are no failure.
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let (code, message) = bytes.split_first()?;
+        Some(Failure::new(String::from_utf8_lossy(message).into_owned(), *code))
+    }
+
+    /// Of the failures of some hosts, with their numbers, the one that caused the others. A host
+    /// that misses another one failed because of it.
+    pub(crate) fn cause(failures: Vec<(usize, Failure)>, hosts: usize) -> Option<Failure> {
+        let everywhere = failures.len() == hosts;
+        let (first, cause) =
+            failures.iter().find(|(_, failure)| failure.code != HOST_LOST).or(failures.first())?;
+        let alike = failures.iter().all(|(_, failure)| failure.message == cause.message);
+        if everywhere && alike || cause.message.starts_with("host ") {
+            return Some(cause.clone());
+        }
+        Some(Failure::new(format!("host {first}: {}", cause.message), cause.code))
+    }
+
     /// The user asked for something that cannot be.
     pub(crate) fn usage(message: impl Into<String>) -> Self {
-        Failure { message: message.into(), code: USAGE }
+        Failure::new(message.into(), USAGE)
     }
 
     /// Reading or writing failed.
     pub(crate) fn io(message: impl Into<String>) -> Self {
-        Failure { message: message.into(), code: IO }
+        Failure::new(message.into(), IO)
     }
 
     /// What was read is not what it should be.
     pub(crate) fn bad_data(message: impl Into<String>) -> Self {
-        Failure { message: message.into(), code: BAD_DATA }
+        Failure::new(message.into(), BAD_DATA)
     }
 
     /// The run ended before its values were final.
     pub(crate) fn not_converged(message: impl Into<String>) -> Self {
-        Failure { message: message.into(), code: NOT_CONVERGED }
+        Failure::new(message.into(), NOT_CONVERGED)
     }
 
     /// Parton's own fault.
     pub(crate) fn bug(message: impl Into<String>) -> Self {
-        Failure { message: message.into(), code: BUG }
+        Failure::new(message.into(), BUG)
     }
 
     /// The code to end with.
-    #[cfg(test)]
     pub(crate) fn code(&self) -> u8 {
         self.code
     }
 
     /// Prints the message and ends with the code.
     pub(crate) fn report(&self) -> ExitCode {
-        // When even standard error is closed there is nobody left to tell.
-        let _ = writeln!(io::stderr(), "parton: {}", self.message);
+        if !self.silent {
+            say(&self.message);
+        }
         ExitCode::from(self.code)
     }
 }
 
+/// Says something that must not be missed, in one piece: a launcher mixes what its ranks say.
+pub(crate) fn say(text: &str) {
+    // When even standard error is closed there is nobody left to tell.
+    let _ = io::stderr().write_all(format!("parton: {text}\n").as_bytes());
+}
+
 impl Done {
+    /// The same, to be printed by another process.
+    pub(crate) fn silenced(self) -> Self {
+        Done { text: String::new(), trouble: self.trouble.map(Failure::silenced) }
+    }
+
+    /// The code to end with, unless printing fails.
+    pub(crate) fn code(&self) -> u8 {
+        self.trouble.as_ref().map_or(0, Failure::code)
+    }
+
     /// Prints the result and ends with the code. A reader that went away early (`| head`) has got
     /// all it wanted.
     pub(crate) fn print(self) -> ExitCode {
@@ -157,5 +210,24 @@ impl Done {
             }
             _ => self.trouble.map_or(ExitCode::SUCCESS, |trouble| trouble.report()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_that_miss_another_are_not_the_cause() {
+        let lost = |host: usize| Failure::new(format!("host {host}: host 2 was lost"), HOST_LOST);
+        let full = Failure::io("x.csv: cannot write: no space left");
+        let cause = Failure::cause(vec![(0, lost(0)), (1, lost(1)), (2, full.clone())], 4);
+        assert_eq!(cause, Some(Failure::io("host 2: x.csv: cannot write: no space left")));
+        assert_eq!(Failure::cause(vec![(0, lost(0)), (1, lost(1))], 4), Some(lost(0)));
+        let everywhere = (0..3).map(|host| (host, full.clone())).collect();
+        assert_eq!(Failure::cause(everywhere, 3), Some(full.clone()));
+        assert_eq!(Failure::cause(Vec::new(), 3), None);
+        assert_eq!(Failure::from_bytes(&full.to_bytes()), Some(full));
+        assert_eq!(Failure::from_bytes(&[]), None);
     }
 }

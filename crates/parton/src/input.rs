@@ -9,6 +9,7 @@ use parton::graph::tidy::{Merge, Tidy};
 use parton::graph::{Direction, Error, Graph, Result, VertexRange, WeightKind};
 
 use crate::exit::Failure;
+use crate::team::Team;
 use crate::watch::Watch;
 
 /// The graph and how to understand it.
@@ -200,13 +201,37 @@ impl Input {
         self.reading.is_default() && self.cleaning.is_default()
     }
 
+    /// Whether it can be read but once.
+    fn is_stream(&self) -> bool {
+        use std::os::unix::fs::FileTypeExt;
+        let kind = std::fs::metadata(&self.graph).map(|found| found.file_type());
+        self.graph == "-" || kind.is_ok_and(|kind| kind.is_fifo() || kind.is_char_device())
+    }
+
     /// The graph as hosts take it: each its own share where nothing is to be changed, else their
     /// rows of the whole graph.
-    pub(crate) fn open(&self, watch: &Watch) -> Result<parton::partition::Input, Failure> {
+    pub(crate) fn open(
+        &self,
+        watch: &Watch,
+        team: &Team,
+    ) -> Result<parton::partition::Input, Failure> {
         use parton::partition::Input as Shared;
         let options =
             self.reading.options(self.cleaning.direction(), &self.cleaning.weights, watch);
+        if team.is_spread() && self.is_stream() {
+            return Err(Failure::usage(format!(
+                "{}: only one rank gets what is piped into it; give the name of a file",
+                self.graph
+            )));
+        }
         if options.need_whole() || !self.cleaning.is_default() {
+            if team.is_spread() {
+                watch.note(&format!(
+                    "{}: every rank reads the whole graph in order to change it; to have each read \
+                     its share, write it with these options by `parton convert` first",
+                    self.graph
+                ));
+            }
             return Ok(self.load(watch)?.into());
         }
         let opened = match Spec::is_spec(&self.graph) {

@@ -17,8 +17,8 @@ use crate::exit::Failure;
 pub(crate) const AUTO: &str = "auto";
 /// Up to so many hosts, fewer copies count more than fewer peers.
 const FEW_HOSTS: usize = 16;
-/// Hosts of one process cannot go missing unnoticed, and a round on a large graph may take long.
-const PATIENCE: Duration = Duration::from_secs(24 * 60 * 60);
+/// Hosts cannot go missing unnoticed, and a round on a large graph may take long.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Where a host's part of the graph comes from.
 pub(crate) enum Cut<'c> {

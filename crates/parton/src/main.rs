@@ -8,6 +8,7 @@ mod options;
 mod plot;
 mod show;
 mod signals;
+mod team;
 mod watch;
 
 use std::num::NonZeroUsize;
@@ -16,6 +17,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use exit::{Done, Failure};
+use team::Team;
 
 /// Graph analytics for graphs that outgrow one processor.
 #[derive(Parser)]
@@ -55,40 +57,92 @@ enum Command {
 }
 
 impl Command {
-    fn run(self, watch: &watch::Watch, threads: Option<NonZeroUsize>) -> Result<Done, Failure> {
+    fn run(
+        self,
+        watch: &watch::Watch,
+        threads: Option<NonZeroUsize>,
+        team: &mut Team,
+    ) -> Result<Done, Failure> {
         Ok(match self {
-            Command::Run(run) => run.run(watch, threads)?,
+            Command::Run(run) => run.run(watch, threads, team)?,
             Command::Inspect(inspect) => inspect.run(watch)?.into(),
             Command::Convert(convert) => convert.run(watch)?.into(),
             Command::Generate(generate) => generate.run(watch)?.into(),
-            Command::Partition(partition) => partition.run(watch)?.into(),
+            Command::Partition(partition) => partition.run(watch, threads, team)?.into(),
             Command::Bench(bench) => bench.run(watch, threads)?.into(),
             Command::List(list) => list.run().into(),
         })
     }
-}
 
-fn main() -> ExitCode {
-    let Arguments { command, threads, quiet } = Arguments::parse();
-    if let Err(error) = signals::end_cleanly() {
-        return Failure::io(format!("cannot listen to signals: {error}")).report();
-    }
-    if let Some(threads) = threads {
-        let groups = match &command {
+    /// Hosts of this process, as far as the arguments say.
+    fn hosts_here(&self, team: &Team) -> usize {
+        match self {
+            _ if team.is_spread() => 1,
             Command::Run(run) => run.hosts(),
             Command::Bench(bench) => bench.most_hosts(),
             _ => 1,
-        };
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.get() * groups);
-        if let Err(error) = pool.build_global() {
-            return Failure::io(format!("cannot start {threads} threads: {error}")).report();
         }
     }
-    let watch = watch::Watch::new(quiet);
-    let outcome = command.run(&watch, threads);
-    watch.finish();
+
+    /// Whether hosts of a launcher can share the work.
+    fn can_be_spread(&self) -> bool {
+        matches!(self, Command::Run(_) | Command::Partition(_))
+    }
+}
+
+fn main() -> ExitCode {
+    // Before anything else: whatever goes wrong later goes wrong on all ranks.
+    let mut team = match Team::assemble() {
+        Ok(team) => team,
+        Err(failure) => return failure.report(),
+    };
+    let place = team.place().clone();
+    let outcome = match team.check_likeness().map(|()| Arguments::try_parse()) {
+        Ok(Ok(arguments)) => obey(arguments, &mut team),
+        // Help, too, and the same on all ranks.
+        Ok(Err(complaint)) => {
+            if team.speaks() {
+                // When even standard error is closed there is nobody left to tell.
+                let _ = complaint.print();
+            }
+            team.part();
+            return ExitCode::from(complaint.exit_code() as u8);
+        }
+        Err(failure) => Err(failure),
+    };
+    let outcome = team.together(outcome);
+    let speaks = team.speaks();
+    place.end_with(outcome.as_ref().map_or_else(Failure::code, Done::code));
+    team.part();
     match outcome {
-        Ok(done) => done.print(),
+        Ok(done) if speaks => done.print(),
+        Ok(done) => done.silenced().print(),
         Err(failure) => failure.report(),
     }
+}
+
+/// Does what the arguments say.
+fn obey(arguments: Arguments, team: &mut Team) -> Result<Done, Failure> {
+    let Arguments { command, threads, quiet } = arguments;
+    signals::end_cleanly(team.place().clone(), team.is_spread())
+        .map_err(|error| Failure::io(format!("cannot listen to signals: {error}")))?;
+    if team.is_spread() && !command.can_be_spread() {
+        return Err(Failure::usage(
+            "only `run` and `partition` share their work over ranks: start others without a launcher",
+        ));
+    }
+    let watch = watch::Watch::new(quiet, team.speaks());
+    if let Some(warning) = team.warning() {
+        watch.warn(&warning);
+    }
+    let here = command.hosts_here(team);
+    if threads.is_some() || team.is_spread() {
+        let threads = team.threads(threads, 1) * here;
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+        pool.build_global()
+            .map_err(|error| Failure::io(format!("cannot start {threads} threads: {error}")))?;
+    }
+    let outcome = command.run(&watch, threads, team);
+    watch.finish();
+    outcome
 }

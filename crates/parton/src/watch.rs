@@ -11,6 +11,7 @@ use parton::engine::Tally;
 use parton::graph::progress::Progress;
 use parton::sync::Volume;
 
+use crate::exit::say;
 use crate::show;
 
 const LINE_EVERY: Duration = Duration::from_secs(10);
@@ -21,6 +22,8 @@ pub(crate) struct Watch {
 }
 
 enum Kind {
+    /// Another process speaks for this one.
+    Mute,
     Quiet,
     Bar(Mutex<ProgressBar>),
     Lines(Lines),
@@ -38,8 +41,11 @@ struct Stage {
 }
 
 impl Watch {
-    pub(crate) fn new(quiet: bool) -> Self {
-        let kind = if quiet {
+    /// Nothing but warnings if `quiet`, and not even these if another process `speaks`.
+    pub(crate) fn new(quiet: bool, speaks: bool) -> Self {
+        let kind = if !speaks {
+            Kind::Mute
+        } else if quiet {
             Kind::Quiet
         } else if stderr().is_terminal() {
             Kind::Bar(Mutex::new(ProgressBar::hidden()))
@@ -53,7 +59,7 @@ impl Watch {
     /// Says something that is not part of the result.
     pub(crate) fn note(&self, text: &str) {
         match &self.kind {
-            Kind::Quiet => {}
+            Kind::Mute | Kind::Quiet => {}
             Kind::Bar(bar) => {
                 bar.lock().expect("no thread panicked holding this lock").finish_and_clear();
                 eprintln!("{text}");
@@ -65,7 +71,9 @@ impl Watch {
     /// Says something that must not be missed.
     pub(crate) fn warn(&self, text: &str) {
         self.finish();
-        eprintln!("parton: {text}");
+        if !matches!(self.kind, Kind::Mute) {
+            say(text);
+        }
     }
 
     /// Shows rounds as they end.
@@ -84,7 +92,7 @@ impl Watch {
     /// Begins another stage: a new bar, or a new name for lines.
     fn begin(&self, name: &str, new: ProgressBar, template: &str, total: Option<u64>) {
         match &self.kind {
-            Kind::Quiet => {}
+            Kind::Mute | Kind::Quiet => {}
             Kind::Bar(bar) => {
                 new.set_style(ProgressStyle::with_template(template).expect("a valid template"));
                 new.set_message(name.to_owned());
@@ -103,7 +111,7 @@ impl Watch {
     /// Says how far the current stage is.
     fn say(&self, text: impl FnOnce() -> String) {
         match &self.kind {
-            Kind::Quiet => {}
+            Kind::Mute | Kind::Quiet => {}
             Kind::Bar(bar) => {
                 let bar = bar.lock().expect("no thread panicked holding this lock");
                 bar.set_message(text());
@@ -120,7 +128,7 @@ impl Watch {
     }
 }
 
-/// Shows the rounds of a run. One host of those in this process is enough.
+/// Shows the rounds of a run. One host of all is enough.
 pub(crate) struct Rounds<'w> {
     watch: &'w Watch,
 }
@@ -152,7 +160,7 @@ impl Progress for Watch {
 
     fn advance(&self, amount: u64) {
         match &self.kind {
-            Kind::Quiet => {}
+            Kind::Mute | Kind::Quiet => {}
             Kind::Bar(bar) => {
                 bar.lock().expect("no thread panicked holding this lock").inc(amount);
             }

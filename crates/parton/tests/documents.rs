@@ -3,6 +3,9 @@
 //! Blocks marked `sh` are run line by line in one folder, in the order of the page. Lines for
 //! cargo itself are left to whoever runs this test: it could not run inside its own build.
 
+#[path = "../../net/tests/common/launchers.rs"]
+mod launchers;
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -54,6 +57,7 @@ fn commands_in_documents_work() {
                 .args(["-c", &format!("set -o pipefail; {line}")])
                 .current_dir(folder.path())
                 .env("PATH", &path)
+                .envs(launchers::OPEN_MPI_SETTINGS)
                 .output()
                 .expect("a shell");
             let said = String::from_utf8_lossy(&output.stderr);

@@ -4,7 +4,7 @@
 
 pub(crate) mod nasty;
 
-use parton_algorithms::{Algorithm, Column, Error, Fact, Job, Options, Values};
+use parton_algorithms::{Algorithm, Answer, Column, Error, Fact, Job, Options, Values};
 use parton_engine::RunReport;
 use parton_graph::LocalId;
 use parton_net::{Cluster, LaunchError, Net};
@@ -88,7 +88,11 @@ pub(crate) fn try_run(
         }
         Ok((globals, answers, partition.num_vertices()))
     });
-    let hosts = launched?;
+    let mut hosts = launched?;
+    if cluster.placement().is_some() {
+        let (globals, answers, vertices) = hosts.swap_remove(0);
+        hosts = of_all_processes(cluster, globals, answers, vertices)?;
+    }
     let vertices = hosts[0].2 as usize;
     let outcome = |which: usize| {
         let (first, complaint) = &hosts[0].1[which];
@@ -111,6 +115,61 @@ pub(crate) fn try_run(
         }
     };
     Ok((0..runs.len()).map(outcome).collect())
+}
+
+/// A host's masters, its answers and what is wrong with them, and the number of all vertices.
+type OfHost = (Vec<u64>, Vec<(Answer, Option<String>)>, u64);
+
+/// What the hosts of all processes found, in every process.
+fn of_all_processes(
+    cluster: &mut Cluster,
+    globals: Vec<u64>,
+    answers: Vec<(Answer, Option<String>)>,
+    vertices: u64,
+) -> Result<Vec<OfHost>, LaunchError<Error>> {
+    let told = cluster.launch(|net| -> Result<_, Error> {
+        let mut told = vec![all_of(net, &globals)?];
+        for (answer, complaint) in &answers {
+            // Beside the columns everything is the same on all hosts.
+            let verdict = format!("{:?} {complaint:?}", answer.result).into_bytes();
+            let verdicts = all_of(net, &verdict)?;
+            assert!(verdicts.iter().all(|other| *other == verdict), "one verdict");
+            for column in &answer.columns {
+                told.push(match &column.values {
+                    Values::U32(values) | Values::Vertices(values) => all_of(net, values)?,
+                    Values::U64(values) => all_of(net, values)?,
+                    Values::F64(values) => all_of(net, values)?,
+                });
+            }
+        }
+        Ok(told)
+    });
+    let told = told?.swap_remove(0);
+    let host = |host: usize| {
+        let mut told = told.iter().map(|all| &all[host]);
+        let mut next = || told.next().expect("something told");
+        let globals = bytemuck::pod_collect_to_vec(next());
+        let mut theirs = answers.clone();
+        for (answer, _) in &mut theirs {
+            for column in &mut answer.columns {
+                match &mut column.values {
+                    Values::U32(values) | Values::Vertices(values) => {
+                        *values = bytemuck::pod_collect_to_vec(next());
+                    }
+                    Values::U64(values) => *values = bytemuck::pod_collect_to_vec(next()),
+                    Values::F64(values) => *values = bytemuck::pod_collect_to_vec(next()),
+                }
+            }
+        }
+        (globals, theirs, vertices)
+    };
+    Ok((0..cluster.num_hosts()).map(host).collect())
+}
+
+/// An array of every host, as bytes.
+fn all_of<T: bytemuck::Pod>(net: &mut Net, array: &[T]) -> Result<Vec<Vec<u8>>, Error> {
+    let all = net.all_gather(bytemuck::cast_slice(array).to_vec());
+    all.map_err(|e| Error::Data(e.to_string()))
 }
 
 fn merge<'a>(vertices: usize, parts: impl Iterator<Item = (&'a Vec<u64>, &'a Column)>) -> Column {

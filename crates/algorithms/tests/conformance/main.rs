@@ -9,7 +9,11 @@ mod common;
 #[path = "../../../graph/tests/common/real.rs"]
 mod real;
 
+#[path = "../../../net/tests/common/launchers.rs"]
+mod launchers;
+
 mod answers;
+mod ranks;
 mod rules;
 mod third_party;
 
@@ -146,8 +150,17 @@ struct Tally {
 
 /// Asks everything that is known of graphs with so many vertices.
 fn conform(sizes: RangeInclusive<u64>) {
-    let Some(data) = real::data() else { return };
     let mut clusters = [1, 4, 7].map(|hosts| Cluster::local(hosts).threads_per_host(1));
+    conform_on(&mut clusters, sizes, Setting::all);
+}
+
+/// The same on some clusters, with settings that depend on the size of a graph.
+fn conform_on(
+    clusters: &mut [Cluster],
+    sizes: RangeInclusive<u64>,
+    settings: impl Fn(u64) -> Vec<Setting>,
+) {
+    let Some(data) = real::data() else { return };
     let mut tally = Tally::default();
     for folder in real::graphs(&data) {
         let about = real::json(&folder.join("graph.json"));
@@ -170,7 +183,7 @@ fn conform(sizes: RangeInclusive<u64>) {
             }
             let graph = version.of(loaded.clone());
             let input = Input::from(graph.clone());
-            for setting in Setting::all(vertices) {
+            for setting in settings(vertices) {
                 let mut clusters = clusters.iter_mut();
                 let cluster = clusters.find(|cluster| cluster.num_hosts() == setting.hosts);
                 tally.ask(cluster.expect("such a cluster"), (&graph, &input), &asked, setting);

@@ -1,7 +1,16 @@
-//! Collectives give the obvious answers, on threads and under every schedule tried.
+//! Collectives give the obvious answers, on every cluster and under every schedule tried.
 
 use crate::{HOSTS, bytes, everywhere, number, scrambled};
-use parton_net::{Cluster, Error, HostId, Net};
+use parton_net::{Error, HostId, Net};
+
+crate::cases! {
+    reduce_gives_everyone_the_same_fold;
+    reduce_of_floats_is_the_fold_in_host_order;
+    reduce_need_not_commute;
+    gathers_and_broadcasts_reach_their_hosts;
+    exchange_is_a_transposition;
+    wrong_requests_are_refused;
+}
 
 const SEEDS: u64 = 30;
 
@@ -10,7 +19,6 @@ fn value(host: HostId) -> u64 {
     scrambled(&[u64::from(host.0)]) >> 8
 }
 
-#[test]
 fn reduce_gives_everyone_the_same_fold() {
     for hosts in HOSTS {
         let program = |net: &mut Net| {
@@ -25,24 +33,22 @@ fn reduce_gives_everyone_the_same_fold() {
         let all = || HostId::all(hosts).map(value);
         let sum: u64 = all().sum();
         let expected = (sum, all().min().unwrap(), [sum, hosts as u64], all().max().unwrap());
-        everywhere(hosts, SEEDS, program, |results| assert_eq!(results, vec![expected; hosts]));
+        everywhere(hosts, SEEDS, program, |_, result| assert_eq!(result, expected));
     }
 }
 
-#[test]
 fn reduce_of_floats_is_the_fold_in_host_order() {
     // Sums of these differ with the order.
     let value = |host: HostId| 0.1 / f64::from(host.0 + 1) * 10f64.powi(i32::from(host.0 % 5) * 4);
     for hosts in HOSTS {
         let expected = HostId::all(hosts).map(value).reduce(|a, b| a + b).unwrap();
         let program = |net: &mut Net| net.all_reduce(value(net.host()), |a, b| a + b);
-        everywhere(hosts, SEEDS, program, |results| {
-            assert!(results.iter().all(|sum| sum.to_bits() == expected.to_bits()));
+        everywhere(hosts, SEEDS, program, |_, sum| {
+            assert_eq!(sum.to_bits(), expected.to_bits());
         });
     }
 }
 
-#[test]
 fn reduce_need_not_commute() {
     // The composition of affine maps depends on the order: x -> a x + b, modulo 2^64.
     let value = |host: HostId| [value(host) | 1, u64::from(host.0)];
@@ -52,11 +58,10 @@ fn reduce_need_not_commute() {
     for hosts in HOSTS {
         let expected = HostId::all(hosts).map(value).reduce(after).unwrap();
         let program = |net: &mut Net| net.all_reduce(value(net.host()), after);
-        everywhere(hosts, SEEDS, program, |results| assert_eq!(results, vec![expected; hosts]));
+        everywhere(hosts, SEEDS, program, |_, result| assert_eq!(result, expected));
     }
 }
 
-#[test]
 fn gathers_and_broadcasts_reach_their_hosts() {
     for hosts in HOSTS {
         // As long as the host's number says, so that some are empty.
@@ -72,11 +77,10 @@ fn gathers_and_broadcasts_reach_their_hosts() {
             }
             Ok(())
         };
-        everywhere(hosts, SEEDS / 3, program, |_| ());
+        everywhere(hosts, SEEDS / 3, program, |_, ()| ());
     }
 }
 
-#[test]
 fn exchange_is_a_transposition() {
     for hosts in HOSTS {
         let program = |net: &mut Net| {
@@ -88,53 +92,10 @@ fn exchange_is_a_transposition() {
             }
             Ok(())
         };
-        everywhere(hosts, SEEDS, program, |_| ());
+        everywhere(hosts, SEEDS, program, |_, ()| ());
     }
 }
 
-#[test]
-fn nobody_leaves_a_barrier_before_all_have_come() {
-    use std::sync::atomic::{AtomicUsize, Ordering};
-    for hosts in HOSTS {
-        let come = AtomicUsize::new(0);
-        let program = |net: &mut Net| {
-            for round in 1..=5 {
-                come.fetch_add(1, Ordering::SeqCst);
-                net.barrier()?;
-                assert!(come.load(Ordering::SeqCst) >= round * net.num_hosts());
-                net.barrier()?;
-            }
-            Ok::<_, Error>(())
-        };
-        let mut sim = Cluster::sim(hosts, 0);
-        for seed in 0..SEEDS {
-            come.store(0, Ordering::SeqCst);
-            sim.set_seed(seed);
-            sim.launch(program).unwrap();
-        }
-        come.store(0, Ordering::SeqCst);
-        Cluster::local(hosts).launch(program).unwrap();
-    }
-}
-
-#[test]
-fn a_hundred_thousand_rounds_never_share_a_tag() {
-    // Host 1 runs ahead by up to a round: were a tag used twice, its message would be taken for
-    // the one of the round before, or be refused.
-    let program = |net: &mut Net| -> Result<u64, Error> {
-        let mut sum = 0;
-        for round in 0..50_000 {
-            net.barrier()?;
-            sum += net.all_reduce(round, u64::max)?;
-        }
-        Ok(sum)
-    };
-    let expected = 49_999 * 50_000 / 2;
-    let results = Cluster::local(2).threads_per_host(1).launch(program).unwrap();
-    assert_eq!(results, [expected; 2]);
-}
-
-#[test]
 fn wrong_requests_are_refused() {
     let program = |net: &mut Net| -> Result<(), Error> {
         let nobody = HostId(9);
@@ -145,5 +106,5 @@ fn wrong_requests_are_refused() {
         assert!(matches!(few, Error::Buffers { given: 1, hosts: 2, .. }));
         net.barrier()
     };
-    everywhere(2, 5, program, |_| ());
+    everywhere(2, 5, program, |_, ()| ());
 }

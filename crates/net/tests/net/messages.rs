@@ -1,9 +1,17 @@
 //! Messages between hosts: order, early arrivals, sizes, counts.
 
 use crate::{bytes, everywhere, number, scrambled};
-use parton_net::{Cluster, Error, HostId, Net, Tag, Traffic};
+use parton_net::{Error, HostId, Net, Tag, Traffic};
 
-#[test]
+crate::cases! {
+    order_holds_within_a_tag;
+    messages_of_later_rounds_wait_for_their_round;
+    every_message_arrives_exactly_once;
+    empty_messages_and_messages_to_oneself_arrive;
+    a_host_that_waits_for_itself_is_told_at_once;
+    traffic_is_counted_by_peer;
+}
+
 fn order_holds_within_a_tag() {
     let tags = [Tag::user(1, 0), Tag::user(2, 0)];
     let program = |net: &mut Net| {
@@ -24,10 +32,9 @@ fn order_holds_within_a_tag() {
         }
         Ok(())
     };
-    everywhere(4, 100, program, |_| ());
+    everywhere(4, 100, program, |_, ()| ());
 }
 
-#[test]
 fn messages_of_later_rounds_wait_for_their_round() {
     let program = |net: &mut Net| {
         let (me, last) = (net.host(), HostId(net.num_hosts() as u16 - 1));
@@ -49,10 +56,11 @@ fn messages_of_later_rounds_wait_for_their_round() {
         }
         Ok(sum)
     };
-    everywhere(4, 100, program, |sums| assert_eq!(sums, [0, 0, 0, 3 * 45]));
+    everywhere(4, 100, program, |host, sum| {
+        assert_eq!(sum, if host == HostId(3) { 3 * 45 } else { 0 });
+    });
 }
 
-#[test]
 fn every_message_arrives_exactly_once() {
     // Two rounds of unequal numbers of messages; sums show losses, repeats and mix-ups.
     let program = |net: &mut Net| {
@@ -82,40 +90,10 @@ fn every_message_arrives_exactly_once() {
         Ok(())
     };
     for hosts in [1, 2, 5] {
-        everywhere(hosts, 100, program, |_| ());
+        everywhere(hosts, 100, program, |_, ()| ());
     }
 }
 
-#[test]
-fn large_messages_are_moved_not_copied() {
-    let tag = Tag::user(0, 0);
-    let program = |net: &mut Net| -> Result<usize, Error> {
-        let buffer = vec![net.host().0 as u8 + 1; 100_000_000];
-        let address = buffer.as_ptr().addr();
-        let sent = if net.host() == HostId(0) {
-            net.send(HostId(1), tag, buffer)?;
-            address
-        } else {
-            let received = net.receive(HostId(0), tag)?;
-            assert!(received.len() == 100_000_000 && received[99_999_999] == 1);
-            received.as_ptr().addr()
-        };
-        // An exchange moves what it is given, too.
-        let buffers = vec![vec![1; 1000], vec![2; 1000]];
-        let addresses: Vec<_> = buffers.iter().map(|buffer| buffer.as_ptr().addr()).collect();
-        let theirs = net.all_gather(bytes(addresses[1 - net.host().index()] as u64))?;
-        let received = net.all_to_all(buffers)?;
-        let peer = 1 - net.host().index();
-        assert_eq!(received[peer].as_ptr().addr() as u64, number(&theirs[peer]));
-        Ok(sent)
-    };
-    for mut cluster in [Cluster::local(2), Cluster::sim(2, 0)] {
-        let addresses = cluster.launch(program).unwrap();
-        assert_eq!(addresses[0], addresses[1]);
-    }
-}
-
-#[test]
 fn empty_messages_and_messages_to_oneself_arrive() {
     let tag = Tag::user(3, 1);
     let program = |net: &mut Net| {
@@ -132,11 +110,10 @@ fn empty_messages_and_messages_to_oneself_arrive() {
     };
     let own = Traffic { messages_sent: 2, bytes_sent: 3, messages_received: 2, bytes_received: 3 };
     for hosts in [1, 3] {
-        everywhere(hosts, 20, program, |traffic| assert_eq!(traffic, vec![own; hosts]));
+        everywhere(hosts, 20, program, |_, traffic| assert_eq!(traffic, own));
     }
 }
 
-#[test]
 fn a_host_that_waits_for_itself_is_told_at_once() {
     let program = |net: &mut Net| {
         let error = net.receive(net.host(), Tag::user(0, 0)).unwrap_err();
@@ -147,11 +124,10 @@ fn a_host_that_waits_for_itself_is_told_at_once() {
         Ok(())
     };
     for hosts in [1, 2] {
-        everywhere(hosts, 1, program, |_| ());
+        everywhere(hosts, 1, program, |_, ()| ());
     }
 }
 
-#[test]
 fn traffic_is_counted_by_peer() {
     let tag = Tag::user(0, 0);
     let program = |net: &mut Net| {
@@ -180,24 +156,14 @@ fn traffic_is_counted_by_peer() {
         assert_eq!(net.traffic(HostId(99)), Traffic::default());
         Ok(net.total_traffic())
     };
-    everywhere(3, 20, program, |totals| {
-        let sent: u64 = totals.iter().map(|total| total.bytes_sent).sum();
-        let received: u64 = totals.iter().map(|total| total.bytes_received).sum();
-        assert!(sent == received && sent == 5 * 10 + 4 * 11 + 3 * 12);
+    everywhere(3, 20, program, |host, total| {
+        let me = u64::from(host.0);
+        // Of the 1 + 2 + 3 messages from each host and the 10 + 11 + 12 bytes to each, less its own.
+        let (sent, bytes) = (6 - (me + 1), 33 - (10 + me));
+        assert_eq!((total.messages_sent, total.bytes_sent), (sent, sent * (10 + me)));
+        assert_eq!(
+            (total.messages_received, total.bytes_received),
+            (2 * (me + 1), (me + 1) * bytes)
+        );
     });
-}
-
-#[test]
-fn rayon_inside_a_host_uses_its_own_threads() {
-    let program = |_: &mut Net| {
-        let name = || std::thread::current().name().unwrap_or_default().to_string();
-        let mut names = rayon::broadcast(|_| name());
-        names.sort();
-        Ok::<_, Error>(names)
-    };
-    let names = Cluster::local(2).threads_per_host(2).launch(program).unwrap();
-    assert_eq!(names[0], ["host 0, thread 0", "host 0, thread 1"]);
-    assert_eq!(names[1], ["host 1, thread 0", "host 1, thread 1"]);
-    let names = Cluster::sim(2, 0).threads_per_host(9).launch(program).unwrap();
-    assert_eq!(names, [["host 0, thread 0"], ["host 1, thread 0"]]);
 }

@@ -1,25 +1,26 @@
 //! `parton partition`: cut a graph over hosts, and say how good the cut is.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::Args;
-use parton::net::Cluster;
 use parton::partition::quality::Quality;
-use parton::partition::{Error, Order, Partition as Part, Plan, policies};
+use parton::partition::{Order, Partition as Part, Plan, policies};
 use serde_json::{Value, json};
 
 use crate::exit::Failure;
 use crate::input::Input;
 use crate::show;
+use crate::team::Team;
 use crate::watch::Watch;
 
 /// Cut a graph over hosts, and say how good the cut is.
 #[derive(Args)]
 pub(crate) struct Partition {
-    /// Number of hosts
-    #[arg(long, value_name = "N", default_value = "4")]
-    hosts: usize,
+    /// Number of hosts [default: 4]; under mpirun or srun the ranks are the hosts
+    #[arg(long, value_name = "N")]
+    hosts: Option<usize>,
 
     /// The policy (see `parton list`), or `all` for a table to choose from
     #[arg(long, value_name = "NAME", default_value = "all")]
@@ -40,6 +41,9 @@ pub(crate) struct Partition {
     #[command(flatten)]
     input: Input,
 }
+
+/// Hosts to partition for, unless told otherwise.
+const USUAL_HOSTS: usize = 4;
 
 /// What a user can say about any policy.
 #[derive(Args)]
@@ -92,12 +96,23 @@ struct Outcome {
 }
 
 impl Partition {
-    pub(crate) fn run(self, watch: &Watch) -> Result<String, Failure> {
+    pub(crate) fn run(
+        self,
+        watch: &Watch,
+        threads: Option<NonZeroUsize>,
+        team: &mut Team,
+    ) -> Result<String, Failure> {
         let all = self.policy == "all";
         if all && self.save.is_some() {
             return Err(Failure::usage("--save needs one policy: choose it with --policy"));
         }
-        let input = self.input.open(watch)?;
+        let hosts = team.hosts(self.hosts, USUAL_HOSTS)?;
+        let threads = match team.is_spread() {
+            true => team.threads(threads, hosts),
+            false => rayon::current_num_threads().div_ceil(hosts.max(1)),
+        };
+        let input = self.input.open(watch, team);
+        let input = team.together(input)?;
         let names: Vec<String> = match all {
             true => {
                 let plain = policies::ALL.iter().filter(|kind| kind.argument.is_none());
@@ -107,8 +122,8 @@ impl Partition {
         };
         let mut outcomes = Vec::new();
         for name in names {
-            watch.note(&format!("{name} over {} hosts …", self.hosts));
-            outcomes.push(self.partition(&input, name)?);
+            watch.note(&format!("{name} over {hosts} hosts …"));
+            outcomes.push(self.partition(&input, name, hosts, threads, team)?);
         }
         for outcome in &outcomes {
             if let Some(note) = &outcome.note {
@@ -130,11 +145,12 @@ impl Partition {
         &self,
         input: &parton::partition::Input,
         policy: String,
+        hosts: usize,
+        threads: usize,
+        team: &mut Team,
     ) -> Result<Outcome, Failure> {
         let plan = self.cutting.plan(&policy);
-        let threads = rayon::current_num_threads().div_ceil(self.hosts.max(1));
-        let mut cluster = Cluster::local(self.hosts).threads_per_host(threads);
-        let measured = cluster.launch(|net| -> Result<_, Error> {
+        let measured = team.launch(hosts, threads, |net| {
             net.barrier()?;
             let start = Instant::now();
             let partition = Part::build(net, input, &plan)?;

@@ -1,10 +1,12 @@
 //! A row per vertex of the whole graph, put together from what every host knows of its masters.
 
+use bytemuck::Pod;
 use parton_algorithms::{Answer, Values};
 use parton_graph::id_map::Names;
 use parton_graph::{LocalId, OriginalId};
-use parton_net::Net;
+use parton_net::{HostId, Net};
 use parton_partition::Partition;
+use rayon::prelude::*;
 
 /// What an algorithm found, a row per vertex in the order of the original ids.
 ///
@@ -94,7 +96,64 @@ impl Part {
     }
 }
 
+impl Part {
+    /// The parts of all hosts, at host 0; none elsewhere. Every host must call this.
+    pub fn gather(self, net: &mut Net) -> parton_net::Result<Vec<(HostId, Part)>> {
+        let Part { rows, ids, columns } = self;
+        let all_rows = gather_array(net, rows)?;
+        let mut all_ids = ids.gather(net)?.into_iter();
+        let mut all_columns: Vec<Vec<_>> = all_rows.iter().map(|_| Vec::new()).collect();
+        for (name, cells) in columns {
+            for (columns, cells) in all_columns.iter_mut().zip(cells.gather(net)?) {
+                columns.push((name, cells));
+            }
+        }
+        let parts = all_rows
+            .into_iter()
+            .zip(all_columns)
+            .filter_map(|(rows, columns)| Some(Part { rows, ids: all_ids.next()?, columns }));
+        Ok(HostId::all(net.num_hosts()).zip(parts).collect())
+    }
+}
+
+/// Arrays of all hosts at host 0, none elsewhere.
+fn gather_array<T: Pod>(net: &mut Net, array: Vec<T>) -> parton_net::Result<Vec<Vec<T>>> {
+    let bytes = bytemuck::cast_slice(&array).to_vec();
+    drop(array);
+    let all = net.gather(HostId(0), bytes)?.unwrap_or_default();
+    Ok(all.into_iter().map(|bytes| bytemuck::pod_collect_to_vec(&bytes)).collect())
+}
+
+impl Cells {
+    fn gather(self, net: &mut Net) -> parton_net::Result<Vec<Cells>> {
+        fn numbers<T: Pod>(
+            net: &mut Net,
+            array: Vec<T>,
+            kind: fn(Vec<T>) -> Values,
+        ) -> parton_net::Result<Vec<Cells>> {
+            let all = gather_array(net, array)?;
+            Ok(all.into_iter().map(|array| Cells::Numbers(kind(array))).collect())
+        }
+        match self {
+            Cells::Numbers(Values::U32(array)) => numbers(net, array, Values::U32),
+            Cells::Numbers(Values::U64(array)) => numbers(net, array, Values::U64),
+            Cells::Numbers(Values::F64(array)) => numbers(net, array, Values::F64),
+            Cells::Numbers(Values::Vertices(array)) => numbers(net, array, Values::Vertices),
+            Cells::Vertices(labels) => {
+                Ok(labels.gather(net)?.into_iter().map(Cells::Vertices).collect())
+            }
+        }
+    }
+}
+
 impl Table {
+    /// The rows of one host, in the order of the original ids.
+    pub fn of(part: Part) -> Self {
+        let mut places: Vec<(u32, u32)> = (0..part.rows.len() as u32).map(|p| (0, p)).collect();
+        places.par_sort_unstable_by_key(|&(_, place)| part.rows[place as usize]);
+        Table { parts: vec![part], places }
+    }
+
     /// All rows, from the parts of all hosts.
     pub fn new(parts: Vec<Part>) -> Self {
         let mut places = vec![(0, 0); parts.iter().map(|part| part.rows.len()).sum()];
@@ -186,6 +245,23 @@ impl Labels {
                 .collect(),
             ),
         }
+    }
+
+    /// Those of all hosts at host 0, none elsewhere. A host without vertices has no names.
+    fn gather(self, net: &mut Net) -> parton_net::Result<Vec<Labels>> {
+        let (integers, ends, bytes) = match self {
+            Labels::Integers(ids) => (ids, Vec::new(), Vec::new()),
+            Labels::Names(names) => (Vec::new(), names.ends().to_vec(), names.bytes().to_vec()),
+        };
+        let integers = gather_array(net, integers)?;
+        let (ends, bytes) = (gather_array(net, ends)?, gather_array(net, bytes)?);
+        let all = integers.into_iter().zip(ends).zip(bytes).map(|((integers, ends), bytes)| {
+            match Names::from_parts(ends.into(), bytes.into()).filter(|names| !names.is_empty()) {
+                Some(names) => Labels::Names(names),
+                None => Labels::Integers(integers),
+            }
+        });
+        Ok(all.collect())
     }
 
     fn get(&self, place: usize) -> OriginalId<'_> {

@@ -3,33 +3,42 @@
 use parton::engine;
 use parton::graph::{LocalId, OriginalId};
 use parton::net::{HostId, Net};
-use parton::output::{Format, Part};
+use parton::output::Part;
 use parton::partition::Partition;
 use parton::partition::quality::Quality;
 
+use super::report::Seconds;
+use super::target::Target;
 use crate::exit::Failure;
 use crate::job::{Cut, Finished, Task, Verdict};
+use crate::team::{Counting, Place};
 use crate::watch::Watch;
 
 /// What hosts are to do.
 pub(super) struct Work<'w> {
     pub(super) cut: Cut<'w>,
     pub(super) task: Task<'w>,
-    /// In which rows will be written, if at all.
-    pub(super) format: Option<&'static dyn Format>,
+    /// Where rows will be written, if at all.
+    pub(super) target: Option<&'w Target>,
+    pub(super) load_seconds: f64,
+    /// Whether hosts are processes.
+    pub(super) spread: bool,
+    pub(super) place: &'w Place,
     pub(super) watch: &'w Watch,
 }
 
-/// What one host has done.
+/// What one host has done. Seconds and memory are the same on all hosts: of the slowest host, and
+/// of all processes.
 pub(super) struct HostRun {
-    pub(super) partition_seconds: f64,
+    pub(super) seconds: Seconds,
+    pub(super) memory_peak: Option<u64>,
     /// The same on all hosts.
     pub(super) quality: Quality,
     /// What the policy has to say.
     pub(super) policy_note: Option<String>,
     pub(super) finished: Finished,
-    /// This host's rows, if they are to be written.
-    pub(super) part: Option<Part>,
+    /// Rows to be written by this process.
+    pub(super) parts: Vec<(HostId, Part)>,
 }
 
 impl Work<'_> {
@@ -39,24 +48,39 @@ impl Work<'_> {
         self.check_ids(&partition)?;
         let quality = Quality::measure(net, &partition)?;
         let mut rounds = (partition.host() == HostId(0)).then(|| self.watch.rounds());
-        let watch: &mut dyn engine::Watch = match &mut rounds {
-            Some(rounds) => rounds,
-            None => &mut (),
-        };
+        let then = rounds.as_mut().map(|rounds| rounds as &mut dyn engine::Watch);
+        self.place.rounds_begin();
+        let watch = &mut Counting { place: self.place, then };
         let mut finished = self.task.on_host(net, &partition, watch)?;
-        let part = match (&finished.verdict, self.format) {
-            (Verdict::Wrong(_), _) | (_, None) => None,
-            _ => Some(Part::of(net, &partition, &mut finished.answer)?),
+        let parts = match (&finished.verdict, self.target) {
+            (Verdict::Wrong(_), _) | (_, None) => Vec::new(),
+            (_, Some(target)) => {
+                let part = Part::of(net, &partition, &mut finished.answer)?;
+                match self.spread && target.is_one_file() {
+                    true => part.gather(net)?,
+                    false => vec![(net.host(), part)],
+                }
+            }
+        };
+        let mut seconds = [self.load_seconds, partition_seconds, finished.setup_seconds];
+        net.all_reduce_slice(&mut seconds, f64::max)?;
+        let [load, partition_seconds, setup] = seconds;
+        let run = finished.answer.report.seconds;
+        let seconds = Seconds { load, partition: partition_seconds, setup, run };
+        let memory_peak = match (memory_peak(), self.spread) {
+            (Some(own), true) => Some(net.all_reduce(own, |a, b| a + b)?),
+            (own, _) => own,
         };
         let policy_note = partition.note().map(str::to_owned);
-        Ok(HostRun { partition_seconds, quality, policy_note, finished, part })
+        Ok(HostRun { seconds, memory_peak, quality, policy_note, finished, parts })
     }
 
     /// Rows that could not be written in the end are not worth a run.
     fn check_ids(&self, partition: &Partition) -> Result<(), Failure> {
         let named = partition.num_masters() > 0
             && matches!(partition.original(LocalId(0)), OriginalId::Name(_));
-        match self.format.filter(|format| named && !format.holds_names()) {
+        let format = self.target.map(Target::format);
+        match format.filter(|format| named && !format.holds_names()) {
             None => Ok(()),
             Some(format) => Err(Failure::usage(format!(
                 "--output: .{} cannot hold ids that are names; write .parquet or .csv",
@@ -64,4 +88,12 @@ impl Work<'_> {
             ))),
         }
     }
+}
+
+/// The most memory this process ever had, where the system tells.
+fn memory_peak() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kilobytes * 1024)
 }

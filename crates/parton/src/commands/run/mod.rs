@@ -5,15 +5,18 @@
 mod hosts;
 mod html;
 mod report;
+mod target;
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Args;
-use parton::algorithms;
+use parton::algorithms::{self, Options};
 use parton::graph::save::Output;
-use parton::output::{self, Table};
+use parton::net::HostId;
+use parton::output;
+use parton::partition::Plan;
 use parton::partition::saved::Manifest;
 use parton::sync::Optimize;
 
@@ -22,9 +25,11 @@ use crate::exit::{Done, Failure};
 use crate::input::Input;
 use crate::job::{self, AUTO, Cut, Task};
 use crate::options::{self, Own, Paced};
+use crate::team::Team;
 use crate::watch::Watch;
 use hosts::Work;
 use report::{Report, Request};
+use target::Target;
 
 /// Run an algorithm on a graph that is cut over hosts.
 #[derive(Args)]
@@ -33,7 +38,8 @@ pub(crate) struct Run {
     #[arg(value_parser = options::algorithms(), hide_possible_values = true)]
     algorithm: String,
 
-    /// Number of hosts, all in this process [default: 1, or those of a saved partition]
+    /// Number of hosts, all in this process [default: 1, or those of a saved partition]; under
+    /// mpirun or srun the ranks are the hosts
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     hosts: Option<u16>,
 
@@ -59,8 +65,9 @@ pub(crate) struct Run {
     #[arg(long, value_name = "N")]
     max_rounds: Option<u64>,
 
-    /// Write a row per vertex: .csv, .tsv, .jsonl (each may be packed: .gz, .zst), .parquet, .npy
-    #[arg(long, value_name = "FILE")]
+    /// Write a row per vertex: .csv, .tsv, .jsonl (each may be packed: .gz, .zst), .parquet, .npy;
+    /// a name that ends in / is a new folder with a part from each host
+    #[arg(long, value_name = "FILE|FOLDER/")]
     output: Option<PathBuf>,
 
     /// Prove the answer right, by one look at every edge; a failure writes nothing and exits 70
@@ -89,76 +96,100 @@ impl Run {
         self.hosts.unwrap_or(1).into()
     }
 
-    pub(crate) fn run(self, watch: &Watch, threads: Option<NonZeroUsize>) -> Result<Done, Failure> {
-        let algorithm = algorithms::by_name(&self.algorithm)?;
-        self.own.check(&[algorithm])?;
-        let options =
-            self.own.options(algorithm, &self.engine, self.paced.pacing(), self.max_rounds)?;
-        let format = self.output.as_deref().map(output::by_ending).transpose()?;
-        for path in [&self.output, &self.report].into_iter().flatten() {
-            Output::check(path)?;
-        }
-        let saved = Manifest::find(Path::new(&self.input.graph))?;
-        let hosts = match &saved {
-            Some(saved) => self.hosts_of(saved)?,
-            None => self.hosts(),
-        };
-        let (policy, why) = match &saved {
-            Some(saved) => (saved.policy(), Some("as saved")),
-            None if self.policy == AUTO => job::choose_policy(hosts),
-            None => (&self.policy[..], None),
-        };
-        let threads = job::threads_per_host(threads, hosts);
-        let request = Request {
-            algorithm: algorithm.name(),
-            graph: self.input.graph.clone(),
-            threads,
-            policy: policy.into(),
-            policy_why: why,
-            pacing: options.pacing,
-            optimize: optimize(&self.optimize),
-        };
-
-        let plan = self.cutting.plan(policy);
+    pub(crate) fn run(
+        self,
+        watch: &Watch,
+        threads: Option<NonZeroUsize>,
+        team: &mut Team,
+    ) -> Result<Done, Failure> {
         let start = Instant::now();
-        let input = match &saved {
-            Some(_) => None,
-            None => {
-                plan.check(hosts)?;
-                Some(self.input.open(watch)?)
-            }
-        };
+        let prepared = self.prepare(watch, threads, team);
+        let Prepared { request, hosts, options, target, plan, input } = team.together(prepared)?;
         let cut = match &input {
             Some(input) => Cut::Planned(input, plan),
             None => Cut::Saved(Path::new(&self.input.graph)),
         };
         let load_seconds = start.elapsed().as_secs_f64();
 
+        let algorithm = algorithms::by_name(&self.algorithm)?;
         let task =
             Task { algorithm, options: &options, optimize: request.optimize, verify: self.verify };
-        let work = Work { cut, task, format, watch };
-        let mut cluster = job::cluster(hosts, threads);
-        let mut outcomes = cluster.launch(|net| work.on_host(net))?;
-        let parts: Vec<_> = outcomes.iter_mut().filter_map(|host| host.part.take()).collect();
-        let report = Report::new(request, load_seconds, outcomes);
+        let place = team.place().clone();
+        let target = target.as_ref();
+        let spread = team.is_spread();
+        let work = Work { cut, task, target, load_seconds, spread, place: &place, watch };
+        let mut outcomes = team.launch(hosts, request.threads, |net| work.on_host(net))?;
+        place.rounds_are_over();
+        let parts: Vec<_> = outcomes.iter_mut().flat_map(|host| host.parts.drain(..)).collect();
+        // Any host's account is that of all.
+        let report = Report::new(request, outcomes.swap_remove(0));
         report.notes().for_each(|note| watch.note(note));
-        self.finish(&report, parts, watch)
+        self.finish(&report, target, parts, watch, team)
+    }
+
+    /// Finds out whether everything asked for can be done, and opens the input.
+    fn prepare(
+        &self,
+        watch: &Watch,
+        threads: Option<NonZeroUsize>,
+        team: &Team,
+    ) -> Result<Prepared, Failure> {
+        let algorithm = algorithms::by_name(&self.algorithm)?;
+        self.own.check(&[algorithm])?;
+        let options =
+            self.own.options(algorithm, &self.engine, self.paced.pacing(), self.max_rounds)?;
+        let asked = self.hosts.map(usize::from);
+        team.hosts(asked, 1)?;
+        let saved = Manifest::find(Path::new(&self.input.graph))?;
+        let hosts = match &saved {
+            Some(saved) => self.hosts_of(saved, team)?,
+            None => team.hosts(asked, 1)?,
+        };
+        let target = self.output.as_deref().map(|path| Target::new(path, team)).transpose()?;
+        if let Some(path) = self.report.as_ref().filter(|_| team.speaks()) {
+            Output::check(path)?;
+        }
+        let (policy, why) = match &saved {
+            Some(saved) => (saved.policy(), Some("as saved")),
+            None if self.policy == AUTO => job::choose_policy(hosts),
+            None => (&self.policy[..], None),
+        };
+        let request = Request {
+            algorithm: algorithm.name(),
+            graph: self.input.graph.clone(),
+            threads: team.threads(threads, hosts),
+            policy: policy.into(),
+            policy_why: why,
+            pacing: options.pacing,
+            optimize: optimize(&self.optimize),
+        };
+        let plan = self.cutting.plan(policy);
+        let input = match &saved {
+            Some(_) => None,
+            None => {
+                plan.check(hosts)?;
+                Some(self.input.open(watch, team)?)
+            }
+        };
+        Ok(Prepared { request, hosts, options, target, plan, input })
     }
 
     /// Writes what is to be written and says how it went.
     fn finish(
         &self,
         report: &Report,
-        parts: Vec<output::Part>,
+        target: Option<&Target>,
+        parts: Vec<(HostId, output::Part)>,
         watch: &Watch,
+        team: &mut Team,
     ) -> Result<Done, Failure> {
         let stopped = (!report.converged()).then(|| report.not_converged());
         let trouble = trouble(report.complaint(), stopped.as_deref(), self.max_rounds.is_some());
-        if let Some(path) = self.output.as_deref().filter(|_| report.is_usable()) {
-            output::write(&Table::new(parts), path)?;
-            watch.note(&format!("wrote {}", path.display()));
+        if let Some(target) = target.filter(|_| report.is_usable()) {
+            target.write(parts, team)?;
+            watch.note(&format!("wrote {}", target.path().display()));
         }
-        if let Some(path) = &self.report {
+        if let Some(path) = self.report.as_ref().filter(|_| team.speaks()) {
             let mut page = Output::create(path)?;
             page.write(html::page(report).as_bytes())?;
             page.commit()?;
@@ -175,14 +206,17 @@ impl Run {
     }
 
     /// The hosts of a saved partition, unless something else is asked of it.
-    fn hosts_of(&self, saved: &Manifest) -> Result<usize, Failure> {
+    fn hosts_of(&self, saved: &Manifest, team: &Team) -> Result<usize, Failure> {
         let (folder, hosts) = (&self.input.graph, saved.hosts());
         let refuse = |problem: String| Err(Failure::usage(format!("{folder}: {problem}")));
-        if self.hosts.is_some_and(|asked| usize::from(asked) != hosts) {
-            return refuse(format!(
-                "saved for {hosts} hosts, but --hosts asks for {}",
-                self.hosts()
-            ));
+        match team.hosts(self.hosts.map(usize::from), hosts)? {
+            asked if asked == hosts => {}
+            ranks if team.is_spread() => {
+                return refuse(format!("saved for {hosts} hosts, but there are {ranks} ranks"));
+            }
+            asked => {
+                return refuse(format!("saved for {hosts} hosts, but --hosts asks for {asked}"));
+            }
         }
         if self.policy != AUTO && self.policy != saved.policy() {
             return refuse(format!(
@@ -200,6 +234,17 @@ impl Run {
             ),
         }
     }
+}
+
+/// What a run needs, found before it begins.
+struct Prepared {
+    request: Request,
+    hosts: usize,
+    options: Options,
+    target: Option<Target>,
+    plan: Plan,
+    /// None, if the partition was saved.
+    input: Option<parton::partition::Input>,
 }
 
 /// Why the command must not end as if all were well: what the proof found, and that the run was

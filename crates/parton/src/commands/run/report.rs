@@ -46,17 +46,13 @@ pub(super) struct Seconds {
 }
 
 impl Report {
-    /// From what all hosts have done.
-    pub(super) fn new(request: Request, load: f64, mut hosts: Vec<HostRun>) -> Self {
-        let slowest = |seconds: fn(&HostRun) -> f64| hosts.iter().map(seconds).fold(0.0, f64::max);
-        let (partition, setup) =
-            (slowest(|h| h.partition_seconds), slowest(|h| h.finished.setup_seconds));
-        // The rest is the same on all hosts.
-        let HostRun { quality, policy_note, finished, .. } = hosts.swap_remove(0);
+    /// From what one host has done: it knows of all.
+    pub(super) fn new(request: Request, host: HostRun) -> Self {
+        let HostRun { seconds, memory_peak, quality, policy_note, finished, .. } = host;
         let Finished { answer, verdict, .. } = finished;
         let policy_note = policy_note.map(|note| format!("{}: {note}", request.policy));
         Report {
-            seconds: Seconds { load, partition, setup, run: answer.report.seconds },
+            seconds,
             quality,
             run: answer.report,
             engine: answer.engine.name(),
@@ -64,7 +60,7 @@ impl Report {
             result: answer.result,
             notes: policy_note.into_iter().chain(answer.notes).collect(),
             verdict,
-            memory_peak: memory_peak(),
+            memory_peak,
             request,
         }
     }
@@ -337,12 +333,4 @@ fn fact_rows(name: &'static str, fact: &Fact) -> Vec<(&'static str, String)> {
             labels.zip(best.iter().map(row)).collect()
         }
     }
-}
-
-/// The most memory this process ever had, where the system tells.
-fn memory_peak() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    Some(kilobytes * 1024)
 }

@@ -1,0 +1,52 @@
+//! The same answers on the ranks of real launchers: small graphs all of them, under every MPI, with
+//! 2, 3 and 4 ranks.
+//!
+//! Run by cargo, this test has each MPI start it again; started by an MPI, it is one rank.
+
+use parton_engine::Pace;
+use parton_engine::engines::Kind;
+use parton_net::{Cluster, Launcher};
+
+use crate::{SMALL, Setting, conform_on, launchers, real};
+
+#[test]
+fn small_graphs_under_mpi() {
+    match Launcher::detect() {
+        Some(launcher) => as_a_rank(&launcher),
+        None => launch_all(),
+    }
+}
+
+fn as_a_rank(launcher: &Launcher) {
+    let cluster = Cluster::mpi(launcher, |loss| loss.abort(1)).unwrap_or_else(|e| panic!("{e}"));
+    let hosts = cluster.num_hosts();
+    let mut clusters = [cluster.threads_per_host(1)];
+    let settings = |vertices| {
+        let engines = [None, Some(Kind::Push), Some(Kind::Frontier)];
+        // Fewer ranks have fewer ways to go wrong.
+        let engines = &engines[..hosts - 1];
+        let setting = |(engine, pace)| Setting { hosts, engine, pace, vertices };
+        let in_rounds = engines.iter().map(|&engine| (engine, Pace::Bsp));
+        in_rounds.chain([(None, Pace::Basp)]).map(setting).collect()
+    };
+    conform_on(&mut clusters, 0..=SMALL, settings);
+    println!("rank {} agrees", launcher.rank());
+}
+
+fn launch_all() {
+    if real::data().is_none() {
+        return;
+    }
+    let program = std::env::current_exe().expect("this program");
+    let arguments = ["ranks::small_graphs_under_mpi", "--exact", "--nocapture"];
+    for mpi in launchers::ALL {
+        for ranks in [2, 3, 4] {
+            let mut command = mpi.launch(ranks);
+            command.arg(&program).args(arguments);
+            let ended = launchers::wait(launchers::start(&mut command));
+            let agreed = ended.stdout.matches("agrees").count();
+            assert!(ended.status.success() && agreed == ranks, "{}, {ranks}: {ended:?}", mpi.name);
+            eprintln!("{}, {ranks} ranks: {:.1} s", mpi.name, f64::from(ended.ticks) / 10.0);
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! Ranks with a network of their own each, over TCP and links of limited speed: several machines, as
+//! far as one can be.
+//!
+//! It takes the right to make network namespaces. Where that is missing, the test says so.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::common::{folder, parton};
+use crate::launchers;
+
+/// Speed of each link, in bytes per second.
+const BYTES_PER_SECOND: f64 = 50e6 / 8.0;
+const MACHINES: usize = 3;
+
+/// Network namespaces on one bridge. They go away with it.
+struct Lab {
+    bridge: String,
+    names: Vec<String>,
+    network: String,
+}
+
+/// Runs a tool; whether it did what it was told.
+fn tool(line: &str) -> bool {
+    let mut words = line.split_whitespace();
+    let command = Command::new(words.next().expect("a tool")).args(words).output();
+    command.is_ok_and(|output| output.status.success())
+}
+
+impl Lab {
+    /// None, if this user may not, or the system cannot.
+    fn new() -> Option<Self> {
+        let id = std::process::id();
+        let (bridge, part) = (format!("pb{id}"), id % 250);
+        let names = (0..MACHINES).map(|number| format!("parton-{id}-{number}")).collect();
+        let lab = Lab { bridge, names, network: format!("10.77.{part}") };
+        // What was made goes away again if the rest cannot be.
+        lab.set_up().then_some(lab)
+    }
+
+    fn set_up(&self) -> bool {
+        let Lab { bridge, names, network } = self;
+        let mut lines = vec![
+            format!("ip link add {bridge} type bridge"),
+            format!("ip addr add {network}.254/24 dev {bridge}"),
+            format!("ip link set {bridge} up"),
+        ];
+        for (number, name) in names.iter().enumerate() {
+            let (link, host) = (self.link(number), number + 1);
+            let limit = "root tbf rate 50mbit burst 64kb latency 50ms";
+            lines.extend([
+                format!("ip netns add {name}"),
+                format!("ip link add {link} type veth peer name eth0 netns {name}"),
+                format!("ip link set {link} master {bridge} up"),
+                format!("ip -n {name} addr add {network}.{host}/24 dev eth0"),
+                format!("ip -n {name} link set eth0 up"),
+                format!("ip -n {name} link set lo up"),
+                format!("tc qdisc add dev {link} {limit}"),
+                format!("tc -n {name} qdisc add dev eth0 {limit}"),
+            ]);
+        }
+        lines.iter().all(|line| tool(line))
+    }
+
+    fn link(&self, number: usize) -> String {
+        format!("{}-{number}", self.bridge.replacen('b', "v", 1))
+    }
+
+    /// Bytes that have left a machine.
+    fn sent(&self, number: usize) -> f64 {
+        let path = format!("/sys/class/net/{}/statistics/rx_bytes", self.link(number));
+        std::fs::read_to_string(path).expect("a counter").trim().parse().expect("a number")
+    }
+
+    /// A program that, in place of `ssh`, runs a command on one of the machines.
+    fn agent(&self, folder: &Path) -> PathBuf {
+        let path = folder.join("agent");
+        let script = "#!/bin/bash\nwhile [ \"${1#-}\" != \"$1\" ]; do shift; done\nhost=$1; shift\n\
+                      exec ip netns exec $host unshare -u bash -c \"hostname $host; $*\"\n";
+        std::fs::write(&path, script).expect("a script");
+        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).expect("a script");
+        path
+    }
+}
+
+impl Drop for Lab {
+    fn drop(&mut self) {
+        for name in &self.names {
+            tool(&format!("ip netns del {name}"));
+        }
+        tool(&format!("ip link del {}", self.bridge));
+    }
+}
+
+#[test]
+fn ranks_on_networks_of_their_own_find_what_threads_find() {
+    let Some(lab) = Lab::new() else {
+        eprintln!("not tried, as this user or system cannot make network namespaces");
+        return;
+    };
+    let folder = folder();
+    let agent = lab.agent(folder.path()).display().to_string();
+    let (hosts, network) = (lab.names.join(","), format!("{}.0/24", lab.network));
+    let job = ["run", "pagerank", "rmat:13", "--policy", "cvc", "--max-rounds", "10", "--json"];
+    let threads = MACHINES.to_string();
+    let alone = parton(folder.path(), &[&job[..], &["--hosts", &threads]].concat());
+    let expected: Value = serde_json::from_slice(&alone.stdout).expect("one JSON object");
+    for mpi in launchers::ALL {
+        let mut command = mpi.launch(MACHINES);
+        match mpi.name {
+            "Open MPI" => command
+                .args(["--mca", "plm_rsh_agent", &agent, "--host", &hosts])
+                .args(["--mca", "pml", "ob1", "--mca", "btl", "self,tcp"])
+                .args(["--mca", "oob_tcp_if_include", &network])
+                .args(["--mca", "btl_tcp_if_include", &network]),
+            _ => command
+                .args(["-launcher", "ssh", "-launcher-exec", &agent])
+                .args(["-hosts", &hosts, "-iface", &lab.bridge])
+                .env("UCX_TLS", "tcp,self"),
+        };
+        let before: Vec<_> = (0..MACHINES).map(|number| lab.sent(number)).collect();
+        command.arg(env!("CARGO_BIN_EXE_parton")).args(job).current_dir(folder.path());
+        let ended = launchers::wait(launchers::start(&mut command));
+        assert!(ended.status.success(), "{}: {ended:?}", mpi.name);
+        let found: Value = serde_json::from_str(&ended.stdout).expect("one JSON object");
+        for name in ["hosts", "rounds", "result", "bytes", "messages"] {
+            assert_eq!(found[name], expected[name], "{}: {name}", mpi.name);
+        }
+        // It went over the links, and no faster than they are.
+        let mut slowest: f64 = 0.0;
+        for (number, before) in before.into_iter().enumerate() {
+            let to = found["per_host"][number]["bytes_to"].as_array().expect("a pair per host");
+            let bytes: f64 =
+                to.iter().flat_map(|p| p.as_array().unwrap()).filter_map(Value::as_f64).sum();
+            let crossed = lab.sent(number) - before;
+            assert!(crossed >= bytes, "{}: {bytes} bytes, but {crossed} sent", mpi.name);
+            slowest = slowest.max(bytes / BYTES_PER_SECOND);
+        }
+        let seconds = found["seconds"]["run"].as_f64().expect("a number");
+        assert!(seconds > 0.5 * slowest, "{}: {seconds} s for {slowest} s", mpi.name);
+    }
+}
