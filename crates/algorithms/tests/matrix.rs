@@ -246,7 +246,8 @@ fn singles_along_edges_cost_only_the_last_digits() {
                 let options = settled(*pagerank, options(Some(engine)));
                 let single = Options { precision: Precision::Single, ..options };
                 let (run_of, input) = ((*pagerank, single), Input::from(graph.clone()));
-                let found = &run(&mut cluster, &input, &[run_of.clone()], How::new("cvc"))[0];
+                let found =
+                    &run(&mut cluster, &input, std::slice::from_ref(&run_of), How::new("cvc"))[0];
                 let expected = pagerank.reference(graph, &run_of.1).expect("an answer");
                 assert!(same_within(&found.columns, &expected, 1e-6), "{name}, {engine:?}");
                 assert_eq!(found.complaint, None, "{name}, {engine:?}");

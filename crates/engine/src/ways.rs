@@ -94,10 +94,8 @@ impl<W: Weight> WayRows<'_, W> {
     /// Each edge until `visit` says that it has seen enough.
     #[inline(always)]
     pub fn until(self, vertex: LocalId, mut visit: impl FnMut(LocalId, W) -> bool) {
-        if !self.first.until(vertex, &mut visit) {
-            if let Some(second) = self.second {
-                second.until(vertex, visit);
-            }
+        if let (false, Some(second)) = (self.first.until(vertex, &mut visit), self.second) {
+            second.until(vertex, visit);
         }
     }
 
