@@ -69,9 +69,14 @@ impl<W: Weight> WayRows<'_, W> {
         mut soon: impl FnMut(LocalId),
         mut visit: impl FnMut(LocalId, W),
     ) {
-        self.first.each(vertex, &mut soon, &mut visit);
-        if let Some(second) = self.second {
-            second.each(vertex, soon, visit);
+        // One place to visit from, so that it is compiled into the loop.
+        let (mut rows, mut rest) = (self.first, self.second);
+        loop {
+            rows.each(vertex, &mut soon, &mut visit);
+            match rest.take() {
+                Some(second) => rows = second,
+                None => return,
+            }
         }
     }
 

@@ -129,10 +129,10 @@ fn the_table_and_the_files_say_the_same() {
         // What is said twice is measured once.
         assert_eq!(lines.len(), 3, "{table}");
         assert!(lines[0].starts_with("algorithm") && lines[0].ends_with("÷ 1 host"), "{table}");
-        assert!(lines[2].starts_with("sssp       grid:9x9  auto (delta)  2 × 1"), "{table}");
+        assert!(lines[2].starts_with("sssp       grid:9x9  auto (frontier)  2 × 1"), "{table}");
         let drawn = std::fs::read_to_string(folder.path().join(plot)).expect("a plot");
         assert_eq!(drawn.matches("<rect").count(), 2, "{drawn}");
-        assert!(drawn.contains("sssp on grid:9x9") && drawn.contains("auto (delta), 2 × 1"));
+        assert!(drawn.contains("sssp on grid:9x9") && drawn.contains("auto (frontier), 2 × 1"));
         assert_eq!(drawn.starts_with("<!DOCTYPE html>"), plot == "a.html");
     }
     let file = std::fs::read(folder.path().join("a.json")).expect("a file");
