@@ -183,7 +183,7 @@ fn people_get_text_and_a_page() {
         "rmat:8: 256 vertices, 4,096 edges",
         "4 × ",
         "oec (for up to 16 hosts",
-        "frontier (",
+        "pull (",
         "converged",
         "s partition",
         "metadata",
