@@ -9,6 +9,7 @@
 //! are in one component. If edges can be seen from both ends its members need no further look;
 //! else an edge between two of them costs a look at one bit.
 
+use std::ptr;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use parton_graph::bits::BitSet;
@@ -61,12 +62,12 @@ impl<'a, P: Relaxation> Union<'a, P> {
         }
         shared.sort_unstable();
         shared.dedup();
-        let in_edges = partition.in_edges_at_hand();
+        let (out_edges, in_edges) = (partition.out_edges(), partition.in_edges_at_hand());
         Union {
-            edges: EdgeView::new(partition.out_edges()),
+            edges: EdgeView::new(out_edges),
             num_masters: partition.num_masters() as u32,
             both_ends: in_edges.is_some(),
-            in_edges: in_edges.filter(|_| !partition.is_symmetric()).map(EdgeView::new),
+            in_edges: in_edges.filter(|edges| !ptr::eq(*edges, out_edges)).map(EdgeView::new),
             joined: Joined::new(proxies),
             component_labels: CpuField::new(proxies, Delivery::Label, start),
             labels: CpuField::new(proxies, Delivery::Label, start),
