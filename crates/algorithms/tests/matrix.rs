@@ -219,6 +219,20 @@ fn masters_by_degree() {
     }
 }
 
+/// Both directions of an edge may be on two hosts, and engines leave in-edges to those after them.
+#[test]
+fn undirected_graphs() {
+    for hosts in [1, 2, 7] {
+        let mut cluster = Cluster::local(hosts).threads_per_host(1);
+        for (name, graph) in nasty_graphs() {
+            let graph = graph.undirected();
+            for policy in ["oec", "cvc", "random"] {
+                compare(&mut cluster, (name, &graph), &all_runs(), How::new(policy));
+            }
+        }
+    }
+}
+
 /// Graphs on which threads share the work of a round: hubs, and long ways.
 #[test]
 fn many_threads() {
