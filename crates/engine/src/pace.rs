@@ -148,7 +148,8 @@ impl Pacemaker {
     pub(crate) fn verdict(&self, rounds: u64) -> (Pace, String) {
         let uneven = self.unevenness();
         let why = match (self.asked.pace, self.needs_rounds, self.left_after) {
-            (Pace::Bsp | Pace::Basp, ..) => "as asked".into(),
+            (Pace::Bsp, ..) => "hosts wait for each other in every round".into(),
+            (Pace::Basp, ..) => "hosts never wait for each other".into(),
             (_, _, Some(round)) => format!(
                 "from round {} on: it takes many, and the slowest host computed for {uneven:.2} \
                  times the mean",

@@ -142,12 +142,6 @@ impl<'a, P: Relaxation> Relaxing<'a, P> {
         self.labels.get(proxy)
     }
 
-    /// Number of edges that a proxy's label can take.
-    #[inline]
-    pub fn degree(&self, proxy: LocalId) -> u64 {
-        self.forth.rows().degree(proxy)
-    }
-
     /// Spreads the label of each of these vertices for which `due` says so along its edges, and
     /// calls `improved` with whoever gets a better one. That must be sent; whether it is spread
     /// further is up to the caller. `ALONE`: no other thread spreads labels at the same time.
@@ -188,7 +182,7 @@ impl<'a, P: Relaxation> Relaxing<'a, P> {
     }
 
     /// Whether work on so many edges is best left to one thread.
-    pub fn is_little(edges: u64) -> bool {
+    fn is_little(edges: u64) -> bool {
         edges < FEW_EDGES || rayon::current_num_threads() == 1
     }
 
