@@ -113,12 +113,19 @@ fn main() -> ExitCode {
     let outcome = team.together(outcome);
     let speaks = team.speaks();
     place.end_with(outcome.as_ref().map_or_else(Failure::code, Done::code));
-    team.part();
-    match outcome {
+    let code = match outcome {
         Ok(done) if speaks => done.print(),
         Ok(done) => done.silenced().print(),
+        Err(failure) if failure.code() == exit::HOST_LOST => {
+            // Who lost another one has said so, and is being ended.
+            team.part();
+            return failure.report();
+        }
         Err(failure) => failure.report(),
-    }
+    };
+    // Not earlier: a launcher ends all ranks when one has ended with a code.
+    team.part();
+    code
 }
 
 /// Does what the arguments say.

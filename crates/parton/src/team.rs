@@ -50,7 +50,7 @@ const BEFORE: u8 = 0;
 const ROUNDS: u8 = 1;
 const AFTER: u8 = 2;
 
-/// How long a rank that has said its last waits for the others to say theirs.
+/// How long a rank that has nothing more to say waits for the others to say their last.
 const LAST_WORDS: Duration = Duration::from_millis(1200);
 
 impl Place {
@@ -131,10 +131,14 @@ impl Team {
             }
         };
         let cluster = Cluster::mpi(&launcher, on_loss);
-        // Each rank finds the same mistake, so one message will do.
+        // Each rank finds the same mistake, so one message will do: that of rank 0, which the
+        // launcher would end if another one were faster.
         let refuse = |error: &dyn Display| match launcher.rank() {
             0 => Failure::usage(error.to_string()),
-            _ => Failure::usage("").silenced(),
+            _ => {
+                std::thread::sleep(LAST_WORDS);
+                Failure::usage("").silenced()
+            }
         };
         let cluster = cluster.map_err(|error| refuse(&error))?.patience(job::PATIENCE);
         Ok(Team { ranks: Some(Ranks { cluster, launcher }), place })
