@@ -31,6 +31,12 @@ pub trait Algorithm: Sync {
         Some("it does not say that it can do without rounds")
     }
 
+    /// Whether every vertex collects along its in-edges in every round, with these options: then
+    /// these had best be in one place.
+    fn collects(&self, _: &Options) -> bool {
+        false
+    }
+
     /// Whether its own options make sense; see [`check_request`].
     fn accepts(&self, _: &Options) -> Result<()> {
         Ok(())

@@ -258,6 +258,10 @@ impl Algorithm for PageRank {
         }
     }
 
+    fn collects(&self, options: &Options) -> bool {
+        formulation(options) == Formulation::Power
+    }
+
     fn accepts(&self, options: &Options) -> Result<()> {
         limits(options).map(drop)
     }

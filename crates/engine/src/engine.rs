@@ -1,7 +1,8 @@
 //! What the loop asks of an engine.
 
+use parton_net::Net;
 use parton_partition::End;
-use parton_sync::{Field, Tally};
+use parton_sync::{Field, Result, Tally};
 
 /// One host's part of a program: its vertices' data, and a way through its edges.
 pub trait Engine {
@@ -31,5 +32,11 @@ pub trait Engine {
     /// Learns what all hosts summed up; whether the program has ended.
     fn conclude(&mut self, total: &Tally) -> bool {
         total.active == 0
+    }
+
+    /// Hosts that wait for each other have nothing left to do: begins what comes next; whether
+    /// anything does, the same on all hosts.
+    fn begin_phase(&mut self, _: &mut Net) -> Result<bool> {
+        Ok(false)
     }
 }

@@ -139,6 +139,11 @@ impl Pacemaker {
         self.leave_rounds(engine, substrate).map(Some)
     }
 
+    /// When hosts wait for each other now: in every round, or never.
+    pub(crate) fn pace(&self) -> Pace {
+        self.pace
+    }
+
     /// Computing time of the slowest host in each round over that of a mean one.
     fn unevenness(&self) -> f64 {
         if self.seconds > 0.0 { self.slowest * self.hosts as f64 / self.seconds } else { 1.0 }

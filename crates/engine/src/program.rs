@@ -159,7 +159,7 @@ pub trait Relaxation: Sync {
     }
 
     /// Whether labels go through edges as they are, either way, so that all vertices that edges
-    /// join end with the same one.
+    /// join end with the same one, and each vertex starts with one of its own.
     fn passes_unchanged(&self) -> bool {
         false
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use parton_sync::{Result, Substrate, Tally, Volume};
 
 use crate::engine::Engine;
-use crate::pace::{Pacemaker, Pacing};
+use crate::pace::{Pace, Pacemaker, Pacing};
 use crate::report::{HostRecord, RoundRecord, RunReport};
 
 /// When to stop although the program has not ended.
@@ -45,6 +45,8 @@ pub fn run(
     limits: Limits,
     watch: &mut dyn Watch,
 ) -> Result<RunReport> {
+    // What hosts did before is not part of the run, nor is waiting for the last of them.
+    substrate.net().barrier()?;
     let start = substrate.net().now();
     let mut records: Vec<RoundRecord> = Vec::new();
     let mut sent_to = vec![Volume::default(); substrate.partition().num_hosts()];
@@ -101,7 +103,10 @@ pub fn run(
             sent: volume,
         });
         if engine.conclude(&total) {
-            break true;
+            let in_rounds = pacemaker.pace() == Pace::Bsp;
+            if !(in_rounds && engine.begin_phase(substrate.net())?) {
+                break true;
+            }
         }
         let round = records.len() as u64;
         termination =

@@ -45,5 +45,6 @@ pub use id_map::{Ids, OriginalId};
 pub use ids::{GlobalId, LocalId};
 pub use ingest::VertexRange;
 pub use prefetch::prefetch;
+pub use rank::Rank;
 pub use vertex_set::VertexSet;
 pub use weight::{Weight, WeightKind};

@@ -4,14 +4,15 @@
 use crate::bits::BitSet;
 
 /// A set of ids with constant-time rank.
-pub(crate) struct Rank {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rank {
     /// One entry per 64 ids: which of them are members, and how many members come before.
     blocks: Vec<Block>,
     universe: usize,
     count: usize,
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Block {
     members: u64,
     before: u64,
@@ -19,7 +20,7 @@ struct Block {
 
 impl Rank {
     /// Ranks of the members of `set`.
-    pub(crate) fn new(set: &BitSet) -> Self {
+    pub fn new(set: &BitSet) -> Self {
         let mut before = 0;
         let mut blocks: Vec<Block> = set
             .words()
@@ -37,18 +38,25 @@ impl Rank {
     /// Number of members below `id`, which may be the size of the universe; for a member, its
     /// place among the members.
     #[inline]
-    pub(crate) fn below(&self, id: usize) -> usize {
+    pub fn below(&self, id: usize) -> usize {
         let block = self.blocks[id / 64];
         block.before as usize + (block.members & ((1 << (id % 64)) - 1)).count_ones() as usize
     }
 
+    /// The place of `id` among the members, if it is one.
+    #[inline]
+    pub fn place(&self, id: usize) -> Option<usize> {
+        let is_member = id < self.universe && self.blocks[id / 64].members >> (id % 64) & 1 == 1;
+        is_member.then(|| self.below(id))
+    }
+
     /// Number of possible ids.
-    pub(crate) fn universe(&self) -> usize {
+    pub fn universe(&self) -> usize {
         self.universe
     }
 
     /// Number of members.
-    pub(crate) fn count(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.count
     }
 }

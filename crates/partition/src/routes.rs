@@ -8,8 +8,10 @@
 
 use std::ops::Range;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
 
-use parton_graph::LocalId;
+use parton_graph::bits::BitSet;
+use parton_graph::{LocalId, Rank};
 
 /// At which end of its edges a host writes or reads a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,8 +65,60 @@ pub struct Routes {
     /// This host's masters of which the peer has mirrors, in the peer's order.
     pub(crate) masters: Vec<LocalId>,
     pub(crate) master_parts: Parts,
-    /// Places of `masters`, in the order of their local ids; made when first asked for.
-    pub(crate) by_id: OnceLock<Vec<u32>>,
+    pub(crate) lookup: LazyLookup,
+}
+
+/// Where masters are on a list, once somebody has asked often enough.
+#[derive(Debug, Default)]
+pub(crate) struct LazyLookup {
+    made: OnceLock<Lookup>,
+    asked: AtomicU32,
+}
+
+/// Making a lookup costs as much as going through the list about so many times.
+const MAKING_COSTS: u32 = 8;
+
+impl Clone for LazyLookup {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+/// It is no more than the list.
+impl PartialEq for LazyLookup {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for LazyLookup {}
+
+/// Where masters are on a list.
+#[derive(Debug)]
+pub struct Lookup {
+    listed: Rank,
+    /// Places on the list, in the order of local ids.
+    places: Vec<u32>,
+}
+
+impl Lookup {
+    fn new(masters: &[LocalId]) -> Self {
+        let universe = masters.iter().map(|master| master.index() + 1).max().unwrap_or(0);
+        let mut listed = BitSet::new(universe);
+        masters.iter().for_each(|master| _ = listed.insert(master.index()));
+        let listed = Rank::new(&listed);
+        let mut places = vec![0; masters.len()];
+        for (place, master) in masters.iter().enumerate() {
+            places[listed.below(master.index())] = place as u32;
+        }
+        Lookup { listed, places }
+    }
+
+    /// The place of a master, if it is on the list.
+    #[inline]
+    pub fn place_of(&self, master: LocalId) -> Option<usize> {
+        self.listed.place(master.index()).map(|at| self.places[at] as usize)
+    }
 }
 
 impl Routes {
@@ -86,16 +140,14 @@ impl Routes {
         self.masters[place]
     }
 
-    /// The place of a master on that list, if the peer has a mirror of it.
-    pub fn place_of(&self, master: LocalId) -> Option<usize> {
-        let by_id = self.by_id.get_or_init(|| {
-            let mut places: Vec<u32> = (0..self.masters.len() as u32).collect();
-            // The list is made of few ascending runs, which this sort makes use of.
-            places.sort_by_key(|&place| self.masters[place as usize]);
-            places
-        });
-        let found = by_id.binary_search_by_key(&master, |&place| self.masters[place as usize]);
-        found.ok().map(|at| by_id[at] as usize)
+    /// Where masters are on that list, for those who look for a few. `None` when this is asked for
+    /// the first few times: until it has paid to make it, going through the list is less work.
+    pub fn lookup(&self) -> Option<&Lookup> {
+        let LazyLookup { made, asked } = &self.lookup;
+        if made.get().is_none() && asked.fetch_add(1, Ordering::Relaxed) < MAKING_COSTS {
+            return None;
+        }
+        Some(made.get_or_init(|| Lookup::new(&self.masters)))
     }
 
     /// How this host's mirrors of the peer's masters are used.

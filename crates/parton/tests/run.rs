@@ -182,7 +182,7 @@ fn people_get_text_and_a_page() {
         "algorithm    pagerank",
         "rmat:8: 256 vertices, 4,096 edges",
         "4 × ",
-        "oec (for up to 16 hosts",
+        "iec (for up to 16 hosts",
         "pull (",
         "converged",
         "s partition",

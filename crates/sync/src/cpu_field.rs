@@ -258,6 +258,7 @@ impl<R: Reduction> Field for CpuField<R> {
             out.values.extend_from_slice(bytemuck::bytes_of(&self.get(proxy)));
         };
         match (which, &route) {
+            (Which::Updated, _) if self.updated.is_empty() => {}
             (Which::All, _) => route.locals(Places::All).for_each(|proxy| take(out, proxy)),
             (Which::Updated, Route::Range(range)) => {
                 for proxy in self.updated.iter_range(range.clone()) {
@@ -265,10 +266,13 @@ impl<R: Reduction> Field for CpuField<R> {
                     take(out, proxy);
                 }
             }
-            (Which::Updated, Route::Masters(routes, part)) if self.few_of(part.len()) => {
+            (Which::Updated, Route::Masters(routes, part))
+                if let Some(lookup) =
+                    self.few_of(part.len()).then(|| routes.lookup()).flatten() =>
+            {
                 let before = out.places.len();
                 let all = self.updated.iter_range(0..self.cells.len() as u32);
-                let places = all.filter_map(|proxy| routes.place_of(proxy));
+                let places = all.filter_map(|proxy| lookup.place_of(proxy));
                 out.places.extend(
                     places.filter(|place| part.contains(place)).map(|p| (p - part.start) as u32),
                 );

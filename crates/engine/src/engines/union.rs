@@ -1,22 +1,33 @@
 //! Joining instead of spreading, for labels that edges pass on as they are, either way.
 //!
-//! A host joins the ends of all its edges once, without looking at labels. From then on a label
-//! that arrives at one proxy is the label of the whole local component: it is noted at the
-//! component's representative, and only those members are looked at that other hosts share. So the
-//! number of rounds is the number of times a component crosses hosts, not its diameter.
+//! A host joins the ends of its edges, without looking at labels. From then on a label that arrives
+//! at one proxy is the label of the whole local component: it is noted at the component's
+//! representative, and only those members are looked at over which hosts talk. So the number of
+//! rounds is the number of times a component crosses hosts, not its diameter.
 //!
 //! Most edges join what is joined already. After the first few edges of every vertex most vertices
-//! are in one component. If edges can be seen from both ends its members need no further look;
-//! else an edge between two of them costs a look at one bit.
+//! are in one component. So, where there are many edges, hosts join first ones, agree on labels, agree
+//! on the largest component, and then join what is left. Where every edge is seen from both ends, be it on two hosts, members
+//! of the largest component need no further look: an edge that leaves it is seen from its other end.
+//! Where edges are seen once, masters announce to their mirrors that they are members, and an edge
+//! between two members costs a look at one bit.
+//!
+//! A mirror that no edge has joined to anything stands for itself alone, and nobody needs its label:
+//! hosts talk over mirrors that are joined to something, and their masters. A mirror speaks up when
+//! it is joined; from then on its master tells what is new, and answers at once if it knows better.
 
+mod joined;
+
+use std::ops::Range;
 use std::ptr;
-use std::sync::atomic::{AtomicU32, Ordering};
 
-use parton_graph::bits::BitSet;
-use parton_graph::{LocalId, huge, prefetch};
-use parton_net::HostId;
+use parton_graph::{LocalId, VertexSet};
+use parton_net::Net;
 use parton_partition::{End, Partition};
-use parton_sync::{CpuField, Delivery, Field, Reduction, Tally};
+use parton_sync::{
+    CpuField, Delivery, Field, Outgoing, Phase, Places, Reduction, Result, Route, Shape, Tally,
+    ValueKind, Which,
+};
 use rayon::prelude::*;
 
 use crate::edges::EdgeView;
@@ -24,30 +35,132 @@ use crate::engine::Engine;
 use crate::engines::Relaxer;
 use crate::program::Relaxation;
 use crate::relaxing::PIECE;
+use joined::{Joined, most_frequent};
 
 /// Edges of every vertex that are joined before looking for the largest component.
 const FIRST_EDGES: usize = 2;
-/// How many vertices before its turn a vertex's neighbour or parent is asked for.
+/// Where a vertex has so many edges on average, hosts agree on labels after the first ones: where
+/// there are few, these are a good part of all, and leave many components that cross hosts.
+const MANY_EDGES: u64 = 4 * FIRST_EDGES as u64;
+/// How many vertices before its turn a vertex's neighbour is asked for.
 const AHEAD: u32 = 16;
-/// Vertices that are asked which component is the largest.
-const ASKED: usize = 1024;
+/// No proxy.
+const NONE: u32 = u32::MAX;
 
 /// A relaxation whose labels go through edges as they are.
 pub(super) struct Union<'a, P: Relaxation> {
     edges: EdgeView<'a, ()>,
     num_masters: u32,
-    /// Whether every edge can be seen from both its ends.
-    both_ends: bool,
+    sight: Sight,
     /// The edges from their other ends, if that takes no effort and is not the same.
     in_edges: Option<EdgeView<'a, ()>>,
+    stage: Stage,
+    /// Known members of the largest component.
+    inside: Inside,
     joined: Joined,
     /// The label of a component, at its representative.
     component_labels: CpuField<P::Reduction>,
-    /// The labels of proxies that other hosts share.
-    labels: CpuField<P::Reduction>,
-    /// Those proxies; by component, once edges are joined.
-    shared: Vec<LocalId>,
-    has_joined: bool,
+    told: Told<P::Reduction>,
+    /// Of each component a list of the proxies hosts talk over: the first one at its
+    /// representative, which is not listed itself, then at each the next one. Empty if out of date.
+    lists: Vec<u32>,
+}
+
+/// From where edges are seen.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sight {
+    /// From both ends, on this host.
+    BothEnds,
+    /// From both ends, on whatever hosts.
+    BothEndsSomewhere,
+    /// From one end.
+    OneEnd,
+}
+
+/// How far joining has got.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// Not begun; whether hosts agree on labels in between.
+    First { agree: bool },
+    /// First edges are joined, and hosts agree on labels.
+    Agreeing,
+    /// Hosts know the largest component, and masters announce that they are members.
+    Announcing,
+    /// The rest is to be joined.
+    Rest,
+    /// All is joined.
+    Joined,
+}
+
+/// Proxies of one component, as far as this host knows. What travels is who is a member, and nothing
+/// with it.
+struct Inside(VertexSet);
+
+impl Field for Inside {
+    fn shape(&self) -> Shape {
+        Shape { kind: ValueKind::Plain(0), delivery: Delivery::Event }
+    }
+
+    fn extract(&self, route: Route<'_>, _: Which, out: &mut Outgoing) {
+        let members = self.0.members();
+        let places = 0..route.len() as u32;
+        out.places.extend(places.filter(|place| members.contains(route.local(*place))));
+    }
+
+    fn reset(&mut self, _: Range<u32>, _: Phase) {}
+
+    fn reduce(&mut self, _: Phase, route: Route<'_>, places: Places<'_>, values: &[u8]) {
+        self.set(route, places, values);
+    }
+
+    fn set(&mut self, route: Route<'_>, places: Places<'_>, _: &[u8]) {
+        route.locals(places).for_each(|proxy| _ = self.0.insert_alone(proxy));
+    }
+}
+
+/// Labels of proxies over which hosts talk.
+struct Told<R: Reduction> {
+    labels: CpuField<R>,
+    /// Which proxies those are.
+    talking: VertexSet,
+    /// Whether there are more than there were.
+    has_grown: bool,
+}
+
+impl<R: Reduction> Told<R> {
+    /// Hosts talk over a proxy from now on.
+    fn talk_over(&self, proxy: LocalId) -> bool {
+        !self.talking.contains(proxy) && self.talking.insert(proxy)
+    }
+}
+
+impl<R: Reduction> Field for Told<R> {
+    fn shape(&self) -> Shape {
+        self.labels.shape()
+    }
+
+    fn extract(&self, route: Route<'_>, which: Which, out: &mut Outgoing) {
+        self.labels.extract(route, which, out);
+    }
+
+    fn reset(&mut self, proxies: Range<u32>, phase: Phase) {
+        self.labels.reset(proxies, phase);
+    }
+
+    fn reduce(&mut self, phase: Phase, route: Route<'_>, places: Places<'_>, values: &[u8]) {
+        if phase == Phase::Reduce {
+            for master in route.locals(places) {
+                self.has_grown |= self.talk_over(master);
+                // Also where the label is no news: an answer may be due.
+                self.labels.active().insert_alone(master);
+            }
+        }
+        self.labels.reduce(phase, route, places, values);
+    }
+
+    fn set(&mut self, route: Route<'_>, places: Places<'_>, values: &[u8]) {
+        self.labels.set(route, places, values);
+    }
 }
 
 impl<'a, P: Relaxation> Union<'a, P> {
@@ -55,235 +168,274 @@ impl<'a, P: Relaxation> Union<'a, P> {
         let proxies = partition.num_proxies();
         let start =
             |proxy| program.start(partition.global(proxy)).unwrap_or_else(P::Reduction::identity);
-        let mut shared: Vec<LocalId> =
-            (partition.num_masters()..proxies).map(|p| LocalId(p as u32)).collect();
-        for peer in HostId::all(partition.num_hosts()) {
-            shared.extend_from_slice(partition.routes(peer).masters(End::Either));
-        }
-        shared.sort_unstable();
-        shared.dedup();
         let (out_edges, in_edges) = (partition.out_edges(), partition.in_edges_at_hand());
+        let sight = match (in_edges, partition.is_symmetric()) {
+            (Some(_), _) => Sight::BothEnds,
+            (None, true) => Sight::BothEndsSomewhere,
+            (None, false) => Sight::OneEnd,
+        };
+        let many = MANY_EDGES * partition.num_vertices();
         Union {
             edges: EdgeView::new(out_edges),
             num_masters: partition.num_masters() as u32,
-            both_ends: in_edges.is_some(),
+            sight,
             in_edges: in_edges.filter(|edges| !ptr::eq(*edges, out_edges)).map(EdgeView::new),
+            stage: Stage::First {
+                agree: partition.num_hosts() > 1 && partition.num_edges() >= many,
+            },
+            inside: Inside(VertexSet::new(proxies)),
             joined: Joined::new(proxies),
             component_labels: CpuField::new(proxies, Delivery::Label, start),
-            labels: CpuField::new(proxies, Delivery::Label, start),
-            shared,
-            has_joined: false,
+            told: Told {
+                labels: CpuField::new(proxies, Delivery::Label, start),
+                talking: VertexSet::new(proxies),
+                has_grown: false,
+            },
+            lists: Vec::new(),
         }
     }
 
-    /// Joins the ends of all edges, then gives every component the best of its members' labels.
-    fn join_all(&mut self) {
+    fn all(&self) -> impl IndexedParallelIterator<Item = LocalId> + use<P> {
+        let proxies = self.joined.len() as u32;
+        (0..proxies).into_par_iter().with_max_len(PIECE).map(LocalId)
+    }
+
+    /// Joins the ends of the first edges of every vertex.
+    fn join_first(&self) {
         let (edges, joined) = (self.edges.rows(), &self.joined);
-        let num_vertices = joined.parents.len() as u32;
-        let all = || (0..num_vertices).into_par_iter().with_max_len(PIECE).map(LocalId);
+        let last = (joined.len() as u32).saturating_sub(1);
         let first = |vertex| edges.targets(vertex).iter().take(FIRST_EDGES);
-        all().for_each(|vertex| {
-            let later = LocalId(vertex.0.saturating_add(AHEAD).min(num_vertices - 1));
+        self.all().for_each(|vertex| {
+            let later = LocalId(vertex.0.saturating_add(AHEAD).min(last));
             first(later).for_each(|other| joined.prefetch(other.0));
             first(vertex).for_each(|other| joined.join(vertex.0, other.0));
         });
-        joined.flatten(|_, _| ());
-        let largest = joined.largest();
-        let rest = |vertex| edges.targets(vertex).iter().skip(FIRST_EDGES);
-        if self.both_ends {
-            let in_edges = self.in_edges.as_ref().map(EdgeView::rows);
-            // An edge into the largest component is seen from its other end, too.
-            all().filter(|vertex| joined.parent(vertex.0) != largest).for_each(|vertex| {
-                rest(vertex).for_each(|other| joined.join(vertex.0, other.0));
-                let others = in_edges.map_or(&[][..], |edges| edges.targets(vertex));
-                others.iter().for_each(|other| joined.join(vertex.0, other.0));
-            });
-        } else {
-            let inside = joined.members(largest);
-            all().for_each(|vertex| match inside.contains(vertex.index()) {
-                true => rest(vertex)
-                    .filter(|other| !inside.contains(other.index()))
-                    .for_each(|other| joined.join(vertex.0, other.0)),
-                false => rest(vertex).for_each(|other| joined.join(vertex.0, other.0)),
-            });
-        }
-        let labels = self.component_labels.cells();
-        joined.flatten(|vertex, representative| {
+    }
+
+    /// Takes note of the proxies for which `is_member` says so.
+    fn note_members(&self, is_member: impl Fn(u32) -> bool + Sync) {
+        let proxies = self.joined.len() as u32;
+        (0..proxies.div_ceil(u64::BITS)).into_par_iter().with_max_len(PIECE / 64).for_each(
+            |word| {
+                let first = word * u64::BITS;
+                let members = (first..proxies.min(first + u64::BITS))
+                    .fold(0, |all, proxy| all | u64::from(is_member(proxy)) << (proxy - first));
+                self.inside.0.insert_word(word as usize, members);
+            },
+        );
+    }
+
+    /// Joins the ends of the other edges, but for those between members of the largest component.
+    fn join_rest(&self) {
+        let (edges, joined, inside) = (self.edges.rows(), &self.joined, &self.inside.0);
+        let rest = |vertex| {
+            let others = edges.targets(vertex);
+            &others[FIRST_EDGES.min(others.len())..]
+        };
+        let in_edges = self.in_edges.as_ref().map(EdgeView::rows);
+        let members = inside.members();
+        let join_all = |vertex: LocalId, others: &[LocalId]| {
+            others.iter().for_each(|other| joined.join(vertex.0, other.0));
+        };
+        let last = joined.len() as u32;
+        let pieces = (0..last).into_par_iter().step_by(PIECE);
+        pieces.for_each(|first| {
+            // Who has just become a member: to be joined when memory has had time to fetch it.
+            let mut new: Vec<(LocalId, LocalId)> = Vec::new();
+            for vertex in (first..last.min(first.saturating_add(PIECE as u32))).map(LocalId) {
+                match (members.contains(vertex), self.sight) {
+                    (true, Sight::BothEnds | Sight::BothEndsSomewhere) => {}
+                    (true, Sight::OneEnd) => {
+                        for &other in rest(vertex).iter().filter(|v| !members.contains(**v)) {
+                            inside.insert(other);
+                            joined.prefetch(other.0);
+                            new.push((vertex, other));
+                        }
+                    }
+                    (false, _) => {
+                        join_all(vertex, rest(vertex));
+                        join_all(vertex, in_edges.map_or(&[], |edges| edges.targets(vertex)));
+                    }
+                }
+            }
+            new.iter().for_each(|(vertex, other)| joined.join(vertex.0, other.0));
+        });
+    }
+
+    /// Gives every component the best of its members' labels; those over which hosts talk hear of
+    /// it. Mirrors that have been joined to something speak up.
+    fn label_components(&mut self) {
+        let (labels, told) = (self.component_labels.cells(), &self.told);
+        self.joined.flatten(|vertex, representative| {
             if representative != vertex {
                 labels.fold(LocalId(representative), labels.get(LocalId(vertex)));
+                for mirror in [vertex, representative].map(LocalId) {
+                    if mirror.0 >= self.num_masters && told.talk_over(mirror) {
+                        told.labels.update(mirror);
+                    }
+                }
             }
         });
-        self.shared.sort_unstable_by_key(|proxy| (joined.parent(proxy.0), *proxy));
-        self.tell(&self.shared);
+        self.told.has_grown = true;
+        let all = 0..self.joined.len() as u32;
+        self.told.talking.iter_range(all).for_each(|proxy| self.tell(proxy));
     }
 
-    /// Gives these shared proxies the labels of their components; what changes must be sent.
-    fn tell(&self, shared: &[LocalId]) {
-        for &proxy in shared {
-            let label = self.component_labels.get(LocalId(self.joined.parent(proxy.0)));
-            if self.labels.fold_alone(proxy, label) {
-                self.labels.updated().insert(proxy);
+    /// Gives a proxy the label of its component; if that is better it must be sent.
+    fn tell(&self, proxy: LocalId) {
+        let label = self.component_labels.get(LocalId(self.joined.parent(proxy.0)));
+        if self.told.labels.fold_alone(proxy, label) {
+            self.told.labels.updated().insert(proxy);
+        }
+    }
+
+    /// Labels whole components by what has arrived at single proxies.
+    fn absorb(&mut self) {
+        let mut improved: Vec<u32> = Vec::new();
+        for proxy in self.told.labels.drain_active() {
+            let representative = self.joined.parent(proxy.0);
+            let label = self.told.labels.get(proxy);
+            match self.component_labels.fold_alone(LocalId(representative), label) {
+                true => improved.push(representative),
+                false => self.tell(proxy),
+            }
+        }
+        if improved.is_empty() {
+            return;
+        }
+        if std::mem::take(&mut self.told.has_grown) {
+            self.list();
+        }
+        improved.sort_unstable();
+        improved.dedup();
+        for representative in improved {
+            if self.told.talking.contains(LocalId(representative)) {
+                self.tell(LocalId(representative));
+            }
+            let mut proxy = self.lists[representative as usize];
+            while proxy != NONE {
+                self.tell(LocalId(proxy));
+                proxy = self.lists[proxy as usize];
             }
         }
     }
 
-    /// The shared proxies of a component.
-    fn members(&self, representative: u32) -> &[LocalId] {
-        let before = |proxy: &LocalId| self.joined.parent(proxy.0) < representative;
-        let start = self.shared.partition_point(before);
-        let len =
-            self.shared[start..].partition_point(|p| self.joined.parent(p.0) == representative);
-        &self.shared[start..start + len]
+    /// Lists the proxies over which hosts talk, by component.
+    fn list(&mut self) {
+        let proxies = self.joined.len();
+        self.lists.clear();
+        self.lists.resize(proxies, NONE);
+        for proxy in self.told.talking.iter_range(0..proxies as u32) {
+            let representative = self.joined.parent(proxy.0);
+            if representative != proxy.0 {
+                let first = std::mem::replace(&mut self.lists[representative as usize], proxy.0);
+                self.lists[proxy.index()] = first;
+            }
+        }
     }
 }
 
 impl<P: Relaxation> Engine for Union<'_, P> {
     fn compute(&mut self) -> u64 {
-        let mut edges = 0;
-        if !self.has_joined {
-            self.has_joined = true;
-            self.join_all();
-            edges = self.edges.num_edges();
-        }
-        // In the first round, too: hosts that are ahead may have told something already.
-        let mut improved: Vec<u32> = Vec::new();
-        for proxy in self.labels.drain_active() {
-            let representative = self.joined.parent(proxy.0);
-            if self.component_labels.fold_alone(LocalId(representative), self.labels.get(proxy)) {
-                improved.push(representative);
+        let (next, edges) = match self.stage {
+            Stage::First { agree: true } => {
+                self.join_first();
+                (Stage::Agreeing, FIRST_EDGES as u64 * self.joined.len() as u64)
             }
+            Stage::First { agree: false } => {
+                self.join_first();
+                self.joined.flatten(|_, _| ());
+                let largest = self.joined.largest();
+                self.note_members(|proxy| self.joined.parent(proxy) == largest);
+                self.join_rest();
+                (Stage::Joined, self.edges.num_edges())
+            }
+            Stage::Rest => {
+                self.join_rest();
+                (Stage::Joined, self.edges.num_edges())
+            }
+            Stage::Agreeing | Stage::Announcing | Stage::Joined => (self.stage, 0),
+        };
+        if next != self.stage {
+            self.stage = next;
+            self.label_components();
         }
-        improved.sort_unstable();
-        improved.dedup();
-        improved.iter().for_each(|&representative| self.tell(self.members(representative)));
-        edges
+        // Also right after joining: hosts that are ahead may have told something already.
+        self.absorb();
+        edges.min(self.edges.num_edges())
     }
 
     fn accumulators(&mut self) -> (&mut dyn Field, End) {
-        (&mut self.labels, End::Either)
+        (&mut self.told, End::Either)
     }
 
     fn apply(&mut self) -> Tally {
-        let changed = self.labels.updated().iter_range(0..self.num_masters).count() as u64;
+        self.absorb();
+        let updated = self.told.labels.updated();
+        let changed = updated.iter_range(0..self.num_masters).count() as u64;
         Tally { changed, ..Tally::default() }
     }
 
     fn messages(&mut self) -> (&mut dyn Field, End) {
-        (&mut self.labels, End::Either)
+        match self.stage {
+            Stage::Announcing => (&mut self.inside, End::Either),
+            _ => (&mut self.told, End::Either),
+        }
     }
 
     fn is_active(&mut self) -> bool {
-        !self.has_joined || !self.labels.active().is_empty()
+        if self.stage == Stage::Announcing {
+            self.stage = Stage::Rest;
+        }
+        let (labels, proxies) = (&self.told.labels, self.joined.len() as u32);
+        let unsent = || labels.updated().iter_range(self.num_masters..proxies).next().is_some();
+        matches!(self.stage, Stage::First { .. } | Stage::Rest)
+            || !labels.active().is_empty()
+            || unsent()
     }
 
     fn needs_rounds(&self) -> Option<&'static str> {
         None
+    }
+
+    fn leave_rounds(&mut self) {
+        match self.stage {
+            Stage::First { .. } => self.stage = Stage::First { agree: false },
+            // Nobody knows who is in the largest component: nothing is left out.
+            Stage::Agreeing => self.stage = Stage::Rest,
+            Stage::Announcing | Stage::Rest | Stage::Joined => {}
+        }
+    }
+
+    /// Hosts agree on the largest component, as seen by some of their vertices.
+    fn begin_phase(&mut self, net: &mut Net) -> Result<bool> {
+        if self.stage != Stage::Agreeing {
+            return Ok(false);
+        }
+        let label = |vertex| self.component_labels.get(LocalId(self.joined.parent(vertex)));
+        let masters = self.num_masters as usize;
+        let vote = most_frequent(masters, label).map(|(label, votes)| {
+            let votes = (votes * masters) as u64;
+            [bytemuck::bytes_of(&votes), bytemuck::bytes_of(&label)].concat()
+        });
+        let votes = net.all_gather(vote.unwrap_or_default())?;
+        let votes = votes.iter().filter(|vote| !vote.is_empty()).map(|vote| {
+            let (votes, label) = vote.split_at(size_of::<u64>());
+            (bytemuck::pod_read_unaligned::<u64>(votes), bytemuck::pod_read_unaligned(label))
+        });
+        if let Some((_, largest)) = votes.max_by_key(|(votes, _)| *votes) {
+            self.note_members(|proxy| label(proxy) == largest);
+        }
+        self.stage = match self.sight {
+            Sight::OneEnd => Stage::Announcing,
+            Sight::BothEnds | Sight::BothEndsSomewhere => Stage::Rest,
+        };
+        Ok(true)
     }
 }
 
 impl<P: Relaxation> Relaxer<P> for Union<'_, P> {
     fn label(&self, proxy: LocalId) -> P::Label {
         self.component_labels.get(LocalId(self.joined.parent(proxy.0)))
-    }
-}
-
-/// Sets of vertices that threads join.
-struct Joined {
-    /// A vertex of the same set, never a greater one; representatives have themselves.
-    parents: Vec<AtomicU32>,
-}
-
-impl Joined {
-    fn new(vertices: usize) -> Self {
-        let mut parents = huge::vec_with_capacity(vertices);
-        parents.par_extend((0..vertices as u32).into_par_iter().map(AtomicU32::new));
-        Joined { parents }
-    }
-
-    #[inline]
-    fn parent(&self, vertex: u32) -> u32 {
-        self.parents[vertex as usize].load(Ordering::Relaxed)
-    }
-
-    /// Tells memory that a vertex's parent will be needed soon.
-    #[inline(always)]
-    fn prefetch(&self, vertex: u32) {
-        prefetch(&self.parents, vertex as usize);
-    }
-
-    /// The representative of a vertex's set; on the way every other vertex skips its parent.
-    #[inline]
-    fn representative(&self, mut vertex: u32) -> u32 {
-        loop {
-            let parent = self.parent(vertex);
-            let grandparent = self.parent(parent);
-            if parent == grandparent {
-                return parent;
-            }
-            self.parents[vertex as usize].store(grandparent, Ordering::Relaxed);
-            vertex = grandparent;
-        }
-    }
-
-    /// Makes one set of two: the greater representative gets the lesser one as its parent.
-    #[inline(always)]
-    fn join(&self, a: u32, b: u32) {
-        // Most are joined already, and most of those have the same parent.
-        if self.parent(a) != self.parent(b) {
-            self.join_sets(a, b);
-        }
-    }
-
-    fn join_sets(&self, a: u32, b: u32) {
-        loop {
-            let (a, b) = (self.representative(a), self.representative(b));
-            if a == b {
-                return;
-            }
-            let (low, high) = (a.min(b), a.max(b));
-            let relaxed = Ordering::Relaxed;
-            if self.parents[high as usize].compare_exchange(high, low, relaxed, relaxed).is_ok() {
-                return;
-            }
-        }
-    }
-
-    /// Makes every vertex the child of its representative, and calls `visit` with both.
-    fn flatten(&self, visit: impl Fn(u32, u32) + Sync) {
-        let last = (self.parents.len() as u32).saturating_sub(1);
-        (0..self.parents.len() as u32).into_par_iter().with_max_len(PIECE).for_each(|vertex| {
-            self.prefetch(self.parent(vertex.saturating_add(AHEAD).min(last)));
-            let parent = self.parent(vertex);
-            let representative = match self.parent(parent) == parent {
-                true => parent,
-                false => {
-                    let representative = self.representative(vertex);
-                    self.parents[vertex as usize].store(representative, Ordering::Relaxed);
-                    representative
-                }
-            };
-            visit(vertex, representative);
-        });
-    }
-
-    /// The vertices of a flat set.
-    fn members(&self, representative: u32) -> BitSet {
-        let word = |parents: &[AtomicU32]| {
-            let bits = parents.iter().zip(0..).map(|(parent, bit)| {
-                u64::from(parent.load(Ordering::Relaxed) == representative) << bit
-            });
-            bits.sum()
-        };
-        BitSet::from_words(self.parents.par_chunks(64).map(word).collect(), self.parents.len())
-    }
-
-    /// The representative that most of some evenly spread vertices have.
-    fn largest(&self) -> u32 {
-        let step = self.parents.len().div_ceil(ASKED).max(1);
-        let asked = (0..self.parents.len()).step_by(step);
-        let mut found: Vec<u32> = asked.map(|vertex| self.parent(vertex as u32)).collect();
-        found.sort_unstable();
-        let runs = found.chunk_by(|a, b| a == b);
-        runs.max_by_key(|run| run.len()).map_or(0, |run| run[0])
     }
 }

@@ -60,13 +60,17 @@ fn cost_of_absent(len: usize, places: &[u32]) -> rice::Cost {
 
 /// The places of a route that are not among these.
 fn complement(len: usize, places: &[u32]) -> Vec<u32> {
-    let mut others = Vec::with_capacity(len - places.len());
-    let mut next = 0;
-    for &place in places {
-        others.extend(next..place);
-        next = place + 1;
+    // Most are single, or a few in a row: writing each place and keeping only those that are not
+    // listed is faster than finding out where rows end.
+    let mut others = vec![0; len - places.len() + 1];
+    let (mut listed, mut kept) = (0, 0);
+    for place in 0..len as u32 {
+        others[kept] = place;
+        let is_listed = places.get(listed) == Some(&place);
+        listed += usize::from(is_listed);
+        kept += usize::from(!is_listed);
     }
-    others.extend(next..len as u32);
+    others.truncate(kept);
     others
 }
 

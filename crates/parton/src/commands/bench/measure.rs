@@ -59,9 +59,14 @@ struct Turn {
     verdict: Verdict,
 }
 
-/// The policy for so many hosts.
-pub(super) fn policy(asked: &str, hosts: usize) -> &str {
-    if asked == AUTO { job::choose_policy(hosts).0 } else { asked }
+impl Case {
+    /// The policy that was asked for, or that suits.
+    pub(super) fn policy<'p>(&self, asked: &'p str) -> &'p str {
+        match asked {
+            AUTO => job::choose_policy(self.algorithm, &self.options, self.hosts).0,
+            _ => asked,
+        }
+    }
 }
 
 impl Measure<'_> {
@@ -72,7 +77,7 @@ impl Measure<'_> {
         let load_seconds = start.elapsed().as_secs_f64();
         let mut stages: Vec<Stage> = Vec::new();
         for case in self.cases {
-            if !stages.iter().any(|stage| stage.fits(case)) {
+            if !stages.iter().any(|stage| stage.fits(case, self.policy)) {
                 stages.push(self.stage(&shared, case)?);
             }
         }
@@ -85,7 +90,7 @@ impl Measure<'_> {
         let mut notes = BTreeSet::new();
         for repetition in 0..self.repetitions {
             for (case, turns) in self.cases.iter().zip(&mut turns) {
-                let stage = stages.iter_mut().find(|stage| stage.fits(case));
+                let stage = stages.iter_mut().find(|stage| stage.fits(case, self.policy));
                 let stage = stage.ok_or_else(|| Failure::bug("a case without its parts"))?;
                 turns.push(stage.turn(case, self.verify && repetition == 0, &mut notes)?);
                 self.watch.advance(1);
@@ -93,7 +98,7 @@ impl Measure<'_> {
         }
         notes.iter().for_each(|note| self.watch.note(note));
         let rows = self.cases.iter().zip(turns).map(|(case, turns)| {
-            let stage = stages.iter().find(|stage| stage.fits(case));
+            let stage = stages.iter().find(|stage| stage.fits(case, self.policy));
             let stage = stage.ok_or_else(|| Failure::bug("a case without its parts"))?;
             self.row(&input.graph, load_seconds, case, stage, turns)
         });
@@ -102,7 +107,7 @@ impl Measure<'_> {
 
     /// Cuts the graph for a case, and others of as many hosts.
     fn stage(&self, shared: &Shared, case: &Case) -> Result<Stage, Failure> {
-        let policy = policy(self.policy, case.hosts);
+        let policy = case.policy(self.policy);
         let cut = Cut::Planned(shared, Plan::new(policy));
         let mut cluster = job::cluster(case.hosts, case.threads);
         let outcome = cluster.launch(|net| -> Result<_, Failure> {
@@ -168,8 +173,8 @@ impl Measure<'_> {
 }
 
 impl Stage {
-    fn fits(&self, case: &Case) -> bool {
-        self.parts.len() == case.hosts
+    fn fits(&self, case: &Case, asked: &str) -> bool {
+        self.parts.len() == case.hosts && self.policy == case.policy(asked)
     }
 
     /// Runs a case once.

@@ -115,8 +115,8 @@ impl Bench {
             Output::check(path)?;
         }
         let cases = self.cases(threads, watch)?;
-        for hosts in cases.iter().map(|case| case.hosts) {
-            Plan::new(measure::policy(&self.policy, hosts)).check(hosts)?;
+        for case in &cases {
+            Plan::new(case.policy(&self.policy)).check(case.hosts)?;
         }
         let inputs = self.inputs()?;
         let repetitions = self.repetitions.get();

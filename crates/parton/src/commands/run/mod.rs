@@ -151,7 +151,10 @@ impl Run {
         }
         let (policy, why) = match &saved {
             Some(saved) => (saved.policy(), Some("as saved")),
-            None if self.policy == AUTO => job::choose_policy(hosts),
+            None if self.policy == AUTO => {
+                let (policy, why) = job::choose_policy(algorithm, &options, hosts);
+                (policy, Some(why))
+            }
             None => (&self.policy[..], None),
         };
         let request = Request {

@@ -1,0 +1,118 @@
+//! Sets of vertices that threads join: each is a tree of parents, flat where it is looked at often.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use parton_graph::{huge, prefetch};
+use rayon::prelude::*;
+
+use crate::relaxing::PIECE;
+
+/// How many vertices before its turn a vertex's parent is asked for.
+const AHEAD: u32 = 16;
+/// Vertices that are asked which set is the largest.
+const ASKED: usize = 1024;
+
+/// Sets of vertices that threads join.
+pub(super) struct Joined {
+    /// A vertex of the same set, never a greater one; representatives have themselves.
+    parents: Vec<AtomicU32>,
+}
+
+impl Joined {
+    /// Each vertex alone.
+    pub(super) fn new(vertices: usize) -> Self {
+        let mut parents = huge::vec_with_capacity(vertices);
+        parents.par_extend((0..vertices as u32).into_par_iter().map(AtomicU32::new));
+        Joined { parents }
+    }
+
+    /// Number of vertices.
+    pub(super) fn len(&self) -> usize {
+        self.parents.len()
+    }
+
+    /// The parent of a vertex: the representative of its set, if that is flat.
+    #[inline]
+    pub(super) fn parent(&self, vertex: u32) -> u32 {
+        self.parents[vertex as usize].load(Ordering::Relaxed)
+    }
+
+    /// Tells memory that a vertex's parent will be needed soon.
+    #[inline(always)]
+    pub(super) fn prefetch(&self, vertex: u32) {
+        prefetch(&self.parents, vertex as usize);
+    }
+
+    /// The representative of a vertex's set; on the way every other vertex skips its parent.
+    #[inline]
+    fn representative(&self, mut vertex: u32) -> u32 {
+        loop {
+            let parent = self.parent(vertex);
+            let grandparent = self.parent(parent);
+            if parent == grandparent {
+                return parent;
+            }
+            self.parents[vertex as usize].store(grandparent, Ordering::Relaxed);
+            vertex = grandparent;
+        }
+    }
+
+    /// Makes one set of two: the greater representative gets the lesser one as its parent.
+    #[inline(always)]
+    pub(super) fn join(&self, a: u32, b: u32) {
+        // Most are joined already, and most of those have the same parent.
+        if self.parent(a) != self.parent(b) {
+            self.join_sets(a, b);
+        }
+    }
+
+    fn join_sets(&self, a: u32, b: u32) {
+        loop {
+            let (a, b) = (self.representative(a), self.representative(b));
+            if a == b {
+                return;
+            }
+            let (low, high) = (a.min(b), a.max(b));
+            let relaxed = Ordering::Relaxed;
+            if self.parents[high as usize].compare_exchange(high, low, relaxed, relaxed).is_ok() {
+                return;
+            }
+        }
+    }
+
+    /// Makes every vertex the child of its representative, and calls `visit` with both.
+    pub(super) fn flatten(&self, visit: impl Fn(u32, u32) + Sync) {
+        let last = (self.parents.len() as u32).saturating_sub(1);
+        (0..self.parents.len() as u32).into_par_iter().with_max_len(PIECE).for_each(|vertex| {
+            self.prefetch(self.parent(vertex.saturating_add(AHEAD).min(last)));
+            let parent = self.parent(vertex);
+            let representative = match self.parent(parent) == parent {
+                true => parent,
+                false => {
+                    let representative = self.representative(vertex);
+                    self.parents[vertex as usize].store(representative, Ordering::Relaxed);
+                    representative
+                }
+            };
+            visit(vertex, representative);
+        });
+    }
+
+    /// The representative that most of some evenly spread vertices have.
+    pub(super) fn largest(&self) -> u32 {
+        most_frequent(self.parents.len(), |vertex| self.parent(vertex))
+            .map_or(0, |(found, _)| found)
+    }
+}
+
+/// What most of some evenly spread vertices below `vertices` have, and how many of those asked.
+pub(super) fn most_frequent<T: PartialOrd + Copy>(
+    vertices: usize,
+    has: impl Fn(u32) -> T,
+) -> Option<(T, usize)> {
+    let step = vertices.div_ceil(ASKED).max(1);
+    let mut found: Vec<T> = (0..vertices as u32).step_by(step).map(has).collect();
+    found.sort_unstable_by(|a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
+    let longest = found.chunk_by(|a, b| a == b).max_by_key(|run| run.len())?;
+    Some((longest[0], longest.len()))
+}
