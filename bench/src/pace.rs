@@ -40,13 +40,14 @@ const PACES: [(&str, Pacing); 4] = [
 ];
 
 /// What is run: label propagation and searches that go through many rounds.
-const RUNS: [(&str, Kind); 6] = [
+const RUNS: [(&str, Kind); 7] = [
     ("bfs", Kind::Frontier),
     ("bfs", Kind::Push),
     ("sssp", Kind::Delta),
     ("sssp", Kind::Frontier),
     ("components", Kind::Frontier),
     ("components", Kind::Push),
+    ("components", Kind::Union),
 ];
 
 /// What simulated hosts take for a round, and for every edge.

@@ -1,6 +1,6 @@
 //! A host's part of a relaxation: one label per proxy, and ways to spread it.
 
-use parton_graph::bits::ones_of;
+use parton_graph::bits::{BitSet, ones_of};
 use parton_graph::{LocalId, VertexSet, Weight};
 use parton_partition::{End, Partition};
 use parton_sync::{CpuField, Delivery, Field, Reduction, Tally};
@@ -20,6 +20,10 @@ pub(crate) const PIECE: usize = 1 << 12;
 /// The same of a frontier.
 pub(crate) const FRONTIER_PIECE: usize = 1 << 8;
 
+/// So few labels are not worth choosing from.
+const FEW_LABELS: usize = 1 << 5;
+/// How many vertices before its turn a vertex's label is asked for.
+const LABELS_AHEAD: usize = 16;
 /// A large frontier with more than one in so many vertices is not listed for an engine that pulls.
 const MANY: usize = 16;
 /// Vertices that are listed at a time.
@@ -30,6 +34,8 @@ pub struct Relaxing<'a, P: Relaxation> {
     program: &'a P,
     labels: CpuField<P::Reduction>,
     forth: Ways<'a, P::Weight>,
+    /// The proxies that edges leave.
+    leads: BitSet,
     back: Option<Ways<'a, P::Weight>>,
     num_masters: u32,
     /// Whether no other host changes labels.
@@ -64,10 +70,18 @@ impl<'a, P: Relaxation> Relaxing<'a, P> {
                 labels.active().insert(proxy);
             }
         });
+        let forth = Ways::forth(partition, program.edges());
+        let rows = forth.rows();
+        let words = (0..proxies.div_ceil(64)).into_par_iter().map(|word| {
+            let of_word = (word * 64..proxies.min((word + 1) * 64)).map(|p| LocalId(p as u32));
+            of_word.rev().fold(0, |all, proxy| all << 1 | u64::from(rows.degree(proxy) > 0))
+        });
+        let leads = BitSet::from_words(words.collect(), proxies);
         Relaxing {
             program,
             labels,
-            forth: Ways::forth(partition, program.edges()),
+            forth,
+            leads,
             back: pulls.then(|| Ways::back(partition, program.edges())),
             num_masters: partition.num_masters() as u32,
             is_alone: partition.num_hosts() == 1,
@@ -85,6 +99,11 @@ impl<'a, P: Relaxation> Relaxing<'a, P> {
         self.program
     }
 
+    /// Whether no other host changes labels.
+    pub fn is_alone(&self) -> bool {
+        self.is_alone
+    }
+
     /// Whether the frontier is too large to be listed. Never, for an engine that does not pull.
     pub fn is_large(&self) -> bool {
         self.is_large
@@ -98,6 +117,12 @@ impl<'a, P: Relaxation> Relaxing<'a, P> {
     /// Number of edges that leave what is listed.
     pub fn frontier_edges(&self) -> u64 {
         self.list_edges
+    }
+
+    /// Whether edges leave a proxy.
+    #[inline(always)]
+    pub fn leads(&self, proxy: LocalId) -> bool {
+        self.leads.contains(proxy.index())
     }
 
     /// Number of edges that labels can take.
@@ -115,12 +140,21 @@ impl<'a, P: Relaxation> Relaxing<'a, P> {
             (self.list, self.list_edges) = with_edges(noted, self.forth.rows());
             return !self.list.is_empty();
         }
+        self.list_frontier();
+        if !self.in_rounds {
+            self.put_off();
+        }
+        self.is_large || !self.list.is_empty()
+    }
+
+    /// Lists the frontier, unless it is large.
+    fn list_frontier(&mut self) {
         self.list.clear();
         self.list_edges = 0;
         let (members, proxies) = (self.frontier.len(), self.labels.num_proxies());
         self.is_large = self.back.is_some() && members > (proxies / MANY).max(PIECE);
         if self.is_large {
-            return true;
+            return;
         }
         let (frontier, forth) = (&self.frontier, self.forth.rows());
         let list = |range| with_edges(frontier.iter_range(range).collect(), forth);
@@ -133,7 +167,32 @@ impl<'a, P: Relaxation> Relaxing<'a, P> {
             self.list_edges = pieces.iter().map(|(_, edges)| edges).sum();
             self.list.par_extend(pieces.into_par_iter().flat_map_iter(|(piece, _)| piece));
         }
-        !self.list.is_empty()
+    }
+
+    /// Where hosts do not wait for each other, the worse half of the labels waits: some of them
+    /// will have become better by the time it is their turn.
+    fn put_off(&mut self) {
+        let half = self.list.len() / 2;
+        if half < FEW_LABELS {
+            return;
+        }
+        let labels = self.labels.cells();
+        let is_worse = |label, than| label != than && P::Reduction::combine(label, than) == than;
+        let mut sorted: Vec<P::Label> =
+            self.list.iter().map(|&vertex| labels.get(vertex)).collect();
+        let (_, &mut limit, _) =
+            sorted.select_nth_unstable_by(half, |&a, &b| is_worse(a, b).cmp(&is_worse(b, a)));
+        // What is listed is all there is.
+        self.frontier.clear();
+        let (active, forth) = (self.labels.active(), self.forth.rows());
+        self.list.retain(|&vertex| {
+            let later = is_worse(labels.get(vertex), limit);
+            if later {
+                active.insert_alone(vertex);
+                self.list_edges -= forth.degree(vertex);
+            }
+            !later
+        });
     }
 
     /// The label of a proxy.
@@ -156,6 +215,9 @@ impl<'a, P: Relaxation> Relaxing<'a, P> {
         let (labels, forth, program) = (self.labels.cells(), self.forth.rows(), self.program);
         let mut edges = 0;
         for (place, &vertex) in vertices.iter().enumerate() {
+            if let Some(&later) = vertices.get(place + LABELS_AHEAD) {
+                labels.prefetch(later);
+            }
             forth.prepare(vertices, place, |end| labels.prefetch(end));
             let label = labels.get(vertex);
             if !due(label) {
@@ -326,7 +388,7 @@ impl<'a, P: Relaxation, S: Strategy> RelaxingEngine<'a, P, S> {
 impl<P: Relaxation, S: Strategy> Engine for RelaxingEngine<'_, P, S> {
     fn compute(&mut self) -> u64 {
         // Hosts that do not wait for each other come by to pass on what they hear, too.
-        match self.host.is_large || !self.host.list.is_empty() {
+        match self.host.is_large || !self.host.list.is_empty() || self.strategy.has_more() {
             true => self.strategy.relax(&mut self.host),
             false => 0,
         }
@@ -347,7 +409,7 @@ impl<P: Relaxation, S: Strategy> Engine for RelaxingEngine<'_, P, S> {
     }
 
     fn is_active(&mut self) -> bool {
-        self.host.next_frontier()
+        self.host.next_frontier() || self.strategy.has_more()
     }
 
     fn needs_rounds(&self) -> Option<&'static str> {

@@ -13,6 +13,11 @@ pub trait Strategy: Default {
     /// One local round of a relaxation; how many edges it looked at.
     fn relax<P: Relaxation>(&mut self, host: &mut Relaxing<'_, P>) -> u64;
 
+    /// Whether it has kept something back for a later round of a relaxation.
+    fn has_more(&self) -> bool {
+        false
+    }
+
     /// One round of a general program; how many edges it looked at. Pushes, unless told better.
     fn step<P: VertexProgram>(&mut self, host: &mut Stepping<'_, P>) -> u64 {
         let edges = host.frontier_edges();

@@ -1,8 +1,12 @@
 //! Nearest first: labels are spread in the order of their buckets, so that few are spread in vain.
 //!
-//! Inside a host all buckets are worked off before hosts talk, as with `push`. Within a bucket
-//! order does not matter: threads take pieces of it, and each keeps what it improves in buckets of
-//! its own. What an improvement puts back into the current bucket, a thread handles right away as
+//! Before hosts talk, each works off as many buckets as promises to be right: a host that runs ahead
+//! spends less time talking, and spreads more labels that others improve later. As long as what
+//! arrives leaves most of what was done as it is, hosts go twice as far the next time, else half as
+//! far. A host that is alone works off all.
+//!
+//! Within a bucket order does not matter: threads take pieces of it, and each keeps what it improves
+//! in buckets of its own. What an improvement puts back into the current bucket, a thread handles right away as
 //! long as it is little, without meeting the others; a bucket with little in it is not worth
 //! meeting for at all.
 
@@ -20,10 +24,21 @@ const PIECE: usize = 64;
 /// So many vertices are left to one thread.
 const LITTLE: usize = 1000;
 
-/// Vertices by bucket, of each thread.
+/// To look at more than one edge in so many again is too much,
+const AGAIN: u64 = 4;
+/// unless it is less work than talking to other hosts.
+const TALKING: u64 = 1 << 14;
+
 #[derive(Default)]
 pub(super) struct Delta {
+    /// Vertices by bucket, of each thread.
     threads: Vec<Mutex<Buckets>>,
+    /// Buckets to work off before talking, less one.
+    further: usize,
+    /// The first bucket that has not been worked off.
+    front: usize,
+    /// Whether vertices are left in later buckets.
+    has_more: bool,
 }
 
 /// Vertices by bucket. A vertex may wait in several; it belongs into the one its label says.
@@ -61,7 +76,11 @@ impl Buckets {
         let of = |label| host.program().bucket(label);
         // What has moved to an earlier bucket was handled there.
         let due = |label| of(label) == bucket;
-        host.spread::<ALONE>(vertices, due, |vertex, label| self.put(of(label), vertex))
+        host.spread::<ALONE>(vertices, due, |vertex, label| {
+            if host.leads(vertex) {
+                self.put(of(label), vertex);
+            }
+        })
     }
 
     /// Goes on with what comes into the same bucket meanwhile.
@@ -87,20 +106,38 @@ impl Strategy for Delta {
         for &vertex in host.frontier() {
             first.put(host.program().bucket(host.label(vertex)), vertex);
         }
-        let (host, mut edges, mut current) = (&*host, 0, 0);
+        let (host, mut edges, mut again) = (&*host, 0, 0);
+        let Some(first) = self.next(0) else {
+            self.has_more = false;
+            return 0;
+        };
+        let end = if host.is_alone() { usize::MAX } else { first + 1 + self.further };
+        let mut current = first;
         // Labels only grow along edges, so nothing falls back behind the current bucket.
-        while let Some(bucket) = self.next(current) {
+        while let Some(bucket) = self.next(current).filter(|bucket| *bucket < end) {
             current = bucket;
             let batch = self.take(bucket);
-            edges += if batch.len() < LITTLE || self.threads.len() == 1 {
+            let looked = if batch.len() < LITTLE || self.threads.len() == 1 {
                 let first = own(&mut self.threads[0]);
                 first.spread::<P, true>(host, bucket, &batch)
                     + first.finish::<P, true>(host, bucket)
             } else {
                 self.spread_by_all(host, bucket, &batch)
             };
+            edges += looked;
+            again += if bucket < self.front { looked } else { 0 };
         }
+        self.further = match again > (edges / AGAIN).max(TALKING) {
+            true => self.further / 2,
+            false => 2 * self.further + 1,
+        };
+        self.front = self.front.max(current + 1);
+        self.has_more = self.next(current).is_some();
         edges
+    }
+
+    fn has_more(&self) -> bool {
+        self.has_more
     }
 }
 
