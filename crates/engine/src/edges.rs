@@ -9,7 +9,7 @@ use rayon::prelude::*;
 /// How many edges before its turn an edge's end is asked for, where rows follow each other.
 const AHEAD: usize = 96;
 /// The same inside a row.
-const WITHIN: usize = 16;
+pub(crate) const WITHIN: usize = 16;
 /// How many vertices before its turn a vertex is prepared, in each of three steps.
 pub(crate) const STEP: usize = 6;
 /// Ends of edges that are asked for before their vertex's turn.
@@ -122,23 +122,11 @@ impl<'v, W: Weight> Rows<'v, W> {
         self.targets[row].iter().copied().zip(weights)
     }
 
-    /// Calls `visit` with each of a vertex's edges: the other end and the weight; and before with
-    /// `soon` those ends that come somewhat later.
+    /// A vertex's edges: their other ends and their weights.
     #[inline(always)]
-    pub fn each(
-        self,
-        vertex: LocalId,
-        mut soon: impl FnMut(LocalId),
-        mut visit: impl FnMut(LocalId, W),
-    ) {
+    pub fn row(self, vertex: LocalId) -> (&'v [LocalId], &'v [W]) {
         let row = self.offsets.row(vertex);
-        let (ends, weights) = (&self.targets[row.clone()], &self.weights[row]);
-        for (edge, &end) in ends.iter().enumerate() {
-            if let Some(&later) = ends.get(edge + WITHIN) {
-                soon(later);
-            }
-            visit(end, if size_of::<W>() == 0 { W::default() } else { weights[edge] });
-        }
+        (&self.targets[row.clone()], &self.weights[row])
     }
 
     /// Folds the edges of consecutive vertices from `first` on, each vertex's into the total at its

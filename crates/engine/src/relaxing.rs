@@ -6,6 +6,7 @@ use parton_partition::{End, Partition};
 use parton_sync::{CpuField, Delivery, Field, Reduction, Tally};
 use rayon::prelude::*;
 
+use crate::edges::WITHIN;
 use crate::engine::Engine;
 use crate::engines::Relaxer;
 use crate::program::Relaxation;
@@ -224,21 +225,27 @@ impl<'a, P: Relaxation> Relaxing<'a, P> {
                 continue;
             }
             edges += forth.degree(vertex);
-            let visit = |neighbour, weight| {
-                let better = program.relax(label, weight);
-                let changed = match ALONE {
-                    true => labels.fold_alone(neighbour, better),
-                    false => labels.fold(neighbour, better),
-                };
-                if changed {
-                    match ALONE {
-                        true => self.labels.update_alone(neighbour),
-                        false => self.labels.update(neighbour),
+            // Written out: closures for this are not compiled into the loop.
+            for rows in forth.parts() {
+                let (ends, weights) = rows.row(vertex);
+                for (edge, &neighbour) in ends.iter().enumerate() {
+                    if let Some(&later) = ends.get(edge + WITHIN) {
+                        labels.prefetch(later);
                     }
-                    improved(neighbour, better);
+                    let better = program.relax(label, weights[edge]);
+                    let changed = match ALONE {
+                        true => labels.fold_alone(neighbour, better),
+                        false => labels.fold(neighbour, better),
+                    };
+                    if changed {
+                        match ALONE {
+                            true => self.labels.update_alone(neighbour),
+                            false => self.labels.update(neighbour),
+                        }
+                        improved(neighbour, better);
+                    }
                 }
-            };
-            forth.each(vertex, |end| labels.prefetch(end), visit);
+            }
         }
         edges
     }

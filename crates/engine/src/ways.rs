@@ -3,7 +3,7 @@
 use parton_graph::{LocalId, Weight};
 use parton_partition::Partition;
 
-use crate::edges::{EdgeView, Rows, STEP};
+use crate::edges::{EdgeView, Rows, STEP, WITHIN};
 use crate::program::Edges;
 
 /// The edges that messages take: out-edges, in-edges, or both.
@@ -53,11 +53,17 @@ impl<'a, W: Weight> Ways<'a, W> {
     }
 }
 
-impl<W: Weight> WayRows<'_, W> {
+impl<'v, W: Weight> WayRows<'v, W> {
     /// Number of a vertex's edges.
     #[inline(always)]
     pub fn degree(self, vertex: LocalId) -> u64 {
         self.first.degree(vertex) + self.second.map_or(0, |second| second.degree(vertex))
+    }
+
+    /// The rows one after another.
+    #[inline(always)]
+    pub(crate) fn parts(self) -> impl Iterator<Item = Rows<'v, W>> {
+        std::iter::once(self.first).chain(self.second)
     }
 
     /// Calls `visit` with the other end and the weight of each of a vertex's edges, and before with
@@ -69,13 +75,13 @@ impl<W: Weight> WayRows<'_, W> {
         mut soon: impl FnMut(LocalId),
         mut visit: impl FnMut(LocalId, W),
     ) {
-        // One place to visit from, so that it is compiled into the loop.
-        let (mut rows, mut rest) = (self.first, self.second);
-        loop {
-            rows.each(vertex, &mut soon, &mut visit);
-            match rest.take() {
-                Some(second) => rows = second,
-                None => return,
+        for rows in self.parts() {
+            let (ends, weights) = rows.row(vertex);
+            for (edge, &end) in ends.iter().enumerate() {
+                if let Some(&later) = ends.get(edge + WITHIN) {
+                    soon(later);
+                }
+                visit(end, weights[edge]);
             }
         }
     }
