@@ -225,37 +225,44 @@ impl<'a, P: Relaxation> Union<'a, P> {
         );
     }
 
-    /// Joins the ends of the other edges, but for those between members of the largest component.
+    /// All but the first edges of a vertex: their other ends.
+    fn rest(&self, vertex: LocalId) -> &[LocalId] {
+        let others = self.edges.rows().targets(vertex);
+        &others[FIRST_EDGES.min(others.len())..]
+    }
+
+    /// Joins the ends of the other edges of all vertices that are not in the largest component.
+    fn join_rest_from_both_ends(&self) {
+        let (joined, in_edges) = (&self.joined, self.in_edges.as_ref().map(EdgeView::rows));
+        let largest = joined.largest();
+        joined.flatten(|vertex, representative| {
+            if representative != largest && representative != joined.representative(largest) {
+                let vertex = LocalId(vertex);
+                joined.join_all(vertex, self.rest(vertex));
+                joined.join_all(vertex, in_edges.map_or(&[], |edges| edges.targets(vertex)));
+            }
+        });
+    }
+
+    /// Joins the ends of the other edges, but for those between known members of the largest
+    /// component.
     fn join_rest(&self) {
-        let (edges, joined, inside) = (self.edges.rows(), &self.joined, &self.inside.0);
-        let rest = |vertex| {
-            let others = edges.targets(vertex);
-            &others[FIRST_EDGES.min(others.len())..]
-        };
-        let in_edges = self.in_edges.as_ref().map(EdgeView::rows);
-        let members = inside.members();
-        let join_all = |vertex: LocalId, others: &[LocalId]| {
-            others.iter().for_each(|other| joined.join(vertex.0, other.0));
-        };
-        let last = joined.len() as u32;
-        let pieces = (0..last).into_par_iter().step_by(PIECE);
-        pieces.for_each(|first| {
+        let (joined, inside) = (&self.joined, &self.inside.0);
+        let (members, last) = (inside.members(), joined.len() as u32);
+        (0..last).into_par_iter().step_by(PIECE).for_each(|first| {
             // Who has just become a member: to be joined when memory has had time to fetch it.
             let mut new: Vec<(LocalId, LocalId)> = Vec::new();
             for vertex in (first..last.min(first.saturating_add(PIECE as u32))).map(LocalId) {
                 match (members.contains(vertex), self.sight) {
-                    (true, Sight::BothEnds | Sight::BothEndsSomewhere) => {}
+                    (false, _) => joined.join_all(vertex, self.rest(vertex)),
                     (true, Sight::OneEnd) => {
-                        for &other in rest(vertex).iter().filter(|v| !members.contains(**v)) {
+                        for &other in self.rest(vertex).iter().filter(|v| !members.contains(**v)) {
                             inside.insert(other);
                             joined.prefetch(other.0);
                             new.push((vertex, other));
                         }
                     }
-                    (false, _) => {
-                        join_all(vertex, rest(vertex));
-                        join_all(vertex, in_edges.map_or(&[], |edges| edges.targets(vertex)));
-                    }
+                    (true, Sight::BothEnds | Sight::BothEndsSomewhere) => {}
                 }
             }
             new.iter().for_each(|(vertex, other)| joined.join(vertex.0, other.0));
@@ -344,10 +351,15 @@ impl<P: Relaxation> Engine for Union<'_, P> {
             }
             Stage::First { agree: false } => {
                 self.join_first();
-                self.joined.flatten(|_, _| ());
-                let largest = self.joined.largest();
-                self.note_members(|proxy| self.joined.parent(proxy) == largest);
-                self.join_rest();
+                match self.sight {
+                    Sight::BothEnds => self.join_rest_from_both_ends(),
+                    Sight::BothEndsSomewhere | Sight::OneEnd => {
+                        self.joined.flatten(|_, _| ());
+                        let largest = self.joined.largest();
+                        self.note_members(|proxy| self.joined.parent(proxy) == largest);
+                        self.join_rest();
+                    }
+                }
                 (Stage::Joined, self.edges.num_edges())
             }
             Stage::Rest => {

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use parton_graph::{huge, prefetch};
+use parton_graph::{LocalId, huge, prefetch};
 use rayon::prelude::*;
 
 use crate::relaxing::PIECE;
@@ -45,7 +45,7 @@ impl Joined {
 
     /// The representative of a vertex's set; on the way every other vertex skips its parent.
     #[inline]
-    fn representative(&self, mut vertex: u32) -> u32 {
+    pub(super) fn representative(&self, mut vertex: u32) -> u32 {
         loop {
             let parent = self.parent(vertex);
             let grandparent = self.parent(parent);
@@ -64,6 +64,12 @@ impl Joined {
         if self.parent(a) != self.parent(b) {
             self.join_sets(a, b);
         }
+    }
+
+    /// Joins a vertex with each of some others.
+    #[inline(always)]
+    pub(super) fn join_all(&self, vertex: LocalId, others: &[LocalId]) {
+        others.iter().for_each(|other| self.join(vertex.0, other.0));
     }
 
     fn join_sets(&self, a: u32, b: u32) {
@@ -100,7 +106,7 @@ impl Joined {
 
     /// The representative that most of some evenly spread vertices have.
     pub(super) fn largest(&self) -> u32 {
-        most_frequent(self.parents.len(), |vertex| self.parent(vertex))
+        most_frequent(self.parents.len(), |vertex| self.representative(vertex))
             .map_or(0, |(found, _)| found)
     }
 }
