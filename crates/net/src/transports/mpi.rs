@@ -14,6 +14,7 @@
 mod frame;
 mod launcher;
 mod library;
+mod nap;
 mod placement;
 mod post;
 mod start;
@@ -252,7 +253,7 @@ impl Shared {
                 std::hint::spin_loop();
             } else {
                 let nap = (waited / NAP_PART).clamp(SHORTEST_NAP, LONGEST_NAP);
-                std::thread::sleep(nap.min(left));
+                nap::nap(nap.min(left));
             }
         }
     }
