@@ -8,6 +8,7 @@ pub mod bfs;
 pub mod certificate;
 pub mod components;
 pub mod error;
+pub mod needs;
 pub mod options;
 pub mod pagerank;
 mod root;
@@ -17,6 +18,7 @@ mod traversal;
 pub use algorithm::{Algorithm, Job, check_request};
 pub use answer::{Answer, Column, Fact, Id, Values};
 pub use error::{Error, Result};
+pub use needs::{EdgeNeed, Needs, WeightNeed};
 pub use options::{Dangling, Formulation, Options, Precision, Root};
 
 /// Every algorithm.
