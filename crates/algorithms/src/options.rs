@@ -29,6 +29,26 @@ pub struct Options {
     pub precision: Precision,
     /// Distances that differ by less may be worked on at the same time; `None`: as suits the graph.
     pub delta: Option<f64>,
+    /// Where the paths start that betweenness counts.
+    pub sources: Sources,
+}
+
+/// Vertices where paths start.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Sources {
+    /// All.
+    All,
+    /// So many of largest out-degree, the lowest original ids among several.
+    Largest(usize),
+    /// So many at random: sums over them are scaled to estimate those over all.
+    Random {
+        /// How many.
+        count: usize,
+        /// Which ones: the same for the same seed and number of vertices.
+        seed: u64,
+    },
+    /// Those that users call so.
+    Listed(Vec<String>),
 }
 
 /// How exactly what passes along edges is kept.
@@ -83,6 +103,7 @@ impl Default for Options {
             formulation: None,
             precision: Precision::Auto,
             delta: None,
+            sources: Sources::All,
         }
     }
 }

@@ -22,10 +22,11 @@ impl Phases {
         job: &mut Job<'_, '_>,
         engine: &mut dyn Engine,
         pacing: Pacing,
+        limits: Limits,
     ) -> Result<()> {
         let before = self.report.as_ref().map_or(0, |report| report.rounds.len() as u64);
         let watch = &mut Onward { watch: job.watch, before };
-        let next = run(engine, job.substrate, pacing, Limits::default(), watch)?;
+        let next = run(engine, job.substrate, pacing, limits, watch)?;
         match &mut self.report {
             Some(report) => report.append(next),
             None => self.report = Some(next),

@@ -7,7 +7,7 @@ mod common;
 use common::nasty::{self, nasty_graphs};
 use common::{How, all_policies, run, same, same_within};
 use parton_algorithms::{
-    ALL, Algorithm, Column, Fact, Needs, Options, Precision, Values, WeightNeed,
+    ALL, Algorithm, Column, Fact, Needs, Options, Precision, Sources, Values, WeightNeed, by_name,
 };
 use parton_engine::{Pace, engines};
 use parton_graph::generate::Spec;
@@ -33,6 +33,8 @@ fn settled(algorithm: &dyn Algorithm, options: Options) -> Options {
             let precision = Precision::Double;
             Options { tolerance: 0.0, max_rounds: Some(25), precision, ..options }
         }
+        // Searches from all vertices of all graphs, over and over, would take minutes: see `sources`.
+        ("betweenness", _) => Options { sources: Sources::Random { count: 3, seed: 5 }, ..options },
         _ => options,
     }
 }
@@ -130,7 +132,10 @@ fn runs_at(pace: Pace) -> Vec<(&'static dyn Algorithm, Options)> {
             (*algorithm, settled(*algorithm, options))
         })
     });
-    runs.collect()
+    let is_legal = |(algorithm, options): &(&dyn Algorithm, Options)| {
+        pace != Pace::Basp || algorithm.needs_rounds(options).is_none()
+    };
+    runs.filter(is_legal).collect()
 }
 
 #[test]
@@ -275,6 +280,34 @@ fn many_threads() {
         let mut cluster = Cluster::local(hosts).threads_per_host(3);
         for (spec, graph) in &graphs {
             compare(&mut cluster, (spec, graph), &all_runs(), How::new("oec"));
+        }
+    }
+}
+
+/// Few and many sources, in one batch and in several, drawn, listed, chosen by degree.
+#[test]
+fn sources() {
+    let betweenness = by_name("betweenness").expect("it is there");
+    let choices = |graph: &Graph| {
+        let name = |vertex: usize| (vertex * 7 % graph.num_vertices()).to_string();
+        let listed = (0..graph.num_vertices().min(5)).map(name).collect();
+        let drawn = |count| Sources::Random { count, seed: 3 };
+        let listed = Sources::Listed(listed);
+        [Sources::All, Sources::Largest(1), Sources::Largest(2), drawn(9), drawn(1000), listed]
+    };
+    for hosts in [1, 3, 4] {
+        let mut cluster = Cluster::local(hosts).threads_per_host(1);
+        for (name, graph) in nasty_graphs().iter().filter(|(_, graph)| graph.num_vertices() > 0) {
+            let runs = choices(graph).into_iter().flat_map(|sources| {
+                betweenness.engines().iter().map(move |&engine| {
+                    let sources = sources.clone();
+                    (betweenness, Options { sources, ..options(Some(engine)) })
+                })
+            });
+            let runs: Vec<_> = runs.collect();
+            for policy in ["oec", "cvc", "random"] {
+                compare(&mut cluster, (name, graph), &runs, How::new(policy));
+            }
         }
     }
 }

@@ -62,6 +62,12 @@ pub enum Error {
         /// The epoch in which it was found.
         epoch: u64,
     },
+    /// A message without fixed size that cannot be read.
+    #[error("host {from} sent a list that makes no sense")]
+    Shipment {
+        /// Who sent it.
+        from: HostId,
+    },
     /// More values than global ids can tell apart.
     #[error(
         "{lanes} values of each of {vertices} vertices are too many to travel with global ids: \

@@ -90,6 +90,12 @@ impl<T: Number, const L: usize> LaneField<T, L> {
         self.updated.insert_alone(proxy);
     }
 
+    /// Which lanes of a proxy are updated.
+    #[inline]
+    pub fn lanes_of(&self, proxy: LocalId) -> Lanes {
+        self.lanes[proxy.index()]
+    }
+
     /// Where something is updated.
     pub fn updated(&self) -> &VertexSet {
         &self.updated

@@ -30,7 +30,7 @@ pub use field::{Delivery, Field, Outgoing, Phase, Route, Shape, Which};
 pub use governor::Waits;
 pub use lane_field::LaneField;
 pub use reduction::Reduction;
-pub use substrate::{Optimize, Substrate};
+pub use substrate::{Optimize, Shipment, Substrate};
 pub use termination::{Detector, Tally, Termination, Vote};
 pub use value::Value;
 pub use volume::Volume;

@@ -51,6 +51,15 @@ impl Optimize {
     }
 }
 
+/// A message of any length, for [`Substrate::ship`].
+#[derive(Clone, Debug, Default)]
+pub struct Shipment {
+    /// What is sent.
+    pub bytes: Vec<u8>,
+    /// How many of these bytes are values; the others say what they are for.
+    pub values: u64,
+}
+
 /// Channel of all messages between proxies.
 const CHANNEL: u16 = 0x20;
 /// Bytes of values of one message at most. Longer routes take several messages, so that none is
@@ -172,6 +181,60 @@ impl<'a> Substrate<'a> {
         // Also where no peer reads: an update that nobody needs must not wait for a later phase.
         field.reset(0..self.partition.num_masters() as u32, Phase::Broadcast);
         Ok(())
+    }
+
+    /// Sends every peer a message of any length and takes theirs, in host order: for contributions
+    /// that have no fixed size and so are no field. Only peers take part that share proxies at this
+    /// end of edges; of the others comes nothing. Hosts must wait for each other.
+    pub fn ship(
+        &mut self,
+        phase: Phase,
+        end: End,
+        mut shipments: Vec<Shipment>,
+    ) -> Result<Vec<Vec<u8>>> {
+        assert!(self.epoch.is_none(), "what has no fixed size travels in rounds only");
+        let tag = Tag::user(CHANNEL, self.exchanges);
+        self.exchanges += 1;
+        for peer in self.net.peers() {
+            if self.route_to(peer, phase, end).is_empty() {
+                continue;
+            }
+            let Shipment { bytes, values } = std::mem::take(&mut shipments[peer.index()]);
+            let mut rest = &bytes[..];
+            loop {
+                // The last byte says whether more follows.
+                let (piece, after) = rest.split_at(rest.len().min(BYTES_PER_MESSAGE));
+                rest = after;
+                self.net.send(peer, tag, [piece, &[u8::from(!rest.is_empty())]].concat())?;
+                self.sent[peer.index()].messages += 1;
+                if rest.is_empty() {
+                    break;
+                }
+            }
+            let metadata = bytes.len() as u64 - values + 1;
+            self.sent[peer.index()].count_bytes(phase, Size { values, metadata });
+        }
+        let mut received = vec![Vec::new(); self.partition.num_hosts()];
+        for peer in HostId::all(received.len()).filter(|&peer| peer != self.partition.host()) {
+            if self.route_from(peer, phase, end).is_empty() {
+                continue;
+            }
+            let all = &mut received[peer.index()];
+            loop {
+                let start = self.net.now();
+                let mut bytes = self.net.receive(peer, tag)?;
+                self.rested_since(start);
+                let more = bytes.pop();
+                match all.is_empty() {
+                    true => *all = bytes,
+                    false => all.extend(bytes),
+                }
+                if more != Some(1) {
+                    break;
+                }
+            }
+        }
+        Ok(received)
     }
 
     /// The way to the other hosts, for what is not a field.

@@ -49,6 +49,8 @@ pub(super) struct Search<'a, const L: usize> {
     levels: Vec<Level>,
     /// Proxies in no level of which something has changed.
     others: Vec<LocalId>,
+    /// On the way back, lanes in which proxies of the next level listen; nothing between rounds.
+    listens: Vec<Lanes>,
     /// Of masters, summed up over all searches so far.
     scores: Vec<f64>,
 }
@@ -69,6 +71,7 @@ impl<'a, const L: usize> Search<'a, L> {
             unreached: vec![all_lanes(L); proxies],
             levels: Vec::new(),
             others: Vec::new(),
+            listens: vec![0; proxies],
             scores: vec![0.0; partition.num_masters()],
         }
     }
@@ -79,7 +82,10 @@ impl<'a, const L: usize> Search<'a, L> {
     }
 
     /// The way forth from these masters, each in its lane.
-    pub(super) fn forth(&mut self, sources: impl Iterator<Item = (usize, LocalId)>) -> Forth<'_, 'a, L> {
+    pub(super) fn forth(
+        &mut self,
+        sources: impl Iterator<Item = (usize, LocalId)>,
+    ) -> Forth<'_, 'a, L> {
         self.forget();
         for (lane, source) in sources {
             self.paths.rows_mut()[source.index()][lane] = 1.0;
@@ -98,9 +104,8 @@ impl<'a, const L: usize> Search<'a, L> {
     /// The way back.
     pub(super) fn back(&mut self) -> Back<'_, 'a, L> {
         let farthest = self.levels.len() - 1;
-        let roles = vec![0; self.partition.num_proxies()];
-        let mut back = Back { search: self, level: farthest, telling: Level::default(), roles };
-        back.tell(farthest, false);
+        let mut back = Back { search: self, level: farthest, telling: Level::default() };
+        back.tell(farthest);
         back
     }
 
@@ -282,14 +287,11 @@ pub(super) struct Back<'s, 'a, const L: usize> {
     level: usize,
     /// Proxies that tell, and have in-edges here.
     telling: Level,
-    /// Lanes in which proxies of the level before listen; nothing between rounds.
-    roles: Vec<Lanes>,
 }
 
 impl<const L: usize> Back<'_, '_, L> {
-    /// Lets the masters of a level tell what they have to; with `counts`, after they have taken in
-    /// what came.
-    fn tell(&mut self, level: usize, counts: bool) {
+    /// Lets the masters of a level take in what came, and tell what they have to.
+    fn tell(&mut self, level: usize) {
         let search = &mut *self.search;
         let masters = search.scores.len();
         let is_shared = search.partition.num_hosts() > 1;
@@ -310,15 +312,11 @@ impl<const L: usize> Back<'_, '_, L> {
                 let at = (master.0 - first) as usize;
                 lanes[at] = 0;
                 let sums = std::mem::replace(&mut sums[at], [0.0; L]);
-                let mut score = 0.0;
                 for lane in each_lane(of) {
                     let paths = paths[master.index()][lane];
                     let dependency = paths * sums[lane];
-                    score += dependency;
+                    scores[at] += dependency;
                     new[at][lane] = (1.0 + dependency) / paths;
-                }
-                if counts {
-                    scores[at] += score;
                 }
                 if is_shared {
                     new_lanes[at] |= of;
@@ -344,10 +342,10 @@ impl<const L: usize> Engine for Back<'_, '_, L> {
         match in_edges {
             Some(rows) if to_push.saturating_mul(EDGES_PER_TOLD) < to_pull => {
                 for (proxy, lanes) in listening.iter() {
-                    self.roles[proxy.index()] = lanes;
+                    search.listens[proxy.index()] = lanes;
                 }
-                Telling { rows, told }.push(&self.telling, to_push, &self.roles, into);
-                listening.vertices.iter().for_each(|proxy| self.roles[proxy.index()] = 0);
+                Telling { rows, told }.push(&self.telling, to_push, &search.listens, into);
+                listening.vertices.iter().for_each(|proxy| search.listens[proxy.index()] = 0);
                 to_push
             }
             _ => {
@@ -363,7 +361,7 @@ impl<const L: usize> Engine for Back<'_, '_, L> {
 
     fn apply(&mut self) -> Tally {
         let level = self.level - 1;
-        self.tell(level, true);
+        self.tell(level);
         let masters = self.search.scores.len() as u32;
         let changed = self.search.levels[level].within(0..masters).vertices.len() as u64;
         Tally { changed, ..Tally::default() }

@@ -63,7 +63,6 @@ impl Level {
         LevelPart { vertices: &self.vertices[places.clone()], lanes: &self.lanes[places] }
     }
 
-
     /// One level of the pieces of all threads, in their order.
     pub(super) fn concat(pieces: Vec<Level>) -> Level {
         let mut all = Level::default();
