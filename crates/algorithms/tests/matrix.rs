@@ -7,7 +7,8 @@ mod common;
 use common::nasty::{self, nasty_graphs};
 use common::{How, all_policies, run, same, same_within};
 use parton_algorithms::{
-    ALL, Algorithm, Column, Fact, Needs, Options, Precision, Sources, Values, WeightNeed, by_name,
+    ALL, Algorithm, Column, Dangling, Fact, Needs, Options, Precision, Sources, Values, WeightNeed,
+    by_name,
 };
 use parton_engine::{Pace, engines};
 use parton_graph::generate::Spec;
@@ -307,6 +308,67 @@ fn sources() {
             let runs: Vec<_> = runs.collect();
             for policy in ["oec", "cvc", "random"] {
                 compare(&mut cluster, (name, graph), &runs, How::new(policy));
+            }
+        }
+    }
+}
+
+/// Ranks of a surfer who starts again at a few vertices, with and without rounds, and ranks after
+/// rounds that are counted.
+#[test]
+fn ranks_of_other_definitions() {
+    let pagerank = by_name("pagerank").expect("it is there");
+    for hosts in [1, 3] {
+        let mut cluster = Cluster::local(hosts).threads_per_host(1);
+        for (name, graph) in nasty_graphs().iter().filter(|(_, graph)| graph.num_vertices() > 0) {
+            let last = graph.num_vertices() - 1;
+            let one = vec![last.to_string()];
+            let two = vec!["0".into(), (last / 2).to_string(), "0".into()];
+            let mut runs = Vec::new();
+            for &engine in pagerank.engines() {
+                let options = settled(pagerank, options(Some(engine)));
+                let counted =
+                    Options { tolerance: Options::default().tolerance, ..options.clone() };
+                runs.push((pagerank, Options { graphalytics: true, ..counted.clone() }));
+                runs.push((pagerank, Options { graphalytics: true, max_rounds: None, ..counted }));
+                for seeds in [&one, &two] {
+                    for dangling in [Dangling::Redistribute, Dangling::Drop] {
+                        let seeds = Some(seeds.clone());
+                        let in_rounds = Options { seeds, dangling, ..options.clone() };
+                        let pacing = Pace::Basp.into();
+                        let without = Options { pacing, max_rounds: None, ..in_rounds.clone() };
+                        runs.push((pagerank, settled(pagerank, without)));
+                        runs.push((pagerank, in_rounds));
+                    }
+                }
+            }
+            for policy in ["oec", "cvc"] {
+                compare(&mut cluster, (name, graph), &runs, How::new(policy));
+            }
+        }
+    }
+}
+
+/// Components of a chain of cycles, which has to be cut in the middle, and long ways to trim.
+#[test]
+fn chains_of_strong_components() {
+    let strong = by_name("strongly-connected").expect("it is there");
+    let triangle = |i: u32| [(3 * i, 3 * i + 1), (3 * i + 1, 3 * i + 2), (3 * i + 2, 3 * i)];
+    let bridges = |count: u32| (0..count - 1).map(|i| (3 * i + 1, 3 * i + 3));
+    let rings = (0..200).flat_map(triangle).chain(bridges(200)).map(|(s, d)| (s, d, ()));
+    let path = (0..999).map(|v| (v * 7 % 1000, (v + 1) * 7 % 1000, ()));
+    let graphs = [
+        ("rings", nasty::graph_of(600, &rings.collect::<Vec<_>>())),
+        ("path", nasty::graph_of(1000, &path.collect::<Vec<_>>())),
+    ];
+    for hosts in [1, 2, 5] {
+        let mut cluster = Cluster::local(hosts).threads_per_host(1);
+        for (name, graph) in &graphs {
+            for pace in [Pace::Bsp, Pace::Basp] {
+                let options = Options { pacing: pace.into(), ..Options::default() };
+                let runs = [(strong, options)];
+                compare(&mut cluster, (name, graph), &runs, How::new("oec"));
+                compare(&mut cluster, (name, graph), &runs, How::new("random"));
             }
         }
     }
