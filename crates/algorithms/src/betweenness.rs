@@ -21,6 +21,7 @@ use std::time::Instant;
 use parton_engine::engines::Kind;
 use parton_engine::{Limits, Pacing, RunReport};
 use parton_graph::{GlobalId, Graph, LocalId, with_csr};
+use rayon::prelude::*;
 
 use crate::algorithm::{Algorithm, Job};
 use crate::answer::{Answer, Column, Fact, Values};
@@ -72,9 +73,9 @@ fn score_in_lanes<const L: usize>(
         let known = |&place: &u32| sources[place as usize].0;
         order.binary_search_by_key(&u64::from(*global), known).ok().map(|at| order[at] as usize)
     };
-    let masters = partition.globals()[..partition.num_masters()].iter().zip(0..);
-    let mut mine: Vec<(usize, LocalId)> =
-        masters.filter_map(|(global, local)| Some((place_of(global)?, LocalId(local)))).collect();
+    let masters = partition.globals()[..partition.num_masters()].par_iter().enumerate();
+    let here = |(local, global)| Some((place_of(global)?, LocalId(local as u32)));
+    let mut mine: Vec<(usize, LocalId)> = masters.filter_map(here).collect();
     mine.sort_unstable();
     let mut search = Search::<L>::new(partition, kind);
     let setup_seconds = began.elapsed().as_secs_f64();

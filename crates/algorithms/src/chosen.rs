@@ -162,7 +162,7 @@ fn sample(vertices: u64, count: usize, seed: u64) -> Vec<GlobalId> {
         bits = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         bits = (bits ^ bits >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
         bits ^= bits >> 31;
-        let drawn = (u128::from(bits) * u128::from(last + 1) >> 64) as u64;
+        let drawn = ((u128::from(bits) * u128::from(last + 1)) >> 64) as u64;
         if !chosen.insert(drawn) {
             chosen.insert(last);
         }

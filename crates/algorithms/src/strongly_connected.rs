@@ -141,7 +141,7 @@ impl<'a> Finding<'a> {
             self.components[member.index()] = least;
             self.remaining.remove(member);
         }
-        Ok(())
+        Ok(self.remaining.recount(job.substrate)?)
     }
 
     /// Finds components of what is left, many at a time; whether anything was left. Every host must
@@ -173,6 +173,7 @@ impl<'a> Finding<'a> {
                 self.remaining.remove(master);
             }
         }
+        self.remaining.recount(job.substrate)?;
         Ok(true)
     }
 

@@ -273,17 +273,16 @@ impl<const L: usize> Telling<'_, L> {
                     sum[lane] += row[lane];
                 }
             });
-            let wanted = listening.lanes[place];
-            let mut got = 0;
-            for lane in 0..L {
-                got |= Lanes::from(sum[lane] != 0.0) << lane;
+            let (wanted, mut got) = (listening.lanes[place], 0);
+            for (lane, value) in sum.iter_mut().enumerate() {
+                if wanted >> lane & 1 == 0 {
+                    *value = 0.0;
+                }
+                got |= Lanes::from(*value != 0.0) << lane;
             }
-            got &= wanted;
             if got != 0 {
                 let at = (proxy.0 - piece.first) as usize;
-                for lane in 0..L {
-                    piece.sums[at][lane] = if got >> lane & 1 == 1 { sum[lane] } else { 0.0 };
-                }
+                piece.sums[at] = sum;
                 piece.lanes[at] = got;
                 updated.insert(proxy);
             }

@@ -5,7 +5,7 @@
 //! one off at the other end of each of its edges. Inside a host this goes on until nothing changes,
 //! as far as masters are concerned that no other host has a proxy of.
 
-use parton_engine::edges::EdgeView;
+use parton_engine::edges::{EdgeView, Rows};
 use parton_engine::{Engine, Tally};
 use parton_graph::bits::BitSet;
 use parton_graph::{LocalId, VertexSet};
@@ -50,48 +50,81 @@ impl<'a> Remaining<'a> {
         let proxies = partition.num_proxies();
         let out_edges = EdgeView::new(partition.out_edges());
         let in_edges = EdgeView::new(partition.in_edges());
-        let mut lost = CpuField::<Sum<u64>>::accumulator(proxies);
-        let (out, into) = (out_edges.rows(), in_edges.rows());
-        let is_simple = partition.is_simple();
-        (0..proxies as u32).into_par_iter().with_min_len(1 << 10).map(LocalId).for_each(|proxy| {
-            let loops = match is_simple {
-                true => 0,
-                false => out.targets(proxy).iter().filter(|&&target| target == proxy).count(),
-            } as u64;
-            let mine =
-                (into.degree(proxy) - loops) * IN_EDGE + (out.degree(proxy) - loops) * OUT_EDGE;
-            if mine > 0 {
-                lost.put(proxy, mine);
-                lost.update(proxy);
-            }
-        });
-        substrate.reduce(&mut lost, End::Either)?;
-        let masters = (0..partition.num_masters() as u32).into_par_iter().map(LocalId);
-        let left: Vec<u64> = masters.map(|master| lost.get(master)).collect();
-        // What was summed up becomes what is lost: nothing.
-        for master in (0..left.len() as u32).map(LocalId) {
-            lost.put(master, 0);
-        }
-        lost.updated().remove_range(0..left.len() as u32);
-        let mut shared = BitSet::new(left.len());
+        let mut shared = BitSet::new(partition.num_masters());
         for peer in HostId::all(partition.num_hosts()) {
             let masters = partition.routes(peer).masters(End::Either);
             masters.iter().for_each(|master| _ = shared.insert(master.index()));
         }
-        let remaining = Remaining {
+        let mut remaining = Remaining {
             out_edges,
             in_edges,
-            left,
-            lost,
+            left: vec![0; partition.num_masters()],
+            lost: CpuField::accumulator(proxies),
             gone: CpuField::new(proxies, Delivery::Label, |_| 0),
             shared,
             frontier: Vec::new(),
             trimmed: VertexSet::new(proxies),
         };
-        (0..remaining.left.len() as u32).into_par_iter().for_each(|master| {
-            remaining.try_trim(LocalId(master));
-        });
+        let counts_loops = !partition.is_simple();
+        remaining.count(substrate, |rows, proxy| {
+            let targets = if counts_loops { rows.targets(proxy) } else { &[] };
+            let loops = targets.iter().filter(|&&target| target == proxy).count() as u64;
+            rows.degree(proxy) - loops
+        })?;
+        remaining.trim_all();
         Ok(remaining)
+    }
+
+    /// Counts the edges that those who are left have among themselves: much less work than to take
+    /// away those of all others, if these were many. Every host must call this.
+    pub(super) fn recount(&mut self, substrate: &mut Substrate<'a>) -> Result<()> {
+        substrate.broadcast(&mut self.gone, End::Either)?;
+        self.gone.drain_active();
+        let gone = std::mem::replace(&mut self.gone, CpuField::new(0, Delivery::Label, |_| 0));
+        let cells = gone.cells();
+        let counted = self.count(substrate, |rows, proxy| {
+            if cells.get(proxy) == 1 {
+                return 0;
+            }
+            let stays = |&&end: &&LocalId| end != proxy && cells.get(end) == 0;
+            rows.targets(proxy).iter().filter(stays).count() as u64
+        });
+        self.gone = gone;
+        counted?;
+        self.trim_all();
+        Ok(())
+    }
+
+    /// Finds how many edges masters have left, of which `count` says how many a proxy has here.
+    fn count(
+        &mut self,
+        substrate: &mut Substrate<'a>,
+        count: impl Fn(Rows<'_, ()>, LocalId) -> u64 + Sync,
+    ) -> Result<()> {
+        let (out, into, lost) = (self.out_edges.rows(), self.in_edges.rows(), &self.lost);
+        let proxies = (0..lost.num_proxies() as u32).into_par_iter().with_min_len(PIECE);
+        proxies.map(LocalId).for_each(|proxy| {
+            let mine = count(into, proxy) * IN_EDGE + count(out, proxy) * OUT_EDGE;
+            if mine > 0 {
+                lost.put(proxy, mine);
+                lost.updated().insert(proxy);
+            }
+        });
+        substrate.reduce(&mut self.lost, End::Either)?;
+        let lost = self.lost.cells();
+        self.left.par_iter_mut().enumerate().for_each(|(master, left)| {
+            let master = LocalId(master as u32);
+            *left = lost.get(master);
+            lost.put(master, 0);
+        });
+        self.lost.updated().remove_range(0..self.left.len() as u32);
+        Ok(())
+    }
+
+    /// Lets all masters go that can.
+    fn trim_all(&self) {
+        let masters = (0..self.left.len() as u32).into_par_iter().with_min_len(PIECE);
+        masters.for_each(|master| self.try_trim(LocalId(master)));
     }
 
     /// Whether a vertex is gone, as this host knows.
@@ -105,7 +138,9 @@ impl<'a> Remaining<'a> {
         (left % OUT_EDGE, left / OUT_EDGE)
     }
 
-    /// Takes masters out that belong to components that were found.
+    /// Takes a master out that belongs to a component that was found; then a [`recount`] is due.
+    ///
+    /// [`recount`]: Remaining::recount
     pub(super) fn remove(&self, master: LocalId) {
         if self.gone.fold(master, 1) {
             self.gone.touch(master);
