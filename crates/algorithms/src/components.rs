@@ -116,14 +116,14 @@ fn find(parents: &mut [u32], mut vertex: u32) -> u32 {
     vertex
 }
 
-struct Sizes {
-    count: u64,
-    largest: u64,
+pub(crate) struct Sizes {
+    pub(crate) count: u64,
+    pub(crate) largest: u64,
 }
 
 /// How many components there are and how large the largest is. Every label is counted on the host
 /// its number falls to, so that no host sees them all. Every host must call this.
-fn sizes(job: &mut Job<'_, '_>, labels: &[u32]) -> Result<Sizes> {
+pub(crate) fn sizes(job: &mut Job<'_, '_>, labels: &[u32]) -> Result<Sizes> {
     let hosts = job.substrate.partition().num_hosts();
     let mut sorted = labels.to_vec();
     sorted.sort_unstable();

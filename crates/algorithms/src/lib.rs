@@ -4,24 +4,38 @@
 
 pub mod algorithm;
 pub mod answer;
+pub mod betweenness;
 pub mod bfs;
 pub mod certificate;
+mod chosen;
 pub mod components;
 pub mod error;
+pub mod label_propagation;
+pub mod needs;
 pub mod options;
 pub mod pagerank;
+mod phases;
 mod root;
 pub mod sssp;
+pub mod strongly_connected;
 mod traversal;
 
 pub use algorithm::{Algorithm, Job, check_request};
 pub use answer::{Answer, Column, Fact, Id, Values};
 pub use error::{Error, Result};
-pub use options::{Dangling, Formulation, Options, Precision, Root};
+pub use needs::{EdgeNeed, Needs, WeightNeed};
+pub use options::{Dangling, Formulation, Options, Precision, Root, Sources};
 
 /// Every algorithm.
-pub const ALL: &[&dyn Algorithm] =
-    &[&bfs::Bfs, &sssp::Sssp, &components::Components, &pagerank::PageRank];
+pub const ALL: &[&dyn Algorithm] = &[
+    &bfs::Bfs,
+    &sssp::Sssp,
+    &components::Components,
+    &pagerank::PageRank,
+    &betweenness::Betweenness,
+    &strongly_connected::StronglyConnected,
+    &label_propagation::LabelPropagation,
+];
 
 /// The algorithm of that name.
 pub fn by_name(name: &str) -> Result<&'static dyn Algorithm> {

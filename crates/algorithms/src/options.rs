@@ -29,6 +29,30 @@ pub struct Options {
     pub precision: Precision,
     /// Distances that differ by less may be worked on at the same time; `None`: as suits the graph.
     pub delta: Option<f64>,
+    /// Ranks as LDBC Graphalytics defines them: after a fixed number of rounds.
+    pub graphalytics: bool,
+    /// Where a random surfer starts again, as users call them; `None`: anywhere.
+    pub seeds: Option<Vec<String>>,
+    /// Where the paths start that betweenness counts.
+    pub sources: Sources,
+}
+
+/// Vertices where paths start.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Sources {
+    /// All.
+    All,
+    /// So many of largest out-degree, the lowest original ids among several.
+    Largest(usize),
+    /// So many at random: sums over them are scaled to estimate those over all.
+    Random {
+        /// How many.
+        count: usize,
+        /// Which ones: the same for the same seed and number of vertices.
+        seed: u64,
+    },
+    /// Those that users call so.
+    Listed(Vec<String>),
 }
 
 /// How exactly what passes along edges is kept.
@@ -54,7 +78,7 @@ pub enum Root {
 /// What becomes of the rank of vertices without out-edges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dangling {
-    /// All vertices get their share of it.
+    /// All vertices get their share of it, or all seeds where there are some.
     Redistribute,
     /// It is lost, as in GAP and Gluon.
     Drop,
@@ -83,6 +107,9 @@ impl Default for Options {
             formulation: None,
             precision: Precision::Auto,
             delta: None,
+            graphalytics: false,
+            seeds: None,
+            sources: Sources::All,
         }
     }
 }

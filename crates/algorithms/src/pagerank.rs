@@ -7,6 +7,13 @@
 //! change by no more than the tolerance (of normalised ranks): a number of rounds that follows
 //! `log tolerance / log d`, each of which looks at every edge once.
 //!
+//! With *seeds* the surfer starts again at one of them, all equally likely, and not anywhere: `1 / n`
+//! becomes `1 / seeds` for these and 0 for others, in what vertices get from nowhere, in what they
+//! get of lost rank, and in what ranks start at. Vertices that no seed reaches have rank 0.
+//!
+//! LDBC Graphalytics counts rounds instead of waiting for ranks to settle: with `graphalytics` there
+//! are exactly `max_rounds`, 10 if nobody says otherwise, of the same definition.
+//!
 //! That is the power method, which needs rounds: every vertex collects in each of them. The residual
 //! method in `residual` finds the same ranks without, by passing on only what has changed.
 //!
@@ -23,13 +30,15 @@ use parton_engine::engines::Kind;
 use parton_engine::{
     Limits, Pace, Pacing, Properties, RunReport, Tally, Vertex, VertexProgram, run,
 };
+use parton_graph::bits::BitSet;
 use parton_graph::{Graph, LocalId, with_csr};
-use parton_sync::Value;
 use parton_sync::reduction::{Latest, Sum};
+use parton_sync::{Substrate, Value};
 use rayon::prelude::*;
 
 use crate::algorithm::{Algorithm, Job};
 use crate::answer::{Answer, Column, Fact, Id, Values};
+use crate::chosen;
 use crate::error::{Error, Result};
 use crate::options::{Dangling, Formulation, Options, Precision};
 use crate::root::share;
@@ -80,10 +89,10 @@ struct Ranks<'a, S> {
     parts: &'a [f64],
     /// Ranks of masters before the first round; `None`: all the same.
     start: Option<&'a [f64]>,
-    vertices: f64,
+    nowhere: &'a Nowhere,
     options: &'a Options,
     damping: f64,
-    /// What every vertex gets, whoever points at it.
+    /// What every vertex gets, whoever points at it, where the surfer may start again there.
     from_nowhere: f64,
     /// How much all ranks together changed in the last round.
     change: f64,
@@ -98,7 +107,10 @@ impl<S: Share> VertexProgram for Ranks<'_, S> {
     type Weight = ();
 
     fn init(&self, vertex: Vertex<'_>) -> f64 {
-        self.start.map_or(1.0 / self.vertices, |start| start[vertex.local.index()])
+        match self.start {
+            Some(start) => start[vertex.local.index()],
+            None => self.nowhere.share(vertex.local),
+        }
     }
 
     #[inline]
@@ -113,7 +125,11 @@ impl<S: Share> VertexProgram for Ranks<'_, S> {
 
     #[inline]
     fn apply(&self, vertex: Vertex<'_>, rank: &mut f64, shares: f64, tally: &mut Tally) -> bool {
-        let new = self.from_nowhere + self.damping * shares;
+        let from_nowhere = match self.nowhere.holds(vertex.local) {
+            true => self.from_nowhere,
+            false => 0.0,
+        };
+        let new = from_nowhere + self.damping * shares;
         let [change, dangling] = &mut tally.sums;
         *change += (new - *rank).abs();
         if self.parts[vertex.local.index()] == 0.0 {
@@ -130,19 +146,63 @@ impl<S: Share> VertexProgram for Ranks<'_, S> {
     fn conclude(&mut self, total: &Tally) -> bool {
         let [change, lost] = total.sums;
         self.change = change;
-        self.from_nowhere = from_nowhere(self.options, self.vertices, lost);
-        change <= self.options.tolerance
+        self.from_nowhere = self.nowhere.gives(self.options, lost);
+        !self.options.graphalytics && change <= self.options.tolerance
     }
 }
 
-/// What every vertex gets, whoever points at it, if so much was lost at vertices without out-edges.
-fn from_nowhere(options: &Options, vertices: f64, lost: f64) -> f64 {
-    let lost = match options.dangling {
-        Dangling::Redistribute => lost,
-        Dangling::Drop => 0.0,
-    };
-    (1.0 - options.damping + options.damping * lost) / vertices
+/// Where a random surfer starts again.
+struct Nowhere {
+    /// Masters at which that may be; `None`: all.
+    seeds: Option<BitSet>,
+    /// At how many vertices of the graph.
+    places: f64,
 }
+
+impl Nowhere {
+    /// As the user asked for. Every host must call this.
+    fn find(substrate: &mut Substrate<'_>, options: &Options) -> Result<Self> {
+        let partition = substrate.partition();
+        let Some(names) = &options.seeds else {
+            return Ok(Nowhere { seeds: None, places: partition.num_vertices() as f64 });
+        };
+        let mut vertices = chosen::named(substrate, names, SEEDS)?;
+        vertices.sort_unstable();
+        let mut seeds = BitSet::new(partition.num_masters());
+        for master in 0..partition.num_masters() {
+            if vertices.binary_search(&partition.global(LocalId(master as u32))).is_ok() {
+                seeds.insert(master);
+            }
+        }
+        Ok(Nowhere { seeds: Some(seeds), places: vertices.len() as f64 })
+    }
+
+    /// Whether the surfer may start again at a master.
+    #[inline]
+    fn holds(&self, master: LocalId) -> bool {
+        self.seeds.as_ref().is_none_or(|seeds| seeds.contains(master.index()))
+    }
+
+    /// How likely that is.
+    fn share(&self, master: LocalId) -> f64 {
+        if self.holds(master) { 1.0 / self.places } else { 0.0 }
+    }
+
+    /// What each of these vertices gets, whoever points at it, if so much was lost at vertices
+    /// without out-edges.
+    fn gives(&self, options: &Options, lost: f64) -> f64 {
+        let lost = match options.dangling {
+            Dangling::Redistribute => lost,
+            Dangling::Drop => 0.0,
+        };
+        (1.0 - options.damping + options.damping * lost) / self.places
+    }
+}
+
+/// What a message calls seeds.
+const SEEDS: &str = "--seeds names vertices that are";
+/// Rounds of Graphalytics, if nobody says otherwise.
+const GRAPHALYTICS_ROUNDS: u64 = 10;
 
 /// Ranks of this host's masters after a run.
 struct Ranked {
@@ -166,18 +226,21 @@ fn rank<S: Share>(
     let part = |&degree: &u64| if degree == 0 { 0.0 } else { 1.0 / degree as f64 };
     let parts: Vec<f64> = degrees.par_iter().map(part).collect();
     drop(degrees);
-    let vertices = partition.num_vertices() as f64;
+    let nowhere = Nowhere::find(job.substrate, job.options)?;
     let dangling = parts.iter().enumerate().filter(|(_, part)| **part == 0.0);
-    let lost = dangling.map(|(place, _)| start.map_or(1.0 / vertices, |start| start[place]));
+    let lost = dangling.map(|(place, _)| match start {
+        Some(start) => start[place],
+        None => nowhere.share(LocalId(place as u32)),
+    });
     let lost = job.substrate.net().all_reduce(lost.sum::<f64>(), |a, b| a + b)?;
     let options = job.options;
     let program = Ranks::<S> {
         parts: &parts,
         start,
-        vertices,
+        nowhere: &nowhere,
         options,
         damping: options.damping,
-        from_nowhere: from_nowhere(options, vertices, lost),
+        from_nowhere: nowhere.gives(options, lost),
         change: f64::INFINITY,
         shares: PhantomData,
     };
@@ -204,7 +267,8 @@ fn is_single(vertices: u64, options: &Options, limits: Limits) -> bool {
         Precision::Double => false,
         Precision::Auto => {
             let rounds = limits.max_rounds.map_or(f64::INFINITY, |rounds| rounds as f64);
-            let left = options.tolerance.max(2.0 * options.damping.powf(rounds));
+            let tolerance = if options.graphalytics { 0.0 } else { options.tolerance };
+            let left = tolerance.max(2.0 * options.damping.powf(rounds));
             vertices >= MANY_VERTICES && SINGLE_ERROR <= left * NEGLIGIBLE
         }
     }
@@ -213,6 +277,9 @@ fn is_single(vertices: u64, options: &Options, limits: Limits) -> bool {
 /// Checks what the user asked for, and finds how many rounds must be enough.
 fn limits(options: &Options) -> Result<Limits> {
     let Options { tolerance, damping, max_rounds, .. } = *options;
+    if options.seeds.as_ref().is_some_and(Vec::is_empty) {
+        return Err(Error::Request("--seeds names no vertices: expected at least 1".into()));
+    }
     if !(0.0..1.0).contains(&damping) {
         let message = format!("a damping of {damping}: expected a number from 0 up to, but not, 1");
         return Err(Error::Request(message));
@@ -220,6 +287,10 @@ fn limits(options: &Options) -> Result<Limits> {
     if !(tolerance >= 0.0 && tolerance.is_finite()) {
         let message = format!("a tolerance of {tolerance}: expected a number of at least 0");
         return Err(Error::Request(message));
+    }
+    if options.graphalytics {
+        check_graphalytics(options)?;
+        return Ok(Limits { max_rounds: Some(max_rounds.unwrap_or(GRAPHALYTICS_ROUNDS)) });
     }
     if tolerance == 0.0 && max_rounds.is_none() {
         let message = "with a tolerance of 0 ranks may never count as final: give --max-rounds";
@@ -229,6 +300,24 @@ fn limits(options: &Options) -> Result<Limits> {
     let enough = (tolerance / 2.0).ln() / damping.max(1e-300).ln();
     let enough = if enough.is_finite() { enough.max(0.0) as u64 + 10 } else { u64::MAX };
     Ok(Limits { max_rounds: Some(max_rounds.unwrap_or(enough)) })
+}
+
+/// Refuses what contradicts Graphalytics's definition.
+fn check_graphalytics(options: &Options) -> Result<()> {
+    let contradicts = [
+        ("--dangling drop", options.dangling == Dangling::Drop),
+        ("--unnormalized", options.unnormalized),
+        ("--seeds", options.seeds.is_some()),
+        ("--tolerance", options.tolerance != Options::default().tolerance),
+        ("--formulation residual", formulation(options) == Formulation::Residual),
+    ];
+    match contradicts.iter().find(|(_, given)| *given) {
+        None => Ok(()),
+        Some((option, _)) => Err(Error::Request(format!(
+            "--graphalytics and {option}: Graphalytics defines ranks that sum up to 1, shared out \
+             among all vertices in a fixed number of rounds"
+        ))),
+    }
 }
 
 /// What ranks are multiplied with when they leave.
@@ -246,7 +335,16 @@ impl Algorithm for PageRank {
     }
 
     fn options(&self) -> &'static [&'static str] {
-        &["tolerance", "damping", "dangling", "unnormalized", "formulation", "precision"]
+        &[
+            "tolerance",
+            "damping",
+            "dangling",
+            "unnormalized",
+            "formulation",
+            "precision",
+            "graphalytics",
+            "seeds",
+        ]
     }
 
     fn needs_rounds(&self, options: &Options) -> Option<&'static str> {
@@ -298,6 +396,9 @@ impl Algorithm for PageRank {
         let ranks: Vec<f64> = ranked.ranks.iter().map(|rank| rank * scale).collect();
         let sum = job.substrate.net().all_reduce(ranks.iter().sum::<f64>(), |a, b| a + b)?;
         let top = top(job, &ranks)?;
+        let mut report = ranked.report;
+        // So many rounds are all that was asked for.
+        report.converged |= job.options.graphalytics;
         Ok(Answer {
             columns: vec![Column { name: "rank", values: Values::F64(ranks) }],
             result: vec![
@@ -308,8 +409,8 @@ impl Algorithm for PageRank {
             engine,
             why,
             setup_seconds: ranked.setup_seconds,
-            report: ranked.report,
-            notes: Vec::new(),
+            report,
+            notes: notes(job.options),
         })
     }
 
@@ -338,8 +439,12 @@ impl Algorithm for PageRank {
         };
         let rounding = if single { SINGLE_ERROR } else { 1e-13 };
         let expected = left * change.unwrap_or(f64::INFINITY).min(2.0);
-        let least = (1.0 - job.options.damping) / vertices;
-        let too_small = start.iter().filter(|rank| **rank < least * (1.0 - 1e-9)).count() as u64;
+        let nowhere = Nowhere::find(job.substrate, job.options)?;
+        let is_small = |(place, rank): (usize, &f64)| {
+            let least = (1.0 - job.options.damping) * nowhere.share(LocalId(place as u32));
+            rank.is_nan() || *rank < least * (1.0 - 1e-9)
+        };
+        let too_small = start.iter().enumerate().filter(|&pair| is_small(pair)).count() as u64;
         let too_small = job.substrate.net().all_reduce(too_small, |a, b| a + b)?;
         Ok(if vertices == 0.0 {
             None
@@ -357,8 +462,13 @@ impl Algorithm for PageRank {
     fn reference(&self, graph: &Graph, options: &Options) -> Result<Vec<Column>> {
         let limits = limits(options)?;
         let vertices = graph.num_vertices();
-        let unit = 1.0 / vertices as f64;
-        let mut ranks = vec![unit; vertices];
+        let seeds = options.seeds.as_ref().map(|names| chosen::named_in(graph, names, SEEDS));
+        let mut nowhere = vec![1.0 / vertices as f64; vertices];
+        if let Some(seeds) = seeds.transpose()? {
+            nowhere = vec![0.0; vertices];
+            seeds.iter().for_each(|seed| nowhere[seed.0 as usize] = 1.0 / seeds.len() as f64);
+        }
+        let mut ranks = nowhere.clone();
         for _ in 0..limits.max_rounds.unwrap_or(u64::MAX) {
             let mut new = vec![0.0; vertices];
             let mut lost = 0.0;
@@ -378,12 +488,12 @@ impl Algorithm for PageRank {
                 lost = 0.0;
             }
             let mut change = 0.0;
-            for (rank, sum) in ranks.iter_mut().zip(new) {
+            for ((rank, sum), unit) in ranks.iter_mut().zip(new).zip(&nowhere) {
                 let new = (1.0 - options.damping) * unit + options.damping * (sum + lost * unit);
                 change += (new - *rank).abs();
                 *rank = new;
             }
-            if change <= options.tolerance {
+            if change <= options.tolerance && !options.graphalytics {
                 break;
             }
         }
@@ -391,6 +501,20 @@ impl Algorithm for PageRank {
         ranks.iter_mut().for_each(|rank| *rank *= scale);
         Ok(vec![Column { name: "rank", values: Values::F64(ranks) }])
     }
+}
+
+/// What a user should know of the ranks.
+fn notes(options: &Options) -> Vec<String> {
+    let Some(names) = &options.seeds else { return Vec::new() };
+    let lost = match options.dangling {
+        Dangling::Redistribute => "which also share what vertices without out-edges lose",
+        Dangling::Drop => "and what vertices without out-edges lose is lost",
+    };
+    let seeds = match &names[..] {
+        [one] => format!("vertex {one}"),
+        more => format!("{} vertices", more.len()),
+    };
+    vec![format!("personalised: the surfer starts again at {seeds}, {lost}")]
 }
 
 /// The vertices of largest rank, the lower id first among equals. Every host must call this.

@@ -5,10 +5,13 @@ mod common;
 
 use common::nasty::{graph_of, nasty_graphs};
 use common::{How, partition};
+use parton_algorithms::betweenness::Betweenness;
 use parton_algorithms::bfs::Bfs;
 use parton_algorithms::components::Components;
+use parton_algorithms::label_propagation::LabelPropagation;
 use parton_algorithms::pagerank::PageRank;
 use parton_algorithms::sssp::Sssp;
+use parton_algorithms::strongly_connected::StronglyConnected;
 use parton_algorithms::{ALL, Algorithm, Error, Job, Options, Values};
 use parton_graph::{Graph, LocalId, with_csr};
 use parton_net::Cluster;
@@ -140,7 +143,8 @@ fn map() -> Graph {
 
 #[test]
 fn single_wrong_labels() {
-    for algorithm in [&Bfs as &dyn Algorithm, &Sssp, &Components] {
+    let others: [&dyn Algorithm; 3] = [&StronglyConnected, &LabelPropagation, &Betweenness];
+    for algorithm in [&Bfs as &dyn Algorithm, &Sssp, &Components].into_iter().chain(others) {
         for graph in [map(), nasty_graphs().swap_remove(11).1] {
             if graph.num_vertices() > 20 && algorithm.name() != "sssp" {
                 continue;
@@ -196,6 +200,37 @@ fn components_merged_and_split() {
     let errors =
         [name_all(7.0, 0.0), name_all(0.0, 7.0), name_all(7.0, 8.0), everything, split, one_leaves];
     expect_errors(&graph, &Components, &errors);
+}
+
+/// Every class hangs together and has the right name, but some are parts of a larger one; or a
+/// class is joined of what only edges one way join.
+#[test]
+fn strong_components_merged_and_split() {
+    let ring = |from: u32, len: u32| (0..len).map(move |v| (from + v, from + (v + 1) % len, ()));
+    let bridges = [(0, 4, ()), (4, 8, ()), (8, 11, ()), (6, 3, ())];
+    let edges: Vec<_> = ring(0, 4).chain(ring(4, 4)).chain(ring(8, 3)).chain(bridges).collect();
+    let graph = graph_of(12, &edges);
+    let right = right_answer(&graph, &StronglyConnected);
+    let named = |members: std::ops::Range<usize>, label: f64| -> Vec<(usize, Option<f64>)> {
+        members.map(|vertex| (vertex, Some(label))).collect()
+    };
+    let split = with(&right, &named(4..8, 4.0));
+    let merged = with(&right, &named(8..11, 0.0));
+    let all = with(&right, &named(0..12, 0.0));
+    let misnamed = with(&right, &named(8..11, 9.0));
+    let alone = with(&right, &(0..12).map(|v| (v, Some(v as f64))).collect::<Vec<_>>());
+    expect_errors(&graph, &StronglyConnected, &[split, merged, all, misnamed, alone]);
+}
+
+/// Scores that sum up to the right number, but not where they belong.
+#[test]
+fn scores_that_moved() {
+    let graph = map();
+    let right = right_answer(&graph, &Betweenness);
+    let by = |v: usize, change: f64| (v, right.real(v).map(|score| score + change));
+    let moved = with(&right, &[by(3, 0.5), by(4, -0.5)]);
+    let slightly = with(&right, &[by(3, 1e-6)]);
+    expect_errors(&graph, &Betweenness, &[moved, slightly]);
 }
 
 #[test]

@@ -6,12 +6,15 @@ mod common;
 
 use common::nasty::{self, nasty_graphs};
 use common::{How, all_policies, run, same, same_within};
-use parton_algorithms::{ALL, Algorithm, Column, Fact, Options, Precision, Values};
+use parton_algorithms::{
+    ALL, Algorithm, Column, Dangling, Fact, Needs, Options, Precision, Sources, Values, WeightNeed,
+    by_name,
+};
 use parton_engine::{Pace, engines};
-use parton_graph::Graph;
 use parton_graph::generate::Spec;
 use parton_graph::progress::Silent;
 use parton_graph::reweigh::Weights;
+use parton_graph::{Graph, WeightKind};
 use parton_net::Cluster;
 use parton_partition::{Input, Order};
 use parton_sync::Optimize;
@@ -31,6 +34,8 @@ fn settled(algorithm: &dyn Algorithm, options: Options) -> Options {
             let precision = Precision::Double;
             Options { tolerance: 0.0, max_rounds: Some(25), precision, ..options }
         }
+        // Searches from all vertices of all graphs, over and over, would take minutes: see `sources`.
+        ("betweenness", _) => Options { sources: Sources::Random { count: 3, seed: 5 }, ..options },
         _ => options,
     }
 }
@@ -54,14 +59,42 @@ fn agrees(algorithm: &dyn Algorithm, graph: &Graph, options: &Options, found: &[
     }
 }
 
+/// Runs and compares what is defined on the same kind of graph together: hosts make the graph fit,
+/// the oracle gets one that was made to fit before.
 fn compare(
     cluster: &mut Cluster,
     (name, graph): (&str, &Graph),
     runs: &[(&dyn Algorithm, Options)],
     how: How<'_>,
 ) {
-    let input = Input::from(graph.clone());
-    let outcomes = run(cluster, &input, runs, how);
+    let mut kinds: Vec<Needs> = Vec::new();
+    for (algorithm, options) in runs {
+        let needs = algorithm.needs(options);
+        if !kinds.contains(&needs) {
+            kinds.push(needs);
+        }
+    }
+    for needs in kinds {
+        let unweighted = graph.adjacency.weight_kind() == WeightKind::None;
+        let given = match needs.weights == WeightNeed::Needed && unweighted {
+            true => &graph.clone().reweighed(&Weights::Unit),
+            false => graph,
+        };
+        let same = runs.iter().filter(|(algorithm, options)| algorithm.needs(options) == needs);
+        let runs: Vec<_> = same.cloned().collect();
+        let input = Input::from(given.clone()).fitted(needs.fit());
+        compare_on(cluster, (name, &needs.prepared(given.clone())), &input, &runs, how);
+    }
+}
+
+fn compare_on(
+    cluster: &mut Cluster,
+    (name, graph): (&str, &Graph),
+    input: &Input,
+    runs: &[(&dyn Algorithm, Options)],
+    how: How<'_>,
+) {
+    let outcomes = run(cluster, input, runs, how);
     for (found, (algorithm, options)) in outcomes.iter().zip(runs) {
         let what = format!(
             "{} on {name}, {} hosts, {}, {:?}, {}, {}",
@@ -100,7 +133,10 @@ fn runs_at(pace: Pace) -> Vec<(&'static dyn Algorithm, Options)> {
             (*algorithm, settled(*algorithm, options))
         })
     });
-    runs.collect()
+    let is_legal = |(algorithm, options): &(&dyn Algorithm, Options)| {
+        pace != Pace::Basp || algorithm.needs_rounds(options).is_none()
+    };
+    runs.filter(is_legal).collect()
 }
 
 #[test]
@@ -245,6 +281,95 @@ fn many_threads() {
         let mut cluster = Cluster::local(hosts).threads_per_host(3);
         for (spec, graph) in &graphs {
             compare(&mut cluster, (spec, graph), &all_runs(), How::new("oec"));
+        }
+    }
+}
+
+/// Few and many sources, in one batch and in several, drawn, listed, chosen by degree.
+#[test]
+fn sources() {
+    let betweenness = by_name("betweenness").expect("it is there");
+    let choices = |graph: &Graph| {
+        let name = |vertex: usize| (vertex * 7 % graph.num_vertices()).to_string();
+        let listed = (0..graph.num_vertices().min(5)).map(name).collect();
+        let drawn = |count| Sources::Random { count, seed: 3 };
+        let listed = Sources::Listed(listed);
+        [Sources::All, Sources::Largest(1), Sources::Largest(2), drawn(9), drawn(1000), listed]
+    };
+    for hosts in [1, 3, 4] {
+        let mut cluster = Cluster::local(hosts).threads_per_host(1);
+        for (name, graph) in nasty_graphs().iter().filter(|(_, graph)| graph.num_vertices() > 0) {
+            let runs = choices(graph).into_iter().flat_map(|sources| {
+                betweenness.engines().iter().map(move |&engine| {
+                    let sources = sources.clone();
+                    (betweenness, Options { sources, ..options(Some(engine)) })
+                })
+            });
+            let runs: Vec<_> = runs.collect();
+            for policy in ["oec", "cvc", "random"] {
+                compare(&mut cluster, (name, graph), &runs, How::new(policy));
+            }
+        }
+    }
+}
+
+/// Ranks of a surfer who starts again at a few vertices, with and without rounds, and ranks after
+/// rounds that are counted.
+#[test]
+fn ranks_of_other_definitions() {
+    let pagerank = by_name("pagerank").expect("it is there");
+    for hosts in [1, 3] {
+        let mut cluster = Cluster::local(hosts).threads_per_host(1);
+        for (name, graph) in nasty_graphs().iter().filter(|(_, graph)| graph.num_vertices() > 0) {
+            let last = graph.num_vertices() - 1;
+            let one = vec![last.to_string()];
+            let two = vec!["0".into(), (last / 2).to_string(), "0".into()];
+            let mut runs = Vec::new();
+            for &engine in pagerank.engines() {
+                let options = settled(pagerank, options(Some(engine)));
+                let counted =
+                    Options { tolerance: Options::default().tolerance, ..options.clone() };
+                runs.push((pagerank, Options { graphalytics: true, ..counted.clone() }));
+                runs.push((pagerank, Options { graphalytics: true, max_rounds: None, ..counted }));
+                for seeds in [&one, &two] {
+                    for dangling in [Dangling::Redistribute, Dangling::Drop] {
+                        let seeds = Some(seeds.clone());
+                        let in_rounds = Options { seeds, dangling, ..options.clone() };
+                        let pacing = Pace::Basp.into();
+                        let without = Options { pacing, max_rounds: None, ..in_rounds.clone() };
+                        runs.push((pagerank, settled(pagerank, without)));
+                        runs.push((pagerank, in_rounds));
+                    }
+                }
+            }
+            for policy in ["oec", "cvc"] {
+                compare(&mut cluster, (name, graph), &runs, How::new(policy));
+            }
+        }
+    }
+}
+
+/// Components of a chain of cycles, which has to be cut in the middle, and long ways to trim.
+#[test]
+fn chains_of_strong_components() {
+    let strong = by_name("strongly-connected").expect("it is there");
+    let triangle = |i: u32| [(3 * i, 3 * i + 1), (3 * i + 1, 3 * i + 2), (3 * i + 2, 3 * i)];
+    let bridges = |count: u32| (0..count - 1).map(|i| (3 * i + 1, 3 * i + 3));
+    let rings = (0..200).flat_map(triangle).chain(bridges(200)).map(|(s, d)| (s, d, ()));
+    let path = (0..999).map(|v| (v * 7 % 1000, (v + 1) * 7 % 1000, ()));
+    let graphs = [
+        ("rings", nasty::graph_of(600, &rings.collect::<Vec<_>>())),
+        ("path", nasty::graph_of(1000, &path.collect::<Vec<_>>())),
+    ];
+    for hosts in [1, 2, 5] {
+        let mut cluster = Cluster::local(hosts).threads_per_host(1);
+        for (name, graph) in &graphs {
+            for pace in [Pace::Bsp, Pace::Basp] {
+                let options = Options { pacing: pace.into(), ..Options::default() };
+                let runs = [(strong, options)];
+                compare(&mut cluster, (name, graph), &runs, How::new("oec"));
+                compare(&mut cluster, (name, graph), &runs, How::new("random"));
+            }
         }
     }
 }

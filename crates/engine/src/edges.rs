@@ -129,6 +129,24 @@ impl<'v, W: Weight> Rows<'v, W> {
         (&self.targets[row.clone()], &self.weights[row])
     }
 
+    /// Calls `visit` with each of a vertex's edges: the other end and the weight; and before with
+    /// `soon` those ends that come somewhat later.
+    #[inline(always)]
+    pub fn each(
+        self,
+        vertex: LocalId,
+        mut soon: impl FnMut(LocalId),
+        mut visit: impl FnMut(LocalId, W),
+    ) {
+        let (ends, weights) = self.row(vertex);
+        for (edge, &end) in ends.iter().enumerate() {
+            if let Some(&later) = ends.get(edge + WITHIN) {
+                soon(later);
+            }
+            visit(end, weights[edge]);
+        }
+    }
+
     /// Folds the edges of consecutive vertices from `first` on, each vertex's into the total at its
     /// place; before, `soon` is called with the ends that come somewhat later.
     #[inline(always)]

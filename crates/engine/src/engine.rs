@@ -2,7 +2,7 @@
 
 use parton_net::Net;
 use parton_partition::End;
-use parton_sync::{Field, Result, Tally};
+use parton_sync::{Field, Result, Substrate, Tally};
 
 /// One host's part of a program: its vertices' data, and a way through its edges.
 pub trait Engine {
@@ -11,6 +11,14 @@ pub trait Engine {
 
     /// The contributions, and at which end of edges they were written.
     fn accumulators(&mut self) -> (&mut dyn Field, End);
+
+    /// Brings contributions to masters. Every host must call this. Engines whose contributions are no
+    /// field, because they have no fixed size or are for vertices that are not neighbours, do so in
+    /// their own way; [`Substrate::ship`] counts what they send.
+    fn reduce(&mut self, substrate: &mut Substrate<'_>) -> Result<()> {
+        let (field, written) = self.accumulators();
+        substrate.reduce(field, written)
+    }
 
     /// Takes in, at masters, what has come. What is summed up over all hosts goes into the tally.
     fn apply(&mut self) -> Tally;

@@ -135,6 +135,25 @@ impl RunReport {
         Ok(self)
     }
 
+    /// Adds a run that came after this one, on the same hosts: rounds follow rounds, times and
+    /// volumes add up.
+    pub fn append(&mut self, next: RunReport) {
+        self.converged &= next.converged;
+        self.pace = next.pace;
+        self.pace_why = next.pace_why;
+        self.seconds += next.seconds;
+        self.rounds.extend(next.rounds);
+        for (host, next) in self.hosts.iter_mut().zip(next.hosts) {
+            host.rounds += next.rounds;
+            host.compute_seconds += next.compute_seconds;
+            host.pack_seconds += next.pack_seconds;
+            host.wait_seconds += next.wait_seconds;
+            host.edges += next.edges;
+            host.sent_to.iter_mut().zip(next.sent_to).for_each(|(all, sent)| *all += sent);
+            host.waits += next.waits;
+        }
+    }
+
     /// The fewest and the most rounds of a host.
     pub fn local_rounds(&self) -> (u64, u64) {
         let rounds = || self.hosts.iter().map(|host| host.rounds);

@@ -70,8 +70,7 @@ pub fn run(
             substrate.net().spend(longer)?;
         }
         let computed = substrate.net().now();
-        let (field, written) = engine.accumulators();
-        substrate.reduce(field, written)?;
+        engine.reduce(substrate)?;
         let reduced = substrate.net().now();
         let tally = engine.apply();
         let applied = substrate.net().now();

@@ -3,7 +3,7 @@
 use parton_graph::{LocalId, Weight};
 use parton_partition::Partition;
 
-use crate::edges::{EdgeView, Rows, STEP, WITHIN};
+use crate::edges::{EdgeView, Rows, STEP};
 use crate::program::Edges;
 
 /// The edges that messages take: out-edges, in-edges, or both.
@@ -76,13 +76,7 @@ impl<'v, W: Weight> WayRows<'v, W> {
         mut visit: impl FnMut(LocalId, W),
     ) {
         for rows in self.parts() {
-            let (ends, weights) = rows.row(vertex);
-            for (edge, &end) in ends.iter().enumerate() {
-                if let Some(&later) = ends.get(edge + WITHIN) {
-                    soon(later);
-                }
-                visit(end, weights[edge]);
-            }
+            rows.each(vertex, &mut soon, &mut visit);
         }
     }
 

@@ -1,8 +1,13 @@
 //! Options that some algorithms know and others do not, and the names users choose from.
 
+use std::fs;
+use std::path::Path;
+
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use parton::algorithms::{self, Algorithm, Dangling, Formulation, Options, Precision, Root};
+use parton::algorithms::{
+    self, Algorithm, Dangling, Formulation, Options, Precision, Root, Sources,
+};
 use parton::engine::engines::{self, Kind};
 use parton::engine::{Pace, Pacing};
 use parton::sync::Optimize;
@@ -46,6 +51,21 @@ pub(crate) struct Own {
     /// Width of the buckets of distances of engine delta [default: as suits weights and degrees]
     #[arg(long, value_name = "WIDTH")]
     delta: Option<f64>,
+
+    /// Ranks after exactly --max-rounds rounds [default: 10], as LDBC Graphalytics defines them
+    #[arg(long)]
+    graphalytics: bool,
+
+    /// Personalised ranks: the surfer starts again at these vertices only, and they share what is
+    /// lost; original ids, or a file with one per line
+    #[arg(long, value_name = "ID,…|FILE")]
+    seeds: Option<String>,
+
+    /// Where paths start: at all vertices, at N of most out-edges, at N drawn at random (then sums
+    /// are scaled by vertices / N), or at original ids (a single one: `ID,`), also from a file with
+    /// one per line [default: all]
+    #[arg(long, value_name = "all|N|random:N[,SEED]|ID,…|FILE")]
+    sources: Option<String>,
 }
 
 /// When hosts wait for each other.
@@ -128,7 +148,7 @@ impl Own {
     /// What was asked, by the names that users write.
     pub(crate) fn given(&self) -> Vec<(&'static str, String)> {
         let Own { root, tolerance, damping, dangling, unnormalized, .. } = self;
-        let Own { formulation, precision, delta, .. } = self;
+        let Own { formulation, precision, delta, graphalytics, seeds, sources, .. } = self;
         let given = [
             ("root", root.clone()),
             ("tolerance", tolerance.map(|change| change.to_string())),
@@ -138,6 +158,9 @@ impl Own {
             ("formulation", formulation.map(|method| name_of(&FORMULATION, method))),
             ("precision", precision.map(|precision| name_of(&PRECISION, precision))),
             ("delta", delta.map(|width| width.to_string())),
+            ("graphalytics", graphalytics.then(|| "yes".into())),
+            ("seeds", seeds.clone()),
+            ("sources", sources.clone()),
         ];
         given.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
     }
@@ -172,7 +195,7 @@ impl Own {
         max_rounds: Option<u64>,
     ) -> Result<Options, Failure> {
         let Own { root, tolerance, damping, dangling, unnormalized, .. } = self;
-        let Own { formulation, precision, delta, .. } = self;
+        let Own { formulation, precision, delta, graphalytics, seeds, sources, .. } = self;
         let usual = Options::default();
         let options = Options {
             engine: Kind::by_name(engine),
@@ -189,10 +212,47 @@ impl Own {
             formulation: *formulation,
             precision: precision.unwrap_or(usual.precision),
             delta: *delta,
+            graphalytics: *graphalytics,
+            seeds: seeds.as_deref().map(|text| vertices("seeds", text)).transpose()?,
+            sources: sources.as_deref().map_or(Ok(usual.sources), parse_sources)?,
         };
         algorithms::check_request(algorithm, &options)?;
         Ok(options)
     }
+}
+
+/// Where paths start.
+fn parse_sources(text: &str) -> Result<Sources, Failure> {
+    if text == "all" {
+        return Ok(Sources::All);
+    }
+    if let Some(rest) = text.strip_prefix("random:") {
+        let (count, seed) = rest.split_once(',').unwrap_or((rest, "1"));
+        return match (count.parse(), seed.parse()) {
+            (Ok(count), Ok(seed)) => Ok(Sources::Random { count, seed }),
+            _ => Err(Failure::usage(format!(
+                "--sources {text}: expected random:N or random:N,SEED with whole numbers"
+            ))),
+        };
+    }
+    match text.parse() {
+        Ok(count) => Ok(Sources::Largest(count)),
+        Err(_) => vertices("sources", text).map(Sources::Listed),
+    }
+}
+
+/// Original ids, as a list or in a file.
+fn vertices(option: &str, text: &str) -> Result<Vec<String>, Failure> {
+    let path = Path::new(text);
+    if text.contains(',') || !path.is_file() {
+        let ids = text.split(',').map(str::trim).filter(|id| !id.is_empty());
+        return Ok(ids.map(str::to_owned).collect());
+    }
+    let lines = fs::read_to_string(path).map_err(|error| {
+        Failure::usage(format!("--{option} {text}: cannot read a vertex from each line: {error}"))
+    })?;
+    let lines = lines.lines().map(str::trim);
+    Ok(lines.filter(|line| !line.is_empty() && !line.starts_with('#')).map(str::to_owned).collect())
 }
 
 /// Options as users write them.

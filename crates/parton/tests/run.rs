@@ -76,6 +76,9 @@ fn every_algorithm_proves_its_answer() {
         ("sssp", "grid:20x30", &["max", "reached", "root", "sum"]),
         ("components", "uniform:300,250", &["count", "largest"]),
         ("pagerank", "rmat:9", &["residual", "sum", "top"]),
+        ("betweenness", "rmat:7", &["max", "sum"]),
+        ("strongly-connected", "uniform:300,400", &["count", "largest"]),
+        ("label-propagation", "rmat:9", &["count", "largest"]),
     ] {
         let mut results = Vec::new();
         for hosts in ["1", "3"] {
@@ -92,9 +95,42 @@ fn every_algorithm_proves_its_answer() {
                 assert!((sum - 1.0).abs() < 1e-9, "{sum}");
                 assert_eq!(results[0]["top"][0][0], results[1]["top"][0][0]);
             }
+            "betweenness" => {
+                for name in ["max", "sum"] {
+                    let [one, three] = [0, 1].map(|i| results[i][name].as_f64().unwrap());
+                    assert!((one - three).abs() <= 1e-9 * one, "{name}: {one}, {three}");
+                }
+            }
             _ => assert_eq!(results[0], results[1]),
         }
     }
+}
+
+#[test]
+fn vertices_are_chosen_in_many_ways() {
+    let folder = folder();
+    let rows = "1 2\n2 3\n3 4\n4 5\n5 3\n";
+    std::fs::write(folder.path().join("way.el"), rows).unwrap();
+    std::fs::write(folder.path().join("some.txt"), "# where paths start\n1\n\n 2 \n").unwrap();
+    let sum = |sources: &str| {
+        let arguments = ["betweenness", "way.el", "--sources", sources, "--verify"];
+        report(folder.path(), &arguments)["result"]["sum"].as_f64().unwrap()
+    };
+    // From 1: 2 to 5 are 1, 2, 3 and 4 edges away; from 2: 3 to 5 are 1, 2 and 3.
+    assert_eq!((sum("1,"), sum("2,"), sum("1,2"), sum("some.txt")), (6.0, 3.0, 9.0, 9.0));
+    assert_eq!((sum("1"), sum("all"), sum("5"), sum("random:5,9")), (6.0, 12.0, 12.0, 12.0));
+    let drawn = ["run", "betweenness", "way.el", "--sources", "random:2"];
+    let said = text(&parton(folder.path(), &drawn).stderr);
+    assert!(said.contains("times 5 / 2") && said.contains("seed 1"), "{said}");
+    let seeded = ["pagerank", "way.el", "--seeds", "3,", "--verify", "--output", "ranks.csv"];
+    assert_eq!(report(folder.path(), &seeded)["result"]["top"][0][0], 3);
+    let ranks = std::fs::read_to_string(folder.path().join("ranks.csv")).unwrap();
+    assert!(ranks.lines().any(|line| line == "1,0"), "nobody gets there: {ranks}");
+    let counted = report(folder.path(), &["pagerank", "way.el", "--graphalytics"]);
+    assert_eq!((&counted["rounds"], &counted["converged"]), (&10.into(), &true.into()));
+    let labelled = ["label-propagation", "way.el", "--max-rounds", "3", "--verify"];
+    let labelled = report(folder.path(), &labelled);
+    assert_eq!((&labelled["rounds"], &labelled["converged"]), (&3.into(), &true.into()));
 }
 
 #[test]
@@ -135,7 +171,8 @@ fn options_change_the_run_and_not_the_answer() {
 fn graphs_smaller_than_the_cluster_are_graphs() {
     let folder = folder();
     std::fs::write(folder.path().join("none.el"), "").unwrap();
-    for algorithm in ["bfs", "sssp", "components", "pagerank"] {
+    let all = ["bfs", "sssp", "components", "pagerank", "betweenness", "strongly-connected"];
+    for algorithm in all.into_iter().chain(["label-propagation"]) {
         for graph in ["path:3", "none.el"] {
             let output = format!("{algorithm}.csv");
             let arguments = [algorithm, graph, "--hosts", "7", "--verify", "--output", &output];
@@ -237,6 +274,16 @@ fn what_makes_no_sense_is_refused() {
         (&["pagerank", "rmat:5", "--tolerance", "0"], 2, "--max-rounds"),
         (&["pagerank", "rmat:5", "--damping", "1"], 2, "damping of 1"),
         (&["pagerank", "rmat:5", "--dangling", "keep"], 2, "redistribute or drop"),
+        (&["betweenness", "rmat:5", "--sources", "1,99,7,100"], 2, "not in the graph: 99, 100"),
+        (&["betweenness", "names.csv", "--sources", "Oslo"], 2, "not in the graph: Oslo"),
+        (&["betweenness", "rmat:5", "--sources", "0"], 2, "at least 1"),
+        (&["betweenness", "rmat:5", "--sources", "random:x"], 2, "random:N,SEED"),
+        (&["betweenness", "nowhere", "--pace", "basp"], 2, "paths are counted level by level"),
+        (&["betweenness", "nowhere", "--max-rounds", "3"], 2, "before its last round"),
+        (&["strongly-connected", "nowhere", "--max-rounds", "3"], 2, "before its last round"),
+        (&["label-propagation", "nowhere", "--pace", "basp"], 2, "of the round before"),
+        (&["pagerank", "rmat:5", "--seeds", "99,"], 2, "--seeds names vertices that are not in"),
+        (&["pagerank", "nowhere", "--graphalytics", "--seeds", "3"], 2, "and --seeds"),
         (&["bfs", "rmat:5", "--output", "x.xls"], 2, "known are .csv, .tsv, .jsonl, .parquet"),
         (&["bfs", "rmat:5", "--output", "x.parquet.gz"], 2, "not packed"),
         (&["bfs", "rmat:5", "--output", "."], 2, "the ending says the format"),

@@ -62,6 +62,23 @@ pub enum Error {
         /// The epoch in which it was found.
         epoch: u64,
     },
+    /// A message without fixed size that cannot be read.
+    #[error("host {from} sent a list that makes no sense")]
+    Shipment {
+        /// Who sent it.
+        from: HostId,
+    },
+    /// More values than global ids can tell apart.
+    #[error(
+        "{lanes} values of each of {vertices} vertices are too many to travel with global ids: \
+         leave --optimize as it is, so that hosts agree on an order instead"
+    )]
+    TooManyValues {
+        /// Vertices of the graph.
+        vertices: u64,
+        /// Values of each.
+        lanes: u64,
+    },
     /// A snapshot that no host of this version takes, or one taken twice.
     #[error("host {from} sent a snapshot that makes no sense")]
     Snapshot {

@@ -44,6 +44,12 @@ pub trait Field {
     fn id(&self) -> u8 {
         0
     }
+
+    /// Values of a proxy, of which each is updated and travels by itself. The values of a route are
+    /// then counted one by one: that of lane `l` of the proxy at place `p` is at `p * lanes + l`.
+    fn lanes(&self) -> usize {
+        1
+    }
 }
 
 /// Which way values travel between a master and its mirrors.

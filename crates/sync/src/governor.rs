@@ -48,6 +48,16 @@ pub struct Waits {
     pub share: f64,
 }
 
+impl std::ops::AddAssign for Waits {
+    /// Waits of a later time.
+    fn add_assign(&mut self, later: Waits) {
+        self.waits += later.waits;
+        self.in_time += later.in_time;
+        self.seconds += later.seconds;
+        self.share = later.share;
+    }
+}
+
 impl Governor {
     pub(crate) fn new(hosts: usize, now: Duration) -> Self {
         // At first everybody is: who has nothing to say is not waited for twice.

@@ -5,9 +5,9 @@
 //! masters to their mirrors ([`Substrate::broadcast`]). Each message takes the smallest of several
 //! [encodings](encode). Any shared-memory code that can say which of its values it wrote and at
 //! which end of its edges can run on many hosts this way; [`CpuField`] is the field for arrays in
-//! memory. Hosts wait for each other in every exchange, or, in an [epoch] of their own pace, never;
+//! memory, [`LaneField`] the one for several numbers per proxy. Hosts wait for each other in every exchange, or, in an [epoch] of their own pace, never;
 //! [`termination`] tells when all are done. Reading order: [`reduction`], [`value`], [`field`],
-//! [`cpu_field`], [`encode`], [`substrate`], [`epoch`], [`governor`], [`termination`], [`volume`].
+//! [`cpu_field`], [`lane_field`], [`encode`], [`substrate`], [`epoch`], [`governor`], [`termination`], [`volume`].
 
 pub mod cpu_field;
 pub mod encode;
@@ -15,6 +15,7 @@ pub mod epoch;
 pub mod error;
 pub mod field;
 pub mod governor;
+pub mod lane_field;
 pub mod reduction;
 pub mod substrate;
 pub mod termination;
@@ -27,8 +28,9 @@ pub use epoch::Counts;
 pub use error::{Error, Result};
 pub use field::{Delivery, Field, Outgoing, Phase, Route, Shape, Which};
 pub use governor::Waits;
+pub use lane_field::LaneField;
 pub use reduction::Reduction;
-pub use substrate::{Optimize, Substrate};
+pub use substrate::{Optimize, Shipment, Substrate};
 pub use termination::{Detector, Tally, Termination, Vote};
 pub use value::Value;
 pub use volume::Volume;

@@ -51,6 +51,15 @@ impl Optimize {
     }
 }
 
+/// A message of any length, for [`Substrate::ship`].
+#[derive(Clone, Debug, Default)]
+pub struct Shipment {
+    /// What is sent.
+    pub bytes: Vec<u8>,
+    /// How many of these bytes are values; the others say what they are for.
+    pub values: u64,
+}
+
 /// Channel of all messages between proxies.
 const CHANNEL: u16 = 0x20;
 /// Bytes of values of one message at most. Longer routes take several messages, so that none is
@@ -109,11 +118,12 @@ impl<'a> Substrate<'a> {
         self
     }
 
-    /// Places of one message at most, whatever is updated: both ends split a route the same way.
-    fn places_per_message(&self, shape: Shape) -> usize {
+    /// Proxies of one message at most, whatever is updated: both ends split a route the same way.
+    fn places_per_message(&self, field: &dyn Field) -> usize {
         // A route is never cut into more pieces than a tag can name.
         let least = (self.partition.num_vertices() as usize / MOST_PIECES).max(1);
-        (BYTES_PER_MESSAGE / shape.kind.bytes().max(1)).min(self.places_per_message).max(least)
+        let bytes = (field.shape().kind.bytes() * field.lanes()).max(1);
+        (BYTES_PER_MESSAGE / bytes).min(self.places_per_message).max(least)
     }
 
     /// From here on hosts do not wait for each other; what is returned finds out when all are done.
@@ -173,6 +183,60 @@ impl<'a> Substrate<'a> {
         Ok(())
     }
 
+    /// Sends every peer a message of any length and takes theirs, in host order: for contributions
+    /// that have no fixed size and so are no field. Only peers take part that share proxies at this
+    /// end of edges; of the others comes nothing. Hosts must wait for each other.
+    pub fn ship(
+        &mut self,
+        phase: Phase,
+        end: End,
+        mut shipments: Vec<Shipment>,
+    ) -> Result<Vec<Vec<u8>>> {
+        assert!(self.epoch.is_none(), "what has no fixed size travels in rounds only");
+        let tag = Tag::user(CHANNEL, self.exchanges);
+        self.exchanges += 1;
+        for peer in self.net.peers() {
+            if self.route_to(peer, phase, end).is_empty() {
+                continue;
+            }
+            let Shipment { bytes, values } = std::mem::take(&mut shipments[peer.index()]);
+            let mut rest = &bytes[..];
+            loop {
+                // The last byte says whether more follows.
+                let (piece, after) = rest.split_at(rest.len().min(BYTES_PER_MESSAGE));
+                rest = after;
+                self.net.send(peer, tag, [piece, &[u8::from(!rest.is_empty())]].concat())?;
+                self.sent[peer.index()].messages += 1;
+                if rest.is_empty() {
+                    break;
+                }
+            }
+            let metadata = bytes.len() as u64 - values + 1;
+            self.sent[peer.index()].count_bytes(phase, Size { values, metadata });
+        }
+        let mut received = vec![Vec::new(); self.partition.num_hosts()];
+        for peer in HostId::all(received.len()).filter(|&peer| peer != self.partition.host()) {
+            if self.route_from(peer, phase, end).is_empty() {
+                continue;
+            }
+            let all = &mut received[peer.index()];
+            loop {
+                let start = self.net.now();
+                let mut bytes = self.net.receive(peer, tag)?;
+                self.rested_since(start);
+                let more = bytes.pop();
+                match all.is_empty() {
+                    true => *all = bytes,
+                    false => all.extend(bytes),
+                }
+                if more != Some(1) {
+                    break;
+                }
+            }
+        }
+        Ok(received)
+    }
+
     /// The way to the other hosts, for what is not a field.
     pub fn net(&mut self) -> &mut Net {
         self.net
@@ -212,7 +276,7 @@ impl<'a> Substrate<'a> {
         let partition = self.partition;
         for peer in HostId::all(partition.num_hosts()).filter(|&peer| peer != partition.host()) {
             let route = self.route_from(peer, phase, end);
-            for piece in route.pieces(self.places_per_message(field.shape())) {
+            for piece in route.pieces(self.places_per_message(field)) {
                 let start = self.net.now();
                 let bytes = self.net.receive(peer, tags.start)?;
                 self.rested_since(start);
@@ -248,7 +312,7 @@ impl<'a> Substrate<'a> {
         phase: Phase,
         route: &Route<'_>,
     ) -> Result<()> {
-        let places = self.places_per_message(field.shape());
+        let places = self.places_per_message(field);
         for (number, piece) in route.pieces(places).enumerate() {
             self.outgoing.clear();
             field.extract(piece.clone(), Which::Updated, &mut self.outgoing);
@@ -262,7 +326,7 @@ impl<'a> Substrate<'a> {
             };
             let (bytes, size) = match self.optimize.temporal {
                 true => smallest(field, &piece, &mut self.outgoing),
-                false => self.with_ids(field.shape(), &piece),
+                false => self.with_ids(field, &piece)?,
             };
             self.sent[peer.index()].count(phase, size);
             self.net.send(peer, tag, bytes)?;
@@ -294,7 +358,7 @@ impl<'a> Substrate<'a> {
         while let Some(message) = self.net.take(tags.clone()) {
             let (from, piece) = (message.from, Epoch::piece(tags, message.tag));
             let route = self.route_from(from, phase, end);
-            let places = self.places_per_message(field.shape());
+            let places = self.places_per_message(field);
             let pieces = route.len().div_ceil(places);
             let Some(route) = route.pieces(places).nth(piece) else {
                 return Err(Error::Piece { from, piece, pieces });
@@ -307,10 +371,18 @@ impl<'a> Substrate<'a> {
         Ok(())
     }
 
-    fn with_ids(&self, shape: Shape, route: &Route<'_>) -> (Vec<u8>, Size) {
-        let locals = route.locals(Places::Some(&self.outgoing.places));
-        let ids: Vec<u32> = locals.map(|local| self.partition.global(local).0 as u32).collect();
-        encode::write_with_ids(shape.kind, &ids, &self.outgoing.values)
+    /// Values with global ids; where a proxy has several, these are counted like those of a route.
+    fn with_ids(&self, field: &dyn Field, route: &Route<'_>) -> Result<(Vec<u8>, Size)> {
+        let (lanes, vertices) = (field.lanes() as u64, self.partition.num_vertices());
+        if vertices * lanes > 1 << 32 {
+            return Err(Error::TooManyValues { vertices, lanes });
+        }
+        let id = |&place: &u32| {
+            let (place, lane) = (u64::from(place) / lanes, u64::from(place) % lanes);
+            (self.partition.global(route.local(place as u32)).0 * lanes + lane) as u32
+        };
+        let ids: Vec<u32> = self.outgoing.places.iter().map(id).collect();
+        Ok(encode::write_with_ids(field.shape().kind, &ids, &self.outgoing.values))
     }
 
     /// Gives the proxies of a route what a message says.
@@ -324,7 +396,8 @@ impl<'a> Substrate<'a> {
     ) -> Result<()> {
         let wire = |error| Error::Wire { from: peer, error };
         let Decoded { places, values } =
-            encode::decode(field.shape().kind, route.len(), bytes).map_err(wire)?;
+            encode::decode(field.shape().kind, route.len() * field.lanes(), bytes).map_err(wire)?;
+        let lanes = field.lanes() as u32;
         let mut apply = |route: Route<'_>, places: Places<'_>| match phase {
             Phase::Broadcast if self.epoch.is_none() => field.set(route, places, &values),
             _ => field.reduce(phase, route, places, &values),
@@ -333,8 +406,11 @@ impl<'a> Substrate<'a> {
             DecodedPlaces::All => apply(route, Places::All),
             DecodedPlaces::Some(places) => apply(route, Places::Some(&places)),
             DecodedPlaces::GlobalIds(ids) => {
-                let locals = self.locals(peer, phase, &ids)?;
-                apply(Route::List(&locals), Places::All);
+                let vertices: Vec<u32> = ids.iter().map(|id| id / lanes).collect();
+                let locals = self.locals(peer, phase, &vertices)?;
+                let place = |(place, id): (u32, &u32)| place * lanes + id % lanes;
+                let places: Vec<u32> = (0..).zip(&ids).map(place).collect();
+                apply(Route::List(&locals), Places::Some(&places));
             }
         }
         Ok(())
@@ -372,7 +448,7 @@ fn sample(field: &dyn Field, route: &Route<'_>) -> Vec<u8> {
 /// The smallest message that tells what is updated on a route.
 fn smallest(field: &dyn Field, route: &Route<'_>, updated: &mut Outgoing) -> (Vec<u8>, Size) {
     let Shape { kind, delivery } = field.shape();
-    let len = route.len();
+    let len = route.len() * field.lanes();
     let places = match updated.places.len() {
         count if count == len => Places::All,
         _ => Places::Some(&updated.places),

@@ -39,13 +39,18 @@ impl Volume {
 
     /// Counts one message.
     pub(crate) fn count(&mut self, phase: Phase, size: Size) {
+        self.count_bytes(phase, size);
+        self.messages += 1;
+    }
+
+    /// Counts bytes, but no message.
+    pub(crate) fn count_bytes(&mut self, phase: Phase, size: Size) {
         let (values, metadata) = match phase {
             Phase::Reduce => (&mut self.reduce_values, &mut self.reduce_metadata),
             Phase::Broadcast => (&mut self.broadcast_values, &mut self.broadcast_metadata),
         };
         *values += size.values;
         *metadata += size.metadata;
-        self.messages += 1;
     }
 }
 

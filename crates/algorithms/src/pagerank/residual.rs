@@ -1,14 +1,14 @@
 //! PageRank without rounds: whatever rank arrives at a vertex is kept, and passed on once it is enough.
 //!
-//! Every vertex starts with what it gets from nowhere, `(1 - d) / n`, and passes on `d` times that.
-//! What arrives waits as its *residual* until it is worth passing on; then it is added to the rank,
-//! and `d` times it goes on along the edges. In the end the ranks `y` fulfil
+//! Every vertex starts with what it gets from nowhere, `(1 - d) / n` where there are no seeds, and
+//! passes on `d` times that. What arrives waits as its *residual* until it is worth passing on; then
+//! it is added to the rank, and `d` times it goes on along the edges. In the end the ranks `y` fulfil
 //! `y = (1 - d) / n + d · Σ y(u) / out-degree(u)` but for what waits. Contributions are sums of
 //! events: each counts once, in any order, in any portions.
 //!
 //! Sharing out the rank of vertices without out-edges needs no sums over all hosts on the way: what
-//! is shared equally acts like a larger `(1 - d) / n`, and ranks are proportional to it. So they only
-//! have to be scaled to sum up to 1.
+//! goes where rank comes from nowhere acts like more of that, and ranks are proportional to it. So
+//! they only have to be scaled to sum up to 1.
 
 use std::time::Instant;
 
@@ -17,7 +17,7 @@ use parton_engine::engines::Kind;
 use parton_engine::{Properties, Tally, Vertex, VertexProgram, run};
 use parton_sync::reduction::Sum;
 
-use super::Ranked;
+use super::{Nowhere, Ranked};
 use crate::algorithm::Job;
 use crate::error::Result;
 use crate::options::{Dangling, Options};
@@ -29,7 +29,8 @@ pub(super) fn rank(job: &mut Job<'_, '_>, engine: Kind) -> Result<Ranked> {
     let out_degrees = out_degrees(job.substrate)?;
     let vertices = partition.num_vertices() as f64;
     let options = job.options;
-    let program = Residuals::new(options, &out_degrees, vertices);
+    let nowhere = Nowhere::find(job.substrate, options)?;
+    let program = Residuals::new(options, &out_degrees, vertices, &nowhere);
     let mut engine = engine.program(program, partition);
     let setup_seconds = began.elapsed().as_secs_f64();
     let report = run(&mut *engine, job.substrate, options.pacing, job.limits(), job.watch)?;
@@ -51,7 +52,7 @@ pub(super) fn rank(job: &mut Job<'_, '_>, engine: Kind) -> Result<Ranked> {
 struct Residuals<'a> {
     /// Of masters, in the whole graph.
     out_degrees: &'a [u64],
-    vertices: f64,
+    nowhere: &'a Nowhere,
     damping: f64,
     /// What is not worth passing on.
     threshold: f64,
@@ -68,7 +69,7 @@ struct Flow {
 }
 
 impl<'a> Residuals<'a> {
-    fn new(options: &Options, out_degrees: &'a [u64], vertices: f64) -> Self {
+    fn new(options: &Options, out_degrees: &'a [u64], vertices: f64, nowhere: &'a Nowhere) -> Self {
         // Another round would change ranks by what waits, at most `vertices` thresholds; scaling
         // makes that up to 1 / (1 - d) times as much, and moves as much the other way.
         let share = match options.dangling {
@@ -76,7 +77,7 @@ impl<'a> Residuals<'a> {
             Dangling::Redistribute => (1.0 - options.damping) / 2.0,
         };
         let threshold = options.tolerance * share / vertices;
-        Residuals { out_degrees, vertices, damping: options.damping, threshold }
+        Residuals { out_degrees, nowhere, damping: options.damping, threshold }
     }
 }
 
@@ -99,14 +100,15 @@ impl VertexProgram for Residuals<'_> {
     type Reduction = Sum<f64>;
     type Weight = ();
 
-    fn init(&self, _: Vertex) -> Flow {
-        let rank = (1.0 - self.damping) / self.vertices;
+    fn init(&self, vertex: Vertex) -> Flow {
+        let rank = (1.0 - self.damping) * self.nowhere.share(vertex.local);
         Flow { rank, residual: 0.0, passing: rank }
     }
 
     fn scatter(&self, vertex: Vertex, flow: &Flow) -> Option<f64> {
         match self.out_degrees[vertex.local.index()] {
             0 => None,
+            _ if flow.passing == 0.0 => None,
             degree => Some(self.damping * flow.passing / degree as f64),
         }
     }

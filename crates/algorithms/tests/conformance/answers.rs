@@ -3,11 +3,14 @@
 
 use std::path::{Path, PathBuf};
 
+use parton_algorithms::betweenness::Betweenness;
 use parton_algorithms::bfs::Bfs;
 use parton_algorithms::components::Components;
+use parton_algorithms::label_propagation::LabelPropagation;
 use parton_algorithms::pagerank::PageRank;
 use parton_algorithms::sssp::Sssp;
-use parton_algorithms::{Dangling, Options, Root};
+use parton_algorithms::strongly_connected::StronglyConnected;
+use parton_algorithms::{Dangling, Options, Root, Sources};
 use serde_json::Value;
 
 use crate::rules::Rule;
@@ -62,6 +65,29 @@ pub(crate) fn questions(folder: &Path, known: &Value) -> Vec<Question> {
                     questions.push(ranking);
                 }
             }
+            "scc" => {
+                let rules = vec![Rule::Strong(answer.clone())];
+                ask(Version::Simple, &StronglyConnected, options, rules);
+            }
+            "cdlp" => {
+                let mut rules = vec![Rule::Communities(answer.clone())];
+                rules.extend(own("CDLP").map(Rule::Own));
+                let options = Options { max_rounds: answer["rounds"].as_u64(), ..options };
+                ask(Version::Simple, &LabelPropagation, options, rules);
+            }
+            "betweenness" => {
+                for (which, answer) in answer.as_object().expect("answers by sources") {
+                    let (file, sources) = match which.as_str() {
+                        "four_sources" => ("BC-four-sources", Sources::Largest(4)),
+                        "exact" => ("BC-exact", Sources::All),
+                        other => panic!("nobody asks for betweenness from {other}"),
+                    };
+                    let mut rules = vec![Rule::Between(answer.clone())];
+                    rules.extend(own(file).map(Rule::OwnScores));
+                    let options = Options { sources, ..Options::default() };
+                    ask(Version::Simple, &Betweenness, options, rules);
+                }
+            }
             other => assert!(!is_ours(other), "nobody asks for {other}"),
         }
     }
@@ -70,7 +96,8 @@ pub(crate) fn questions(folder: &Path, known: &Value) -> Vec<Question> {
 
 /// Whether an answer is about an algorithm there is, by the beginning of its name.
 fn is_ours(name: &str) -> bool {
-    ["bfs", "sssp", "wcc", "pagerank"].iter().any(|ours| name.starts_with(ours))
+    let ours = ["bfs", "sssp", "wcc", "pagerank", "scc", "cdlp", "betweenness"];
+    ours.iter().any(|ours| name.starts_with(ours))
 }
 
 /// PageRank, by every rule, converged and on the way.

@@ -21,7 +21,7 @@ use std::ops::RangeInclusive;
 use std::time::Instant;
 
 use common::{How, all_policies, run};
-use parton_algorithms::{Algorithm, Options};
+use parton_algorithms::{Algorithm, Options, Sources};
 use parton_engine::Pace;
 use parton_engine::engines::Kind;
 use parton_graph::tidy::Tidy;
@@ -84,6 +84,7 @@ struct Question {
     rules: Vec<Rule>,
 }
 
+const FEW: u64 = 100;
 const SMALL: u64 = 2_000;
 const MEDIUM: u64 = 100_000;
 
@@ -126,6 +127,14 @@ impl Setting {
         if self.pace == Pace::Basp && algorithm.name() == "pagerank" {
             return None;
         }
+        if self.pace == Pace::Basp && algorithm.needs_rounds(options).is_some() {
+            return None;
+        }
+        // A search from every vertex: once is enough.
+        let many_searches = algorithm.name() == "betweenness" && options.sources == Sources::All;
+        if many_searches && self.vertices > FEW && (self.hosts, self.engine) != MANY_SEARCHES {
+            return None;
+        }
         if many_rounds && self.vertices > SMALL && self.engine == Some(Kind::Push) {
             return None;
         }
@@ -133,11 +142,14 @@ impl Setting {
         // look at nine times as many edges.
         let engine = match algorithm.name() {
             "sssp" if self.vertices > MEDIUM => Some(Kind::Frontier),
-            _ => self.engine,
+            _ => self.engine.filter(|engine| algorithm.engines().contains(engine)),
         };
         Some((*algorithm, Options { engine, pacing: self.pace.into(), ..options.clone() }))
     }
 }
+
+/// With which hosts and engine searches from all vertices are tried, if there are more than a few.
+const MANY_SEARCHES: (usize, Option<Kind>) = (4, Some(Kind::Frontier));
 
 /// What has been compared.
 #[derive(Default)]

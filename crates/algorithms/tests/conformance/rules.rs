@@ -24,6 +24,14 @@ pub(crate) enum Rule {
     Search { answer: Value, root: u64 },
     /// Sizes and the hash of components.
     Components(Value),
+    /// Sizes of strongly connected components.
+    Strong(Value),
+    /// Sizes and the hash of communities.
+    Communities(Value),
+    /// Sum, number and largest of the scores of betweenness that are not 0.
+    Between(Value),
+    /// Our own lines `ID VALUE`, for vertices whose value is not 0.
+    OwnScores(PathBuf),
     /// Sums, extremes and samples of ranks.
     Ranks(Value),
     /// The run ended by itself.
@@ -34,6 +42,8 @@ pub(crate) enum Rule {
     Own(PathBuf),
     /// Levels by the rules of LDBC Graphalytics: exactly the same, 2^63 - 1 out of reach.
     Levels(PathBuf),
+    /// Labels by the rules of LDBC Graphalytics: exactly the same.
+    Labels(PathBuf),
     /// Real numbers by the rules of LDBC Graphalytics, `Infinity` out of reach.
     Close(PathBuf),
     /// Real numbers that differ by no more than this.
@@ -90,6 +100,18 @@ impl Found<'_> {
         match rule {
             Rule::Search { answer, root } => self.search(answer, *root),
             Rule::Components(answer) => self.components(answer),
+            Rule::Strong(answer) => self.set_sizes(answer).map(drop),
+            Rule::Communities(answer) => {
+                same("labels", self.fact("count"), real(&answer["labels"]))?;
+                same("largest", self.fact("largest"), real(&answer["largest"]))?;
+                self.hash(answer)
+            }
+            Rule::Between(answer) => self.between(answer),
+            Rule::OwnScores(file) => self.own_scores(file),
+            Rule::Labels(file) => self.each_line(file, |vertex, text| {
+                let label = self.value(vertex).expect("everything has a label") as usize;
+                same("label", id(&self.graph.ids, label), text.parse().expect("a label"))
+            }),
             Rule::Ranks(answer) => self.ranks(answer),
             Rule::Converged => same("converged", self.outcome.report.converged, true),
             Rule::Count(count) => same("components", self.fact("count"), *count as f64),
@@ -189,6 +211,14 @@ impl Found<'_> {
     }
 
     fn components(&self, answer: &Value) -> Result<(), String> {
+        let sizes = self.set_sizes(answer)?;
+        let singletons = sizes.iter().filter(|&&size| size == 1).count();
+        same("singletons", singletons as f64, real(&answer["singletons"]))?;
+        self.hash(answer)
+    }
+
+    /// Checks how many components there are and how large the largest; all sizes, largest first.
+    fn set_sizes(&self, answer: &Value) -> Result<Vec<u64>, String> {
         same("components", self.fact("count"), real(&answer["components"]))?;
         same("largest", self.fact("largest"), real(&answer["largest"]))?;
         let Values::Vertices(labels) = self.values() else { panic!("components are vertices") };
@@ -196,11 +226,38 @@ impl Found<'_> {
         labels.iter().for_each(|&label| sizes[label as usize] += 1);
         sizes.sort_unstable_by(|a, b| b.cmp(a));
         sizes.retain(|&size| size > 0);
-        let singletons = sizes.iter().filter(|&&size| size == 1).count();
-        same("singletons", singletons as f64, real(&answer["singletons"]))?;
-        sizes.truncate(5);
-        same("largest five", &Value::from(sizes), &answer["sizes_top5"])?;
-        self.hash(answer)
+        let largest: Vec<u64> = sizes.iter().copied().take(5).collect();
+        same("largest five", &Value::from(largest), &answer["sizes_top5"])?;
+        Ok(sizes)
+    }
+
+    fn between(&self, answer: &Value) -> Result<(), String> {
+        close("sum", self.fact("sum"), real(&answer["sum"]), ROUNDING)?;
+        let scores = (0..self.graph.num_vertices()).filter_map(|vertex| self.value(vertex));
+        // On a road network a vertex may be on one path of many billions, of which the answers know
+        // nothing.
+        let nonzero = scores.filter(|&score| score > 1e-12).count();
+        same("scores that are not 0", nonzero as f64, real(&answer["nonzero"]))?;
+        let top = answer["top10"].as_array().expect("a list of pairs");
+        for pair in top {
+            let (id, expected) = (pair[0].as_u64().expect("an id"), real(&pair[1]));
+            let found = self.value(self.vertex(id)).expect("a score for everybody");
+            close(&format!("score of {id}"), found, expected, ROUNDING)?;
+        }
+        let max = top.first().map_or(0.0, |pair| real(&pair[1]));
+        close("max", self.fact("max"), max, ROUNDING)
+    }
+
+    fn own_scores(&self, file: &Path) -> Result<(), String> {
+        let mut listed = vec![false; self.graph.num_vertices()];
+        for line in text(file).lines() {
+            let (vertex, expected) = self.line(line);
+            listed[vertex] = true;
+            let found = self.value(vertex).expect("a score for everybody");
+            close(line, found, expected.parse().expect("a number"), ROUNDING)?;
+        }
+        let nonzero = (0..listed.len()).map(|vertex| self.value(vertex) != Some(0.0)).collect();
+        same("vertices with a score", listed, nonzero)
     }
 
     fn ranks(&self, answer: &Value) -> Result<(), String> {

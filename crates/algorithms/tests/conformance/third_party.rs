@@ -2,11 +2,14 @@
 
 use std::path::Path;
 
+use parton_algorithms::betweenness::Betweenness;
 use parton_algorithms::bfs::Bfs;
 use parton_algorithms::components::Components;
+use parton_algorithms::label_propagation::LabelPropagation;
 use parton_algorithms::pagerank::PageRank;
 use parton_algorithms::sssp::Sssp;
-use parton_algorithms::{Algorithm, Column, Options, Root, Values};
+use parton_algorithms::strongly_connected::StronglyConnected;
+use parton_algorithms::{Algorithm, Column, Options, Root, Sources, Values};
 use parton_graph::{Graph, LocalId, with_csr};
 use parton_net::Cluster;
 use parton_partition::Input;
@@ -20,7 +23,7 @@ use crate::{Question, Version};
 /// LAGraph's ranks come from a program that stops early: they are good to about this.
 const LAGRAPH: f64 = 1e-4;
 /// What there are references for, but no algorithm yet.
-const NOT_YET: [&str; 4] = ["CDLP", "LCC", "SCC", "BC4"];
+const NOT_YET: [&str; 1] = ["LCC"];
 
 /// Everything that other systems say of the graph in a folder.
 pub(crate) fn questions(folder: &Path, about: &Value) -> Vec<Question> {
@@ -51,6 +54,22 @@ pub(crate) fn questions(folder: &Path, about: &Value) -> Vec<Question> {
             "BFS" => ask(&Bfs, root("bfs.source"), Rule::Levels(file)),
             "SSSP" => ask(&Sssp, root("sssp.source"), Rule::Close(file)),
             "WCC" => ask(&Components, Options::default(), Rule::Sets(file)),
+            "CDLP" => {
+                let rounds = parameter("cdlp.iterations").as_u64();
+                // LAGraph keeps the diagonal of the matrix: every vertex is its own neighbour.
+                let version = if lagraph { Version::AsIs } else { version };
+                let options = Options { max_rounds: rounds, ..Options::default() };
+                let (name, rules) = (format!("reference {name}"), vec![Rule::Labels(file)]);
+                let algorithm = &LabelPropagation;
+                questions.push(Question { name, version, algorithm, options, rules });
+            }
+            "SCC" => ask(&StronglyConnected, Options::default(), Rule::Sets(file)),
+            "BC4" => {
+                let listed = about["expected"]["betweenness.sources"].as_array();
+                let names = listed.expect("sources").iter().map(Value::to_string).collect();
+                let options = Options { sources: Sources::Listed(names), ..Options::default() };
+                ask(&Betweenness, options, Rule::Close(file));
+            }
             "PR" if lagraph => {
                 let options = Options { tolerance: 1e-12, ..Options::default() };
                 ask(&PageRank, options, Rule::Near(file, LAGRAPH));
@@ -58,7 +77,18 @@ pub(crate) fn questions(folder: &Path, about: &Value) -> Vec<Question> {
             "PR" => {
                 let rounds = parameter("pr.iterations").as_u64().expect("a number of rounds");
                 let damping = parameter("pr.damping").as_f64().expect("a damping");
-                ask(&PageRank, fixed_rounds(rounds, damping), Rule::Close(file));
+                ask(&PageRank, fixed_rounds(rounds, damping), Rule::Close(file.clone()));
+                let options = Options {
+                    graphalytics: true,
+                    max_rounds: Some(rounds),
+                    damping,
+                    ..Options::default()
+                };
+                let (name, rules) = (
+                    format!("reference {name} by --graphalytics"),
+                    vec![Rule::Close(file), Rule::Converged],
+                );
+                questions.push(Question { name, version, algorithm: &PageRank, options, rules });
             }
             other => assert!(NOT_YET.contains(&other), "no rule for {other}"),
         }

@@ -34,6 +34,8 @@ pub(super) struct HostRun {
     pub(super) memory_peak: Option<u64>,
     /// The same on all hosts.
     pub(super) quality: Quality,
+    /// What was changed in the graph to fit the algorithm.
+    pub(super) changes: Vec<String>,
     /// What the policy has to say.
     pub(super) policy_note: Option<String>,
     pub(super) finished: Finished,
@@ -72,7 +74,8 @@ impl Work<'_> {
             (own, _) => own,
         };
         let policy_note = partition.note().map(str::to_owned);
-        Ok(HostRun { seconds, memory_peak, quality, policy_note, finished, parts })
+        let changes = partition.changes().to_vec();
+        Ok(HostRun { seconds, memory_peak, quality, changes, policy_note, finished, parts })
     }
 
     /// Rows that could not be written in the end are not worth a run.

@@ -138,6 +138,7 @@ impl Run {
         self.own.check(&[algorithm])?;
         let options =
             self.own.options(algorithm, &self.engine, self.paced.pacing(), self.max_rounds)?;
+        let fit = self.input.fit(algorithm, &options)?;
         let asked = self.hosts.map(usize::from);
         team.hosts(asked, 1)?;
         let saved = Manifest::find(Path::new(&self.input.graph))?;
@@ -171,7 +172,7 @@ impl Run {
             Some(_) => None,
             None => {
                 plan.check(hosts)?;
-                Some(self.input.open(watch, team)?)
+                Some(self.input.open(fit, watch, team)?)
             }
         };
         Ok(Prepared { request, hosts, options, target, plan, input })

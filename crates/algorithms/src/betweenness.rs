@@ -1,0 +1,268 @@
+//! Betweenness: how many shortest paths lead through every vertex.
+//!
+//! `betweenness(v) = Σ paths(s, t, v) / paths(s, t)` over all ordered pairs of vertices `s`, `t`
+//! other than `v`, where `paths(s, t)` counts the paths of fewest edges from `s` to `t` and
+//! `paths(s, t, v)` those of them with `v` on the way. Edges have their direction, scores are not
+//! normalised, and in an undirected graph both orders of a pair count: twice what some libraries
+//! say. Parallel edges are different paths; weights mean nothing.
+//!
+//! Brandes's way: a search from every source counts paths, and a sweep back from what is farthest
+//! sums up what depends on each vertex, in time that follows sources × edges. Up to eight searches
+//! share rounds, messages and looks at edges ([`search`]): two rounds per level of the deepest.
+//! Fewer sources than all give the part of the sum that starts at them, or, if they are drawn at
+//! random, an estimate of the whole: the part times vertices / sources.
+
+mod search;
+mod sweep;
+
+use std::collections::VecDeque;
+use std::time::Instant;
+
+use parton_engine::engines::Kind;
+use parton_engine::{Limits, Pacing, RunReport};
+use parton_graph::{GlobalId, Graph, LocalId, with_csr};
+use rayon::prelude::*;
+
+use crate::algorithm::{Algorithm, Job};
+use crate::answer::{Answer, Column, Fact, Values};
+use crate::bfs::Levels;
+use crate::chosen;
+use crate::error::{Error, Result};
+use crate::options::{Options, Sources};
+use crate::phases::Phases;
+use crate::traversal;
+use search::Search;
+
+/// Betweenness.
+pub struct Betweenness;
+
+const NEEDS_ROUNDS: &str = "paths are counted level by level";
+/// Two sums of the same numbers differ by less, relative to them.
+const ROUNDING: f64 = 1e-9;
+/// With more sources than so many their distances are not summed up by searches of their own.
+const MANY_SOURCES: usize = 64;
+
+/// Scores of this host's masters, and how they came about.
+struct Scored {
+    scores: Vec<f64>,
+    setup_seconds: f64,
+    report: RunReport,
+}
+
+/// Sums up what depends on every vertex in searches from these sources. Every host must call this.
+fn score(job: &mut Job<'_, '_>, sources: &[GlobalId], kind: Kind) -> Result<Scored> {
+    match sources.len() {
+        0 | 1 => score_in_lanes::<1>(job, sources, kind),
+        2 => score_in_lanes::<2>(job, sources, kind),
+        3 | 4 => score_in_lanes::<4>(job, sources, kind),
+        _ => score_in_lanes::<8>(job, sources, kind),
+    }
+}
+
+fn score_in_lanes<const L: usize>(
+    job: &mut Job<'_, '_>,
+    sources: &[GlobalId],
+    kind: Kind,
+) -> Result<Scored> {
+    let began = Instant::now();
+    let partition = job.substrate.partition();
+    // Which of the sources are mastered here, in their order.
+    let mut order: Vec<u32> = (0..sources.len() as u32).collect();
+    order.sort_unstable_by_key(|&place| sources[place as usize]);
+    let place_of = |global: &u32| {
+        let known = |&place: &u32| sources[place as usize].0;
+        order.binary_search_by_key(&u64::from(*global), known).ok().map(|at| order[at] as usize)
+    };
+    let masters = partition.globals()[..partition.num_masters()].par_iter().enumerate();
+    let here = |(local, global)| Some((place_of(global)?, LocalId(local as u32)));
+    let mut mine: Vec<(usize, LocalId)> = masters.filter_map(here).collect();
+    mine.sort_unstable();
+    let mut search = Search::<L>::new(partition, kind);
+    let setup_seconds = began.elapsed().as_secs_f64();
+    let mut phases = Phases::default();
+    let mut mine = mine.into_iter().peekable();
+    // A graph without sources has rounds, too: there is one batch at least.
+    for first in (0..sources.len().max(1)).step_by(L) {
+        let batch = std::iter::from_fn(|| {
+            let (place, source) = mine.next_if(|(place, _)| *place < first + L)?;
+            Some((place - first, source))
+        });
+        let mut forth = search.forth(batch);
+        phases.run(job, &mut forth, Pacing::default(), Limits::default())?;
+        if forth.overflows() {
+            return Err(Error::Data(
+                "there are more than 1.8e308 shortest paths between some vertices: betweenness \
+                 cannot be computed in double precision"
+                    .into(),
+            ));
+        }
+        // At levels 0 and 1 alone nobody is between others.
+        if search.depth() > 1 {
+            phases.run(job, &mut search.back(), Pacing::default(), Limits::default())?;
+        }
+    }
+    Ok(Scored { scores: search.into_scores(), setup_seconds, report: phases.report() })
+}
+
+/// What sums over the sources are multiplied with, and what to say of it.
+fn scale(options: &Options, sources: usize, vertices: u64) -> (f64, String) {
+    let part = |sources: String| {
+        let not_scaled = "the sum over these sources is not scaled";
+        (1.0, format!("paths that start at {sources}: {not_scaled}"))
+    };
+    match &options.sources {
+        _ if sources as u64 == vertices => {
+            (1.0, "exact: paths between all ordered pairs, not normalised".into())
+        }
+        Sources::Random { seed, .. } => (
+            vertices as f64 / sources as f64,
+            format!(
+                "an estimate: paths that start at {sources} vertices drawn at random (seed {seed}), \
+                 times {vertices} / {sources}"
+            ),
+        ),
+        Sources::Largest(_) => part(format!("the {sources} vertices of most out-edges")),
+        Sources::All | Sources::Listed(_) => part(format!("{sources} vertices")),
+    }
+}
+
+impl Algorithm for Betweenness {
+    fn name(&self) -> &'static str {
+        "betweenness"
+    }
+
+    fn about(&self) -> &'static str {
+        "betweenness: how many shortest paths lead through every vertex, by fewest edges"
+    }
+
+    fn options(&self) -> &'static [&'static str] {
+        &["sources"]
+    }
+
+    fn needs_rounds(&self, _: &Options) -> Option<&'static str> {
+        Some(NEEDS_ROUNDS)
+    }
+
+    fn accepts(&self, options: &Options) -> Result<()> {
+        let refuse = |problem: &str| Err(Error::Request(problem.into()));
+        match (&options.sources, options.max_rounds) {
+            (_, Some(_)) => refuse("--max-rounds: betweenness has no scores before its last round"),
+            (Sources::Largest(0) | Sources::Random { count: 0, .. }, _) => {
+                refuse("--sources: expected at least 1")
+            }
+            (Sources::Listed(names), _) if names.is_empty() => {
+                refuse("--sources names no vertices: expected at least 1")
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn run(&self, job: &mut Job<'_, '_>) -> Result<Answer> {
+        self.accepts(job.options)?;
+        let (engine, why) = job.engine(self, Kind::Frontier, || {
+            let degree = job.average_degree();
+            format!("level by level, average degree {degree:.1}: along fewest edges")
+        })?;
+        let began = Instant::now();
+        let sources = chosen::sources(job.substrate, &job.options.sources)?;
+        let choosing = began.elapsed().as_secs_f64();
+        let Scored { mut scores, setup_seconds, report } = score(job, &sources, engine)?;
+        let vertices = job.substrate.partition().num_vertices();
+        let (scale, note) = scale(job.options, sources.len(), vertices);
+        scores.iter_mut().for_each(|score| *score *= scale);
+        let net = job.substrate.net();
+        let max = net.all_reduce(scores.iter().copied().fold(0.0, f64::max), f64::max)?;
+        let sum = net.all_reduce(scores.iter().sum::<f64>(), |a, b| a + b)?;
+        Ok(Answer {
+            columns: vec![Column { name: "betweenness", values: Values::F64(scores) }],
+            result: vec![("max", Fact::Real(max)), ("sum", Fact::Real(sum))],
+            engine,
+            why,
+            setup_seconds: setup_seconds + choosing,
+            report,
+            notes: vec![note],
+        })
+    }
+
+    /// Scores are found again another way: everybody collects where everybody was told, and the
+    /// other way round. Where there are few sources, scores must also sum up to the vertices between the
+    /// ends of one path for each pair, by distances that are searched for separately.
+    fn check(&self, job: &mut Job<'_, '_>, answer: &Answer) -> Result<Option<String>> {
+        let Values::F64(scores) = &answer.columns[0].values else {
+            unreachable!("scores are real numbers")
+        };
+        let sources = chosen::sources(job.substrate, &job.options.sources)?;
+        let vertices = job.substrate.partition().num_vertices();
+        let (scale, _) = scale(job.options, sources.len(), vertices);
+        let other = if answer.engine == Kind::Push { Kind::Pull } else { Kind::Push };
+        let again = score(job, &sources, other)?.scores;
+        let is_wrong = |(found, again): (&f64, &f64)| {
+            let expected = again * scale;
+            let close = (found - expected).abs() <= ROUNDING * expected;
+            !(found == &expected || close)
+        };
+        let wrong = scores.iter().zip(&again).filter(|&pair| is_wrong(pair)).count() as u64;
+        let wrong = job.substrate.net().all_reduce(wrong, |a, b| a + b)?;
+        if wrong > 0 {
+            return Ok(Some(format!("{wrong} vertices have another score when it is found again")));
+        }
+        if sources.len() > MANY_SOURCES {
+            return Ok(None);
+        }
+        let mut between = 0;
+        for source in sources {
+            let found = traversal::label(job, &Levels { root: Some(source) }, Kind::Frontier)?;
+            let levels = found.labels.iter().filter(|&&level| level > 0 && level != u32::MAX);
+            between += levels.map(|&level| u64::from(level) - 1).sum::<u64>();
+        }
+        let mine = [between as f64 * scale, scores.iter().sum()];
+        let add = |a: [f64; 2], b: [f64; 2]| [a[0] + b[0], a[1] + b[1]];
+        let [expected, found] = job.substrate.net().all_reduce(mine, add)?;
+        let close = (expected - found).abs() <= ROUNDING * expected;
+        Ok((!close).then(|| {
+            format!("scores sum up to {found}, but {expected} vertices are between others")
+        }))
+    }
+
+    fn reference(&self, graph: &Graph, options: &Options) -> Result<Vec<Column>> {
+        let vertices = graph.num_vertices();
+        let mut scores = vec![0.0; vertices];
+        let sources = chosen::sources_in(graph, &options.sources)?;
+        for source in &sources {
+            let (mut levels, mut paths) = (vec![u32::MAX; vertices], vec![0.0; vertices]);
+            let (mut queue, mut order) = (VecDeque::new(), Vec::new());
+            let source = source.0 as usize;
+            (levels[source], paths[source]) = (0, 1.0);
+            queue.push_back(source);
+            let mut dependencies = vec![0.0; vertices];
+            with_csr!(&graph.adjacency, csr => {
+                while let Some(vertex) = queue.pop_front() {
+                    order.push(vertex);
+                    for target in csr.targets(LocalId(vertex as u32)).iter().map(|t| t.index()) {
+                        if levels[target] == u32::MAX {
+                            levels[target] = levels[vertex] + 1;
+                            queue.push_back(target);
+                        }
+                        if levels[target] == levels[vertex] + 1 {
+                            paths[target] += paths[vertex];
+                        }
+                    }
+                }
+                for vertex in order.into_iter().rev() {
+                    for target in csr.targets(LocalId(vertex as u32)).iter().map(|t| t.index()) {
+                        if levels[target] == levels[vertex] + 1 {
+                            dependencies[vertex] +=
+                                paths[vertex] / paths[target] * (1.0 + dependencies[target]);
+                        }
+                    }
+                    if vertex != source {
+                        scores[vertex] += dependencies[vertex];
+                    }
+                }
+            });
+        }
+        let (scale, _) = scale(options, sources.len(), vertices as u64);
+        scores.iter_mut().for_each(|score| *score *= scale);
+        Ok(vec![Column { name: "betweenness", values: Values::F64(scores) }])
+    }
+}

@@ -1,0 +1,133 @@
+//! Label propagation: communities found by taking over what most neighbours say.
+//!
+//! Every vertex starts with itself as its label. In each round all vertices at once take the label
+//! that most of their neighbours have, the least of those that are equally frequent; one without
+//! neighbours keeps its own. Neighbours along in-edges and out-edges count, so that one in both
+//! directions counts twice; every parallel edge counts, and along a self-loop a vertex is its own
+//! neighbour. After so many rounds (`max_rounds`, 10 if nobody says otherwise) labels are what they
+//! are: that is the definition, as in LDBC Graphalytics, and there is no fixed point to wait for.
+//! It takes rounds × edges at most; from the second round on, only vertices look again of whose
+//! neighbours some have changed.
+
+mod ballot;
+mod engine;
+
+use std::collections::HashMap;
+use std::time::Instant;
+
+use parton_engine::engines::Kind;
+use parton_engine::{Limits, Pacing};
+use parton_graph::{Graph, LocalId, with_csr};
+
+use crate::algorithm::{Algorithm, Job};
+use crate::answer::{Answer, Column, Fact, Values};
+use crate::components::sizes;
+use crate::error::Result;
+use crate::options::Options;
+use crate::phases::Phases;
+use engine::{Looks, Propagation};
+
+/// Label propagation.
+pub struct LabelPropagation;
+
+/// Rounds if nobody says otherwise.
+const ROUNDS: u64 = 10;
+const NEEDS_ROUNDS: &str = "all vertices take the labels of the round before";
+
+fn rounds(options: &Options) -> u64 {
+    options.max_rounds.unwrap_or(ROUNDS)
+}
+
+impl Algorithm for LabelPropagation {
+    fn name(&self) -> &'static str {
+        "label-propagation"
+    }
+
+    fn about(&self) -> &'static str {
+        "communities: the label most neighbours have, for 10 rounds (or --max-rounds)"
+    }
+
+    fn options(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    fn engines(&self) -> &'static [Kind] {
+        &[Kind::Pull]
+    }
+
+    fn needs_rounds(&self, _: &Options) -> Option<&'static str> {
+        Some(NEEDS_ROUNDS)
+    }
+
+    fn run(&self, job: &mut Job<'_, '_>) -> Result<Answer> {
+        let (engine, why) =
+            job.engine(self, Kind::Pull, || "every vertex asks all its neighbours".into())?;
+        let began = Instant::now();
+        let partition = job.substrate.partition();
+        let mut program = Propagation::new(partition, Looks::WhereChanged);
+        let setup_seconds = began.elapsed().as_secs_f64();
+        let mut phases = Phases::default();
+        let limits = Limits { max_rounds: Some(rounds(job.options)) };
+        phases.run(job, &mut program, Pacing::default(), limits)?;
+        let labels = program.labels();
+        let sizes = sizes(job, &labels)?;
+        let mut report = phases.report();
+        // So many rounds are all that was asked for.
+        report.converged = true;
+        Ok(Answer {
+            columns: vec![Column { name: "label", values: Values::Vertices(labels) }],
+            result: vec![
+                ("count", Fact::Integer(sizes.count)),
+                ("largest", Fact::Integer(sizes.largest)),
+            ],
+            engine,
+            why,
+            setup_seconds,
+            report,
+            notes: Vec::new(),
+        })
+    }
+
+    /// Labels after some rounds do not show whether they are right: rounds are done again, in the
+    /// plainest way, in which everybody asks everybody and nothing is remembered.
+    fn check(&self, job: &mut Job<'_, '_>, answer: &Answer) -> Result<Option<String>> {
+        let Values::Vertices(labels) = &answer.columns[0].values else {
+            unreachable!("labels are vertices")
+        };
+        let partition = job.substrate.partition();
+        let mut program = Propagation::new(partition, Looks::Everywhere);
+        let limits = Limits { max_rounds: Some(rounds(job.options)) };
+        Phases::default().run(job, &mut program, Pacing::default(), limits)?;
+        let again = program.labels();
+        let wrong = labels.iter().zip(&again).filter(|(found, again)| found != again).count();
+        let wrong = job.substrate.net().all_reduce(wrong as u64, |a, b| a + b)?;
+        Ok((wrong > 0).then(|| format!("{wrong} vertices get another label in these rounds")))
+    }
+
+    fn reference(&self, graph: &Graph, options: &Options) -> Result<Vec<Column>> {
+        let mut neighbours: Vec<Vec<u32>> = vec![Vec::new(); graph.num_vertices()];
+        with_csr!(&graph.adjacency, csr => {
+            for source in csr.vertices() {
+                for &LocalId(target) in csr.targets(source) {
+                    neighbours[source.index()].push(target);
+                    neighbours[target as usize].push(source.0);
+                }
+            }
+        });
+        let mut labels: Vec<u32> = (0..graph.num_vertices() as u32).collect();
+        for _ in 0..rounds(options) {
+            let choose = |(vertex, neighbours): (usize, &Vec<u32>)| {
+                let mut counts: HashMap<u32, u64> = HashMap::new();
+                for &neighbour in neighbours {
+                    *counts.entry(labels[neighbour as usize]).or_default() += 1;
+                }
+                let best = counts
+                    .into_iter()
+                    .max_by_key(|&(label, count)| (count, std::cmp::Reverse(label)));
+                best.map_or(labels[vertex], |(label, _)| label)
+            };
+            labels = neighbours.iter().enumerate().map(choose).collect();
+        }
+        Ok(vec![Column { name: "label", values: Values::Vertices(labels) }])
+    }
+}

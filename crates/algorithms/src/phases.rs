@@ -1,0 +1,57 @@
+//! Algorithms of several runs, one after the other: one report, and rounds that are counted
+//! through.
+
+use std::time::Duration;
+
+use parton_engine::{Engine, Limits, Pacing, RunReport, Tally, Watch, run};
+use parton_sync::Volume;
+
+use crate::algorithm::Job;
+use crate::error::Result;
+
+/// The runs so far.
+#[derive(Default)]
+pub(crate) struct Phases {
+    report: Option<RunReport>,
+}
+
+impl Phases {
+    /// Runs an engine after all that ran before. Every host must call this.
+    pub(crate) fn run(
+        &mut self,
+        job: &mut Job<'_, '_>,
+        engine: &mut dyn Engine,
+        pacing: Pacing,
+        limits: Limits,
+    ) -> Result<()> {
+        let before = self.report.as_ref().map_or(0, |report| report.rounds.len() as u64);
+        let watch = &mut Onward { watch: job.watch, before };
+        let next = run(engine, job.substrate, pacing, limits, watch)?;
+        match &mut self.report {
+            Some(report) => report.append(next),
+            None => self.report = Some(next),
+        }
+        Ok(())
+    }
+
+    /// All runs as one.
+    pub(crate) fn report(self) -> RunReport {
+        self.report.unwrap_or_default()
+    }
+}
+
+/// Counts the rounds of one run after those before it.
+struct Onward<'w> {
+    watch: &'w mut dyn Watch,
+    before: u64,
+}
+
+impl Watch for Onward<'_> {
+    fn round(&mut self, round: u64, total: &Tally, sent: &[Volume]) {
+        self.watch.round(self.before + round, total, sent);
+    }
+
+    fn worked(&mut self, time: Duration, edges: u64) -> Duration {
+        self.watch.worked(time, edges)
+    }
+}

@@ -1,0 +1,401 @@
+//! Strongly connected components: which vertices are on a cycle together.
+//!
+//! Two vertices are in one component if a path leads from each to the other; every vertex is
+//! labelled with the least vertex of its component.
+//!
+//! What no cycle can hold is peeled off first ([`trim`]), again and again as components go. The vertex
+//! with most edges is most likely in the largest component: that is what one search from it finds
+//! forth and another back. The rest is found many components at a time: the least label that reaches
+//! a vertex is its colour, and whoever reaches back to the vertex that a colour comes from, through
+//! vertices of its colour, is in one component with it. Labels are shuffled ids, so that a chain of
+//! components is cut somewhere in the middle, and about `log` of their number turns are enough; each
+//! takes time that follows the edges that are left.
+
+mod order;
+mod spread;
+mod trim;
+
+use std::collections::HashMap;
+use std::time::Instant;
+
+use parton_engine::engines::Kind;
+use parton_engine::{Edges, Limits, Pacing, Relaxation};
+use parton_graph::{GlobalId, Graph, LocalId, with_csr};
+use parton_partition::{End, Partition};
+use parton_sync::reduction::{Latest, Min};
+use parton_sync::{CpuField, Delivery, Substrate};
+use rayon::prelude::*;
+
+use crate::algorithm::{Algorithm, Job};
+use crate::answer::{Answer, Column, Fact, Values};
+use crate::components::sizes;
+use crate::error::{Error, Result};
+use crate::options::Options;
+use crate::phases::Phases;
+use order::Order;
+use spread::{NOWHERE, Spread};
+use trim::Remaining;
+
+/// Strongly connected components.
+pub struct StronglyConnected;
+
+/// No component yet.
+const NONE: u32 = u32::MAX;
+
+/// Levels from a pivot, along edges or against them.
+struct Reach {
+    pivot: GlobalId,
+    edges: Edges,
+}
+
+impl Relaxation for Reach {
+    type Label = u32;
+    type Reduction = Min<u32>;
+    type Weight = ();
+
+    fn start(&self, vertex: GlobalId) -> Option<u32> {
+        (vertex == self.pivot).then_some(0)
+    }
+
+    #[inline]
+    fn relax(&self, level: u32, (): ()) -> u32 {
+        level + 1
+    }
+
+    fn edges(&self) -> Edges {
+        self.edges
+    }
+
+    fn first_wins(&self) -> bool {
+        true
+    }
+}
+
+/// The components that were found so far, on one host.
+struct Finding<'a> {
+    partition: &'a Partition,
+    remaining: Remaining<'a>,
+    phases: Phases,
+    /// Of masters.
+    components: Vec<u32>,
+    /// Members of components whose least vertex is not known yet, with their colours.
+    coloured: Vec<(u32, LocalId)>,
+}
+
+impl<'a> Finding<'a> {
+    fn new(substrate: &mut Substrate<'a>) -> Result<Self> {
+        let partition = substrate.partition();
+        Ok(Finding {
+            partition,
+            remaining: Remaining::new(substrate)?,
+            phases: Phases::default(),
+            components: vec![NONE; partition.num_masters()],
+            coloured: Vec::new(),
+        })
+    }
+
+    fn masters(&self) -> impl ParallelIterator<Item = LocalId> + use<> {
+        (0..self.components.len() as u32).into_par_iter().map(LocalId)
+    }
+
+    /// Peels off what no cycle can hold any more. Every host must call this.
+    fn trim(&mut self, job: &mut Job<'_, 'a>) -> Result<()> {
+        let pacing = job.options.pacing;
+        self.phases.run(job, &mut self.remaining, pacing, Limits::default())?;
+        for master in self.remaining.take_trimmed() {
+            self.components[master.index()] = self.partition.global(master).0 as u32;
+        }
+        Ok(())
+    }
+
+    /// Finds the component of the vertex with most edges left, if any. Every host must call this.
+    fn find_largest(&mut self, job: &mut Job<'_, 'a>, kind: Kind) -> Result<()> {
+        let promise = |master: LocalId| {
+            let (into, out) = self.remaining.edges_left(master);
+            // Complemented ids, so that the greatest pair has the lowest id.
+            [into.saturating_mul(out), !self.partition.global(master).0]
+        };
+        let left = self.masters().filter(|&master| !self.remaining.is_gone(master));
+        let mine = left.map(promise).max().unwrap_or([0, 0]);
+        let best = job.substrate.net().all_reduce(mine, std::cmp::max)?;
+        if best == [0, 0] {
+            return Ok(());
+        }
+        let mut reached = Vec::new();
+        for edges in [Edges::Out, Edges::In] {
+            let program = Reach { pivot: GlobalId(!best[1]), edges };
+            let mut engine = kind.relaxation(&program, self.partition);
+            let pacing = job.options.pacing;
+            self.phases.run(job, &mut *engine, pacing, Limits::default())?;
+            let labels = (0..self.components.len() as u32).map(|m| engine.label(LocalId(m)));
+            match edges {
+                Edges::Out => reached = labels.map(|label| label != NONE).collect(),
+                _ => reached.iter_mut().zip(labels).for_each(|(r, label)| *r &= label != NONE),
+            }
+        }
+        let members: Vec<LocalId> =
+            self.masters().filter(|master| reached[master.index()]).collect();
+        let least = members.iter().map(|&member| self.partition.global(member).0).min();
+        let least = job.substrate.net().all_reduce(least.unwrap_or(u64::MAX), u64::min)? as u32;
+        for member in members {
+            self.components[member.index()] = least;
+            self.remaining.remove(member);
+        }
+        Ok(self.remaining.recount(job.substrate)?)
+    }
+
+    /// Finds components of what is left, many at a time; whether anything was left. Every host must
+    /// call this.
+    fn find_by_colour(&mut self, job: &mut Job<'_, 'a>) -> Result<bool> {
+        let left: Vec<LocalId> =
+            self.masters().filter(|&master| !self.remaining.is_gone(master)).collect();
+        if job.substrate.net().all_reduce(left.len() as u64, |a, b| a + b)? == 0 {
+            return Ok(false);
+        }
+        let (partition, pacing) = (self.partition, job.options.pacing);
+        let region = |proxy: u32| if self.remaining.is_gone(LocalId(proxy)) { NOWHERE } else { 0 };
+        let proxies = partition.num_proxies();
+        let regions: Vec<u32> = (0..proxies as u32).into_par_iter().map(region).collect();
+        let own = |proxy| shuffled(partition.global(proxy).0 as u32);
+        let mut forth = Spread::new(partition, Edges::Out, &regions, |proxy| Some(own(proxy)));
+        self.phases.run(job, &mut forth, pacing, Limits::default())?;
+        let of_left = left.iter().map(|&master| (master, forth.label(master).unwrap_or(NOWHERE)));
+        let colours = everywhere(job.substrate, of_left)?;
+        let root = |proxy: LocalId| {
+            let colour = colours[proxy.index()];
+            (colour == own(proxy)).then_some(colour)
+        };
+        let mut back = Spread::new(partition, Edges::In, &colours, root);
+        self.phases.run(job, &mut back, pacing, Limits::default())?;
+        for master in left {
+            if let Some(colour) = back.label(master) {
+                self.coloured.push((colour, master));
+                self.remaining.remove(master);
+            }
+        }
+        self.remaining.recount(job.substrate)?;
+        Ok(true)
+    }
+
+    /// Labels what was found by colour. Every host must call this.
+    fn label_coloured(&mut self, job: &mut Job<'_, 'a>) -> Result<()> {
+        let net = job.substrate.net();
+        let hosts = net.num_hosts();
+        self.coloured.sort_unstable();
+        let mut batches: Vec<Vec<u8>> = vec![Vec::new(); hosts];
+        for class in self.coloured.chunk_by(|a, b| a.0 == b.0) {
+            let least = class.iter().map(|&(_, member)| self.partition.global(member).0).min();
+            let pair = [class[0].0, least.unwrap_or_default() as u32];
+            batches[pair[0] as usize % hosts].extend_from_slice(bytemuck::bytes_of(&pair));
+        }
+        // Asked and answered in the same order.
+        let asked: Vec<Vec<[u32; 2]>> =
+            net.all_to_all(batches)?.iter().map(|b| bytemuck::pod_collect_to_vec(b)).collect();
+        let mut least: HashMap<u32, u32> = HashMap::new();
+        for &[colour, vertex] in asked.iter().flatten() {
+            let known = least.entry(colour).or_insert(vertex);
+            *known = vertex.min(*known);
+        }
+        let answer = |pairs: &Vec<[u32; 2]>| {
+            let answers: Vec<u32> = pairs.iter().map(|[colour, _]| least[colour]).collect();
+            bytemuck::cast_slice(&answers).to_vec()
+        };
+        let answers = net.all_to_all(asked.iter().map(answer).collect())?;
+        let mut answers: Vec<_> = answers
+            .iter()
+            .map(|bytes| bytemuck::pod_collect_to_vec::<u8, u32>(bytes).into_iter())
+            .collect();
+        for class in self.coloured.chunk_by(|a, b| a.0 == b.0) {
+            let least = answers[class[0].0 as usize % hosts].next();
+            let least =
+                least.unwrap_or_else(|| unreachable!("an answer for every class asked for"));
+            for (_, member) in class {
+                self.components[member.index()] = least;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A number for every id, no two the same and none [`NOWHERE`], in no order that ids could have.
+fn shuffled(id: u32) -> u32 {
+    let shuffle = |mut bits: u32| {
+        bits = (bits ^ bits >> 16).wrapping_mul(0x7feb_352d);
+        bits = (bits ^ bits >> 15).wrapping_mul(0x846c_a68b);
+        bits ^ bits >> 16
+    };
+    // No vertex has the greatest id, so its number is free.
+    match shuffle(id) {
+        NOWHERE => shuffle(u32::MAX),
+        number => number,
+    }
+}
+
+/// Values of some masters at all proxies; [`NOWHERE`] for others. Every host must call this.
+fn everywhere(
+    substrate: &mut Substrate<'_>,
+    masters: impl Iterator<Item = (LocalId, u32)>,
+) -> Result<Vec<u32>> {
+    let proxies = substrate.partition().num_proxies();
+    let mut field = CpuField::<Latest<u32>>::new(proxies, Delivery::Label, |_| NOWHERE);
+    for (master, value) in masters {
+        field.put(master, value);
+        field.update(master);
+    }
+    substrate.broadcast(&mut field, End::Either)?;
+    Ok((0..proxies as u32).into_par_iter().map(|proxy| field.get(LocalId(proxy))).collect())
+}
+
+impl Algorithm for StronglyConnected {
+    fn name(&self) -> &'static str {
+        "strongly-connected"
+    }
+
+    fn about(&self) -> &'static str {
+        "strongly connected components: the least vertex on a cycle with this one"
+    }
+
+    fn options(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    fn needs_rounds(&self, _: &Options) -> Option<&'static str> {
+        None
+    }
+
+    fn accepts(&self, options: &Options) -> Result<()> {
+        match options.max_rounds {
+            None => Ok(()),
+            Some(_) => Err(Error::Request(
+                "--max-rounds: strongly-connected has no components before its last round".into(),
+            )),
+        }
+    }
+
+    fn run(&self, job: &mut Job<'_, '_>) -> Result<Answer> {
+        self.accepts(job.options)?;
+        let (engine, why) = job.engine(self, Kind::Frontier, || {
+            let degree = job.average_degree();
+            format!("searches from the vertex with most edges, average degree {degree:.1}")
+        })?;
+        let began = Instant::now();
+        let mut finding = Finding::new(job.substrate)?;
+        let setup_seconds = began.elapsed().as_secs_f64();
+        finding.trim(job)?;
+        finding.find_largest(job, engine)?;
+        loop {
+            finding.trim(job)?;
+            if !finding.find_by_colour(job)? {
+                break;
+            }
+        }
+        finding.label_coloured(job)?;
+        let Finding { components, phases, .. } = finding;
+        let sizes = sizes(job, &components)?;
+        Ok(Answer {
+            columns: vec![Column { name: "component", values: Values::Vertices(components) }],
+            result: vec![
+                ("count", Fact::Integer(sizes.count)),
+                ("largest", Fact::Integer(sizes.largest)),
+            ],
+            engine,
+            why,
+            setup_seconds,
+            report: phases.report(),
+            notes: Vec::new(),
+        })
+    }
+
+    /// Components are right if the vertex they are called after is their least, reaches all others
+    /// inside the component and is reached by them, and if no cycle leads through several.
+    fn check(&self, job: &mut Job<'_, '_>, answer: &Answer) -> Result<Option<String>> {
+        let Values::Vertices(components) = &answer.columns[0].values else {
+            unreachable!("components are named by vertices")
+        };
+        let partition = job.substrate.partition();
+        let masters = || (0..components.len() as u32).map(LocalId);
+        let named = components.iter().copied();
+        let labels = everywhere(job.substrate, masters().zip(named))?;
+        let label = |proxy: LocalId| labels[proxy.index()];
+        let is_first = |proxy| u64::from(label(proxy)) == partition.global(proxy).0;
+        let greater =
+            masters().filter(|&m| u64::from(label(m)) > partition.global(m).0).count() as u64;
+        let mut unreached = [0; 2];
+        for (edges, unreached) in [Edges::Out, Edges::In].into_iter().zip(&mut unreached) {
+            let start = |proxy| is_first(proxy).then(|| label(proxy));
+            let mut spread = Spread::new(partition, edges, &labels, start);
+            Phases::default().run(job, &mut spread, Pacing::default(), Limits::default())?;
+            *unreached = masters().filter(|&m| spread.label(m).is_none()).count() as u64;
+        }
+        let mut order = Order::new(job.substrate, &labels)?;
+        Phases::default().run(job, &mut order, Pacing::default(), Limits::default())?;
+        let mine = [greater, unreached[0], unreached[1], order.left()];
+        let add = |a: [u64; 4], b: [u64; 4]| std::array::from_fn(|i| a[i] + b[i]);
+        let all = job.substrate.net().all_reduce(mine, add)?;
+        let complaints = [
+            "vertices are less than the one their component is called after",
+            "vertices cannot be reached from the one their component is called after",
+            "vertices cannot reach the one their component is called after",
+            "components are on cycles with others, or after such",
+        ];
+        let found = all.iter().zip(complaints).find(|(count, _)| **count > 0);
+        Ok(found.map(|(count, complaint)| format!("{count} {complaint}")))
+    }
+
+    fn reference(&self, graph: &Graph, _: &Options) -> Result<Vec<Column>> {
+        let vertices = graph.num_vertices();
+        let mut back: Vec<Vec<usize>> = vec![Vec::new(); vertices];
+        let mut components = vec![NONE; vertices];
+        with_csr!(&graph.adjacency, csr => {
+            // Vertices in the order in which searches along edges leave them...
+            let (mut left, mut seen) = (Vec::new(), vec![false; vertices]);
+            for source in csr.vertices() {
+                csr.targets(source).iter().for_each(|t| back[t.index()].push(source.index()));
+                let mut path = Vec::new();
+                if !std::mem::replace(&mut seen[source.index()], true) {
+                    path.push((source, 0));
+                }
+                while let Some((vertex, next)) = path.last_mut() {
+                    match csr.targets(*vertex).get(*next) {
+                        Some(&target) => {
+                            *next += 1;
+                            if !std::mem::replace(&mut seen[target.index()], true) {
+                                path.push((target, 0));
+                            }
+                        }
+                        None => left.extend(path.pop().map(|(vertex, _)| vertex)),
+                    }
+                }
+            }
+            // ... last first: what one reaches against edges and nobody did before is a component.
+            for start in left.into_iter().rev().map(LocalId::index) {
+                let (mut members, mut next) = (Vec::new(), vec![start]);
+                while let Some(vertex) = next.pop() {
+                    if components[vertex] == NONE {
+                        components[vertex] = start as u32;
+                        members.push(vertex);
+                        next.extend(&back[vertex]);
+                    }
+                }
+                let least = members.iter().copied().min();
+                if let Some(least) = least {
+                    members.iter().for_each(|&member| components[member] = least as u32);
+                }
+            }
+        });
+        Ok(vec![Column { name: "component", values: Values::Vertices(components) }])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shuffled_ids_are_distinct() {
+        let mut all: Vec<u32> =
+            (0..100_000).chain(u32::MAX - 1000..u32::MAX).map(shuffled).collect();
+        all.sort_unstable();
+        assert!(all.is_sorted_by(|a, b| a < b) && all.last() < Some(&NOWHERE));
+    }
+}

@@ -1,0 +1,236 @@
+//! Peeling off what is no cycle's: a vertex that no edge enters, or none leaves, is a component of
+//! its own, and once it is gone others may be.
+//!
+//! Every master knows how many in- and out-edges it has left, self-loops aside. Whoever goes takes
+//! one off at the other end of each of its edges. Inside a host this goes on until nothing changes,
+//! as far as masters are concerned that no other host has a proxy of.
+
+use parton_engine::edges::{EdgeView, Rows};
+use parton_engine::{Engine, Tally};
+use parton_graph::bits::BitSet;
+use parton_graph::{LocalId, VertexSet};
+use parton_net::HostId;
+use parton_partition::End;
+use parton_sync::reduction::{Max, Sum};
+use parton_sync::{CpuField, Delivery, Field, Result, Substrate};
+use rayon::prelude::*;
+
+/// Below so many edges threads cost more than they bring.
+const FEW_EDGES: u64 = 1 << 11;
+/// Vertices that a thread takes at a time.
+const PIECE: usize = 1 << 8;
+
+/// An in-edge, in a number that counts in- and out-edges.
+const IN_EDGE: u64 = 1;
+/// An out-edge.
+const OUT_EDGE: u64 = 1 << 32;
+
+/// Which vertices are left, and how many edges among them.
+pub(super) struct Remaining<'a> {
+    out_edges: EdgeView<'a, ()>,
+    in_edges: EdgeView<'a, ()>,
+    /// Of masters: edges left.
+    left: Vec<u64>,
+    /// Edges that proxies have lost.
+    lost: CpuField<Sum<u64>>,
+    /// 1 for a vertex that is gone.
+    gone: CpuField<Max<u32>>,
+    /// Masters that other hosts have proxies of.
+    shared: BitSet,
+    /// Who has gone and did not yet take its edges away.
+    frontier: Vec<LocalId>,
+    /// Masters that went by themselves.
+    trimmed: VertexSet,
+}
+
+impl<'a> Remaining<'a> {
+    /// All vertices. Every host must call this.
+    pub(super) fn new(substrate: &mut Substrate<'a>) -> Result<Self> {
+        let partition = substrate.partition();
+        let proxies = partition.num_proxies();
+        let out_edges = EdgeView::new(partition.out_edges());
+        let in_edges = EdgeView::new(partition.in_edges());
+        let mut shared = BitSet::new(partition.num_masters());
+        for peer in HostId::all(partition.num_hosts()) {
+            let masters = partition.routes(peer).masters(End::Either);
+            masters.iter().for_each(|master| _ = shared.insert(master.index()));
+        }
+        let mut remaining = Remaining {
+            out_edges,
+            in_edges,
+            left: vec![0; partition.num_masters()],
+            lost: CpuField::accumulator(proxies),
+            gone: CpuField::new(proxies, Delivery::Label, |_| 0),
+            shared,
+            frontier: Vec::new(),
+            trimmed: VertexSet::new(proxies),
+        };
+        let counts_loops = !partition.is_simple();
+        remaining.count(substrate, |rows, proxy| {
+            let targets = if counts_loops { rows.targets(proxy) } else { &[] };
+            let loops = targets.iter().filter(|&&target| target == proxy).count() as u64;
+            rows.degree(proxy) - loops
+        })?;
+        remaining.trim_all();
+        Ok(remaining)
+    }
+
+    /// Counts the edges that those who are left have among themselves: much less work than to take
+    /// away those of all others, if these were many. Every host must call this.
+    pub(super) fn recount(&mut self, substrate: &mut Substrate<'a>) -> Result<()> {
+        substrate.broadcast(&mut self.gone, End::Either)?;
+        self.gone.drain_active();
+        let gone = std::mem::replace(&mut self.gone, CpuField::new(0, Delivery::Label, |_| 0));
+        let cells = gone.cells();
+        let counted = self.count(substrate, |rows, proxy| {
+            if cells.get(proxy) == 1 {
+                return 0;
+            }
+            let stays = |&&end: &&LocalId| end != proxy && cells.get(end) == 0;
+            rows.targets(proxy).iter().filter(stays).count() as u64
+        });
+        self.gone = gone;
+        counted?;
+        self.trim_all();
+        Ok(())
+    }
+
+    /// Finds how many edges masters have left, of which `count` says how many a proxy has here.
+    fn count(
+        &mut self,
+        substrate: &mut Substrate<'a>,
+        count: impl Fn(Rows<'_, ()>, LocalId) -> u64 + Sync,
+    ) -> Result<()> {
+        let (out, into, lost) = (self.out_edges.rows(), self.in_edges.rows(), &self.lost);
+        let proxies = (0..lost.num_proxies() as u32).into_par_iter().with_min_len(PIECE);
+        proxies.map(LocalId).for_each(|proxy| {
+            let mine = count(into, proxy) * IN_EDGE + count(out, proxy) * OUT_EDGE;
+            if mine > 0 {
+                lost.put(proxy, mine);
+                lost.updated().insert(proxy);
+            }
+        });
+        substrate.reduce(&mut self.lost, End::Either)?;
+        let lost = self.lost.cells();
+        self.left.par_iter_mut().enumerate().for_each(|(master, left)| {
+            let master = LocalId(master as u32);
+            *left = lost.get(master);
+            lost.put(master, 0);
+        });
+        self.lost.updated().remove_range(0..self.left.len() as u32);
+        Ok(())
+    }
+
+    /// Lets all masters go that can.
+    fn trim_all(&self) {
+        let masters = (0..self.left.len() as u32).into_par_iter().with_min_len(PIECE);
+        masters.for_each(|master| self.try_trim(LocalId(master)));
+    }
+
+    /// Whether a vertex is gone, as this host knows.
+    pub(super) fn is_gone(&self, proxy: LocalId) -> bool {
+        self.gone.get(proxy) == 1
+    }
+
+    /// Edges that a master has left: in, out.
+    pub(super) fn edges_left(&self, master: LocalId) -> (u64, u64) {
+        let left = self.left[master.index()];
+        (left % OUT_EDGE, left / OUT_EDGE)
+    }
+
+    /// Takes a master out that belongs to a component that was found; then a [`recount`] is due.
+    ///
+    /// [`recount`]: Remaining::recount
+    pub(super) fn remove(&self, master: LocalId) {
+        if self.gone.fold(master, 1) {
+            self.gone.touch(master);
+        }
+    }
+
+    /// Takes those that went by themselves since this was last asked.
+    pub(super) fn take_trimmed(&mut self) -> Vec<LocalId> {
+        self.trimmed.drain()
+    }
+
+    /// Lets a master go that edges do not both enter and leave.
+    fn try_trim(&self, master: LocalId) {
+        let (into, out) = self.edges_left(master);
+        if (into == 0 || out == 0) && self.gone.fold(master, 1) {
+            self.gone.touch(master);
+            self.trimmed.insert(master);
+        }
+    }
+
+    /// Takes the edges of those who have gone away from the other ends; how many there were.
+    fn take_edges(&self) -> u64 {
+        let (out, into) = (self.out_edges.rows(), self.in_edges.rows());
+        let degree = |&vertex: &LocalId| out.degree(vertex) + into.degree(vertex);
+        let edges: u64 = self.frontier.iter().map(degree).sum();
+        let lose = |end: LocalId, edge: u64| {
+            if self.gone.get(end) == 0 {
+                self.lost.fold(end, edge);
+                self.lost.updated().insert(end);
+            }
+        };
+        let leave = |&vertex: &LocalId| {
+            out.targets(vertex).iter().for_each(|&target| lose(target, IN_EDGE));
+            into.targets(vertex).iter().for_each(|&source| lose(source, OUT_EDGE));
+        };
+        match edges < FEW_EDGES {
+            true => self.frontier.iter().for_each(leave),
+            false => self.frontier.par_iter().with_max_len(PIECE).for_each(leave),
+        }
+        edges
+    }
+
+    /// Lets masters take in what they have lost; with `alone` only those that nobody else knows of.
+    fn settle(&mut self, alone: bool) {
+        let masters = 0..self.left.len() as u32;
+        let mut losing: Vec<LocalId> = self.lost.updated().iter_range(masters).collect();
+        if alone {
+            losing.retain(|master| !self.shared.contains(master.index()));
+        }
+        for &master in &losing {
+            self.left[master.index()] -= self.lost.get(master);
+            self.lost.put(master, 0);
+            self.lost.updated().remove_range(master.0..master.0 + 1);
+            self.try_trim(master);
+        }
+    }
+}
+
+impl Engine for Remaining<'_> {
+    fn compute(&mut self) -> u64 {
+        let mut edges = 0;
+        while !self.frontier.is_empty() {
+            edges += self.take_edges();
+            self.settle(true);
+            self.frontier = self.gone.drain_active();
+        }
+        edges
+    }
+
+    fn accumulators(&mut self) -> (&mut dyn Field, End) {
+        (&mut self.lost, End::Either)
+    }
+
+    fn apply(&mut self) -> Tally {
+        self.settle(false);
+        let masters = 0..self.left.len() as u32;
+        let changed = self.gone.updated().iter_range(masters).count() as u64;
+        Tally { changed, ..Tally::default() }
+    }
+
+    fn messages(&mut self) -> (&mut dyn Field, End) {
+        (&mut self.gone, End::Either)
+    }
+
+    fn is_active(&mut self) -> bool {
+        self.frontier = self.gone.drain_active();
+        !self.frontier.is_empty()
+    }
+
+    fn needs_rounds(&self) -> Option<&'static str> {
+        None
+    }
+}
