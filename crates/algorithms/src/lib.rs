@@ -8,6 +8,7 @@ pub mod bfs;
 pub mod certificate;
 pub mod components;
 pub mod error;
+pub mod matrix_completion;
 pub mod options;
 pub mod pagerank;
 mod root;
@@ -20,8 +21,13 @@ pub use error::{Error, Result};
 pub use options::{Dangling, Formulation, Options, Precision, Root};
 
 /// Every algorithm.
-pub const ALL: &[&dyn Algorithm] =
-    &[&bfs::Bfs, &sssp::Sssp, &components::Components, &pagerank::PageRank];
+pub const ALL: &[&dyn Algorithm] = &[
+    &bfs::Bfs,
+    &sssp::Sssp,
+    &components::Components,
+    &pagerank::PageRank,
+    &matrix_completion::MatrixCompletion,
+];
 
 /// The algorithm of that name.
 pub fn by_name(name: &str) -> Result<&'static dyn Algorithm> {

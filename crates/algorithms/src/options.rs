@@ -1,7 +1,10 @@
 //! What a user can ask of an algorithm.
 
+use std::sync::Arc;
+
 use parton_engine::Pacing;
 use parton_engine::engines::Kind;
+use parton_graph::Graph;
 
 /// Everything a user can ask. Each algorithm says which of it concerns it
 /// ([`Algorithm::options`](crate::Algorithm::options)).
@@ -29,6 +32,16 @@ pub struct Options {
     pub precision: Precision,
     /// Distances that differ by less may be worked on at the same time; `None`: as suits the graph.
     pub delta: Option<f64>,
+    /// Factors of every vertex.
+    pub width: usize,
+    /// How far factors go at a time.
+    pub learning_rate: f64,
+    /// What large factors cost.
+    pub regularization: f64,
+    /// What is random follows from it.
+    pub seed: u64,
+    /// Ratings that are kept from learning, and predicted in the end. Every host has them all.
+    pub test: Option<Arc<Graph>>,
 }
 
 /// How exactly what passes along edges is kept.
@@ -83,6 +96,11 @@ impl Default for Options {
             formulation: None,
             precision: Precision::Auto,
             delta: None,
+            width: 20,
+            learning_rate: 0.01,
+            regularization: 0.1,
+            seed: 1,
+            test: None,
         }
     }
 }

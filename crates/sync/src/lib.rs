@@ -5,9 +5,10 @@
 //! masters to their mirrors ([`Substrate::broadcast`]). Each message takes the smallest of several
 //! [encodings](encode). Any shared-memory code that can say which of its values it wrote and at
 //! which end of its edges can run on many hosts this way; [`CpuField`] is the field for arrays in
-//! memory. Hosts wait for each other in every exchange, or, in an [epoch] of their own pace, never;
-//! [`termination`] tells when all are done. Reading order: [`reduction`], [`value`], [`field`],
-//! [`cpu_field`], [`encode`], [`substrate`], [`epoch`], [`governor`], [`termination`], [`volume`].
+//! memory, [`VectorField`] the one for vectors. Hosts wait for each other in every exchange, or, in
+//! an [epoch] of their own pace, never; [`termination`] tells when all are done. Reading order:
+//! [`reduction`], [`value`], [`field`], [`cpu_field`], [`vector_field`], [`encode`], [`substrate`],
+//! [`epoch`], [`governor`], [`termination`], [`volume`].
 
 pub mod cpu_field;
 pub mod encode;
@@ -19,6 +20,7 @@ pub mod reduction;
 pub mod substrate;
 pub mod termination;
 pub mod value;
+pub mod vector_field;
 pub mod volume;
 
 pub use cpu_field::CpuField;
@@ -31,4 +33,5 @@ pub use reduction::Reduction;
 pub use substrate::{Optimize, Substrate};
 pub use termination::{Detector, Tally, Termination, Vote};
 pub use value::Value;
+pub use vector_field::VectorField;
 pub use volume::Volume;
