@@ -7,6 +7,7 @@ use parton_sync::Substrate;
 
 use crate::answer::{Answer, Column};
 use crate::error::{Error, Result};
+use crate::needs::Needs;
 use crate::options::Options;
 
 /// A named program with an oracle.
@@ -23,6 +24,11 @@ pub trait Algorithm: Sync {
     /// The engines that can run it.
     fn engines(&self) -> &'static [Kind] {
         &[Kind::Push, Kind::Frontier, Kind::Pull]
+    }
+
+    /// What graph it is defined on, with these options.
+    fn needs(&self, _: &Options) -> Needs {
+        Needs::default()
     }
 
     /// Why hosts have to wait for each other in every round, with these options; `None` if they
@@ -69,7 +75,8 @@ impl Job<'_, '_> {
         Limits { max_rounds: self.options.max_rounds }
     }
 
-    /// The engine the user asked for, or the one that suits, and why.
+    /// The engine the user asked for, or the one that suits, and why; if the graph is one that the
+    /// algorithm is defined on.
     pub(crate) fn engine(
         &self,
         algorithm: &dyn Algorithm,
@@ -77,6 +84,7 @@ impl Job<'_, '_> {
         why: impl FnOnce() -> String,
     ) -> Result<(Kind, String)> {
         check_engine(algorithm, self.options)?;
+        algorithm.needs(self.options).check(algorithm.name(), self.substrate.partition())?;
         match self.options.engine {
             Some(asked) => Ok((asked, "as asked".into())),
             None => Ok((suits, why())),

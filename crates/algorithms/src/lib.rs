@@ -9,6 +9,7 @@ pub mod certificate;
 pub mod components;
 pub mod error;
 pub mod matrix_completion;
+pub mod needs;
 pub mod options;
 pub mod pagerank;
 mod root;
@@ -18,6 +19,7 @@ mod traversal;
 pub use algorithm::{Algorithm, Job, check_request};
 pub use answer::{Answer, Column, Fact, Id, Values};
 pub use error::{Error, Result};
+pub use needs::{EdgeNeed, Needs, WeightNeed};
 pub use options::{Dangling, Formulation, Options, Precision, Root};
 
 /// Every algorithm.

@@ -19,6 +19,7 @@ use parton_sync::Substrate;
 use crate::algorithm::{Algorithm, Job};
 use crate::answer::{Answer, Column, Fact, Id, Values};
 use crate::error::{Error, Result};
+use crate::needs::{EdgeNeed, Needs, WeightNeed};
 use crate::options::Options;
 use errors::{Errors, Factors};
 use model::{Model, Start};
@@ -48,6 +49,10 @@ impl Algorithm for MatrixCompletion {
 
     fn engines(&self) -> &'static [Kind] {
         &[Kind::Blocks]
+    }
+
+    fn needs(&self, _: &Options) -> Needs {
+        Needs { edges: EdgeNeed::Bipartite, weights: WeightNeed::Needed, ..Needs::default() }
     }
 
     fn needs_rounds(&self, _: &Options) -> Option<&'static str> {
@@ -270,13 +275,6 @@ fn original(substrate: &mut Substrate<'_>, vertex: u32) -> Result<Id> {
 /// The mean of all ratings, which must be numbers. Every host must call this.
 fn mean_rating(substrate: &mut Substrate<'_>) -> Result<f64> {
     let partition = substrate.partition();
-    if partition.out_edges().weight_kind() == WeightKind::None {
-        return Err(Error::Data(
-            "the edges have no weights, and ratings are what there is to learn from: give their \
-             column (--columns) or weights (--weights)"
-                .into(),
-        ));
-    }
     let (sum, bad) = sum_of_weights(partition.out_edges());
     let bad = substrate.net().all_reduce(bad, |a, b| a + b)?;
     if bad > 0 {

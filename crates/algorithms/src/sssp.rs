@@ -19,6 +19,7 @@ use crate::algorithm::{Algorithm, Job};
 use crate::answer::{Answer, Column, Values};
 use crate::certificate;
 use crate::error::{Error, Result};
+use crate::needs::{Needs, WeightNeed};
 use crate::options::Options;
 use crate::root;
 use crate::traversal;
@@ -297,6 +298,10 @@ impl Algorithm for Sssp {
                 Err(Error::Request(message))
             }
         }
+    }
+
+    fn needs(&self, _: &Options) -> Needs {
+        Needs { weights: WeightNeed::Used, ..Needs::default() }
     }
 
     fn needs_rounds(&self, _: &Options) -> Option<&'static str> {

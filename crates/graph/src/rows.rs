@@ -14,8 +14,9 @@ use crate::csr::MAX_VERTICES;
 use crate::formats::arrays::{self, Meter};
 use crate::progress::Silent;
 use crate::source::{ByteSource, Source};
+use crate::tidy::Tidy;
 use crate::weight::{Weight, WeightKind};
-use crate::{Adjacency, Csr, Direction, Error, Ids, LocalId, Result};
+use crate::{Adjacency, Csr, Direction, Error, Ids, LocalId, Result, with_csr};
 
 /// Out-edges, or in-edges, of the vertices `first, first + 1, …`.
 ///
@@ -33,6 +34,25 @@ impl Rows {
     /// The vertices whose rows these are.
     pub fn vertices(&self) -> Range<u64> {
         self.first..self.first + self.adjacency.num_vertices() as u64
+    }
+
+    /// Whether no edge is a self-loop or parallel to another, and destinations are in order.
+    pub fn are_simple(&self) -> bool {
+        let base = self.first as u32;
+        let offsets = self.adjacency.offsets();
+        let targets = self.adjacency.all_targets();
+        (0..self.adjacency.num_vertices()).into_par_iter().with_min_len(1 << 10).all(|row| {
+            let ends = &targets[offsets[row] as usize..offsets[row + 1] as usize];
+            let this = LocalId(base + row as u32);
+            ends.is_sorted_by(|a, b| a < b) && ends.binary_search(&this).is_err()
+        })
+    }
+
+    /// The rows without self-loops, of parallel edges only the one of least weight, in order.
+    pub fn simplified(self) -> Self {
+        let base = self.first as u32;
+        let adjacency = with_csr!(self.adjacency, csr => csr.tidied(Tidy::SIMPLE, base).into());
+        Rows { adjacency, ..self }
     }
 
     /// Whether a weight of a file with [signed weights](RowFile::has_signed_weights) is negative.

@@ -65,7 +65,7 @@ impl Graph {
         }
         if tidy.drop_self_loops || tidy.merge.is_some() || tidy.sort {
             let before = self.num_edges();
-            self.adjacency = with_csr!(self.adjacency, csr => csr.tidied(tidy).into());
+            self.adjacency = with_csr!(self.adjacency, csr => csr.tidied(tidy, 0).into());
             match before - self.num_edges() {
                 0 => {}
                 fewer => done.push(format!("{fewer} loops and duplicates dropped")),
@@ -83,8 +83,9 @@ impl Graph {
 type Row<W> = Vec<(LocalId, W)>;
 
 impl<W: Weight> Csr<W> {
-    /// Orders, merges and drops edges, vertex by vertex, in place.
-    fn tidied(self, tidy: Tidy) -> Self {
+    /// Orders, merges and drops edges, vertex by vertex, in place. The first row is that of vertex
+    /// `base`.
+    pub(crate) fn tidied(self, tidy: Tidy, base: u32) -> Self {
         let vertices = self.num_vertices();
         let (offsets, targets, weights) = self.into_parts();
         let (mut targets, mut weights) = (targets.into_vec(), weights.into_vec());
@@ -104,7 +105,7 @@ impl<W: Weight> Csr<W> {
         let degrees: Vec<Vec<u64>> = chunks
             .into_par_iter()
             .map(|(first, offsets, targets, weights)| {
-                tidy_chunk(tidy, first, offsets, targets, weights)
+                tidy_chunk(tidy, base + first as u32, offsets, targets, weights)
             })
             .collect();
 
@@ -133,7 +134,7 @@ impl<W: Weight> Csr<W> {
 /// Tidies the edges of the vertices from `first` on, packs them to the front; their new degrees.
 fn tidy_chunk<W: Weight>(
     tidy: Tidy,
-    first: usize,
+    first: u32,
     offsets: &[u64],
     targets: &mut [LocalId],
     weights: &mut [W],
@@ -142,7 +143,7 @@ fn tidy_chunk<W: Weight>(
     let mut end = 0;
     let base = offsets[0];
     let mut degrees = Vec::with_capacity(offsets.len() - 1);
-    for (vertex, window) in (first as u32..).map(LocalId).zip(offsets.windows(2)) {
+    for (vertex, window) in (first..).map(LocalId).zip(offsets.windows(2)) {
         let edges = (window[0] - base) as usize..(window[1] - base) as usize;
         row.clear();
         row.extend(targets[edges.clone()].iter().copied().zip(weights[edges].iter().copied()));

@@ -7,6 +7,8 @@
 //! | edges between ids: text, Parquet | a slice of the text, or some row groups | distinct ids, then each edge |
 //! | packed text | if any, whole files | each edge to any host, then as above |
 //! | a graph in memory | its rows, copied | nothing |
+//!
+//! Rows can then be made to [fit](Fit) what an algorithm is defined on, still by each host its own.
 
 use parton_graph::csr::MAX_VERTICES;
 use parton_graph::formats::{self, Format, IdFile, ReadOptions};
@@ -24,6 +26,7 @@ use crate::dictionary::{Dictionary, Originals};
 
 mod beside;
 mod edges;
+mod fit;
 mod rows;
 mod spread;
 mod traded;
@@ -34,6 +37,23 @@ pub struct Input {
     /// Original ids beside it.
     ids: Option<IdFile>,
     note: Option<String>,
+    fit: Fit,
+}
+
+/// What the graph must be like for what is to be computed: rows are changed where they are not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fit {
+    /// Every edge is there in both directions.
+    pub undirected: bool,
+    /// No edge is a self-loop, no two are parallel; the least weight is kept.
+    pub simple: bool,
+    /// Weights are kept.
+    pub weights: bool,
+}
+
+impl Fit {
+    /// Whatever there is.
+    pub const AS_IT_IS: Fit = Fit { undirected: false, simple: false, weights: true };
 }
 
 enum Content {
@@ -57,6 +77,12 @@ pub(crate) struct Share {
     pub(crate) readers: Blocks,
     /// Bytes this host held at most to get here.
     pub(crate) peak_bytes: u64,
+    /// Whether every edge is known to be there in both directions.
+    pub(crate) is_symmetric: bool,
+    /// Whether there are known to be no self-loops and no parallel edges.
+    pub(crate) is_simple: bool,
+    /// What was changed, the same on all hosts.
+    pub(crate) changes: Vec<String>,
     ids: OriginalIds,
 }
 
@@ -81,7 +107,12 @@ impl Input {
                 let count = spec.generator().num_vertices();
                 return Err(parton_graph::Error::too_many_vertices(text, count).into());
             }
-            return Ok(Input { content: Content::Generated(spec), ids: None, note: None });
+            return Ok(Input {
+                content: Content::Generated(spec),
+                ids: None,
+                note: None,
+                fit: Fit::AS_IT_IS,
+            });
         }
         Self::from_source(Source::find(text)?, None, &ReadOptions::default())
     }
@@ -111,7 +142,12 @@ impl Input {
             )),
             (false, true) => None,
         };
-        Ok(Input { content, ids, note })
+        Ok(Input { content, ids, note, fit: Fit::AS_IT_IS })
+    }
+
+    /// The input, to be made like this. No host needs more than its share for that.
+    pub fn fitted(self, fit: Fit) -> Self {
+        Input { fit, ..self }
     }
 
     /// What a user should know about how the input is read.
@@ -119,8 +155,8 @@ impl Input {
         self.note.as_deref()
     }
 
-    /// Whether every edge is known to be there in both directions.
-    pub(crate) fn is_symmetric(&self) -> bool {
+    /// Whether every edge is known to be there in both directions, before anything is changed.
+    fn is_symmetric(&self) -> bool {
         match &self.content {
             Content::Rows(file) => file.direction() == Direction::Undirected,
             Content::Generated(spec) => spec.generator().direction() == Direction::Undirected,
@@ -137,13 +173,14 @@ impl Input {
             Content::Generated(spec) => traded::generated(net, spec)?,
             Content::Edges(file) => edges::share(net, &**file)?,
         };
-        match &self.ids {
+        let share = match &self.ids {
             Some(file) => {
                 let vertices = share.readers.num_vertices();
-                Ok(share.with(beside::ids(net, file, vertices)?))
+                share.with(beside::ids(net, file, vertices)?)
             }
-            None => Ok(share),
-        }
+            None => share,
+        };
+        fit::fit(net, Share { is_symmetric: self.is_symmetric(), ..share }, self.fit)
     }
 
     /// What users call some vertices. Every host must call this.
@@ -180,7 +217,16 @@ impl Share {
     /// Rows that are called as the input says.
     fn of_rows(rows: Rows, readers: Blocks) -> Self {
         let peak_bytes = rows.adjacency.bytes();
-        Share { rows, in_rows: None, readers, peak_bytes, ids: OriginalIds::OfInput }
+        Share {
+            rows,
+            in_rows: None,
+            readers,
+            peak_bytes,
+            is_symmetric: false,
+            is_simple: false,
+            changes: Vec::new(),
+            ids: OriginalIds::OfInput,
+        }
     }
 
     fn with_in_rows(mut self, in_rows: Option<Rows>) -> Self {
@@ -201,7 +247,7 @@ impl Share {
 
 impl From<Graph> for Input {
     fn from(graph: Graph) -> Self {
-        Input { content: Content::Whole(graph), ids: None, note: None }
+        Input { content: Content::Whole(graph), ids: None, note: None, fit: Fit::AS_IT_IS }
     }
 }
 

@@ -31,7 +31,7 @@ mod trade;
 
 pub use dictionary::Originals;
 pub use error::{Error, Result};
-pub use input::Input;
+pub use input::{Fit, Input};
 pub use partition::{Order, Partition, Plan};
 pub use policy::Policy;
 pub use routes::End;

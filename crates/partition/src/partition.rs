@@ -90,6 +90,10 @@ pub struct Partition {
     pub(crate) originals: Originals,
     /// Whether every edge is known to be there in both directions.
     pub(crate) symmetric: bool,
+    /// Whether there are known to be no self-loops and no parallel edges.
+    pub(crate) simple: bool,
+    /// What was changed to fit.
+    pub(crate) changes: Vec<String>,
     pub(crate) note: Option<String>,
     /// Most bytes held at once while this was built.
     pub(crate) peak_bytes: u64,
@@ -123,7 +127,8 @@ impl Partition {
         let layout = Self::agree(net, &received, &*policy, readers, plan.order)?;
         let mine = &layout.globals[..layout.masters.all as usize];
         let originals = input.originals(net, &share, mine)?;
-        drop(share);
+        let (symmetric, simple, changes) = (share.is_symmetric, share.is_simple, share.changes);
+        drop((share.rows, share.in_rows));
         let adjacency = match weight_kind {
             parton_graph::WeightKind::None => local_edges::<()>(&received, &layout).into(),
             parton_graph::WeightKind::U32 => local_edges::<u32>(&received, &layout).into(),
@@ -135,7 +140,9 @@ impl Partition {
             num_vertices,
             num_edges,
             originals,
-            symmetric: input.is_symmetric(),
+            symmetric,
+            simple,
+            changes,
             masters: layout.masters,
             peak_bytes: 0,
             note: policy.note(),
@@ -175,7 +182,9 @@ impl Partition {
         let routes = vec![Routes::default()];
         let mut partition =
             Self::from_parts(net.host(), sizes, masters, globals, adjacency, routes, originals);
-        partition.symmetric = input.is_symmetric();
+        partition.symmetric = share.is_symmetric;
+        partition.simple = share.is_simple;
+        partition.changes = share.changes;
         partition.in_edges = share.in_rows.map_or_else(OnceLock::new, |rows| rows.adjacency.into());
         partition.peak_bytes = partition.bytes().max(share.peak_bytes);
         Ok(partition)
@@ -200,6 +209,8 @@ impl Partition {
             routes,
             originals,
             symmetric: false,
+            simple: false,
+            changes: Vec::new(),
             note: None,
             peak_bytes: 0,
             in_edges: OnceLock::new(),
@@ -294,6 +305,17 @@ impl Partition {
     /// Whether every edge is known to be there in both directions.
     pub fn is_symmetric(&self) -> bool {
         self.symmetric
+    }
+
+    /// Whether there are known to be no self-loops and no parallel edges.
+    pub fn is_simple(&self) -> bool {
+        self.simple
+    }
+
+    /// What was changed in the input to make it [fit](crate::Fit), in words. Nothing is known of
+    /// what was saved.
+    pub fn changes(&self) -> &[String] {
+        &self.changes
     }
 
     /// What a user should know about how the policy turned out.

@@ -33,6 +33,8 @@ const INTEGERS: u64 = 1;
 const NAMES: u64 = 2;
 /// Beside the kind of weights: every edge is there in both directions.
 const SYMMETRIC: u64 = 1 << 8;
+/// The same: there are no self-loops and no parallel edges.
+const SIMPLE: u64 = 1 << 9;
 /// Numbers in a host file's header, and for each peer after it.
 const HEADER_WORDS: usize = 12;
 const ROUTE_WORDS: usize = 8;
@@ -106,7 +108,9 @@ impl Partition {
             self.num_hosts() as u64,
             self.num_vertices,
             self.num_edges,
-            self.adjacency.weight_kind() as u64 | if self.symmetric { SYMMETRIC } else { 0 },
+            self.adjacency.weight_kind() as u64
+                | if self.symmetric { SYMMETRIC } else { 0 }
+                | if self.simple { SIMPLE } else { 0 },
             u64::from(both) << 32 | u64::from(read),
             u64::from(written) << 32 | u64::from(all),
             self.globals.len() as u64,
@@ -240,7 +244,8 @@ impl HostFile {
         let route_words: Vec<u32> = reader.next(hosts * ROUTE_WORDS as u64)?;
         let globals = reader.next(proxies)?;
         let symmetric = header[6] & SYMMETRIC != 0;
-        let kind = WeightKind::ALL.get((header[6] & !SYMMETRIC) as usize).copied();
+        let simple = header[6] & SIMPLE != 0;
+        let kind = WeightKind::ALL.get((header[6] & !(SYMMETRIC | SIMPLE)) as usize).copied();
         let adjacency: Adjacency = match kind {
             Some(WeightKind::None) => reader.csr::<()>(proxies, edges)?.into(),
             Some(WeightKind::U32) => reader.csr::<u32>(proxies, edges)?.into(),
@@ -275,6 +280,7 @@ impl HostFile {
         let mut part =
             Partition::from_parts(host, sizes, masters, globals, adjacency, routes, originals);
         part.symmetric = symmetric;
+        part.simple = simple;
         Ok(part)
     }
 

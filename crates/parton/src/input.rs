@@ -1,12 +1,14 @@
 //! The graph a command works on, and everything a user can say about it.
 
 use clap::{Args, ValueEnum};
+use parton::algorithms::{Algorithm, Options};
 use parton::graph::formats::{self, Column, Columns, IdKind, ReadOptions, Vertices};
 use parton::graph::generate::Spec;
 use parton::graph::reweigh::Weights;
 use parton::graph::source::Source;
 use parton::graph::tidy::{Merge, Tidy};
 use parton::graph::{Direction, Error, Graph, Result, VertexRange, WeightKind};
+use parton::partition::Fit;
 
 use crate::exit::Failure;
 use crate::team::Team;
@@ -196,6 +198,18 @@ impl Input {
 }
 
 impl Input {
+    /// Reads another file the way the graph is read.
+    pub(crate) fn load_beside(&self, file: &str, watch: &Watch) -> Result<Graph> {
+        let Reading { format, .. } = &self.reading;
+        let options =
+            self.reading.options(self.cleaning.direction(), &Weights::File, watch);
+        // The vertices of the graph are not all in there.
+        let options = ReadOptions { vertices: None, ..options };
+        let format = format.as_deref().map(formats::by_name).transpose()?;
+        let graph = formats::read(&Source::find(file)?, format, &options)?;
+        Ok(if self.cleaning.transpose { graph.transposed() } else { graph })
+    }
+
     /// Whether the graph is taken as it is found.
     pub(crate) fn is_plain(&self) -> bool {
         self.reading.is_default() && self.cleaning.is_default()
@@ -208,10 +222,21 @@ impl Input {
         self.graph == "-" || kind.is_ok_and(|kind| kind.is_fifo() || kind.is_char_device())
     }
 
-    /// The graph as hosts take it: each its own share where nothing is to be changed, else their
-    /// rows of the whole graph.
+    /// What the user asks for and an algorithm needs, if that goes together.
+    pub(crate) fn fit(&self, algorithm: &dyn Algorithm, options: &Options) -> Result<Fit, Failure> {
+        self.cleaning.fit(algorithm, options)
+    }
+
+    /// What the user asks for.
+    pub(crate) fn usual_fit(&self) -> Fit {
+        Fit { simple: self.cleaning.simple, ..Fit::AS_IT_IS }
+    }
+
+    /// The graph as hosts take it and make it fit: each its own share where nothing else is to be
+    /// changed, else their rows of the whole graph.
     pub(crate) fn open(
         &self,
+        fit: Fit,
         watch: &Watch,
         team: &Team,
     ) -> Result<parton::partition::Input, Failure> {
@@ -232,7 +257,7 @@ impl Input {
                     self.graph
                 ));
             }
-            return Ok(self.load(watch)?.into());
+            return Ok(Shared::from(self.load(watch)?).fitted(fit));
         }
         let opened = match Spec::is_spec(&self.graph) {
             true => {
@@ -248,7 +273,7 @@ impl Input {
         if let Some(note) = input.note() {
             watch.note(note);
         }
-        Ok(input)
+        Ok(input.fitted(fit))
     }
 }
 
@@ -327,6 +352,19 @@ impl Cleaning {
         } = self;
         let flags = [undirected, directed, simple, drop_self_loops, sort, transpose];
         *weights == Weights::File && merge.is_none() && flags.iter().all(|flag| !**flag)
+    }
+
+    /// What the user asks for and an algorithm needs, if that goes together.
+    pub(crate) fn fit(&self, algorithm: &dyn Algorithm, options: &Options) -> Result<Fit, Failure> {
+        let fit = algorithm.needs(options).fit();
+        if fit.undirected && self.directed {
+            return Err(Failure::usage(format!(
+                "--directed: {} is defined on undirected graphs only; without it, edges are taken \
+                 both ways",
+                algorithm.name()
+            )));
+        }
+        Ok(Fit { simple: fit.simple || self.simple, ..fit })
     }
 
     /// Where weights come from, if not from the file.

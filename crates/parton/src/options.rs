@@ -46,6 +46,26 @@ pub(crate) struct Own {
     /// Width of the buckets of distances of engine delta [default: as suits weights and degrees]
     #[arg(long, value_name = "WIDTH")]
     delta: Option<f64>,
+
+    /// Factors of every user and item [default: 20]
+    #[arg(long, value_name = "N")]
+    width: Option<usize>,
+
+    /// How far factors go at a time [default: 0.01]
+    #[arg(long, value_name = "STEP")]
+    learning_rate: Option<f64>,
+
+    /// What large factors cost [default: 0.1]
+    #[arg(long, value_name = "COST")]
+    regularization: Option<f64>,
+
+    /// What is random follows from this [default: 1]
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+
+    /// Ratings to predict in the end, in a file that is read as the graph is
+    #[arg(long, value_name = "FILE")]
+    test: Option<String>,
 }
 
 /// When hosts wait for each other.
@@ -128,7 +148,8 @@ impl Own {
     /// What was asked, by the names that users write.
     pub(crate) fn given(&self) -> Vec<(&'static str, String)> {
         let Own { root, tolerance, damping, dangling, unnormalized, .. } = self;
-        let Own { formulation, precision, delta, .. } = self;
+        let Own { formulation, precision, delta, width, learning_rate, .. } = self;
+        let Own { regularization, seed, test, .. } = self;
         let given = [
             ("root", root.clone()),
             ("tolerance", tolerance.map(|change| change.to_string())),
@@ -138,6 +159,11 @@ impl Own {
             ("formulation", formulation.map(|method| name_of(&FORMULATION, method))),
             ("precision", precision.map(|precision| name_of(&PRECISION, precision))),
             ("delta", delta.map(|width| width.to_string())),
+            ("width", width.map(|width| width.to_string())),
+            ("learning-rate", learning_rate.map(|step| step.to_string())),
+            ("regularization", regularization.map(|cost| cost.to_string())),
+            ("seed", seed.map(|seed| seed.to_string())),
+            ("test", test.clone()),
         ];
         given.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
     }
@@ -163,6 +189,12 @@ impl Own {
         )))
     }
 
+    /// The file of what is kept apart, if there is any: whoever can read files adds it to the
+    /// options.
+    pub(crate) fn test(&self) -> Option<&str> {
+        self.test.as_deref()
+    }
+
     /// Everything asked of an algorithm, if it makes sense for it.
     pub(crate) fn options(
         &self,
@@ -172,7 +204,8 @@ impl Own {
         max_rounds: Option<u64>,
     ) -> Result<Options, Failure> {
         let Own { root, tolerance, damping, dangling, unnormalized, .. } = self;
-        let Own { formulation, precision, delta, .. } = self;
+        let Own { formulation, precision, delta, width, learning_rate, .. } = self;
+        let Own { regularization, seed, .. } = self;
         let usual = Options::default();
         let options = Options {
             engine: Kind::by_name(engine),
@@ -189,6 +222,11 @@ impl Own {
             formulation: *formulation,
             precision: precision.unwrap_or(usual.precision),
             delta: *delta,
+            width: width.unwrap_or(usual.width),
+            learning_rate: learning_rate.unwrap_or(usual.learning_rate),
+            regularization: regularization.unwrap_or(usual.regularization),
+            seed: seed.unwrap_or(usual.seed),
+            test: None,
         };
         algorithms::check_request(algorithm, &options)?;
         Ok(options)

@@ -111,7 +111,7 @@ impl Partition {
             true => team.threads(threads, hosts),
             false => rayon::current_num_threads().div_ceil(hosts.max(1)),
         };
-        let input = self.input.open(watch, team);
+        let input = self.input.open(self.input.usual_fit(), watch, team);
         let input = team.together(input)?;
         let names: Vec<String> = match all {
             true => {

@@ -9,10 +9,11 @@ use std::time::Instant;
 use parton::algorithms::{Algorithm, Options};
 use parton::engine::RunReport;
 use parton::engine::engines::Kind;
+use parton::graph::Graph;
 use parton::graph::progress::Progress;
 use parton::net::Cluster;
 use parton::partition::quality::Quality;
-use parton::partition::{Input as Shared, Partition, Plan};
+use parton::partition::{Fit, Input as Shared, Partition, Plan};
 use parton::sync::Optimize;
 
 use super::results::{Key, Row};
@@ -28,6 +29,8 @@ pub(super) struct Case {
     /// As asked.
     pub(super) engine: String,
     pub(super) options: Options,
+    /// What the graph must be like.
+    pub(super) fit: Fit,
     pub(super) hosts: usize,
     pub(super) threads: usize,
 }
@@ -44,6 +47,7 @@ pub(super) struct Measure<'m> {
 
 /// A graph cut over some hosts, who are there to run on it.
 struct Stage {
+    fit: Fit,
     cluster: Cluster,
     parts: Vec<Partition>,
     quality: Quality,
@@ -68,21 +72,21 @@ impl Measure<'_> {
     /// All samples of one graph.
     pub(super) fn graph(&self, input: &Input) -> Result<Vec<Row>, Failure> {
         let start = Instant::now();
-        let shared = Shared::from(input.load(self.watch)?);
+        let graph = input.load(self.watch)?;
         let load_seconds = start.elapsed().as_secs_f64();
         let mut stages: Vec<Stage> = Vec::new();
+        let mut notes = BTreeSet::new();
         for case in self.cases {
             if !stages.iter().any(|stage| stage.fits(case)) {
-                stages.push(self.stage(&shared, case)?);
+                stages.push(self.stage(&graph, case, &mut notes)?);
             }
         }
         // The parts hold all that is needed.
-        drop(shared);
+        drop(graph);
 
         let runs = self.cases.len() * self.repetitions;
         self.watch.stage("bench", Some(runs as u64));
         let mut turns: Vec<Vec<Turn>> = self.cases.iter().map(|_| Vec::new()).collect();
-        let mut notes = BTreeSet::new();
         for repetition in 0..self.repetitions {
             for (case, turns) in self.cases.iter().zip(&mut turns) {
                 let stage = stages.iter_mut().find(|stage| stage.fits(case));
@@ -100,10 +104,16 @@ impl Measure<'_> {
         rows.collect()
     }
 
-    /// Cuts the graph for a case, and others of as many hosts.
-    fn stage(&self, shared: &Shared, case: &Case) -> Result<Stage, Failure> {
+    /// Cuts the graph for a case, and others of as many hosts on the same kind of graph.
+    fn stage(
+        &self,
+        graph: &Graph,
+        case: &Case,
+        notes: &mut BTreeSet<String>,
+    ) -> Result<Stage, Failure> {
         let policy = policy(self.policy, case.hosts);
-        let cut = Cut::Planned(shared, Plan::new(policy));
+        let shared = Shared::from(graph.clone()).fitted(case.fit);
+        let cut = Cut::Planned(&shared, Plan::new(policy));
         let mut cluster = job::cluster(case.hosts, case.threads);
         let outcome = cluster.launch(|net| -> Result<_, Failure> {
             let (part, seconds) = cut.on_host(net)?;
@@ -118,7 +128,9 @@ impl Measure<'_> {
             measured = Some(quality);
         }
         let quality = measured.ok_or_else(|| Failure::bug("a cluster without hosts"))?;
-        Ok(Stage { cluster, parts, quality, policy: policy.into(), seconds })
+        let name = case.algorithm.name();
+        notes.extend(parts.iter().flat_map(Partition::changes).map(|c| format!("{name}: {c}")));
+        Ok(Stage { fit: case.fit, cluster, parts, quality, policy: policy.into(), seconds })
     }
 
     fn row(
@@ -169,7 +181,7 @@ impl Measure<'_> {
 
 impl Stage {
     fn fits(&self, case: &Case) -> bool {
-        self.parts.len() == case.hosts
+        self.parts.len() == case.hosts && self.fit == case.fit
     }
 
     /// Runs a case once.

@@ -17,8 +17,8 @@ use parton::algorithms::{self, Algorithm};
 use parton::engine::Pacing;
 use parton::engine::engines::Kind;
 use parton::graph::save::Output;
-use parton::partition::Plan;
 use parton::partition::saved::Manifest;
+use parton::partition::{Fit, Plan};
 
 use crate::exit::Failure;
 use crate::input::{Cleaning, Input, Reading};
@@ -184,13 +184,11 @@ impl Bench {
                     }
                 }
                 let threads = job::threads_per_host(threads, hosts);
-                cases.extend(engines.into_iter().map(|(engine, options)| Case {
-                    algorithm,
-                    engine,
-                    options,
-                    hosts,
-                    threads,
-                }));
+                for (engine, options) in engines {
+                    // Weights that mean nothing to one algorithm may do so to the next.
+                    let fit = Fit { weights: true, ..self.cleaning.fit(algorithm, &options)? };
+                    cases.push(Case { algorithm, engine, options, fit, hosts, threads });
+                }
             }
         }
         match cases.is_empty() {

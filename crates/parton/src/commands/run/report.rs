@@ -48,8 +48,9 @@ pub(super) struct Seconds {
 impl Report {
     /// From what one host has done: it knows of all.
     pub(super) fn new(request: Request, host: HostRun) -> Self {
-        let HostRun { seconds, memory_peak, quality, policy_note, finished, .. } = host;
+        let HostRun { seconds, memory_peak, quality, changes, policy_note, finished, .. } = host;
         let Finished { answer, verdict, .. } = finished;
+        let changes = changes.into_iter().map(|note| format!("{}: {note}", request.algorithm));
         let policy_note = policy_note.map(|note| format!("{}: {note}", request.policy));
         Report {
             seconds,
@@ -58,7 +59,7 @@ impl Report {
             engine: answer.engine.name(),
             engine_why: answer.why,
             result: answer.result,
-            notes: policy_note.into_iter().chain(answer.notes).collect(),
+            notes: changes.chain(policy_note).chain(answer.notes).collect(),
             verdict,
             memory_peak,
             request,
@@ -217,7 +218,7 @@ fn round_as_json(number: u64, round: &RoundReport) -> Value {
     let mut bytes = bytes_as_json(sent);
     bytes["reduce"] = (sent.reduce_values + sent.reduce_metadata).into();
     bytes["broadcast"] = (sent.broadcast_values + sent.broadcast_metadata).into();
-    json!({
+    let mut report = json!({
         "round": number,
         "changed": round.changed,
         "edges": round.edges,
@@ -225,7 +226,11 @@ fn round_as_json(number: u64, round: &RoundReport) -> Value {
         "compute_seconds": round.compute_seconds,
         "bytes": bytes,
         "messages": sent.messages,
-    })
+    });
+    if let Some(measure) = round.measure {
+        report[measure.name] = measure.value.into();
+    }
+    report
 }
 
 /// How many rounds there were: of every host, or of those with fewest and most.

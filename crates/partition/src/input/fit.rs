@@ -1,0 +1,118 @@
+//! Making rows fit what is to be computed: both directions of every edge, no self-loops, no
+//! parallel edges, no weights. Only the second direction of edges has to travel.
+
+use parton_graph::rows::Rows;
+use parton_graph::{Adjacency, Csr, LocalId, Weight, WeightKind, with_csr};
+use parton_net::Net;
+use rayon::prelude::*;
+
+use super::traded::{self, SAMPLES_PER_HOST};
+use super::{Fit, Share};
+use crate::Result;
+
+/// Rows that are turned around at a time hold about so many edges.
+const EDGES_PER_PIECE: u64 = 1 << 18;
+
+/// The share, changed where it does not fit. Every host must call this.
+pub(super) fn fit(net: &mut Net, mut share: Share, fit: Fit) -> Result<Share> {
+    if !fit.weights && share.rows.adjacency.weight_kind() != WeightKind::None {
+        share.rows.adjacency = share.rows.adjacency.unweighted();
+        let in_rows = share.in_rows.take();
+        share.in_rows = in_rows.map(|rows| Rows { adjacency: rows.adjacency.unweighted(), ..rows });
+        share.changes.push("weights are ignored".into());
+    }
+    if fit.undirected && !share.is_symmetric {
+        let skewness = with_csr!(&share.rows.adjacency, csr => skewness(csr, share.rows.first));
+        if net.all_reduce(skewness, u64::wrapping_add)? != 0 {
+            share = both_ways(net, share)?;
+            share.changes.push("directed edges are taken both ways".into());
+        }
+        share.is_symmetric = true;
+        share.in_rows = None;
+    }
+    if fit.simple {
+        let before = share.rows.adjacency.num_edges();
+        if !share.rows.are_simple() {
+            share.peak_bytes += share.rows.adjacency.bytes();
+            share.rows = share.rows.simplified();
+            share.in_rows = None;
+        }
+        let fewer = before - share.rows.adjacency.num_edges();
+        match net.all_reduce(fewer, |a, b| a + b)? {
+            0 => {}
+            fewer => {
+                share.changes.push(format!("{fewer} self-loops and parallel edges are left out"));
+            }
+        }
+        share.is_simple = true;
+    }
+    Ok(share)
+}
+
+/// What edges leave over when each is weighed against its mirror image: the sum over all hosts,
+/// wrapping around, is 0 if every edge has its image, and else hardly ever.
+fn skewness<W: Weight>(csr: &Csr<W>, first: u64) -> u64 {
+    let mix = |a: u64, b: u64, weight: u64| {
+        let mut bits = (a << 32 | b).wrapping_add(weight.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        for _ in 0..2 {
+            bits = (bits ^ bits >> 32).wrapping_mul(0xd6e8_feb8_6659_fd93);
+        }
+        bits ^ bits >> 32
+    };
+    let of = |row: LocalId| {
+        let source = first + u64::from(row.0);
+        csr.edges(row).fold(0u64, |sum, (target, weight)| {
+            let (target, weight) = (u64::from(target.0), weight.to_f64().to_bits());
+            sum.wrapping_add(mix(source, target, weight)).wrapping_sub(mix(target, source, weight))
+        })
+    };
+    let rows = (0..csr.num_vertices() as u32).into_par_iter();
+    rows.map(|row| of(LocalId(row))).reduce(|| 0, u64::wrapping_add)
+}
+
+/// Every edge in both directions; a self-loop stays single.
+fn both_ways(net: &mut Net, share: Share) -> Result<Share> {
+    let held = share.rows.adjacency.bytes();
+    let traded = with_csr!(&share.rows.adjacency, csr => {
+        match net.num_hosts() {
+            1 => {
+                let rows = Rows { first: 0, adjacency: csr.symmetrised().into() };
+                Share::of_rows(rows, share.readers.clone())
+            }
+            _ => trade(net, csr, share.rows.first as u32, share.readers.num_vertices())?,
+        }
+    });
+    Ok(Share { changes: share.changes, ..traded.beside(held).with(share.ids) })
+}
+
+fn trade<W: Weight>(net: &mut Net, csr: &Csr<W>, first: u32, vertices: u32) -> Result<Share>
+where
+    Adjacency: From<Csr<W>>,
+{
+    let offsets = csr.offsets();
+    let mut pieces = Vec::new();
+    let mut start = 0;
+    while start < csr.num_vertices() {
+        let goal = offsets[start] + EDGES_PER_PIECE;
+        let end = offsets.partition_point(|&o| o < goal).clamp(start + 1, csr.num_vertices());
+        pieces.push(start as u32..end as u32);
+        start = end;
+    }
+    // Ends of edges are the sources of edges that go both ways.
+    let step = csr.all_targets().len().div_ceil(SAMPLES_PER_HOST / 2).max(1);
+    let mut samples: Vec<u32> = csr.all_targets().iter().step_by(step).map(|t| t.0).collect();
+    let place = |at: usize| offsets.partition_point(|&o| o <= at as u64) as u32 - 1;
+    samples.extend((0..csr.all_targets().len()).step_by(step).map(|at| first + place(at)));
+    let order = |piece: &std::ops::Range<u32>| u64::from(first + piece.start);
+    traded::rows(net, vertices, samples, &pieces, order, |piece, deal| {
+        for row in piece.clone() {
+            let source = first + row;
+            for (target, weight) in csr.edges(LocalId(row)) {
+                deal.push(source, target.0, weight);
+                if target.0 != source {
+                    deal.push(target.0, source, weight);
+                }
+            }
+        }
+    })
+}
