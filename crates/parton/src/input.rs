@@ -201,8 +201,7 @@ impl Input {
     /// Reads another file the way the graph is read.
     pub(crate) fn load_beside(&self, file: &str, watch: &Watch) -> Result<Graph> {
         let Reading { format, .. } = &self.reading;
-        let options =
-            self.reading.options(self.cleaning.direction(), &Weights::File, watch);
+        let options = self.reading.options(self.cleaning.direction(), &Weights::File, watch);
         // The vertices of the graph are not all in there.
         let options = ReadOptions { vertices: None, ..options };
         let format = format.as_deref().map(formats::by_name).transpose()?;

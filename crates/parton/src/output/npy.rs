@@ -131,7 +131,7 @@ fn names_width(table: &Table, file: &str) -> Result<Option<usize>> {
 }
 
 fn header(ids: Type, columns: &[(&str, Type)], rows: usize) -> Vec<u8> {
-    let fields = std::iter::once(&("id", ids)).chain(columns);
+    let fields = std::iter::once(("id", ids)).chain(columns.iter().copied());
     let fields: Vec<_> = fields.map(|(name, kind)| kind.describe(name)).collect();
     let mut text = format!(
         "{{'descr': [{}], 'fortran_order': False, 'shape': ({rows},), }}",

@@ -76,9 +76,9 @@ fn schema(table: &Table) -> String {
         Kind::U32 => format!("int32 {name} (INTEGER(32,false));"),
         Kind::U64 => format!("int64 {name} (INTEGER(64,false));"),
         Kind::F64 => format!("double {name};"),
-        Kind::Vectors(_) => format!(
-            "group {name} (LIST) {{ repeated group list {{ required float element; }} }}"
-        ),
+        Kind::Vectors(_) => {
+            format!("group {name} (LIST) {{ repeated group list {{ required float element; }} }}")
+        }
         // Signed, as most programs have them, where all fit.
         Kind::Integers if ids_fit(table) => format!("int64 {name};"),
         Kind::Integers => format!("int64 {name} (INTEGER(64,false));"),
