@@ -15,7 +15,10 @@ const ITEMS: u32 = 300;
 
 /// Users with ratings of items; some edges twice, some vertices without any.
 fn edges(count: u32) -> Vec<(u32, u32, u32)> {
-    let edge = |i: u32| ((i * 7919) % (USERS - 3), USERS + (i * i * 31 + i) % (ITEMS - 5), i);
+    let edge = |i: u32| {
+        let item = u64::from(i) * u64::from(i) * 31 + u64::from(i);
+        ((i * 7919) % (USERS - 3), USERS + (item % u64::from(ITEMS - 5)) as u32, i)
+    };
     (0..count).map(edge).collect()
 }
 

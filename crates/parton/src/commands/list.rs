@@ -18,8 +18,8 @@ impl List {
             String::from("Algorithms, with the engines that fit and their own options\n");
         for algorithm in algorithms::ALL {
             let engines: Vec<_> = algorithm.engines().iter().map(|kind| kind.name()).collect();
-            text += &format!("  {:<14}{}\n", algorithm.name(), algorithm.about());
-            text += &format!("  {:<14}engines {}", "", engines.join(", "));
+            text += &format!("  {:<20}{}\n", algorithm.name(), algorithm.about());
+            text += &format!("  {:<20}engines {}", "", engines.join(", "));
             if !algorithm.options().is_empty() {
                 text += &format!("; options {}", spelled(algorithm.options()));
             }
