@@ -13,7 +13,7 @@ use parton_engine::engines::Kind;
 use parton_engine::engines::blocks::{Blocks, Order};
 use parton_engine::sides::{Side, Sides};
 use parton_engine::{Limits, run};
-use parton_graph::{GlobalId, Graph, LocalId, Weight, WeightKind, with_csr};
+use parton_graph::{Adjacency, GlobalId, Graph, LocalId, Weight, WeightKind, with_csr};
 use parton_sync::Substrate;
 
 use crate::algorithm::{Algorithm, Job};
@@ -22,7 +22,7 @@ use crate::error::{Error, Result};
 use crate::needs::{EdgeNeed, Needs, WeightNeed};
 use crate::options::Options;
 use errors::{Errors, Factors};
-use model::{Model, Start};
+use model::{Model, Ratings, Start};
 
 /// Matrix completion.
 pub struct MatrixCompletion;
@@ -65,8 +65,8 @@ impl Algorithm for MatrixCompletion {
         if !(1..=MOST_FACTORS).contains(&width) {
             return refuse(format!("--width {width}: expected 1 to {MOST_FACTORS} factors"));
         }
-        if !(learning_rate > 0.0 && learning_rate.is_finite()) {
-            return refuse(format!("--learning-rate {learning_rate}: expected a number above 0"));
+        if let Some(rate) = learning_rate.filter(|rate| !(*rate > 0.0 && rate.is_finite())) {
+            return refuse(format!("--learning-rate {rate}: expected a number above 0"));
         }
         if !(regularization >= 0.0 && regularization.is_finite()) {
             return refuse(format!(
@@ -87,10 +87,10 @@ impl Algorithm for MatrixCompletion {
         let (options, partition) = (job.options, job.substrate.partition());
         let sides = Sides::find(job.substrate)?;
         let counts = check_sides(job.substrate, &sides)?;
-        let mean = mean_rating(job.substrate)?;
+        let ratings = ratings(job.substrate)?;
         let order = Order::new(partition.num_edges(), options.seed);
         let rounds = options.max_rounds.unwrap_or(ROUNDS);
-        let model = Model::new(options, Start::new(options, mean), partition.num_edges(), rounds);
+        let model = Model::new(options, ratings, rounds);
         let mut blocks = Blocks::new(model, partition, &sides, order);
         let setup_seconds = start.elapsed().as_secs_f64();
         let limits = Limits { max_rounds: Some(rounds) };
@@ -105,7 +105,7 @@ impl Algorithm for MatrixCompletion {
             return Err(Error::Data(format!(
                 "factors grew beyond all bounds in round {}: lower --learning-rate from {}",
                 report.rounds.len(),
-                options.learning_rate
+                ratings.rate(options)
             )));
         }
         let values = Values::Vectors { width: options.width, elements };
@@ -166,8 +166,9 @@ impl Algorithm for MatrixCompletion {
             return Err(no_ratings());
         }
         ratings.sort_by_key(|(key, ..)| *key);
-        let mean = ratings.iter().map(|(.., rating)| rating).sum::<f64>() / ratings.len() as f64;
-        let start = Start::new(options, mean);
+        let ([sum, sum_of_squares], _) = sums(&graph.adjacency);
+        let known = Ratings { count: graph.num_edges(), sum, sum_of_squares };
+        let (start, rate) = (Start::new(options, known), known.rate(options));
         let mut factors: Vec<Vec<f64>> = (0..graph.num_vertices())
             .map(|vertex| match outs[vertex] + ins[vertex] {
                 0 => vec![0.0; options.width],
@@ -178,12 +179,11 @@ impl Algorithm for MatrixCompletion {
             for &(_, user, item, rating) in &ratings {
                 let (p, q) = (factors[user].clone(), factors[item].clone());
                 let error = rating - p.iter().zip(&q).map(|(p, q)| p * q).sum::<f64>();
-                let step = |mine: f64, other: f64| {
-                    options.learning_rate * (error * other - options.regularization * mine)
-                };
-                for k in 0..options.width {
-                    factors[user][k] += step(p[k], q[k]);
-                    factors[item][k] += step(q[k], p[k]);
+                let step =
+                    |mine: f64, other: f64| rate * (error * other - options.regularization * mine);
+                for (k, (p, q)) in p.into_iter().zip(q).enumerate() {
+                    factors[user][k] += step(p, q);
+                    factors[item][k] += step(q, p);
                 }
             }
         }
@@ -272,23 +272,27 @@ fn original(substrate: &mut Substrate<'_>, vertex: u32) -> Result<Id> {
     Ok(found.map_err(|error| Error::Data(error.to_string()))?.get(0, u64::from(vertex)).into())
 }
 
-/// The mean of all ratings, which must be numbers. Every host must call this.
-fn mean_rating(substrate: &mut Substrate<'_>) -> Result<f64> {
+/// What all ratings are like, which must be numbers. Every host must call this.
+fn ratings(substrate: &mut Substrate<'_>) -> Result<Ratings> {
     let partition = substrate.partition();
-    let (sum, bad) = sum_of_weights(partition.out_edges());
+    let ([sum, sum_of_squares], bad) = sums(partition.out_edges());
     let bad = substrate.net().all_reduce(bad, |a, b| a + b)?;
     if bad > 0 {
         return Err(bad_ratings("the graph", bad));
     }
-    let sum = substrate.net().all_reduce(sum, |a, b| a + b)?;
-    Ok(sum / partition.num_edges() as f64)
+    let mine = [sum, sum_of_squares];
+    let [sum, sum_of_squares] =
+        substrate.net().all_reduce(mine, |a, b| [a[0] + b[0], a[1] + b[1]])?;
+    Ok(Ratings { count: partition.num_edges(), sum, sum_of_squares })
 }
 
-/// All weights together, and how many of them are no single-precision numbers.
-fn sum_of_weights(adjacency: &parton_graph::Adjacency) -> (f64, u64) {
+/// All weights together and their squares, and how many of them are no single-precision numbers.
+fn sums(adjacency: &Adjacency) -> ([f64; 2], u64) {
     with_csr!(adjacency, csr => {
-        csr.all_weights().iter().map(|weight| weight.to_f64()).fold((0.0, 0), |(sum, bad), weight| {
-            (sum + weight, bad + u64::from(!(weight as f32).is_finite()))
+        let weights = csr.all_weights().iter().map(|weight| weight.to_f64());
+        weights.fold(([0.0; 2], 0), |([sum, squares], bad), weight| {
+            let bad = bad + u64::from(!(weight as f32).is_finite());
+            ([sum + weight, squares + weight * weight], bad)
         })
     })
 }
@@ -301,7 +305,7 @@ fn check_test(test: &Graph) -> Result<()> {
     if test.adjacency.weight_kind() == WeightKind::None {
         return Err(Error::Data("--test: its edges have no weights to be predicted".into()));
     }
-    match sum_of_weights(&test.adjacency).1 {
+    match sums(&test.adjacency).1 {
         0 => Ok(()),
         bad => Err(bad_ratings("--test", bad)),
     }

@@ -34,8 +34,8 @@ pub struct Options {
     pub delta: Option<f64>,
     /// Factors of every vertex.
     pub width: usize,
-    /// How far factors go at a time.
-    pub learning_rate: f64,
+    /// How far factors go at a time; `None`: as suits the ratings.
+    pub learning_rate: Option<f64>,
     /// What large factors cost.
     pub regularization: f64,
     /// What is random follows from it.
@@ -97,7 +97,7 @@ impl Default for Options {
             precision: Precision::Auto,
             delta: None,
             width: 20,
-            learning_rate: 0.01,
+            learning_rate: None,
             regularization: 0.1,
             seed: 1,
             test: None,

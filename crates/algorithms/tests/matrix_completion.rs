@@ -183,8 +183,8 @@ fn graphs_that_are_no_ratings_are_refused() {
         let plain = graph_of(2, &[(0, 1, ())]);
         let said = refusal(&plain, &options, hosts);
         assert!(said.contains("needs weights") && said.contains("--columns"), "{said}");
-        let wild = graph_of(3, &[(0, 2, 1e9), (1, 2, -1e9)]);
-        assert!(refusal(&wild, &options, hosts).contains("lower --learning-rate"));
+        let wild = graph_of(3, &[(0, 2, 1e9), (1, 2, 1e9)]);
+        assert!(refusal(&wild, &options, hosts).contains("lower --learning-rate from 0.01"));
     }
 }
 
@@ -197,8 +197,8 @@ fn options_that_make_no_sense_are_refused() {
     for (options, expected) in [
         (Options { width: 0, ..usual() }, "--width 0"),
         (Options { width: 1 << 20, ..usual() }, "--width"),
-        (Options { learning_rate: 0.0, ..usual() }, "--learning-rate 0"),
-        (Options { learning_rate: f64::NAN, ..usual() }, "--learning-rate NaN"),
+        (Options { learning_rate: Some(0.0), ..usual() }, "--learning-rate 0"),
+        (Options { learning_rate: Some(f64::NAN), ..usual() }, "--learning-rate NaN"),
         (Options { regularization: -1.0, ..usual() }, "--regularization -1"),
         (Options { test: Some(odd), ..usual() }, "1 rating is not a finite"),
         (Options { test: Some(plain), ..usual() }, "--test: its edges have no weights"),
@@ -302,7 +302,7 @@ fn the_objective_is_that_of_other_libraries() {
     });
     let [training, test] = [&training, &test].map(|edges| graph_of(vertices, edges));
     let options = Options {
-        learning_rate: 0.005,
+        learning_rate: Some(0.005),
         max_rounds: Some(100),
         test: Some(Arc::new(test)),
         ..Options::default()

@@ -51,7 +51,7 @@ pub(crate) struct Own {
     #[arg(long, value_name = "N")]
     width: Option<usize>,
 
-    /// How far factors go at a time [default: 0.01]
+    /// How far factors go at a time [default: 0.01, less where ratings differ by much]
     #[arg(long, value_name = "STEP")]
     learning_rate: Option<f64>,
 
@@ -223,7 +223,7 @@ impl Own {
             precision: precision.unwrap_or(usual.precision),
             delta: *delta,
             width: width.unwrap_or(usual.width),
-            learning_rate: learning_rate.unwrap_or(usual.learning_rate),
+            learning_rate: *learning_rate,
             regularization: regularization.unwrap_or(usual.regularization),
             seed: seed.unwrap_or(usual.seed),
             test: None,

@@ -11,6 +11,9 @@ use crate::options::Options;
 /// have learnt keeps only a part of each; steps that are longer by as much make up for that, as
 /// long as they stay short.
 const MOST_SPREAD: f32 = 8.0;
+/// How far factors go at a time where nobody says and ratings are about 1 apart. Where they are
+/// further apart steps are shorter by as much: errors are larger, and so are factors.
+const RATE: f64 = 0.01;
 /// Standard deviation of what factors differ by before anything is learnt.
 const NOISE: f64 = 0.1;
 
@@ -36,9 +39,33 @@ pub(super) struct Start {
     seed: u64,
 }
 
+/// What ratings are like.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ratings {
+    pub(super) count: u64,
+    pub(super) sum: f64,
+    pub(super) sum_of_squares: f64,
+}
+
+impl Ratings {
+    fn mean(self) -> f64 {
+        self.sum / self.count as f64
+    }
+
+    /// Their standard deviation.
+    fn deviation(self) -> f64 {
+        (self.sum_of_squares / self.count as f64 - self.mean().powi(2)).max(0.0).sqrt()
+    }
+
+    /// How far factors go at a time: as asked, or as suits.
+    pub(super) fn rate(self, options: &Options) -> f64 {
+        options.learning_rate.unwrap_or(RATE / self.deviation().max(1.0))
+    }
+}
+
 impl Start {
-    pub(super) fn new(options: &Options, mean: f64) -> Self {
-        let level = (mean.max(0.0) / options.width as f64).sqrt();
+    pub(super) fn new(options: &Options, ratings: Ratings) -> Self {
+        let level = (ratings.mean().max(0.0) / options.width as f64).sqrt();
         Start { width: options.width, level, seed: options.seed }
     }
 
@@ -55,12 +82,12 @@ impl Start {
 }
 
 impl Model {
-    pub(super) fn new(options: &Options, start: Start, ratings: u64, rounds: u64) -> Self {
+    pub(super) fn new(options: &Options, ratings: Ratings, rounds: u64) -> Self {
         Model {
-            start,
-            rate: options.learning_rate as f32,
+            start: Start::new(options, ratings),
+            rate: ratings.rate(options) as f32,
             regularization: options.regularization as f32,
-            ratings,
+            ratings: ratings.count,
             rounds_left: rounds,
             rmse: 0.0,
         }
@@ -112,8 +139,8 @@ pub(super) fn product(p: &[f32], q: &[f32]) -> f32 {
     let rest: f32 = p_lanes.remainder().iter().zip(q_lanes.remainder()).map(|(p, q)| p * q).sum();
     let mut sums = [0.0; LANES];
     for (p, q) in p_lanes.zip(q_lanes) {
-        for lane in 0..LANES {
-            sums[lane] += p[lane] * q[lane];
+        for ((sum, p), q) in sums.iter_mut().zip(p).zip(q) {
+            *sum += p * q;
         }
     }
     rest + sums.iter().sum::<f32>()
@@ -123,8 +150,16 @@ pub(super) fn product(p: &[f32], q: &[f32]) -> f32 {
 mod tests {
     use super::*;
 
-    fn model(options: &Options) -> Model {
-        Model::new(options, Start::new(options, 3.5), 1, 1)
+    /// Ten ratings around 3.5.
+    const RATINGS: Ratings = Ratings { count: 10, sum: 35.0, sum_of_squares: 125.0 };
+
+    #[test]
+    fn ratings_far_apart_make_short_steps() {
+        let (usual, wide) = (Options::default(), Ratings { sum_of_squares: 285.0, ..RATINGS });
+        assert_eq!(RATINGS.rate(&usual), 0.01);
+        assert!((wide.deviation() - 4.031).abs() < 1e-3);
+        assert!((wide.rate(&usual) - 0.01 / 4.031).abs() < 1e-5);
+        assert_eq!(wide.rate(&Options { learning_rate: Some(0.3), ..usual }), 0.3);
     }
 
     #[test]
@@ -142,7 +177,7 @@ mod tests {
     #[test]
     fn a_step_follows_the_gradient() {
         let options = Options { width: 3, ..Options::default() };
-        let model = model(&options);
+        let model = Model::new(&options, RATINGS, 1);
         let (p, q, rating) = ([0.3, -0.7, 1.1f32], [0.9, 0.2, -0.4f32], 2.5f32);
         let cost = |p: &[f32], q: &[f32]| {
             let squares: f64 = p.iter().chain(q).map(|&x| f64::from(x).powi(2)).sum();
@@ -155,29 +190,26 @@ mod tests {
         let squared = model.visit(user, Tip { vector: &mut new_q, spread: 2.0 }, rating);
         // 2.5 - (0.27 - 0.14 - 0.44)
         assert!((squared.sqrt() - 2.81).abs() < 1e-5, "{squared}");
-        let nudge = 1e-3f32;
-        for k in 0..3 {
-            let slope = |with: &dyn Fn(f32) -> f64| (with(nudge) - with(-nudge)) / 2e-3;
-            let of_p = slope(&|by| {
-                let mut p = p;
-                p[k] += by;
-                cost(&p, &q)
-            });
-            let of_q = slope(&|by| {
-                let mut q = q;
-                q[k] += by;
-                cost(&p, &q)
-            });
-            let step = |new: f32, old: f32| f64::from(new - old) / options.learning_rate;
-            assert!((step(new_p[k], p[k]) + of_p).abs() < 1e-3, "{k}");
-            assert!((step(new_q[k], q[k]) + 2.0 * of_q).abs() < 1e-3, "{k}");
+        // The slope of the cost along one factor, by a small step up and one down.
+        let slope = |with: &dyn Fn(f32) -> f64| (with(1e-3) - with(-1e-3)) / 2e-3;
+        let nudged = |vector: [f32; 3], k: usize, by: f32| {
+            let mut vector = vector;
+            vector[k] += by;
+            vector
+        };
+        let step = |new: f32, old: f32| f64::from(new - old) / RATE;
+        for (k, (new_p, new_q)) in new_p.into_iter().zip(new_q).enumerate() {
+            let of_p = slope(&|by| cost(&nudged(p, k, by), &q));
+            let of_q = slope(&|by| cost(&p, &nudged(q, k, by)));
+            assert!((step(new_p, p[k]) + of_p).abs() < 1e-3, "{k}");
+            assert!((step(new_q, q[k]) + 2.0 * of_q).abs() < 1e-3, "{k}");
         }
     }
 
     #[test]
     fn factors_start_around_the_mean() {
         let options = Options { width: 20, ..Options::default() };
-        let start = Start::new(&options, 3.5);
+        let start = Start::new(&options, RATINGS);
         let vertices = 2000;
         let all: Vec<f64> =
             (0..vertices).flat_map(|v| start.factors(GlobalId(v))).map(f64::from).collect();

@@ -347,8 +347,8 @@ impl Report<'_> {
             show::count(vertices),
             show::count(edges),
             if self.is_directed() { "directed" } else { "undirected" },
-            self.plural(self.request.hosts(), "host"),
-            self.plural(self.threads, "thread"),
+            plural(self.request.hosts(), "host"),
+            plural(self.threads, "thread"),
             self.policy,
             self.load_seconds,
             show::table_of(&[true, false, false, false, true, true], &head, &table)
@@ -405,8 +405,8 @@ impl Report<'_> {
     fn is_directed(&self) -> bool {
         self.data.get("directed") == Some("true")
     }
+}
 
-    fn plural(&self, count: usize, what: &str) -> String {
-        format!("{count} {what}{}", if count == 1 { "" } else { "s" })
-    }
+fn plural(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
