@@ -45,6 +45,13 @@ pub enum Values {
     F64(Vec<f64>),
     /// Vertices, by their global ids.
     Vertices(Vec<u32>),
+    /// Vectors of the same width, one after the other.
+    Vectors {
+        /// Elements of each, at least 1.
+        width: usize,
+        /// All elements.
+        elements: Vec<f32>,
+    },
 }
 
 impl Values {
@@ -54,6 +61,7 @@ impl Values {
             Values::U32(values) | Values::Vertices(values) => values.len(),
             Values::U64(values) => values.len(),
             Values::F64(values) => values.len(),
+            Values::Vectors { width, elements } => elements.len() / width,
         }
     }
 
@@ -62,7 +70,7 @@ impl Values {
         self.len() == 0
     }
 
-    /// A value as a double, `None` for a vertex out of reach.
+    /// A value as a double, `None` for a vertex out of reach. Of a vector it is the length.
     pub fn real(&self, place: usize) -> Option<f64> {
         match self {
             Values::U32(values) | Values::Vertices(values) => {
@@ -72,6 +80,10 @@ impl Values {
                 Some(values[place]).filter(|&value| value != u64::MAX).map(|value| value as f64)
             }
             Values::F64(values) => Some(values[place]).filter(|&value| value != f64::INFINITY),
+            Values::Vectors { width, elements } => {
+                let vector = &elements[place * width..(place + 1) * width];
+                Some(vector.iter().map(|&x| f64::from(x).powi(2)).sum::<f64>().sqrt())
+            }
         }
     }
 }

@@ -11,6 +11,7 @@ mod chosen;
 pub mod components;
 pub mod error;
 pub mod label_propagation;
+pub mod matrix_completion;
 pub mod needs;
 pub mod options;
 pub mod pagerank;
@@ -35,6 +36,7 @@ pub const ALL: &[&dyn Algorithm] = &[
     &betweenness::Betweenness,
     &strongly_connected::StronglyConnected,
     &label_propagation::LabelPropagation,
+    &matrix_completion::MatrixCompletion,
 ];
 
 /// The algorithm of that name.

@@ -28,6 +28,9 @@ pub enum EdgeNeed {
     Any,
     /// Both ways.
     Undirected,
+    /// From vertices of one kind to those of another: none is both a source and a destination. No
+    /// graph can be made like that; the algorithm names a vertex that is both.
+    Bipartite,
 }
 
 /// What weights mean to an algorithm.

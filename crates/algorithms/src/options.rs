@@ -1,7 +1,10 @@
 //! What a user can ask of an algorithm.
 
+use std::sync::Arc;
+
 use parton_engine::Pacing;
 use parton_engine::engines::Kind;
+use parton_graph::Graph;
 
 /// Everything a user can ask. Each algorithm says which of it concerns it
 /// ([`Algorithm::options`](crate::Algorithm::options)).
@@ -35,6 +38,16 @@ pub struct Options {
     pub seeds: Option<Vec<String>>,
     /// Where the paths start that betweenness counts.
     pub sources: Sources,
+    /// Factors of every vertex.
+    pub width: usize,
+    /// How far factors go at a time; `None`: as suits the ratings.
+    pub learning_rate: Option<f64>,
+    /// What large factors cost.
+    pub regularization: f64,
+    /// What is random follows from it.
+    pub seed: u64,
+    /// Ratings that are kept from learning, and predicted in the end. Every host has them all.
+    pub test: Option<Arc<Graph>>,
 }
 
 /// Vertices where paths start.
@@ -110,6 +123,11 @@ impl Default for Options {
             graphalytics: false,
             seeds: None,
             sources: Sources::All,
+            width: 20,
+            learning_rate: None,
+            regularization: 0.1,
+            seed: 1,
+            test: None,
         }
     }
 }

@@ -88,7 +88,7 @@ pub(crate) fn sum_up(
         Values::U64(values) => {
             integers(net, values.iter().map(|&value| Some(value).filter(|&v| v != u64::MAX)))?
         }
-        Values::Vertices(_) => unreachable!("a {name} is a number"),
+        Values::Vertices(_) | Values::Vectors { .. } => unreachable!("a {name} is a number"),
     };
     if let Some(found) = root.as_ref().filter(|found| found.out_degree == 0) {
         let note = format!("vertex {} has no out-edges: nothing else is reached", found.id);

@@ -47,4 +47,18 @@ pub trait Engine {
     fn begin_phase(&mut self, _: &mut Net) -> Result<bool> {
         Ok(false)
     }
+
+    /// What the round that was just concluded is judged by, the same on every host.
+    fn measure(&self) -> Option<Measure> {
+        None
+    }
+}
+
+/// What a program is judged by while it runs: an error that falls, a value that settles.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Measure {
+    /// What it is.
+    pub name: &'static str,
+    /// What it came to in one round.
+    pub value: f64,
 }

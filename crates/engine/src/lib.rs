@@ -1,9 +1,10 @@
 //! Programs, the engines that run one host's part of them, and the loop of rounds.
 //!
 //! A user writes a [`VertexProgram`], or a [`Relaxation`] where one label per vertex is all there
-//! is. An [`Engine`] works through a host's edges its own way. [`run()`] is the only loop: compute,
+//! is, or an [`EdgeProgram`] where every edge changes both its ends. An [`Engine`] works through a host's edges its own way. [`run()`] is the only loop: compute,
 //! reduce, apply, broadcast, until nothing is left to do. Reading order: [`program`], [`engine`],
-//! [`mod@run`], [`pace`], [`report`], [`strategy`], [`relaxing`], [`stepping`], then [`engines`].
+//! [`mod@run`], [`pace`], [`report`], [`strategy`], [`relaxing`], [`stepping`], [`sides`], then
+//! [`engines`].
 
 pub mod degrees;
 pub mod edges;
@@ -14,14 +15,15 @@ pub mod program;
 pub mod relaxing;
 pub mod report;
 pub mod run;
+pub mod sides;
 pub mod stepping;
 pub mod strategy;
 pub mod ways;
 
 pub use edges::EdgeView;
-pub use engine::Engine;
+pub use engine::{Engine, Measure};
 pub use pace::{Pace, Pacing};
 pub use parton_sync::Tally;
-pub use program::{Edges, Properties, Relaxation, Vertex, VertexProgram};
+pub use program::{EdgeProgram, Edges, Properties, Relaxation, Tip, Vertex, VertexProgram};
 pub use report::{HostReport, RoundReport, RunReport};
 pub use run::{Limits, Watch, run};

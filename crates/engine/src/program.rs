@@ -9,6 +9,8 @@ use parton_partition::End;
 use parton_sync::value::Number;
 use parton_sync::{Reduction, Tally, Value};
 
+use crate::engine::Measure;
+
 /// A vertex as its master sees it.
 #[derive(Clone, Copy)]
 pub struct Vertex<'p> {
@@ -126,6 +128,42 @@ impl Edges {
             Edges::Both => End::Either,
         }
     }
+}
+
+/// A program that goes from edge to edge and writes at both ends, on a graph whose vertices are
+/// sources or destinations, never both: users and what they rate, documents and words.
+///
+/// What a vertex knows is a vector, of a width that is known when the run begins, at every proxy.
+/// In a round every edge is visited once, on its host, in an order that depends on the edges and a
+/// seed alone; visits of edges that share an end happen one after the other, so each sees what
+/// those before have left. Then the vectors of a vertex on several hosts become one: their mean,
+/// weighted by the edges that each was written along.
+pub trait EdgeProgram: Sync {
+    /// Elements of a vector, at least 1.
+    fn width(&self) -> usize;
+
+    /// The vector a vertex starts with. Every proxy of the vertex asks.
+    fn init(&self, vertex: GlobalId, vector: &mut [f32]);
+
+    /// Looks at an edge and changes what is at its ends; what is summed up over all edges.
+    fn visit(&self, source: Tip<'_>, destination: Tip<'_>, weight: f32) -> f64;
+
+    /// Learns what all edges summed up in this round; whether the program has ended.
+    fn conclude(&mut self, total: f64) -> bool;
+
+    /// What the round that was just concluded is judged by.
+    fn measure(&self) -> Option<Measure> {
+        None
+    }
+}
+
+/// One end of an edge, as an [`EdgeProgram`] finds it.
+pub struct Tip<'v> {
+    /// What the vertex knows there.
+    pub vector: &'v mut [f32],
+    /// Over how many hosts the edges of the vertex are spread: 1 if they are all here, `n` if `n`
+    /// hosts have as many each. Of what is written along one edge the mean keeps so much less.
+    pub spread: f32,
 }
 
 /// A program of one label per vertex: state, message and contribution are the same, and folding a

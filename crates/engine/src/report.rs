@@ -4,6 +4,7 @@ use bytemuck::{Pod, Zeroable};
 use parton_net::Net;
 use parton_sync::{Volume, Waits};
 
+use crate::engine::Measure;
 use crate::pace::Pace;
 
 /// One host's account of one round.
@@ -60,6 +61,8 @@ pub struct RoundReport {
     pub seconds: f64,
     /// What all hosts sent.
     pub sent: Volume,
+    /// What the round is judged by, where the program has such a thing.
+    pub measure: Option<Measure>,
 }
 
 /// One host in all rounds.
@@ -152,6 +155,14 @@ impl RunReport {
             host.sent_to.iter_mut().zip(next.sent_to).for_each(|(all, sent)| *all += sent);
             host.waits += next.waits;
         }
+    }
+
+    /// The same with what rounds are judged by: the same on every host, if there is any.
+    pub(crate) fn with_measures(mut self, measures: &[Measure]) -> Self {
+        for (round, &measure) in self.rounds.iter_mut().zip(measures) {
+            round.measure = Some(measure);
+        }
+        self
     }
 
     /// The fewest and the most rounds of a host.

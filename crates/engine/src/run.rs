@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use parton_sync::{Result, Substrate, Tally, Volume};
 
-use crate::engine::Engine;
+use crate::engine::{Engine, Measure};
 use crate::pace::{Pace, Pacemaker, Pacing};
 use crate::report::{HostRecord, RoundRecord, RunReport};
 
@@ -23,6 +23,9 @@ pub trait Watch {
     /// Round number `round` of this host has ended: what hosts did in it, as far as this one
     /// knows, and what this host sent to each.
     fn round(&mut self, round: u64, total: &Tally, sent: &[Volume]);
+
+    /// What the round that ended is judged by, where the program has such a thing.
+    fn measured(&mut self, _round: u64, _measure: Measure) {}
 
     /// This host has worked for `time` since it was last told so, not counting waits, and looked at
     /// so many edges. How much longer it shall take: where a slow host is wanted, or a simulated
@@ -49,6 +52,7 @@ pub fn run(
     substrate.net().barrier()?;
     let start = substrate.net().now();
     let mut records: Vec<RoundRecord> = Vec::new();
+    let mut measures: Vec<Measure> = Vec::new();
     let mut sent_to = vec![Volume::default(); substrate.partition().num_hosts()];
     // What happened before the first round is not part of it.
     substrate.take_sent();
@@ -101,13 +105,17 @@ pub fn run(
             changed: tally.changed,
             sent: volume,
         });
-        if engine.conclude(&total) {
+        let (ended, round) = (engine.conclude(&total), records.len() as u64);
+        if let Some(measure) = engine.measure() {
+            watch.measured(round, measure);
+            measures.push(measure);
+        }
+        if ended {
             let in_rounds = pacemaker.pace() == Pace::Bsp;
             if !(in_rounds && engine.begin_phase(substrate.net())?) {
                 break true;
             }
         }
-        let round = records.len() as u64;
         termination =
             pacemaker.close_round(round, &total, engine, substrate)?.unwrap_or(termination);
     };
@@ -117,5 +125,5 @@ pub fn run(
     };
     let (pace, pace_why) = pacemaker.verdict(records.len() as u64);
     let report = RunReport { converged, pace, pace_why, ..RunReport::default() };
-    Ok(report.gather(substrate.net(), host, &records, &sent_to)?)
+    Ok(report.gather(substrate.net(), host, &records, &sent_to)?.with_measures(&measures))
 }

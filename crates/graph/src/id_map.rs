@@ -32,7 +32,7 @@ pub struct Names {
 }
 
 /// One original id.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum OriginalId<'a> {
     /// An integer.
     Integer(u64),

@@ -102,6 +102,11 @@ impl VertexSet {
         self.occupied_words(0..self.bits.len()).map(|(_, word)| word.count_ones() as usize).sum()
     }
 
+    /// All members, ascending.
+    pub fn iter(&self) -> impl Iterator<Item = LocalId> + '_ {
+        self.iter_range(0..self.bits.len() as u32)
+    }
+
     /// Members in `range`, ascending.
     pub fn iter_range(&self, range: Range<u32>) -> impl Iterator<Item = LocalId> + '_ {
         self.occupied_words(range.start as usize..range.end as usize)
@@ -128,7 +133,7 @@ impl VertexSet {
 
     /// Takes all members out, ascending.
     pub fn drain(&mut self) -> Vec<LocalId> {
-        let members = self.iter_range(0..self.bits.len() as u32).collect();
+        let members = self.iter().collect();
         self.clear();
         members
     }

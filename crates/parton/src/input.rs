@@ -198,6 +198,17 @@ impl Input {
 }
 
 impl Input {
+    /// Reads another file the way the graph is read.
+    pub(crate) fn load_beside(&self, file: &str, watch: &Watch) -> Result<Graph> {
+        let Reading { format, .. } = &self.reading;
+        let options = self.reading.options(self.cleaning.direction(), &Weights::File, watch);
+        // The vertices of the graph are not all in there.
+        let options = ReadOptions { vertices: None, ..options };
+        let format = format.as_deref().map(formats::by_name).transpose()?;
+        let graph = formats::read(&Source::find(file)?, format, &options)?;
+        Ok(if self.cleaning.transpose { graph.transposed() } else { graph })
+    }
+
     /// Whether the graph is taken as it is found.
     pub(crate) fn is_plain(&self) -> bool {
         self.reading.is_default() && self.cleaning.is_default()

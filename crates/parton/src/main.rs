@@ -52,6 +52,8 @@ enum Command {
     Partition(commands::partition::Partition),
     /// Measure algorithms on graphs, by engines and numbers of hosts; or compare two measurements
     Bench(commands::bench::Bench),
+    /// Run the LDBC Graphalytics benchmark on one of its data sets, and check what comes out
+    Graphalytics(commands::graphalytics::Graphalytics),
     /// List the algorithms, engines, policies, file formats and generators Parton knows
     List(commands::list::List),
 }
@@ -70,6 +72,7 @@ impl Command {
             Command::Generate(generate) => generate.run(watch)?.into(),
             Command::Partition(partition) => partition.run(watch, threads, team)?.into(),
             Command::Bench(bench) => bench.run(watch, threads)?.into(),
+            Command::Graphalytics(graphalytics) => graphalytics.run(watch, threads)?,
             Command::List(list) => list.run().into(),
         })
     }
@@ -80,6 +83,7 @@ impl Command {
             _ if team.is_spread() => 1,
             Command::Run(run) => run.hosts(),
             Command::Bench(bench) => bench.most_hosts(),
+            Command::Graphalytics(graphalytics) => graphalytics.hosts(),
             _ => 1,
         }
     }

@@ -66,6 +66,26 @@ pub(crate) struct Own {
     /// one per line [default: all]
     #[arg(long, value_name = "all|N|random:N[,SEED]|ID,…|FILE")]
     sources: Option<String>,
+
+    /// Factors of every user and item [default: 20]
+    #[arg(long, value_name = "N")]
+    width: Option<usize>,
+
+    /// How far factors go at a time [default: 0.01, less where ratings differ by much]
+    #[arg(long, value_name = "STEP")]
+    learning_rate: Option<f64>,
+
+    /// What large factors cost [default: 0.1]
+    #[arg(long, value_name = "COST")]
+    regularization: Option<f64>,
+
+    /// What is random follows from this [default: 1]
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+
+    /// Ratings to predict in the end, in a file that is read as the graph is
+    #[arg(long, value_name = "FILE")]
+    test: Option<String>,
 }
 
 /// When hosts wait for each other.
@@ -149,6 +169,7 @@ impl Own {
     pub(crate) fn given(&self) -> Vec<(&'static str, String)> {
         let Own { root, tolerance, damping, dangling, unnormalized, .. } = self;
         let Own { formulation, precision, delta, graphalytics, seeds, sources, .. } = self;
+        let Own { width, learning_rate, regularization, seed, test, .. } = self;
         let given = [
             ("root", root.clone()),
             ("tolerance", tolerance.map(|change| change.to_string())),
@@ -161,6 +182,11 @@ impl Own {
             ("graphalytics", graphalytics.then(|| "yes".into())),
             ("seeds", seeds.clone()),
             ("sources", sources.clone()),
+            ("width", width.map(|width| width.to_string())),
+            ("learning-rate", learning_rate.map(|step| step.to_string())),
+            ("regularization", regularization.map(|cost| cost.to_string())),
+            ("seed", seed.map(|seed| seed.to_string())),
+            ("test", test.clone()),
         ];
         given.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
     }
@@ -186,6 +212,12 @@ impl Own {
         )))
     }
 
+    /// The file of what is kept apart, if there is any: whoever can read files adds it to the
+    /// options.
+    pub(crate) fn test(&self) -> Option<&str> {
+        self.test.as_deref()
+    }
+
     /// Everything asked of an algorithm, if it makes sense for it.
     pub(crate) fn options(
         &self,
@@ -196,6 +228,7 @@ impl Own {
     ) -> Result<Options, Failure> {
         let Own { root, tolerance, damping, dangling, unnormalized, .. } = self;
         let Own { formulation, precision, delta, graphalytics, seeds, sources, .. } = self;
+        let Own { width, learning_rate, regularization, seed, .. } = self;
         let usual = Options::default();
         let options = Options {
             engine: Kind::by_name(engine),
@@ -215,6 +248,11 @@ impl Own {
             graphalytics: *graphalytics,
             seeds: seeds.as_deref().map(|text| vertices("seeds", text)).transpose()?,
             sources: sources.as_deref().map_or(Ok(usual.sources), parse_sources)?,
+            width: width.unwrap_or(usual.width),
+            learning_rate: *learning_rate,
+            regularization: regularization.unwrap_or(usual.regularization),
+            seed: seed.unwrap_or(usual.seed),
+            test: None,
         };
         algorithms::check_request(algorithm, &options)?;
         Ok(options)

@@ -40,6 +40,12 @@ pub(crate) fn seconds(value: f64) -> String {
 /// Columns as wide as they must be, two spaces apart: the first `names` to the left, numbers to
 /// the right.
 pub(crate) fn table(names: usize, head: &[&str], rows: &[Vec<String>]) -> String {
+    let left: Vec<bool> = (0..head.len()).map(|column| column < names).collect();
+    table_of(&left, head, rows)
+}
+
+/// The same where each column says whether it is to the left.
+pub(crate) fn table_of(left: &[bool], head: &[&str], rows: &[Vec<String>]) -> String {
     let length = |text: &str| text.chars().count();
     let widest = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column)).map(|cell| length(cell));
@@ -50,7 +56,7 @@ pub(crate) fn table(names: usize, head: &[&str], rows: &[Vec<String>]) -> String
     let head = head.iter().map(|&title| title.to_owned()).collect::<Vec<_>>();
     for row in std::iter::once(&head).chain(rows) {
         let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, width))| {
-            if column < names { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
+            if left[column] { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
         });
         text += cells.collect::<Vec<_>>().join("  ").trim_end();
         text.push('\n');

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::time::Duration;
 
-use parton::engine::{self, Tally};
+use parton::engine::{self, Measure, Tally};
 use parton::graph::save;
 use parton::net::transports::mpi::Loss;
 use parton::net::{Cluster, LaunchError, Launcher, Net};
@@ -110,6 +110,12 @@ impl engine::Watch for Counting<'_> {
         self.place.rounds.store(round, Ordering::Relaxed);
         if let Some(watch) = &mut self.then {
             watch.round(round, total, sent);
+        }
+    }
+
+    fn measured(&mut self, round: u64, measure: Measure) {
+        if let Some(watch) = &mut self.then {
+            watch.measured(round, measure);
         }
     }
 }

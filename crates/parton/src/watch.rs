@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use parton::engine::Tally;
+use parton::engine::{Measure, Tally};
 use parton::graph::progress::Progress;
 use parton::sync::Volume;
 
@@ -146,6 +146,10 @@ impl parton::engine::Watch for Rounds<'_> {
                 ),
             }
         });
+    }
+
+    fn measured(&mut self, round: u64, Measure { name, value }: Measure) {
+        self.watch.say(|| format!("round {round}: {name} {value:.6}"));
     }
 }
 

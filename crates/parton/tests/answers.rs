@@ -4,7 +4,7 @@ mod common;
 
 use std::path::Path;
 
-use common::{files, folder, parton, text};
+use common::{folder, parton, text};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 
 /// Runs an algorithm and writes its answer.
@@ -69,10 +69,60 @@ fn names_and_vertices_out_of_reach() {
         let source = parton::graph::source::Source::file(&folder.join(packed)).unwrap();
         assert_eq!(text(source.head()), read(folder, plain));
     }
-    let refused = parton(folder, &[&["run"], &bfs[..], &["--output", "a.npy"]].concat());
-    assert_eq!(refused.status.code(), Some(2));
-    assert!(text(&refused.stderr).contains("names"));
-    assert!(!files(folder).contains(&"a.npy".into()));
+    // Names of an array are as long as the longest.
+    write(folder, &bfs, "a.npy");
+    let (header, data) = npy(folder, "a.npy");
+    assert!(header.contains("[('id', '|S15'), ('level', '<f8')]"), "{header}");
+    let row = |row: usize| &data[row * 23..][..23];
+    assert_eq!(data.len(), 6 * 23);
+    assert_eq!(&row(1)[..15], b"Berlin, Mitte\0\0");
+    assert_eq!(row(1)[15..], 2f64.to_le_bytes());
+    write(folder, &["components", "trains.csv"], "c.npy");
+    let (header, data) = npy(folder, "c.npy");
+    assert!(header.contains("('component', '|S15')"), "{header}");
+    assert_eq!(&data[3 * 30..][..30], b"Paris\0\0\0\0\0\0\0\0\0\0Berlin, Mitte\0\0");
+}
+
+/// Factors are a matrix in NumPy, a list in Parquet and JSON, and as many columns in text.
+#[test]
+fn vectors_in_every_format() {
+    let folder = folder();
+    let folder = folder.path();
+    std::fs::write(folder.join("r.csv"), "user,item,stars\n1,1,5\n1,2,3\n2,1,4\n3,2,1\n").unwrap();
+    for hosts in ["1", "3"] {
+        let run = ["matrix-completion", "r.csv", "--bipartite", "--width", "3", "--hosts", hosts];
+        for output in ["f.csv", "f.jsonl", "f.parquet", "f.npy"] {
+            write(folder, &run, output);
+        }
+        let lines: Vec<Vec<String>> = read(folder, "f.csv")
+            .lines()
+            .map(|line| line.split(',').map(str::to_owned).collect())
+            .collect();
+        assert_eq!(lines[0], ["id", "factors_0", "factors_1", "factors_2"]);
+        let ids: Vec<_> = lines[1..].iter().map(|line| &line[0][..]).collect();
+        assert_eq!(ids, ["s1", "s2", "s3", "t1", "t2"]);
+        let factors: Vec<Vec<f32>> = lines[1..]
+            .iter()
+            .map(|line| line[1..].iter().map(|x| x.parse().expect("a number")).collect())
+            .collect();
+        let (header, data) = npy(folder, "f.npy");
+        assert!(header.contains("[('id', '|S2'), ('factors', '<f4', (3,))]"), "{header}");
+        let row =
+            |row: usize| [&ids[row].as_bytes()[..], bytemuck::cast_slice(&factors[row])].concat();
+        assert_eq!(data, (0..5).flat_map(row).collect::<Vec<u8>>());
+        let json: Vec<serde_json::Value> = read(folder, "f.jsonl")
+            .lines()
+            .map(|line| serde_json::from_str(line).expect("an object"))
+            .collect();
+        let parquet = parquet_rows(folder, "f.parquet");
+        for (row, factors) in factors.iter().enumerate() {
+            let listed = json[row]["factors"].as_array().expect("a list").iter();
+            let listed: Vec<f32> = listed.map(|x| x.as_f64().expect("a number") as f32).collect();
+            assert_eq!((&json[row]["id"], &listed), (&ids[row].into(), factors));
+            assert!(parquet[row].starts_with(&format!("{{id: \"{}\", factors: [", ids[row])));
+            assert_eq!(parquet[row].matches(',').count(), 3, "{}", parquet[row]);
+        }
+    }
 }
 
 #[test]

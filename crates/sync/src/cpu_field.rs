@@ -10,9 +10,6 @@ use crate::field::{Delivery, Field, Outgoing, Phase, Route, Shape, Which};
 use crate::reduction::Reduction;
 use crate::value::Value;
 
-/// Looking up a master on a route costs about as much as going past so many.
-const LOOK_UP: usize = 32;
-
 /// A value per proxy, folded by `R`, with two sets: what is *updated* must be sent, what is
 /// *active* must be computed with.
 ///
@@ -228,12 +225,6 @@ impl<R: Reduction> CpuField<R> {
         self.active.insert(proxy);
     }
 
-    /// Whether so little is updated that looking it up on a route of `len` masters is less work
-    /// than going through the route.
-    fn few_of(&self, len: usize) -> bool {
-        self.updated.iter_range(0..self.cells.len() as u32).nth(len / LOOK_UP).is_none()
-    }
-
     /// Calls `visit` with every proxy at these places and its value.
     fn each(
         route: &Route<'_>,
@@ -257,39 +248,9 @@ impl<R: Reduction> Field for CpuField<R> {
         let take = |out: &mut Outgoing, proxy: LocalId| {
             out.values.extend_from_slice(bytemuck::bytes_of(&self.get(proxy)));
         };
-        match (which, &route) {
-            (Which::Updated, _) if self.updated.is_empty() => {}
-            (Which::All, _) => route.locals(Places::All).for_each(|proxy| take(out, proxy)),
-            (Which::Updated, Route::Range(range)) => {
-                for proxy in self.updated.iter_range(range.clone()) {
-                    out.places.push(proxy.0 - range.start);
-                    take(out, proxy);
-                }
-            }
-            (Which::Updated, Route::Masters(routes, part))
-                if let Some(lookup) =
-                    self.few_of(part.len()).then(|| routes.lookup()).flatten() =>
-            {
-                let before = out.places.len();
-                let all = self.updated.iter_range(0..self.cells.len() as u32);
-                let places = all.filter_map(|proxy| lookup.place_of(proxy));
-                out.places.extend(
-                    places.filter(|place| part.contains(place)).map(|p| (p - part.start) as u32),
-                );
-                out.places[before..].sort_unstable();
-                for i in before..out.places.len() {
-                    take(out, route.local(out.places[i]));
-                }
-            }
-            (Which::Updated, _) => {
-                for place in 0..route.len() as u32 {
-                    let proxy = route.local(place);
-                    if self.updated.contains(proxy) {
-                        out.places.push(place);
-                        take(out, proxy);
-                    }
-                }
-            }
+        match which {
+            Which::All => route.locals(Places::All).for_each(|proxy| take(out, proxy)),
+            Which::Updated => route.each_updated(&self.updated, out, take),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use parton_graph::LocalId;
+use parton_graph::{LocalId, VertexSet};
 use parton_partition::routes::Routes;
 
 use crate::encode::{Places, ValueKind};
@@ -51,6 +51,9 @@ pub trait Field {
         1
     }
 }
+
+/// Looking up a master on a route costs about as much as going past so many.
+const LOOK_UP: usize = 32;
 
 /// Which way values travel between a master and its mirrors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -152,6 +155,49 @@ impl Route<'_> {
             Places::All => self.local(i as u32),
             Places::Some(list) => self.local(list[i]),
         })
+    }
+
+    /// Appends the places of those proxies that are `updated` to `out`, ascending, and calls `take`
+    /// with each of them in turn.
+    pub(crate) fn each_updated(
+        &self,
+        updated: &VertexSet,
+        out: &mut Outgoing,
+        mut take: impl FnMut(&mut Outgoing, LocalId),
+    ) {
+        // Where so little is updated that looking it up is less work than going past all.
+        let few = |len: usize| updated.iter().nth(len / LOOK_UP).is_none();
+        match self {
+            _ if updated.is_empty() => {}
+            Route::Range(range) => {
+                for proxy in updated.iter_range(range.clone()) {
+                    out.places.push(proxy.0 - range.start);
+                    take(out, proxy);
+                }
+            }
+            Route::Masters(routes, part)
+                if let Some(lookup) = few(part.len()).then(|| routes.lookup()).flatten() =>
+            {
+                let before = out.places.len();
+                let places = updated.iter().filter_map(|proxy| lookup.place_of(proxy));
+                out.places.extend(
+                    places.filter(|place| part.contains(place)).map(|p| (p - part.start) as u32),
+                );
+                out.places[before..].sort_unstable();
+                for i in before..out.places.len() {
+                    take(out, self.local(out.places[i]));
+                }
+            }
+            _ => {
+                for place in 0..self.len() as u32 {
+                    let proxy = self.local(place);
+                    if updated.contains(proxy) {
+                        out.places.push(place);
+                        take(out, proxy);
+                    }
+                }
+            }
+        }
     }
 
     /// Consecutive pieces of at most `len` proxies.

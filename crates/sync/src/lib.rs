@@ -5,9 +5,12 @@
 //! masters to their mirrors ([`Substrate::broadcast`]). Each message takes the smallest of several
 //! [encodings](encode). Any shared-memory code that can say which of its values it wrote and at
 //! which end of its edges can run on many hosts this way; [`CpuField`] is the field for arrays in
-//! memory, [`LaneField`] the one for several numbers per proxy. Hosts wait for each other in every exchange, or, in an [epoch] of their own pace, never;
-//! [`termination`] tells when all are done. Reading order: [`reduction`], [`value`], [`field`],
-//! [`cpu_field`], [`lane_field`], [`encode`], [`substrate`], [`epoch`], [`governor`], [`termination`], [`volume`].
+//! memory, [`LaneField`] the one for several numbers per proxy that change one by one,
+//! [`VectorField`] the one for vectors that change as a whole. Hosts wait for each other in every
+//! exchange, or, in an [epoch] of their own pace, never; [`termination`] tells when all are done.
+//! Reading order: [`reduction`], [`value`], [`field`], [`cpu_field`], [`lane_field`],
+//! [`vector_field`], [`encode`], [`substrate`], [`epoch`], [`governor`], [`termination`],
+//! [`volume`].
 
 pub mod cpu_field;
 pub mod encode;
@@ -20,6 +23,7 @@ pub mod reduction;
 pub mod substrate;
 pub mod termination;
 pub mod value;
+pub mod vector_field;
 pub mod volume;
 
 pub use cpu_field::CpuField;
@@ -33,4 +37,5 @@ pub use reduction::Reduction;
 pub use substrate::{Optimize, Shipment, Substrate};
 pub use termination::{Detector, Tally, Termination, Vote};
 pub use value::Value;
+pub use vector_field::VectorField;
 pub use volume::Volume;

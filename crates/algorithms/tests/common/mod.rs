@@ -139,6 +139,7 @@ fn of_all_processes(
                     Values::U32(values) | Values::Vertices(values) => all_of(net, values)?,
                     Values::U64(values) => all_of(net, values)?,
                     Values::F64(values) => all_of(net, values)?,
+                    Values::Vectors { elements, .. } => all_of(net, elements)?,
                 });
             }
         }
@@ -158,6 +159,9 @@ fn of_all_processes(
                     }
                     Values::U64(values) => *values = bytemuck::pod_collect_to_vec(next()),
                     Values::F64(values) => *values = bytemuck::pod_collect_to_vec(next()),
+                    Values::Vectors { elements, .. } => {
+                        *elements = bytemuck::pod_collect_to_vec(next());
+                    }
                 }
             }
         }
@@ -182,6 +186,9 @@ fn merge<'a>(vertices: usize, parts: impl Iterator<Item = (&'a Vec<u64>, &'a Col
                 Values::U64(_) => Values::U64(vec![0; vertices]),
                 Values::F64(_) => Values::F64(vec![0.0; vertices]),
                 Values::Vertices(_) => Values::Vertices(vec![0; vertices]),
+                Values::Vectors { width, .. } => {
+                    Values::Vectors { width, elements: vec![0.0; width * vertices] }
+                }
             };
             Column { name: column.name, values }
         });
@@ -192,6 +199,13 @@ fn merge<'a>(vertices: usize, parts: impl Iterator<Item = (&'a Vec<u64>, &'a Col
                 | (Values::Vertices(all), Values::Vertices(part)) => all[vertex] = part[place],
                 (Values::U64(all), Values::U64(part)) => all[vertex] = part[place],
                 (Values::F64(all), Values::F64(part)) => all[vertex] = part[place],
+                (
+                    Values::Vectors { width, elements: all },
+                    Values::Vectors { elements: part, .. },
+                ) => {
+                    let from = &part[place * *width..][..*width];
+                    all[vertex * *width..][..*width].copy_from_slice(from);
+                }
                 _ => panic!("hosts disagree about types"),
             }
         }
@@ -212,6 +226,15 @@ pub(crate) fn same_within(found: &[Column], expected: &[Column], relative: f64) 
             match (&found.values, &expected.values) {
                 (Values::F64(a), Values::F64(b)) => {
                     a.len() == b.len() && a.iter().zip(b).all(close)
+                }
+                // Elements are singles.
+                (
+                    Values::Vectors { width: a, elements },
+                    Values::Vectors { width: b, elements: others },
+                ) => {
+                    let close = |(a, b): (&f32, &f32)| (a - b).abs() <= 1e-4 + 1e-4 * b.abs();
+                    (a, elements.len()) == (b, others.len())
+                        && elements.iter().zip(others).all(close)
                 }
                 _ => found == expected,
             }

@@ -1,6 +1,6 @@
 //! Small graphs that have gone wrong before, or would.
 
-use parton_graph::{Csr, Direction, Graph, Weight};
+use parton_graph::{Csr, Direction, Graph, Weight, with_csr};
 
 pub(crate) fn graph_of<W: Weight>(vertices: usize, edges: &[(u32, u32, W)]) -> Graph
 where
@@ -48,4 +48,19 @@ pub(crate) fn nasty_graphs() -> Vec<(&'static str, Graph)> {
             graph_of(3, &[(0, 1, u32::MAX), (1, 2, u32::MAX), (0, 2, u32::MAX)]),
         ),
     ]
+}
+
+/// The same edges between two copies of the vertices, one of sources and one of destinations, with
+/// ratings from 1 to 5.
+pub(crate) fn as_ratings(graph: &Graph) -> Graph {
+    let vertices = graph.num_vertices() as u32;
+    let mut edges = Vec::new();
+    with_csr!(&graph.adjacency, csr => {
+        for source in csr.vertices() {
+            for target in csr.targets(source) {
+                edges.push((source.0, vertices + target.0, (source.0 * 7 + target.0 * 3) % 5 + 1));
+            }
+        }
+    });
+    graph_of(2 * vertices as usize, &edges)
 }

@@ -169,7 +169,9 @@ impl Found<'_> {
                 Values::U32(values) => u64::from(values[vertex]),
                 Values::U64(values) => values[vertex],
                 Values::Vertices(values) => id(&self.graph.ids, values[vertex] as usize),
-                Values::F64(_) => panic!("no text is the only one for a real number"),
+                Values::F64(_) | Values::Vectors { .. } => {
+                    panic!("no text is the only one for a real number")
+                }
             };
             writeln!(lines, "{} {value}", id(&self.graph.ids, vertex)).expect("memory");
         }

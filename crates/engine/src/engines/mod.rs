@@ -1,5 +1,6 @@
 //! One engine per file; [`ALL`] is the registry.
 
+pub mod blocks;
 mod delta;
 mod frontier;
 mod pull;
@@ -27,6 +28,8 @@ pub enum Kind {
     Delta,
     /// Joins what edges join, and labels what is joined.
     Union,
+    /// Goes from edge to edge, in blocks that share no vertex.
+    Blocks,
 }
 
 /// Every engine: what users call it, and what it does.
@@ -36,6 +39,11 @@ pub const ALL: &[(Kind, &str, &str)] = &[
     (Kind::Pull, "pull", "every vertex collects along its in-edges in every round"),
     (Kind::Delta, "delta", "nearest labels first, in buckets"),
     (Kind::Union, "union", "joins what edges join, then labels whole components"),
+    (
+        Kind::Blocks,
+        "blocks",
+        "edge by edge, in blocks of sources and destinations that threads share out",
+    ),
 ];
 
 impl Kind {
@@ -54,14 +62,15 @@ impl Kind {
     pub fn is_general(self) -> bool {
         match self {
             Kind::Push | Kind::Frontier | Kind::Pull => true,
-            Kind::Delta | Kind::Union => false,
+            Kind::Delta | Kind::Union | Kind::Blocks => false,
         }
     }
 
     /// This engine for a relaxation.
     ///
     /// # Panics
-    /// When the engine needs [`Relaxation::passes_unchanged`] and the program does not.
+    /// When the engine needs [`Relaxation::passes_unchanged`] and the program does not, or runs
+    /// programs of edges only.
     pub fn relaxation<'a, P: Relaxation>(
         self,
         program: &'a P,
@@ -78,13 +87,14 @@ impl Kind {
                 assert!(program.passes_unchanged(), "labels that edges do not change");
                 Box::new(union::Union::new(program, partition))
             }
+            Kind::Blocks => panic!("{} runs programs of edges only", self.name()),
         }
     }
 
     /// This engine for any program.
     ///
     /// # Panics
-    /// When the engine [runs relaxations only](Kind::is_general).
+    /// When the engine [does not run any program](Kind::is_general).
     pub fn program<'a, P: VertexProgram + 'a>(
         self,
         program: P,
@@ -97,6 +107,7 @@ impl Kind {
             }
             Kind::Pull => Box::new(SteppingEngine::<P, pull::Pull>::new(program, partition)),
             Kind::Delta | Kind::Union => panic!("{} runs relaxations only", self.name()),
+            Kind::Blocks => panic!("{} runs programs of edges only", self.name()),
         }
     }
 }

@@ -4,6 +4,7 @@
 //! Any of the three names the data set. Without a `.properties` file edges are directed unless
 //! the user says otherwise; without a `.v` file an `.e` file is an ordinary edge list.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::{EdgeList, Format, IdKind, ReadOptions};
@@ -19,6 +20,79 @@ use crate::{Direction, Error, Graph, Place, Result};
 
 /// Graphalytics.
 pub struct Graphalytics;
+
+/// What a `.properties` file says of a data set beside its graph: which algorithms are run on it,
+/// from where, and for how long.
+#[derive(Debug)]
+pub struct Parameters {
+    name: String,
+    /// Values by their keys, without the `graph.NAME.` that all begin with.
+    values: BTreeMap<String, (Place, String)>,
+    file: String,
+}
+
+impl Parameters {
+    /// Reads a file of properties.
+    pub fn read(source: &Source) -> Result<Self> {
+        const EDGES: &str = ".edge-file";
+        let of_edges = pairs(source).find_map(|(_, key, _)| {
+            // The name may itself contain dots.
+            Some(key.strip_prefix("graph.")?.strip_suffix(EDGES)?.to_owned())
+        });
+        let Some(name) = of_edges else {
+            let problem =
+                format!("expected a line 'graph.NAME{EDGES} = …': no Graphalytics data set");
+            return Err(source.error(Place::File, problem));
+        };
+        let prefix = format!("graph.{name}.");
+        let values = pairs(source).filter_map(|(line, key, value)| {
+            let key = key.strip_prefix(&prefix)?.to_owned();
+            Some((key, (Place::line(line.number(), 1, line.text), value)))
+        });
+        Ok(Parameters { values: values.collect(), file: source.name().into(), name })
+    }
+
+    /// What the data set is called.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The value of a key such as `bfs.source-vertex`.
+    pub fn get(&self, key: &str) -> Option<&str> {
+        self.values.get(key).map(|(_, value)| &value[..])
+    }
+
+    /// The value of a key that must be there.
+    pub fn need(&self, key: &str) -> Result<&str> {
+        self.get(key).ok_or_else(|| self.error(key, "there is no such line"))
+    }
+
+    /// The value of a key as a number.
+    pub fn number<T: std::str::FromStr>(&self, key: &str) -> Result<Option<T>> {
+        let parse = |value: &str| {
+            value.parse().map_err(|_| {
+                let found = printable(value.as_bytes());
+                self.error(key, format!("expected a number, found '{found}'"))
+            })
+        };
+        self.get(key).map(parse).transpose()
+    }
+
+    /// A problem with a key, where it is.
+    pub fn error(&self, key: &str, problem: impl Into<String>) -> Error {
+        let place = self.values.get(key).map_or(Place::File, |(place, _)| place.clone());
+        Error::data(&self.file, place, format!("graph.{}.{key}: {}", self.name, problem.into()))
+    }
+}
+
+/// Lines `KEY = VALUE` that are no comments.
+fn pairs(source: &Source) -> impl Iterator<Item = (Line<'_>, String, String)> {
+    head_lines(source).filter_map(|line| {
+        let text = String::from_utf8_lossy(line.text);
+        let (key, value) = text.split_once('=').filter(|_| !text.starts_with('#'))?;
+        Some((line, key.trim().to_owned(), value.trim().to_owned()))
+    })
+}
 
 /// What a `.properties` file says.
 struct Properties {
@@ -156,7 +230,7 @@ fn missing(path: &Path, reason: String) -> Error {
 }
 
 /// The file, or, as data sets are handed round packed, one with the ending of a compression.
-fn plain_or_packed(file: PathBuf) -> Option<PathBuf> {
+pub fn plain_or_packed(file: PathBuf) -> Option<PathBuf> {
     let packed = Compression::ALL.map(|compression| {
         let mut name = file.clone().into_os_string();
         name.push(compression.ending());
@@ -233,12 +307,8 @@ impl Properties {
         let folder = path.parent().unwrap_or(Path::new(""));
         let (mut vertex_file, mut edge_file, mut directed) = (None, None, None);
         let (mut vertices, mut edges) = (None, None);
-        for line in head_lines(source) {
-            let text = String::from_utf8_lossy(line.text);
-            let Some((key, value)) = text.split_once('=').filter(|_| !text.starts_with('#')) else {
-                continue;
-            };
-            let (key, value) = (key.trim(), value.trim());
+        for (line, key, value) in pairs(source) {
+            let (key, value) = (&key[..], &value[..]);
             if key == "graphclass" && value.contains("BVGraph") {
                 return Err(line.error(
                     "a compressed WebGraph (BVGraph), which Parton does not read; write it as an \

@@ -7,7 +7,7 @@ mod dimacs;
 mod edge_list;
 mod gap;
 mod gr;
-mod graphalytics;
+pub mod graphalytics;
 mod jester;
 mod ligra;
 mod metis;

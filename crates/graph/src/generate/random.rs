@@ -76,7 +76,7 @@ pub(super) fn scaled(bits: u64, n: u128) -> u64 {
 
 /// Turns every bit of the input into a change of about half the bits of the output; one-to-one.
 #[inline]
-fn mix(mut x: u64) -> u64 {
+pub fn mix(mut x: u64) -> u64 {
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     x ^ (x >> 31)

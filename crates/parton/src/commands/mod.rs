@@ -3,6 +3,7 @@
 pub(crate) mod bench;
 pub(crate) mod convert;
 pub(crate) mod generate;
+pub(crate) mod graphalytics;
 pub(crate) mod inspect;
 pub(crate) mod list;
 pub(crate) mod partition;

@@ -4,7 +4,7 @@ use parton_graph::Result;
 use parton_graph::print::{push_id, push_integer};
 use parton_graph::save::Output;
 
-use super::{Cell, Format, Table, push_real, write_rows};
+use super::{Cell, Format, Kind, Table, push_elements, push_real, write_rows};
 
 /// Rows of fields.
 pub(super) struct Delimited {
@@ -29,9 +29,16 @@ impl Format for Delimited {
     fn write(&self, table: &Table, out: &mut Output) -> Result<()> {
         let mut header = b"id".to_vec();
         let columns = table.columns();
-        for (name, _) in &columns {
-            header.push(self.delimiter);
-            header.extend_from_slice(name.as_bytes());
+        for (name, kind) in &columns {
+            // A field for every element of a vector, counted from 0 as in arrays.
+            let fields = match kind {
+                Kind::Vectors(width) => (0..*width).map(|k| format!("{name}_{k}")).collect(),
+                _ => vec![(*name).to_owned()],
+            };
+            for field in fields {
+                header.push(self.delimiter);
+                header.extend_from_slice(field.as_bytes());
+            }
         }
         header.push(b'\n');
         out.write(&header)?;
@@ -44,6 +51,7 @@ impl Format for Delimited {
                     Cell::Integer(value) => push_integer(line, value),
                     Cell::Real(value) => push_real(line, value),
                     Cell::Vertex(id) => push_id(line, id, self.delimiter),
+                    Cell::Vector(elements) => push_elements(line, elements, self.delimiter),
                 }
             }
             line.push(b'\n');

@@ -5,7 +5,7 @@ use parton_graph::print::push_integer;
 use parton_graph::save::Output;
 use parton_graph::{Error, OriginalId, Result};
 
-use super::{Cell, Format, Table, push_real, write_rows};
+use super::{Cell, Format, Table, push_elements, push_real, write_rows};
 
 /// An object per line.
 pub(super) struct Jsonl;
@@ -31,6 +31,11 @@ impl Format for Jsonl {
                     Cell::Integer(value) => push_integer(line, value),
                     Cell::Real(value) => push_real(line, value),
                     Cell::Vertex(id) => push_label(line, id)?,
+                    Cell::Vector(elements) => {
+                        line.push(b'[');
+                        push_elements(line, elements, b',');
+                        line.push(b']');
+                    }
                 }
             }
             line.extend_from_slice(b"}\n");

@@ -31,11 +31,6 @@ pub trait Format: Sync {
         true
     }
 
-    /// Whether ids can be names.
-    fn holds_names(&self) -> bool {
-        true
-    }
-
     /// Writes all rows.
     fn write(&self, table: &Table, out: &mut Output) -> Result<()>;
 }
@@ -109,4 +104,15 @@ fn push_real(bytes: &mut Vec<u8>, value: f64) {
     use std::io::Write;
     // The form of `Debug` has exponents, so that a tiny number does not take hundreds of zeros.
     write!(bytes, "{value:?}").expect("memory takes everything");
+}
+
+/// Writes the elements of a vector, each with the fewest digits that read back as the same one.
+fn push_elements(bytes: &mut Vec<u8>, elements: &[f32], delimiter: u8) {
+    use std::io::Write;
+    for (place, element) in elements.iter().enumerate() {
+        if place > 0 {
+            bytes.push(delimiter);
+        }
+        write!(bytes, "{element:?}").expect("memory takes everything");
+    }
 }

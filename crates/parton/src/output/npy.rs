@@ -1,8 +1,10 @@
 //! NumPy's `.npy`: one structured array with the fields `id` and those of the algorithm.
 //!
 //! NumPy has no way to say "none" in an array of integers. Where a vertex is out of reach the whole
-//! column is of doubles, and `nan` says so.
+//! column is of doubles, and `nan` says so. Names are strings of bytes, all as long as the longest;
+//! vectors are fields with a shape, so that `array["factors"]` is a matrix.
 
+use parton_graph::error::printable;
 use parton_graph::save::Output;
 use parton_graph::{Error, OriginalId, Result};
 
@@ -29,27 +31,21 @@ impl Format for Npy {
         false
     }
 
-    fn holds_names(&self) -> bool {
-        false
-    }
-
     fn write(&self, table: &Table, out: &mut Output) -> Result<()> {
-        if table.id_kind() == Kind::Names {
-            return Err(Error::Request(format!(
-                "{}: a NumPy array of numbers cannot hold names; write .parquet or .csv",
-                out.path().display()
-            )));
-        }
+        let name = out.path().display().to_string();
+        let names = match names_width(table, &name)? {
+            Some(width) => Type::Bytes(width),
+            None => Type::U8,
+        };
         let columns: Vec<(&str, Type)> = table
             .columns()
             .iter()
             .enumerate()
-            .map(|(column, (name, kind))| (*name, Type::of(table, column, *kind)))
+            .map(|(column, (name, kind))| (*name, Type::of(table, column, *kind, names)))
             .collect();
-        out.write(&header(&columns, table.len()))?;
-        let name = out.path().display().to_string();
+        out.write(&header(names, &columns, table.len()))?;
         write_rows(table.len(), out, |bytes, row| {
-            push_id(bytes, table.id(row));
+            push_id(bytes, table.id(row), names);
             for (column, (_, kind)) in columns.iter().enumerate() {
                 match (table.cell(column, row), kind) {
                     (Cell::None, _) => bytes.extend_from_slice(&f64::NAN.to_le_bytes()),
@@ -60,10 +56,13 @@ impl Format for Npy {
                     (Cell::Integer(value), Type::U4) => {
                         bytes.extend_from_slice(&(value as u32).to_le_bytes());
                     }
-                    (Cell::Integer(value), Type::U8) => {
+                    (Cell::Integer(value), _) => {
                         bytes.extend_from_slice(&value.to_le_bytes());
                     }
-                    (Cell::Vertex(id), _) => push_id(bytes, id),
+                    (Cell::Vertex(id), _) => push_id(bytes, id, names),
+                    (Cell::Vector(elements), _) => {
+                        bytes.extend_from_slice(bytemuck::cast_slice(elements));
+                    }
                 }
             }
             Ok(())
@@ -77,35 +76,66 @@ enum Type {
     U4,
     U8,
     F8,
+    /// So many bytes.
+    Bytes(usize),
+    /// So many singles.
+    Singles(usize),
 }
 
 impl Type {
     /// The type of a column: that of its values, unless some are none.
-    fn of(table: &Table, column: usize, kind: Kind) -> Self {
+    fn of(table: &Table, column: usize, kind: Kind, names: Type) -> Self {
         let has_none = || (0..table.len()).any(|row| table.cell(column, row) == Cell::None);
         match kind {
             Kind::F64 => Type::F8,
-            Kind::Integers | Kind::Names => Type::U8,
+            Kind::Integers | Kind::Names => names,
+            Kind::Vectors(width) => Type::Singles(width),
             Kind::U32 | Kind::U64 if has_none() => Type::F8,
             Kind::U32 => Type::U4,
             Kind::U64 => Type::U8,
         }
     }
 
-    fn name(self) -> &'static str {
-        match self {
-            Type::U4 => "<u4",
-            Type::U8 => "<u8",
-            Type::F8 => "<f8",
-        }
+    /// How a field of this type is described.
+    fn describe(self, name: &str) -> String {
+        let (code, shape) = match self {
+            Type::U4 => ("<u4".into(), String::new()),
+            Type::U8 => ("<u8".into(), String::new()),
+            Type::F8 => ("<f8".into(), String::new()),
+            Type::Bytes(width) => (format!("|S{width}"), String::new()),
+            Type::Singles(width) => ("<f4".into(), format!(", ({width},)")),
+        };
+        format!("('{name}', '{code}'{shape})")
     }
 }
 
-fn header(columns: &[(&str, Type)], rows: usize) -> Vec<u8> {
-    let fields: String =
-        columns.iter().map(|(name, kind)| format!(", ('{name}', '{}')", kind.name())).collect();
+/// Bytes of the longest name, where there are names.
+fn names_width(table: &Table, file: &str) -> Result<Option<usize>> {
+    if table.id_kind() != Kind::Names {
+        return Ok(None);
+    }
+    let mut longest = 1;
+    for row in 0..table.len() {
+        let OriginalId::Name(name) = table.id(row) else { continue };
+        // NumPy takes zeros at the end for padding.
+        if name.ends_with(&[0]) {
+            return Err(Error::Request(format!(
+                "{file}: the name '{}' ends in a zero byte, which NumPy would leave out; write \
+                 .parquet",
+                printable(name)
+            )));
+        }
+        longest = longest.max(name.len());
+    }
+    Ok(Some(longest))
+}
+
+fn header(ids: Type, columns: &[(&str, Type)], rows: usize) -> Vec<u8> {
+    let fields = std::iter::once(("id", ids)).chain(columns.iter().copied());
+    let fields: Vec<_> = fields.map(|(name, kind)| kind.describe(name)).collect();
     let mut text = format!(
-        "{{'descr': [('id', '<u8'){fields}], 'fortran_order': False, 'shape': ({rows},), }}"
+        "{{'descr': [{}], 'fortran_order': False, 'shape': ({rows},), }}",
+        fields.join(", ")
     );
     // Blanks and a line end fill up to where the data begin.
     let used = MAGIC.len() + 2 + text.len() + 1;
@@ -114,10 +144,15 @@ fn header(columns: &[(&str, Type)], rows: usize) -> Vec<u8> {
     [MAGIC, &(text.len() as u16).to_le_bytes(), text.as_bytes()].concat()
 }
 
-fn push_id(bytes: &mut Vec<u8>, id: OriginalId<'_>) {
+fn push_id(bytes: &mut Vec<u8>, id: OriginalId<'_>, names: Type) {
     match id {
         OriginalId::Integer(id) => bytes.extend_from_slice(&id.to_le_bytes()),
-        OriginalId::Name(_) => unreachable!("names are refused"),
+        OriginalId::Name(name) => {
+            bytes.extend_from_slice(name);
+            if let Type::Bytes(width) = names {
+                bytes.resize(bytes.len() + width - name.len(), 0);
+            }
+        }
     }
 }
 

@@ -1,10 +1,12 @@
-//! Apache Parquet: the ids, then an optional column per column; null is none.
+//! Apache Parquet: the ids, then an optional column per column; null is none. Vectors are lists.
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use parquet::basic::{Compression, ZstdLevel};
-use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type};
+use parquet::data_type::{
+    ByteArray, ByteArrayType, DataType, DoubleType, FloatType, Int32Type, Int64Type,
+};
 use parquet::errors::{ParquetError, Result as LibraryResult};
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
@@ -58,7 +60,11 @@ fn write_all(table: &Table, out: &mut Output) -> LibraryResult<()> {
         let ids = |row| Cell::Vertex(table.id(row));
         write_column(&mut group, table.id_kind(), rows.clone(), false, ids)?;
         for (column, (_, kind)) in columns.iter().enumerate() {
-            write_column(&mut group, *kind, rows.clone(), true, |row| table.cell(column, row))?;
+            let cell = |row| table.cell(column, row);
+            match kind {
+                Kind::Vectors(_) => write_vectors(&mut group, rows.clone(), cell)?,
+                _ => write_column(&mut group, *kind, rows.clone(), true, cell)?,
+            }
         }
         group.close()?;
     }
@@ -70,6 +76,9 @@ fn schema(table: &Table) -> String {
         Kind::U32 => format!("int32 {name} (INTEGER(32,false));"),
         Kind::U64 => format!("int64 {name} (INTEGER(64,false));"),
         Kind::F64 => format!("double {name};"),
+        Kind::Vectors(_) => {
+            format!("group {name} (LIST) {{ repeated group list {{ required float element; }} }}")
+        }
         // Signed, as most programs have them, where all fit.
         Kind::Integers if ids_fit(table) => format!("int64 {name};"),
         Kind::Integers => format!("int64 {name} (INTEGER(64,false));"),
@@ -79,7 +88,11 @@ fn schema(table: &Table) -> String {
     let columns: String = table
         .columns()
         .iter()
-        .map(|(name, kind)| format!(" optional {}", column(name, *kind)))
+        .map(|(name, kind)| match kind {
+            // There is one for every vertex.
+            Kind::Vectors(_) => format!(" required {}", column(name, *kind)),
+            _ => format!(" optional {}", column(name, *kind)),
+        })
         .collect();
     format!("message answer {{ required {}{columns} }}", column("id", table.id_kind()))
 }
@@ -134,7 +147,28 @@ fn write_column<'t>(
             });
             put::<ByteArrayType>(group, values, optional)
         }
+        Kind::Vectors(_) => unreachable!("vectors are written as lists"),
     }
+}
+
+/// A list for every row, none of them empty.
+fn write_vectors<'t>(
+    group: &mut Group<'_, '_>,
+    rows: Range<usize>,
+    cell: impl Fn(usize) -> Cell<'t>,
+) -> LibraryResult<()> {
+    let (mut elements, mut repetitions) = (Vec::new(), Vec::new());
+    for row in rows {
+        let Cell::Vector(vector) = cell(row) else { continue };
+        elements.extend_from_slice(vector);
+        // A list begins with 0 and goes on with 1.
+        repetitions.extend((0..vector.len()).map(|place| i16::from(place > 0)));
+    }
+    let there = vec![1; elements.len()];
+    let column = group.next_column()?;
+    let mut column = column.ok_or_else(|| ParquetError::General("a column too many".into()))?;
+    column.typed::<FloatType>().write_batch(&elements, Some(&there), Some(&repetitions))?;
+    column.close()
 }
 
 fn put<T: DataType>(

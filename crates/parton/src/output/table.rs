@@ -52,6 +52,8 @@ pub enum Kind {
     Integers,
     /// Vertices that have names.
     Names,
+    /// Vectors of so many real numbers of single precision.
+    Vectors(usize),
 }
 
 /// One value.
@@ -65,6 +67,8 @@ pub enum Cell<'a> {
     Real(f64),
     /// A vertex.
     Vertex(OriginalId<'a>),
+    /// A vector.
+    Vector(&'a [f32]),
 }
 
 impl Part {
@@ -139,6 +143,11 @@ impl Cells {
             Cells::Numbers(Values::U64(array)) => numbers(net, array, Values::U64),
             Cells::Numbers(Values::F64(array)) => numbers(net, array, Values::F64),
             Cells::Numbers(Values::Vertices(array)) => numbers(net, array, Values::Vertices),
+            Cells::Numbers(Values::Vectors { width, elements }) => {
+                let all = gather_array(net, elements)?.into_iter();
+                let vectors = |elements| Cells::Numbers(Values::Vectors { width, elements });
+                Ok(all.map(vectors).collect())
+            }
             Cells::Vertices(labels) => {
                 Ok(labels.gather(net)?.into_iter().map(Cells::Vertices).collect())
             }
@@ -193,6 +202,7 @@ impl Table {
             Cells::Numbers(Values::U32(_) | Values::Vertices(_)) => Kind::U32,
             Cells::Numbers(Values::U64(_)) => Kind::U64,
             Cells::Numbers(Values::F64(_)) => Kind::F64,
+            Cells::Numbers(Values::Vectors { width, .. }) => Kind::Vectors(*width),
             Cells::Vertices(_) => {
                 Labels::kind(self.parts.iter().filter_map(|part| match &part.columns[number].1 {
                     Cells::Vertices(labels) => Some(labels),
@@ -222,6 +232,9 @@ impl Table {
                 f64::INFINITY => Cell::None,
                 value => Cell::Real(value),
             },
+            Cells::Numbers(Values::Vectors { width, elements }) => {
+                Cell::Vector(&elements[place * width..][..*width])
+            }
         }
     }
 }

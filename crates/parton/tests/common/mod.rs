@@ -1,5 +1,7 @@
 //! What tests of the command share.
 
+#![allow(dead_code, reason = "each file of tests uses some of it")]
+
 use std::path::Path;
 use std::process::{Command, Output};
 

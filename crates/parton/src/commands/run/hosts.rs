@@ -1,10 +1,8 @@
 //! What every host does in a run: its part of the graph, the algorithm, the proof, its rows.
 
 use parton::engine;
-use parton::graph::{LocalId, OriginalId};
 use parton::net::{HostId, Net};
 use parton::output::Part;
-use parton::partition::Partition;
 use parton::partition::quality::Quality;
 
 use super::report::Seconds;
@@ -47,7 +45,6 @@ impl Work<'_> {
     /// One host's share of the work. Every host must call this.
     pub(super) fn on_host(&self, net: &mut Net) -> Result<HostRun, Failure> {
         let (partition, partition_seconds) = self.cut.on_host(net)?;
-        self.check_ids(&partition)?;
         let quality = Quality::measure(net, &partition)?;
         let mut rounds = (partition.host() == HostId(0)).then(|| self.watch.rounds());
         let then = rounds.as_mut().map(|rounds| rounds as &mut dyn engine::Watch);
@@ -76,20 +73,6 @@ impl Work<'_> {
         let policy_note = partition.note().map(str::to_owned);
         let changes = partition.changes().to_vec();
         Ok(HostRun { seconds, memory_peak, quality, changes, policy_note, finished, parts })
-    }
-
-    /// Rows that could not be written in the end are not worth a run.
-    fn check_ids(&self, partition: &Partition) -> Result<(), Failure> {
-        let named = partition.num_masters() > 0
-            && matches!(partition.original(LocalId(0)), OriginalId::Name(_));
-        let format = self.target.map(Target::format);
-        match format.filter(|format| named && !format.holds_names()) {
-            None => Ok(()),
-            Some(format) => Err(Failure::usage(format!(
-                "--output: .{} cannot hold ids that are names; write .parquet or .csv",
-                format.ending()
-            ))),
-        }
     }
 }
 

@@ -20,7 +20,16 @@ pub(super) fn page(report: &Report) -> String {
     let bytes = |value: f64| show::bytes(value as u64);
     let seconds = |value: f64| format!("{value:.3} s");
     let count = |value: f64| show::count(value as u64);
+    let measures: Vec<_> = run.rounds.iter().filter_map(|round| round.measure).collect();
+    let measured = measures.first().map(|first| {
+        let values = measures.iter().map(|measure| measure.value).collect();
+        let series = vec![Series { name: first.name, colour: "#4a7c59", values }];
+        plot::columns(&format!("{} per round", first.name), "round", 1, series, |value| {
+            format!("{value:.4}")
+        })
+    });
     let plots = [
+        measured.unwrap_or_default(),
         plot::columns(
             "Bytes per round",
             "round",

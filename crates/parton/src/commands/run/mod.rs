@@ -9,6 +9,7 @@ mod target;
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
 use clap::Args;
@@ -136,7 +137,7 @@ impl Run {
     ) -> Result<Prepared, Failure> {
         let algorithm = algorithms::by_name(&self.algorithm)?;
         self.own.check(&[algorithm])?;
-        let options =
+        let mut options =
             self.own.options(algorithm, &self.engine, self.paced.pacing(), self.max_rounds)?;
         let fit = self.input.fit(algorithm, &options)?;
         let asked = self.hosts.map(usize::from);
@@ -167,6 +168,10 @@ impl Run {
             pacing: options.pacing,
             optimize: optimize(&self.optimize),
         };
+        if let Some(file) = self.own.test() {
+            options.test = Some(Arc::new(self.input.load_beside(file, watch)?));
+            algorithms::check_request(algorithm, &options)?;
+        }
         let plan = self.cutting.plan(policy);
         let input = match &saved {
             Some(_) => None,

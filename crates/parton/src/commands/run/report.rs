@@ -218,7 +218,7 @@ fn round_as_json(number: u64, round: &RoundReport) -> Value {
     let mut bytes = bytes_as_json(sent);
     bytes["reduce"] = (sent.reduce_values + sent.reduce_metadata).into();
     bytes["broadcast"] = (sent.broadcast_values + sent.broadcast_metadata).into();
-    json!({
+    let mut report = json!({
         "round": number,
         "changed": round.changed,
         "edges": round.edges,
@@ -226,7 +226,11 @@ fn round_as_json(number: u64, round: &RoundReport) -> Value {
         "compute_seconds": round.compute_seconds,
         "bytes": bytes,
         "messages": sent.messages,
-    })
+    });
+    if let Some(measure) = round.measure {
+        report[measure.name] = measure.value.into();
+    }
+    report
 }
 
 /// How many rounds there were: of every host, or of those with fewest and most.

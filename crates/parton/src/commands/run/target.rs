@@ -58,11 +58,6 @@ impl Target {
         &self.path
     }
 
-    /// In which rows are written.
-    pub(super) fn format(&self) -> &'static dyn Format {
-        self.format
-    }
-
     /// Whether all rows are needed at one host.
     pub(super) fn is_one_file(&self) -> bool {
         !self.is_folder

@@ -1,0 +1,221 @@
+//! What is learnt: a vector of factors for every user and every item, such that the product of two
+//! of them is the rating.
+
+use parton_engine::{EdgeProgram, Measure, Tip};
+use parton_graph::GlobalId;
+use parton_graph::generate::mix;
+
+use crate::options::Options;
+
+/// How much a vertex that is spread over hosts makes up for it, at most. The mean of what hosts
+/// have learnt keeps only a part of each; steps that are longer by as much make up for that, as
+/// long as they stay short.
+const MOST_SPREAD: f32 = 8.0;
+/// How far factors go at a time where nobody says and ratings are about 1 apart. Where they are
+/// further apart steps are shorter by as much: errors are larger, and so are factors.
+const RATE: f64 = 0.01;
+/// Standard deviation of what factors differ by before anything is learnt.
+const NOISE: f64 = 0.1;
+
+/// Stochastic gradient descent on the squared errors of all ratings, plus what large factors cost.
+pub(super) struct Model {
+    start: Start,
+    rate: f32,
+    regularization: f32,
+    /// Number of ratings in the whole graph.
+    ratings: u64,
+    /// Rounds to go.
+    rounds_left: u64,
+    /// The error of the last round.
+    rmse: f64,
+}
+
+/// Factors before anything is learnt.
+#[derive(Clone, Copy)]
+pub(super) struct Start {
+    pub(super) width: usize,
+    /// The same for all factors: every product is the mean rating, if that is positive.
+    level: f64,
+    seed: u64,
+}
+
+/// What ratings are like.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ratings {
+    pub(super) count: u64,
+    pub(super) sum: f64,
+    pub(super) sum_of_squares: f64,
+}
+
+impl Ratings {
+    fn mean(self) -> f64 {
+        self.sum / self.count as f64
+    }
+
+    /// Their standard deviation.
+    fn deviation(self) -> f64 {
+        (self.sum_of_squares / self.count as f64 - self.mean().powi(2)).max(0.0).sqrt()
+    }
+
+    /// How far factors go at a time: as asked, or as suits.
+    pub(super) fn rate(self, options: &Options) -> f64 {
+        options.learning_rate.unwrap_or(RATE / self.deviation().max(1.0))
+    }
+}
+
+impl Start {
+    pub(super) fn new(options: &Options, ratings: Ratings) -> Self {
+        let level = (ratings.mean().max(0.0) / options.width as f64).sqrt();
+        Start { width: options.width, level, seed: options.seed }
+    }
+
+    /// A vertex's factors.
+    pub(super) fn factors(self, vertex: GlobalId) -> impl Iterator<Item = f32> {
+        let key = mix(mix(self.seed.wrapping_add(1)) ^ vertex.0);
+        (0..self.width as u64).map(move |factor| {
+            let bits = mix(key.wrapping_add(mix(factor + 1)));
+            // From -√3 to √3, which has a standard deviation of 1.
+            let noise = ((bits >> 11) as f64 / (1u64 << 52) as f64 - 1.0) * 3f64.sqrt();
+            (self.level + NOISE * noise) as f32
+        })
+    }
+}
+
+impl Model {
+    pub(super) fn new(options: &Options, ratings: Ratings, rounds: u64) -> Self {
+        Model {
+            start: Start::new(options, ratings),
+            rate: ratings.rate(options) as f32,
+            regularization: options.regularization as f32,
+            ratings: ratings.count,
+            rounds_left: rounds,
+            rmse: 0.0,
+        }
+    }
+
+    fn rate(&self, spread: f32) -> f32 {
+        self.rate * spread.min(MOST_SPREAD)
+    }
+}
+
+impl EdgeProgram for Model {
+    fn width(&self) -> usize {
+        self.start.width
+    }
+
+    fn init(&self, vertex: GlobalId, vector: &mut [f32]) {
+        vector.iter_mut().zip(self.start.factors(vertex)).for_each(|(factor, new)| *factor = new);
+    }
+
+    #[inline]
+    fn visit(&self, user: Tip<'_>, item: Tip<'_>, rating: f32) -> f64 {
+        let error = rating - product(user.vector, item.vector);
+        let (user_rate, item_rate) = (self.rate(user.spread), self.rate(item.spread));
+        for (p, q) in user.vector.iter_mut().zip(item.vector) {
+            let (old_p, old_q) = (*p, *q);
+            *p += user_rate * (error * old_q - self.regularization * old_p);
+            *q += item_rate * (error * old_p - self.regularization * old_q);
+        }
+        f64::from(error).powi(2)
+    }
+
+    fn conclude(&mut self, total: f64) -> bool {
+        self.rmse = (total / self.ratings as f64).sqrt();
+        self.rounds_left -= 1;
+        self.rounds_left == 0 || !total.is_finite()
+    }
+
+    fn measure(&self) -> Option<Measure> {
+        Some(Measure { name: "rmse", value: self.rmse })
+    }
+}
+
+/// The rating that two vectors stand for.
+#[inline]
+pub(super) fn product(p: &[f32], q: &[f32]) -> f32 {
+    /// Sums that do not wait for each other.
+    const LANES: usize = 8;
+    let (p_lanes, q_lanes) = (p.chunks_exact(LANES), q.chunks_exact(LANES));
+    let rest: f32 = p_lanes.remainder().iter().zip(q_lanes.remainder()).map(|(p, q)| p * q).sum();
+    let mut sums = [0.0; LANES];
+    for (p, q) in p_lanes.zip(q_lanes) {
+        for ((sum, p), q) in sums.iter_mut().zip(p).zip(q) {
+            *sum += p * q;
+        }
+    }
+    rest + sums.iter().sum::<f32>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Ten ratings around 3.5.
+    const RATINGS: Ratings = Ratings { count: 10, sum: 35.0, sum_of_squares: 125.0 };
+
+    #[test]
+    fn ratings_far_apart_make_short_steps() {
+        let (usual, wide) = (Options::default(), Ratings { sum_of_squares: 285.0, ..RATINGS });
+        assert_eq!(RATINGS.rate(&usual), 0.01);
+        assert!((wide.deviation() - 4.031).abs() < 1e-3);
+        assert!((wide.rate(&usual) - 0.01 / 4.031).abs() < 1e-5);
+        assert_eq!(wide.rate(&Options { learning_rate: Some(0.3), ..usual }), 0.3);
+    }
+
+    #[test]
+    fn products_of_any_width() {
+        for width in 0..40usize {
+            let p: Vec<f32> = (0..width).map(|k| k as f32).collect();
+            let q: Vec<f32> = (0..width).map(|k| (k % 3) as f32).collect();
+            let expected: usize = (0..width).map(|k| k * (k % 3)).sum();
+            assert_eq!(product(&p, &q), expected as f32);
+        }
+    }
+
+    /// A step goes down the slope of what one rating costs: half its squared error and half the
+    /// cost of its factors.
+    #[test]
+    fn a_step_follows_the_gradient() {
+        let options = Options { width: 3, ..Options::default() };
+        let model = Model::new(&options, RATINGS, 1);
+        let (p, q, rating) = ([0.3, -0.7, 1.1f32], [0.9, 0.2, -0.4f32], 2.5f32);
+        let cost = |p: &[f32], q: &[f32]| {
+            let squares: f64 = p.iter().chain(q).map(|&x| f64::from(x).powi(2)).sum();
+            let pairs = p.iter().zip(q).map(|(&p, &q)| f64::from(p) * f64::from(q));
+            let error = f64::from(rating) - pairs.sum::<f64>();
+            (error.powi(2) + options.regularization * squares) / 2.0
+        };
+        let (mut new_p, mut new_q) = (p, q);
+        let user = Tip { vector: &mut new_p, spread: 1.0 };
+        let squared = model.visit(user, Tip { vector: &mut new_q, spread: 2.0 }, rating);
+        // 2.5 - (0.27 - 0.14 - 0.44)
+        assert!((squared.sqrt() - 2.81).abs() < 1e-5, "{squared}");
+        // The slope of the cost along one factor, by a small step up and one down.
+        let slope = |with: &dyn Fn(f32) -> f64| (with(1e-3) - with(-1e-3)) / 2e-3;
+        let nudged = |vector: [f32; 3], k: usize, by: f32| {
+            let mut vector = vector;
+            vector[k] += by;
+            vector
+        };
+        let step = |new: f32, old: f32| f64::from(new - old) / RATE;
+        for (k, (new_p, new_q)) in new_p.into_iter().zip(new_q).enumerate() {
+            let of_p = slope(&|by| cost(&nudged(p, k, by), &q));
+            let of_q = slope(&|by| cost(&p, &nudged(q, k, by)));
+            assert!((step(new_p, p[k]) + of_p).abs() < 1e-3, "{k}");
+            assert!((step(new_q, q[k]) + 2.0 * of_q).abs() < 1e-3, "{k}");
+        }
+    }
+
+    #[test]
+    fn factors_start_around_the_mean() {
+        let options = Options { width: 20, ..Options::default() };
+        let start = Start::new(&options, RATINGS);
+        let vertices = 2000;
+        let all: Vec<f64> =
+            (0..vertices).flat_map(|v| start.factors(GlobalId(v))).map(f64::from).collect();
+        let mean = all.iter().sum::<f64>() / all.len() as f64;
+        let variance = all.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / all.len() as f64;
+        assert!((mean - (3.5f64 / 20.0).sqrt()).abs() < 2e-3, "{mean}");
+        assert!((variance.sqrt() - NOISE).abs() < 2e-3, "{variance}");
+    }
+}

@@ -1,0 +1,343 @@
+//! Edge by edge, in blocks: threads never write the same vector, and any number of them gives the
+//! same result to the bit.
+//!
+//! Sources are dealt into as many blocks as destinations, so edges fall into a square of cells. A
+//! round goes through the square by diagonals: cells of one diagonal share neither sources nor
+//! destinations, so threads take one each; inside a cell edges come in a fixed random order. A
+//! thread is handed its block of sources and its block of destinations as two slices, so that it
+//! could not write anything else.
+
+use std::ops::Range;
+
+use parton_graph::generate::mix;
+use parton_graph::{GlobalId, LocalId, Weight, with_csr};
+use parton_net::HostId;
+use parton_partition::{End, Partition};
+use parton_sync::reduction::Sum;
+use parton_sync::{Delivery, Field, Tally, VectorField};
+use rayon::prelude::*;
+
+use crate::engine::{Engine, Measure};
+use crate::program::{EdgeProgram, Tip};
+use crate::sides::{Side, Sides};
+
+/// Edges of an average cell, if there are enough: few enough for a cell's vectors to stay in
+/// cache, enough to be worth a thread's while.
+const EDGES_PER_CELL: u64 = 1 << 11;
+/// Blocks of sources at most.
+const MOST_BLOCKS: u64 = 64;
+/// Sources that are sorted into cells at a time.
+const SOURCES_AT_ONCE: usize = 1 << 12;
+
+/// The order in which a round visits edges. It depends on the whole graph, whatever is on a host.
+#[derive(Clone, Copy, Debug)]
+pub struct Order {
+    seed: u64,
+    blocks: u64,
+}
+
+impl Order {
+    /// The order for a graph of so many edges.
+    pub fn new(num_edges: u64, seed: u64) -> Self {
+        let blocks = (num_edges / EDGES_PER_CELL).isqrt().max(1).next_power_of_two();
+        Order { seed, blocks: blocks.min(MOST_BLOCKS) }
+    }
+
+    /// The block of a vertex, among those of its side.
+    fn block(self, vertex: GlobalId) -> u64 {
+        mix(mix(self.seed).wrapping_add(vertex.0)) % self.blocks
+    }
+
+    /// What an edge comes by: its diagonal, the block of its source, then anywhere. Edges with the
+    /// same keys come as they are in the graph.
+    pub fn key(self, source: GlobalId, destination: GlobalId) -> (u64, u64, u64) {
+        let (from, to) = (self.block(source), self.block(destination));
+        let diagonal = (to + self.blocks - from) % self.blocks;
+        (diagonal, from, mix(mix(self.seed ^ source.0).wrapping_add(destination.0)))
+    }
+}
+
+/// An edge in its cell.
+#[derive(Clone, Copy)]
+struct Edge {
+    /// Row of the source in its block.
+    source: u32,
+    /// Row of the destination in its block.
+    destination: u32,
+    weight: f32,
+}
+
+/// One host's part of a program of edges.
+pub struct Blocks<'a, P> {
+    program: P,
+    partition: &'a Partition,
+    vectors: VectorField<Sum<f32>>,
+    /// Proxies of vertices on several hosts, with the share of their edges that are here.
+    shared: Vec<(LocalId, f32)>,
+    /// Of every row, for [`Tip::spread`].
+    spreads: Vec<f32>,
+    /// Rows of each block of sources.
+    sources: Vec<Range<usize>>,
+    /// Rows of each block of destinations.
+    destinations: Vec<Range<usize>>,
+    /// Diagonal after diagonal, in each by the block of the source.
+    cells: Vec<Vec<Edge>>,
+    /// Masters that have edges anywhere.
+    joined: u64,
+    /// What this host's edges summed up in this round.
+    sum: f64,
+}
+
+impl<'a, P: EdgeProgram> Blocks<'a, P> {
+    /// This host's part.
+    ///
+    /// # Panics
+    /// When a vertex is both a source and a destination.
+    pub fn new(program: P, partition: &'a Partition, sides: &Sides, order: Order) -> Self {
+        let Layout { rows, sources, destinations } = Layout::new(partition, sides, order);
+        let mut spreads = vec![1.0; rows.len()];
+        for (proxy, &row) in (0..).map(LocalId).zip(&rows) {
+            spreads[row as usize] = sides.spread(proxy) as f32;
+        }
+        let cells = cells(partition, &rows, [&sources, &destinations], order);
+        let masters = (0..partition.num_masters() as u32).map(LocalId);
+        let joined = masters.filter(|&master| sides.of(master) != Side::Neither).count() as u64;
+        // A vertex that nothing is known of stays at zero.
+        let start = |proxy: LocalId, vector: &mut [f32]| {
+            if sides.of(proxy) != Side::Neither {
+                program.init(partition.global(proxy), vector);
+            }
+        };
+        let vectors = VectorField::new(program.width(), rows, Delivery::Event, start);
+        let shared = shared(partition, sides);
+        let sum = 0.0;
+        Blocks {
+            program,
+            partition,
+            vectors,
+            shared,
+            spreads,
+            sources,
+            destinations,
+            cells,
+            joined,
+            sum,
+        }
+    }
+
+    /// The vector of a proxy. Those of masters are final when the run is over.
+    pub fn vector(&self, proxy: LocalId) -> &[f32] {
+        self.vectors.get(proxy)
+    }
+
+    /// The program, with what it has learnt.
+    pub fn program(&self) -> &P {
+        &self.program
+    }
+
+    /// Visits every edge once; what they sum up to.
+    fn visit_all(&mut self) -> f64 {
+        let (program, width) = (&self.program, self.vectors.width());
+        let (elements, spreads) = (self.vectors.rows_mut(), &self.spreads[..]);
+        let blocks = self.sources.iter().chain(&self.destinations);
+        let mut slices = cut(elements, blocks.map(|rows| rows.len() * width));
+        let mut targets = slices.split_off(self.sources.len());
+        let mut target_rows = self.destinations.clone();
+        let mut sum = 0.0;
+        for diagonal in self.cells.chunks(self.sources.len()) {
+            let sides = slices.par_iter_mut().zip(&self.sources);
+            let other_sides = targets.par_iter_mut().zip(&target_rows);
+            let sums: Vec<f64> = diagonal
+                .par_iter()
+                .zip(sides.zip(other_sides))
+                .with_max_len(1)
+                .map(|(cell, ((sources, rows), (destinations, other_rows)))| {
+                    let from = Block { vectors: sources, spreads: &spreads[rows.clone()], width };
+                    let spreads = &spreads[other_rows.clone()];
+                    let to = Block { vectors: destinations, spreads, width };
+                    visit_cell(program, cell, from, to)
+                })
+                .collect();
+            // In this order, whoever was first.
+            sum += sums.into_iter().sum::<f64>();
+            targets.rotate_left(1);
+            target_rows.rotate_left(1);
+        }
+        sum
+    }
+}
+
+/// The vectors of one block, and what their spreads are.
+struct Block<'v> {
+    vectors: &'v mut [f32],
+    spreads: &'v [f32],
+    width: usize,
+}
+
+impl Block<'_> {
+    #[inline(always)]
+    fn tip(&mut self, row: u32) -> Tip<'_> {
+        let first = row as usize * self.width;
+        let spread = self.spreads[row as usize];
+        Tip { vector: &mut self.vectors[first..first + self.width], spread }
+    }
+}
+
+/// Visits the edges of a cell in turn.
+fn visit_cell(
+    program: &impl EdgeProgram,
+    cell: &[Edge],
+    mut sources: Block<'_>,
+    mut destinations: Block<'_>,
+) -> f64 {
+    let visit = |edge: &Edge| {
+        program.visit(sources.tip(edge.source), destinations.tip(edge.destination), edge.weight)
+    };
+    cell.iter().map(visit).sum()
+}
+
+/// Consecutive pieces of so many elements each.
+fn cut<T>(mut rest: &mut [T], lengths: impl Iterator<Item = usize>) -> Vec<&mut [T]> {
+    let mut pieces = Vec::new();
+    for length in lengths {
+        let (piece, after) = std::mem::take(&mut rest).split_at_mut(length);
+        pieces.push(piece);
+        rest = after;
+    }
+    pieces
+}
+
+/// Where vectors lie: blocks of sources, blocks of destinations, then vertices without edges.
+struct Layout {
+    /// Of every proxy.
+    rows: Vec<u32>,
+    sources: Vec<Range<usize>>,
+    destinations: Vec<Range<usize>>,
+}
+
+impl Layout {
+    fn new(partition: &Partition, sides: &Sides, order: Order) -> Self {
+        let blocks = order.blocks as usize;
+        let group = |proxy: LocalId| {
+            let block = order.block(partition.global(proxy)) as usize;
+            match sides.of(proxy) {
+                Side::Source => block,
+                Side::Destination => blocks + block,
+                Side::Neither => 2 * blocks,
+                Side::Both => panic!("vertex {} is both", partition.global(proxy)),
+            }
+        };
+        let proxies = || (0..partition.num_proxies() as u32).map(LocalId);
+        let mut ends = vec![0; 2 * blocks + 2];
+        proxies().for_each(|proxy| ends[group(proxy) + 1] += 1);
+        for i in 1..ends.len() {
+            ends[i] += ends[i - 1];
+        }
+        let range = |group: usize| ends[group]..ends[group + 1];
+        let sources = (0..blocks).map(range).collect();
+        let destinations = (blocks..2 * blocks).map(range).collect();
+        let mut next = ends.clone();
+        let row = |proxy| {
+            let next = &mut next[group(proxy)];
+            *next += 1;
+            *next as u32 - 1
+        };
+        Layout { rows: proxies().map(row).collect(), sources, destinations }
+    }
+}
+
+/// This host's edges, cell by cell in the order of their visits.
+fn cells(
+    partition: &Partition,
+    rows: &[u32],
+    [sources, destinations]: [&[Range<usize>]; 2],
+    order: Order,
+) -> Vec<Vec<Edge>> {
+    let blocks = sources.len();
+    let sort_piece = |first: usize| {
+        let mut cells: Vec<Vec<(u64, Edge)>> = vec![Vec::new(); blocks * blocks];
+        let end = (first + SOURCES_AT_ONCE).min(rows.len());
+        with_csr!(partition.out_edges(), csr => {
+            for source in (first..end).map(|proxy| LocalId(proxy as u32)) {
+                let from = partition.global(source);
+                for (target, weight) in csr.edges(source) {
+                    let (diagonal, block, at) = order.key(from, partition.global(target));
+                    let to = (diagonal + block) as usize % blocks;
+                    let row = |proxy: LocalId, rows_of: &Range<usize>| {
+                        rows[proxy.index()] - rows_of.start as u32
+                    };
+                    let edge = Edge {
+                        source: row(source, &sources[block as usize]),
+                        destination: row(target, &destinations[to]),
+                        weight: weight.to_f64() as f32,
+                    };
+                    cells[diagonal as usize * blocks + block as usize].push((at, edge));
+                }
+            }
+        });
+        cells
+    };
+    let pieces: Vec<usize> = (0..rows.len()).step_by(SOURCES_AT_ONCE).collect();
+    let pieces: Vec<_> = pieces.into_par_iter().map(sort_piece).collect();
+    let cell = |number: usize| {
+        let mut edges: Vec<(u64, Edge)> =
+            pieces.iter().flat_map(|piece| &piece[number]).copied().collect();
+        edges.sort_by_key(|&(at, _)| at);
+        edges.into_iter().map(|(_, edge)| edge).collect()
+    };
+    (0..blocks * blocks).into_par_iter().map(cell).collect()
+}
+
+/// Proxies of vertices that have several, with the share of their edges that are on this host.
+fn shared(partition: &Partition, sides: &Sides) -> Vec<(LocalId, f32)> {
+    let routes = || HostId::all(partition.num_hosts()).map(|peer| partition.routes(peer));
+    let masters = routes().flat_map(|routes| routes.masters(End::Either)).copied();
+    let mirrors = routes().flat_map(|routes| routes.mirrors(End::Either)).map(LocalId);
+    let mut shared: Vec<LocalId> = masters.chain(mirrors).collect();
+    shared.sort_unstable();
+    shared.dedup();
+    shared.into_iter().map(|proxy| (proxy, sides.share(proxy) as f32)).collect()
+}
+
+impl<P: EdgeProgram> Engine for Blocks<'_, P> {
+    fn compute(&mut self) -> u64 {
+        self.sum = self.visit_all();
+        let masters = self.partition.num_masters();
+        for &(proxy, share) in &self.shared {
+            // What all hosts contribute sums up to the mean.
+            self.vectors.get_mut(proxy).iter_mut().for_each(|element| *element *= share);
+            if proxy.index() >= masters {
+                self.vectors.updated().insert(proxy);
+            }
+        }
+        self.partition.out_edges().num_edges()
+    }
+
+    fn accumulators(&mut self) -> (&mut dyn Field, End) {
+        (&mut self.vectors, End::Either)
+    }
+
+    fn apply(&mut self) -> Tally {
+        Tally { changed: self.joined, sums: [self.sum, 0.0], ..Tally::default() }
+    }
+
+    fn messages(&mut self) -> (&mut dyn Field, End) {
+        (&mut self.vectors, End::Either)
+    }
+
+    fn is_active(&mut self) -> bool {
+        self.partition.out_edges().num_edges() > 0
+    }
+
+    fn needs_rounds(&self) -> Option<&'static str> {
+        Some("what hosts make of a vertex becomes one in every round")
+    }
+
+    fn conclude(&mut self, total: &Tally) -> bool {
+        self.program.conclude(total.sums[0])
+    }
+
+    fn measure(&self) -> Option<Measure> {
+        self.program.measure()
+    }
+}
