@@ -1,6 +1,6 @@
 //! What the substrate costs a host that is alone: the share of a run that is not the engine's.
 
-use parton_algorithms::{ALL, Error, Job, Options};
+use parton_algorithms::{ALL, EdgeNeed, Error, Job, Options};
 use parton_net::Cluster;
 use parton_partition::{Input, Partition, Plan};
 use parton_sync::{Optimize, Substrate};
@@ -17,11 +17,13 @@ pub fn run(options: &[&str]) {
     let rows = cluster.launch(|net| -> Result<_, Error> {
         let partition = Partition::build(net, &input, &Plan::new("oec")).expect("a partition");
         let mut rows = Vec::new();
-        for algorithm in ALL {
+        let options = Options::default();
+        let on_any_graph = ALL.iter().filter(|a| a.needs(&options).edges != EdgeNeed::Bipartite);
+        for algorithm in on_any_graph {
             let answers = (0..turns).map(|_| {
                 let mut substrate = Substrate::new(&partition, net, Optimize::ALL);
-                let options = &Options::default();
-                algorithm.run(&mut Job { substrate: &mut substrate, options, watch: &mut () })
+                let substrate = &mut substrate;
+                algorithm.run(&mut Job { substrate, options: &options, watch: &mut () })
             });
             let answers = answers.collect::<Result<Vec<_>, _>>()?;
             let best = |a: &&_, b: &&_| f64::total_cmp(&seconds(a), &seconds(b));

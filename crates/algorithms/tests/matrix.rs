@@ -106,8 +106,10 @@ fn compare(
     }
     for needs in kinds {
         let ratings = (needs.edges == EdgeNeed::Bipartite).then(|| as_ratings(graph));
-        if ratings.as_ref().is_some_and(|ratings| ratings.num_edges() == 0) {
-            // There is nothing to learn from, which is tried elsewhere.
+        // Without ratings there is nothing to learn from, which is tried elsewhere; and masters in
+        // a file are those of the vertices as they were.
+        let unfit = |ratings: &Graph| ratings.num_edges() == 0 || how.policy.starts_with("file:");
+        if ratings.as_ref().is_some_and(unfit) {
             continue;
         }
         let graph = ratings.as_ref().unwrap_or(graph);
