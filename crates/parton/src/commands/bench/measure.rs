@@ -67,7 +67,7 @@ impl Case {
     /// The policy that was asked for, or that suits.
     pub(super) fn policy<'p>(&self, asked: &'p str) -> &'p str {
         match asked {
-            AUTO => job::choose_policy(self.algorithm, &self.options, self.hosts).0,
+            AUTO => job::choose_policy(self.hosts, self.algorithm.collects(&self.options)).0,
             _ => asked,
         }
     }

@@ -77,7 +77,8 @@ impl Graphalytics {
         let data = Parameters::read(&source)?;
         let cases = Case::all(&data, &self.algorithms)?;
         let hosts = self.hosts();
-        let policy = if self.policy == AUTO { job::choose_policy(hosts).0 } else { &self.policy };
+        let policy =
+            if self.policy == AUTO { job::choose_policy(hosts, false).0 } else { &self.policy };
         Plan::new(policy).check(hosts)?;
         let threads = job::threads_per_host(threads, hosts);
         if let Some(folder) = &self.output {

@@ -154,7 +154,7 @@ impl Run {
         let (policy, why) = match &saved {
             Some(saved) => (saved.policy(), Some("as saved")),
             None if self.policy == AUTO => {
-                let (policy, why) = job::choose_policy(algorithm, &options, hosts);
+                let (policy, why) = job::choose_policy(hosts, algorithm.collects(&options));
                 (policy, Some(why))
             }
             None => (&self.policy[..], None),
