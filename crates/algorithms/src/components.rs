@@ -6,6 +6,7 @@ use parton_engine::engines::Kind;
 use parton_engine::{Edges, Relaxation};
 use parton_graph::{GlobalId, Graph, LocalId, with_csr};
 use parton_sync::reduction::Min;
+use rayon::prelude::*;
 
 use crate::algorithm::{Algorithm, Job};
 use crate::answer::{Answer, Column, Fact, Values};
@@ -126,20 +127,23 @@ pub(crate) struct Sizes {
 pub(crate) fn sizes(job: &mut Job<'_, '_>, labels: &[u32]) -> Result<Sizes> {
     let hosts = job.substrate.partition().num_hosts();
     let mut sorted = labels.to_vec();
-    sorted.sort_unstable();
+    sorted.par_sort_unstable();
     let mut batches: Vec<Vec<u8>> = vec![Vec::new(); hosts];
     for run in sorted.chunk_by(|a, b| a == b) {
         let batch = &mut batches[run[0] as usize % hosts];
         batch.extend_from_slice(bytemuck::bytes_of(&[u64::from(run[0]), run.len() as u64]));
     }
-    let mut counts = std::collections::HashMap::new();
     let net = job.substrate.net();
-    for batch in net.all_to_all(batches)? {
-        for [label, count] in bytemuck::pod_collect_to_vec::<u8, [u64; 2]>(&batch) {
-            *counts.entry(label).or_insert(0) += count;
-        }
+    let batches = net.all_to_all(batches)?;
+    let counted = batches.iter().map(|batch| bytemuck::pod_collect_to_vec::<u8, [u64; 2]>(batch));
+    let mut counts = counted.collect::<Vec<_>>().concat();
+    // One host's are sorted already.
+    counts.par_sort_by_key(|[label, _]| *label);
+    let mut mine = [0, 0];
+    for parts in counts.chunk_by(|a, b| a[0] == b[0]) {
+        let size = parts.iter().map(|[_, count]| count).sum::<u64>();
+        mine = [mine[0] + 1, mine[1].max(size)];
     }
-    let mine = [counts.len() as u64, counts.values().copied().max().unwrap_or(0)];
     let [count, largest] = net.all_reduce(mine, |a, b| [a[0] + b[0], a[1].max(b[1])])?;
     Ok(Sizes { count, largest })
 }
