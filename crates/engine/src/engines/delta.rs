@@ -24,6 +24,8 @@ const PIECE: usize = 64;
 /// So many vertices are left to one thread.
 const LITTLE: usize = 1000;
 
+/// Never more buckets at a time: there are not that many.
+const FARTHEST: usize = usize::MAX / 4;
 /// To look at more than one edge in so many again is too much,
 const AGAIN: u64 = 4;
 /// unless it is less work than talking to other hosts.
@@ -111,7 +113,7 @@ impl Strategy for Delta {
             self.has_more = false;
             return 0;
         };
-        let end = if host.is_alone() { usize::MAX } else { first + 1 + self.further };
+        let end = if host.is_alone() { usize::MAX } else { first.saturating_add(1 + self.further) };
         let mut current = first;
         // Labels only grow along edges, so nothing falls back behind the current bucket.
         while let Some(bucket) = self.next(current).filter(|bucket| *bucket < end) {
@@ -129,7 +131,7 @@ impl Strategy for Delta {
         }
         self.further = match again > (edges / AGAIN).max(TALKING) {
             true => self.further / 2,
-            false => 2 * self.further + 1,
+            false => (2 * self.further + 1).min(FARTHEST),
         };
         self.front = self.front.max(current + 1);
         self.has_more = self.next(current).is_some();

@@ -231,15 +231,21 @@ impl<'a, P: Relaxation> Union<'a, P> {
         &others[FIRST_EDGES.min(others.len())..]
     }
 
+    /// Joins the other ends of all but the first edges of a vertex, those into it included if they
+    /// are at hand.
+    fn join_rest_of(&self, vertex: LocalId) {
+        self.joined.join_all(vertex, self.rest(vertex));
+        if let Some(in_edges) = &self.in_edges {
+            self.joined.join_all(vertex, in_edges.rows().targets(vertex));
+        }
+    }
+
     /// Joins the ends of the other edges of all vertices that are not in the largest component.
     fn join_rest_from_both_ends(&self) {
-        let (joined, in_edges) = (&self.joined, self.in_edges.as_ref().map(EdgeView::rows));
-        let largest = joined.largest();
+        let (joined, largest) = (&self.joined, self.joined.largest());
         joined.flatten(|vertex, representative| {
             if representative != largest && representative != joined.representative(largest) {
-                let vertex = LocalId(vertex);
-                joined.join_all(vertex, self.rest(vertex));
-                joined.join_all(vertex, in_edges.map_or(&[], |edges| edges.targets(vertex)));
+                self.join_rest_of(LocalId(vertex));
             }
         });
     }
@@ -254,7 +260,7 @@ impl<'a, P: Relaxation> Union<'a, P> {
             let mut new: Vec<(LocalId, LocalId)> = Vec::new();
             for vertex in (first..last.min(first.saturating_add(PIECE as u32))).map(LocalId) {
                 match (members.contains(vertex), self.sight) {
-                    (false, _) => joined.join_all(vertex, self.rest(vertex)),
+                    (false, _) => self.join_rest_of(vertex),
                     (true, Sight::OneEnd) => {
                         for &other in self.rest(vertex).iter().filter(|v| !members.contains(**v)) {
                             inside.insert(other);
