@@ -113,6 +113,9 @@ fn paces() -> PossibleValuesParser {
     Pace::ALL.iter().map(|(_, name, _)| *name).collect::<Vec<_>>().into()
 }
 
+/// Sources of paths where nobody says how many to measure with.
+const FEW_SOURCES: usize = 4;
+
 const MAX_DEGREE: &str = "max-degree";
 
 /// What options with a choice of names can mean.
@@ -189,6 +192,15 @@ impl Own {
             ("test", test.clone()),
         ];
         given.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+    }
+
+    /// The same for measuring: from a few sources, unless others were asked for. From all of them
+    /// nobody would see the end of it.
+    pub(crate) fn with_few_sources(&self, options: Options) -> Options {
+        match self.sources {
+            Some(_) => options,
+            None => Options { sources: Sources::Largest(FEW_SOURCES), ..options },
+        }
     }
 
     /// Refuses an option that none of these algorithms knows.

@@ -196,6 +196,7 @@ impl Bench {
                 }
                 let threads = job::threads_per_host(threads, hosts);
                 for (engine, options) in engines {
+                    let options = self.own.with_few_sources(options);
                     // Weights that mean nothing to one algorithm may do so to the next.
                     let fit = Fit { weights: true, ..self.cleaning.fit(algorithm, &options)? };
                     cases.push(Case { algorithm, engine, options, fit, hosts, threads });
