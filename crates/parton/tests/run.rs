@@ -208,6 +208,7 @@ fn people_get_text_and_a_page() {
 fn what_makes_no_sense_is_refused() {
     let folder = folder();
     std::fs::write(folder.path().join("debts.csv"), "from,to,weight\n1,2,-3.5\n").unwrap();
+    std::fs::write(folder.path().join("names.csv"), "from,to\nRome,Paris\n").unwrap();
     for (arguments, code, message) in [
         (&["dfs", "rmat:5"][..], 2, "possible values: bfs"),
         (&["bfs", "rmat:5", "--engine", "gpu"], 2, "possible values: auto, push"),
@@ -253,7 +254,7 @@ fn what_makes_no_sense_is_refused() {
         assert!(!said.contains("panicked"), "{arguments:?}: {said}");
         assert!(output.stdout.is_empty(), "{arguments:?}");
     }
-    assert_eq!(files(folder.path()), ["debts.csv"]);
+    assert_eq!(files(folder.path()), ["debts.csv", "names.csv"]);
 }
 
 #[test]
