@@ -312,8 +312,10 @@ fn check_test(test: &Graph) -> Result<()> {
 }
 
 fn bad_ratings(place: &str, count: u64) -> Error {
-    let (ratings, are) = if count == 1 { ("rating", "is") } else { ("ratings", "are") };
-    Error::Data(format!("{place}: {count} {ratings} {are} not finite numbers"))
+    Error::Data(match count {
+        1 => format!("{place}: 1 rating is not a finite number"),
+        _ => format!("{place}: {count} ratings are not finite numbers"),
+    })
 }
 
 fn no_ratings() -> Error {

@@ -107,8 +107,7 @@ fn vectors_in_every_format() {
             .collect();
         let (header, data) = npy(folder, "f.npy");
         assert!(header.contains("[('id', '|S2'), ('factors', '<f4', (3,))]"), "{header}");
-        let row =
-            |row: usize| [&ids[row].as_bytes()[..], bytemuck::cast_slice(&factors[row])].concat();
+        let row = |row: usize| [ids[row].as_bytes(), bytemuck::cast_slice(&factors[row])].concat();
         assert_eq!(data, (0..5).flat_map(row).collect::<Vec<u8>>());
         let json: Vec<serde_json::Value> = read(folder, "f.jsonl")
             .lines()

@@ -211,7 +211,8 @@ impl Hosts {
         verify: bool,
         watch: &Watch,
     ) -> Result<Ran, Failure> {
-        let fit = algorithm.needs(&case.options).fit();
+        // Weights that mean nothing to one algorithm do so to another: the graph is cut once.
+        let fit = Fit { weights: true, ..algorithm.needs(&case.options).fit() };
         let (parts, partition_seconds) = self.stage.parts(fit, &mut self.cluster, watch)?;
         let options = &case.options;
         let task = Task { algorithm, options, optimize: Optimize::ALL, verify };
