@@ -8,7 +8,9 @@ pub mod bfs;
 pub mod certificate;
 pub mod components;
 pub mod error;
+pub mod kcore;
 pub mod needs;
+mod neighbours;
 pub mod options;
 pub mod pagerank;
 mod root;
@@ -23,7 +25,7 @@ pub use options::{Dangling, Formulation, Options, Precision, Root};
 
 /// Every algorithm.
 pub const ALL: &[&dyn Algorithm] =
-    &[&bfs::Bfs, &sssp::Sssp, &components::Components, &pagerank::PageRank];
+    &[&bfs::Bfs, &sssp::Sssp, &components::Components, &pagerank::PageRank, &kcore::KCore];
 
 /// The algorithm of that name.
 pub fn by_name(name: &str) -> Result<&'static dyn Algorithm> {

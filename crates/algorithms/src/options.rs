@@ -29,6 +29,8 @@ pub struct Options {
     pub precision: Precision,
     /// Distances that differ by less may be worked on at the same time; `None`: as suits the graph.
     pub delta: Option<f64>,
+    /// The core that is looked for; `None`: all of them.
+    pub k: Option<u32>,
 }
 
 /// How exactly what passes along edges is kept.
@@ -83,6 +85,7 @@ impl Default for Options {
             formulation: None,
             precision: Precision::Auto,
             delta: None,
+            k: None,
         }
     }
 }

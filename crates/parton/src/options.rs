@@ -46,6 +46,10 @@ pub(crate) struct Own {
     /// Width of the buckets of distances of engine delta [default: as suits weights and degrees]
     #[arg(long, value_name = "WIDTH")]
     delta: Option<f64>,
+
+    /// Which core: only say who is in it [default: the coreness of every vertex]
+    #[arg(long, value_name = "K")]
+    k: Option<u32>,
 }
 
 /// When hosts wait for each other.
@@ -128,7 +132,7 @@ impl Own {
     /// What was asked, by the names that users write.
     pub(crate) fn given(&self) -> Vec<(&'static str, String)> {
         let Own { root, tolerance, damping, dangling, unnormalized, .. } = self;
-        let Own { formulation, precision, delta, .. } = self;
+        let Own { formulation, precision, delta, k, .. } = self;
         let given = [
             ("root", root.clone()),
             ("tolerance", tolerance.map(|change| change.to_string())),
@@ -138,6 +142,7 @@ impl Own {
             ("formulation", formulation.map(|method| name_of(&FORMULATION, method))),
             ("precision", precision.map(|precision| name_of(&PRECISION, precision))),
             ("delta", delta.map(|width| width.to_string())),
+            ("k", k.map(|k| k.to_string())),
         ];
         given.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
     }
@@ -172,7 +177,7 @@ impl Own {
         max_rounds: Option<u64>,
     ) -> Result<Options, Failure> {
         let Own { root, tolerance, damping, dangling, unnormalized, .. } = self;
-        let Own { formulation, precision, delta, .. } = self;
+        let Own { formulation, precision, delta, k, .. } = self;
         let usual = Options::default();
         let options = Options {
             engine: Kind::by_name(engine),
@@ -189,6 +194,7 @@ impl Own {
             formulation: *formulation,
             precision: precision.unwrap_or(usual.precision),
             delta: *delta,
+            k: *k,
         };
         algorithms::check_request(algorithm, &options)?;
         Ok(options)

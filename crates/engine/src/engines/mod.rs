@@ -27,6 +27,10 @@ pub enum Kind {
     Delta,
     /// Joins what edges join, and labels what is joined.
     Union,
+    /// Takes away what has the fewest neighbours left. Brought by the algorithm.
+    Peel,
+    /// Looks for neighbours that two neighbours have in common. Brought by the algorithm.
+    Intersect,
 }
 
 /// Every engine: what users call it, and what it does.
@@ -36,6 +40,8 @@ pub const ALL: &[(Kind, &str, &str)] = &[
     (Kind::Pull, "pull", "every vertex collects along its in-edges in every round"),
     (Kind::Delta, "delta", "nearest labels first, in buckets"),
     (Kind::Union, "union", "joins what edges join, then labels whole components"),
+    (Kind::Peel, "peel", "takes away what has the fewest neighbours left; hosts exchange bounds"),
+    (Kind::Intersect, "intersect", "looks for neighbours in common; hosts exchange lists of them"),
 ];
 
 impl Kind {
@@ -54,14 +60,15 @@ impl Kind {
     pub fn is_general(self) -> bool {
         match self {
             Kind::Push | Kind::Frontier | Kind::Pull => true,
-            Kind::Delta | Kind::Union => false,
+            Kind::Delta | Kind::Union | Kind::Peel | Kind::Intersect => false,
         }
     }
 
     /// This engine for a relaxation.
     ///
     /// # Panics
-    /// When the engine needs [`Relaxation::passes_unchanged`] and the program does not.
+    /// When the engine needs [`Relaxation::passes_unchanged`] and the program does not, or belongs
+    /// to an algorithm that is no relaxation.
     pub fn relaxation<'a, P: Relaxation>(
         self,
         program: &'a P,
@@ -78,13 +85,14 @@ impl Kind {
                 assert!(program.passes_unchanged(), "labels that edges do not change");
                 Box::new(union::Union::new(program, partition))
             }
+            Kind::Peel | Kind::Intersect => panic!("{} runs no relaxations", self.name()),
         }
     }
 
     /// This engine for any program.
     ///
     /// # Panics
-    /// When the engine [runs relaxations only](Kind::is_general).
+    /// When the engine does not run [any program](Kind::is_general).
     pub fn program<'a, P: VertexProgram + 'a>(
         self,
         program: P,
@@ -97,6 +105,7 @@ impl Kind {
             }
             Kind::Pull => Box::new(SteppingEngine::<P, pull::Pull>::new(program, partition)),
             Kind::Delta | Kind::Union => panic!("{} runs relaxations only", self.name()),
+            Kind::Peel | Kind::Intersect => panic!("{} runs no programs", self.name()),
         }
     }
 }
