@@ -9,6 +9,7 @@ pub mod certificate;
 pub mod components;
 pub mod error;
 pub mod kcore;
+pub mod lcc;
 pub mod needs;
 mod neighbours;
 pub mod options;
@@ -16,6 +17,8 @@ pub mod pagerank;
 mod root;
 pub mod sssp;
 mod traversal;
+pub mod triangles;
+mod wedges;
 
 pub use algorithm::{Algorithm, Job, check_request};
 pub use answer::{Answer, Column, Fact, Id, Values};
@@ -24,8 +27,15 @@ pub use needs::{EdgeNeed, Needs, WeightNeed};
 pub use options::{Dangling, Formulation, Options, Precision, Root};
 
 /// Every algorithm.
-pub const ALL: &[&dyn Algorithm] =
-    &[&bfs::Bfs, &sssp::Sssp, &components::Components, &pagerank::PageRank, &kcore::KCore];
+pub const ALL: &[&dyn Algorithm] = &[
+    &bfs::Bfs,
+    &sssp::Sssp,
+    &components::Components,
+    &pagerank::PageRank,
+    &kcore::KCore,
+    &triangles::Triangles,
+    &lcc::Lcc,
+];
 
 /// The algorithm of that name.
 pub fn by_name(name: &str) -> Result<&'static dyn Algorithm> {
