@@ -25,6 +25,7 @@ const WORDS: usize = 3;
 /// A partition in which masters have all their neighbours beside them, and mirrors have none.
 pub struct Neighbourhoods<'a> {
     partition: Whole<'a>,
+    is_counted: bool,
     moved: Vec<u64>,
 }
 
@@ -34,13 +35,18 @@ enum Whole<'a> {
 }
 
 impl Neighbourhoods<'_> {
-    /// The partition. Its masters are numbered as they were. Where edges were taken both ways their
-    /// weights count how many there are between two vertices.
+    /// The partition. Its masters are numbered as they were.
     pub fn partition(&self) -> &Partition {
         match &self.partition {
             Whole::AsItIs(partition) => partition,
             Whole::Made(partition) => partition,
         }
+    }
+
+    /// Whether edges were taken both ways: then their weights are the numbers of edges between two
+    /// vertices, 1 or 2.
+    pub fn is_counted(&self) -> bool {
+        self.is_counted
     }
 
     /// Bytes that this host has sent to each for it.
@@ -66,7 +72,7 @@ impl Partition {
             _ if self.num_hosts() == 1 => Whole::Made(Box::new(self.counted())),
             _ => Whole::Made(Box::new(self.gathered(net, &mut moved)?)),
         };
-        Ok(Neighbourhoods { partition, moved })
+        Ok(Neighbourhoods { partition, is_counted: !self.symmetric, moved })
     }
 
     /// A host's part like this one, with other edges.

@@ -139,16 +139,12 @@ impl Peeling<'_> {
         let mut edges = 0;
         while let Some(vertex) = stack.pop() {
             edges += self.each_neighbour(vertex, |other| {
+                // Whoever takes the last neighbour that was one too many lets it go.
+                let one_less = |left: u32| (left > level).then(|| left - 1);
                 let left = &self.left[other as usize];
-                if left.load(Ordering::Relaxed) <= level {
-                    return;
-                }
-                let before = left.fetch_sub(1, Ordering::Relaxed);
-                if before == level + 1 {
+                let before = left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less);
+                if before == Ok(level + 1) {
                     stack.push(other);
-                } else if before <= level {
-                    // Somebody else was faster, and it is gone.
-                    left.fetch_add(1, Ordering::Relaxed);
                 }
             });
             if stack.len() > FEW_AT_ONCE {

@@ -1,6 +1,6 @@
 //! Looking for neighbours that two lists have in common.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 
@@ -27,7 +27,7 @@ struct State<'c> {
     counts: Vec<u32>,
     /// No count is greater.
     most: u64,
-    totals: &'c [std::sync::atomic::AtomicU64],
+    totals: &'c [AtomicU64],
 }
 
 impl Counter {
@@ -49,7 +49,7 @@ impl Counter {
         new: bool,
     ) -> u64 {
         let len = self.totals.len();
-        let totals: Vec<std::sync::atomic::AtomicU64> =
+        let totals: Vec<AtomicU64> =
             std::mem::take(&mut self.totals).into_iter().map(Into::into).collect();
         let next = AtomicUsize::new(0);
         let work = || {

@@ -166,8 +166,8 @@ impl Remote {
         substrate.broadcast(&mut lengths, End::Destination)?;
 
         // The lists of all but the first are looked through, for all but the last.
-        let (mut second, mut first) = (vec![0u64; order.len().div_ceil(64)], Vec::new());
-        first.clone_from(&second);
+        let mut first = vec![0u64; order.len().div_ceil(64)];
+        let mut second = first.clone();
         for rank in 0..order.len() as u32 {
             if let (list @ [_, _, ..], _) = lists.of(rank) {
                 list[1..].iter().for_each(|&other| insert(&mut second, other));

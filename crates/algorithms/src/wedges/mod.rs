@@ -22,8 +22,8 @@ mod order;
 
 use std::time::Instant;
 
-use parton_engine::{Engine, Limits, RunReport, Tally, run};
-use parton_graph::{LocalId, WeightKind};
+use parton_engine::{Engine, RunReport, Tally, run};
+use parton_graph::LocalId;
 use parton_partition::{End, Partition};
 use parton_sync::reduction::Sum;
 use parton_sync::{CpuField, Field, Result as SyncResult, Substrate};
@@ -50,11 +50,11 @@ pub(crate) struct Found {
 pub(crate) fn count(job: &mut Job<'_, '_>) -> Result<Found> {
     let start = Instant::now();
     let (near, notes) = neighbours::gather(job)?;
-    let mut wedges = Wedges::new(near.partition());
+    let mut wedges = Wedges::new(near.partition(), near.is_counted());
     let setup_seconds = start.elapsed().as_secs_f64();
-    let pacing = job.options.pacing;
+    let (limits, pacing) = (job.limits(), job.options.pacing);
     let substrate = &mut job.substrate.over(near.partition());
-    let report = run(&mut wedges, substrate, pacing, Limits::default(), job.watch)?;
+    let report = run(&mut wedges, substrate, pacing, limits, job.watch)?;
     let degrees = degrees_in(near.partition());
     Ok(Found { closed: wedges.closed(), degrees, setup_seconds, report, notes })
 }
@@ -86,10 +86,10 @@ struct Wedges<'a> {
 }
 
 impl<'a> Wedges<'a> {
-    fn new(partition: &'a Partition) -> Self {
+    fn new(partition: &'a Partition, is_weighted: bool) -> Self {
         Wedges {
             partition,
-            is_weighted: partition.out_edges().weight_kind() != WeightKind::None,
+            is_weighted,
             order: Order::default(),
             lists: Lists::default(),
             remote: None,

@@ -5,8 +5,11 @@ use std::path::{Path, PathBuf};
 
 use parton_algorithms::bfs::Bfs;
 use parton_algorithms::components::Components;
+use parton_algorithms::kcore::KCore;
+use parton_algorithms::lcc::Lcc;
 use parton_algorithms::pagerank::PageRank;
 use parton_algorithms::sssp::Sssp;
+use parton_algorithms::triangles::Triangles;
 use parton_algorithms::{Dangling, Options, Root};
 use serde_json::Value;
 
@@ -62,6 +65,36 @@ pub(crate) fn questions(folder: &Path, known: &Value) -> Vec<Question> {
                     questions.push(ranking);
                 }
             }
+            "kcore" => {
+                let mut rules = vec![Rule::Cores(answer.clone())];
+                rules.extend(own("KCORE").map(Rule::Own));
+                ask(Version::Undirected, &KCore, options.clone(), rules);
+                // In a large graph one is enough.
+                let asked =
+                    |k: &str| known["graph"]["vertices"].as_u64() <= Some(MEDIUM) || k == "3";
+                let sizes = answer["size_of_k_core"].as_object().expect("sizes by k");
+                for (k, size) in sizes.iter().filter(|(k, _)| asked(k)) {
+                    let k = Some(k.parse().expect("a number"));
+                    let rules = vec![Rule::Fact("size", size.clone())];
+                    ask(Version::Undirected, &KCore, Options { k, ..options.clone() }, rules);
+                }
+            }
+            "triangles" => {
+                ask(
+                    Version::Undirected,
+                    &Triangles,
+                    options,
+                    vec![Rule::Triangles(answer.clone())],
+                );
+            }
+            "lcc" => {
+                let mean = |name: &str| Rule::Fact("mean", answer[name].clone());
+                let mut rules =
+                    vec![mean("mean_ldbc"), Rule::Nonzero(answer["nonzero_ldbc"].clone())];
+                rules.extend(own("LCC").map(Rule::Own));
+                ask(Version::Simple, &Lcc, options.clone(), rules);
+                ask(Version::Undirected, &Lcc, options, vec![mean("mean_undirected")]);
+            }
             other => assert!(!is_ours(other), "nobody asks for {other}"),
         }
     }
@@ -70,7 +103,8 @@ pub(crate) fn questions(folder: &Path, known: &Value) -> Vec<Question> {
 
 /// Whether an answer is about an algorithm there is, by the beginning of its name.
 fn is_ours(name: &str) -> bool {
-    ["bfs", "sssp", "wcc", "pagerank"].iter().any(|ours| name.starts_with(ours))
+    let ours = ["bfs", "sssp", "wcc", "pagerank", "kcore", "triangles", "lcc"];
+    ours.iter().any(|ours| name.starts_with(ours))
 }
 
 /// PageRank, by every rule, converged and on the way.
