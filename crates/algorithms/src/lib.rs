@@ -10,9 +10,12 @@ pub mod certificate;
 mod chosen;
 pub mod components;
 pub mod error;
+pub mod kcore;
 pub mod label_propagation;
+pub mod lcc;
 pub mod matrix_completion;
 pub mod needs;
+mod neighbours;
 pub mod options;
 pub mod pagerank;
 mod phases;
@@ -20,6 +23,8 @@ mod root;
 pub mod sssp;
 pub mod strongly_connected;
 mod traversal;
+pub mod triangles;
+mod wedges;
 
 pub use algorithm::{Algorithm, Job, check_request};
 pub use answer::{Answer, Column, Fact, Id, Values};
@@ -33,6 +38,9 @@ pub const ALL: &[&dyn Algorithm] = &[
     &sssp::Sssp,
     &components::Components,
     &pagerank::PageRank,
+    &kcore::KCore,
+    &triangles::Triangles,
+    &lcc::Lcc,
     &betweenness::Betweenness,
     &strongly_connected::StronglyConnected,
     &label_propagation::LabelPropagation,

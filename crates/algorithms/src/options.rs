@@ -48,6 +48,8 @@ pub struct Options {
     pub seed: u64,
     /// Ratings that are kept from learning, and predicted in the end. Every host has them all.
     pub test: Option<Arc<Graph>>,
+    /// The core that is looked for; `None`: all of them.
+    pub k: Option<u32>,
 }
 
 /// Vertices where paths start.
@@ -128,6 +130,7 @@ impl Default for Options {
             regularization: 0.1,
             seed: 1,
             test: None,
+            k: None,
         }
     }
 }

@@ -8,10 +8,13 @@ use common::{How, partition};
 use parton_algorithms::betweenness::Betweenness;
 use parton_algorithms::bfs::Bfs;
 use parton_algorithms::components::Components;
+use parton_algorithms::kcore::KCore;
 use parton_algorithms::label_propagation::LabelPropagation;
+use parton_algorithms::lcc::Lcc;
 use parton_algorithms::pagerank::PageRank;
 use parton_algorithms::sssp::Sssp;
 use parton_algorithms::strongly_connected::StronglyConnected;
+use parton_algorithms::triangles::Triangles;
 use parton_algorithms::{ALL, Algorithm, EdgeNeed, Error, Job, Options, Values};
 use parton_graph::{Graph, LocalId, with_csr};
 use parton_net::Cluster;
@@ -26,8 +29,8 @@ fn verdicts(
     policy: &str,
     claims: &[Values],
 ) -> Vec<Option<String>> {
-    let input = Input::from(graph.clone());
     let options = Options::default();
+    let input = Input::from(graph.clone()).fitted(algorithm.needs(&options).fit());
     let launched = cluster.launch(|net| -> Result<_, Error> {
         let partition = partition(net, &input, How::new(policy))?;
         let mut substrate = Substrate::new(&partition, net, Optimize::ALL);
@@ -104,7 +107,9 @@ fn single_errors(graph: &Graph, right: &Values) -> Vec<Values> {
 }
 
 fn right_answer(graph: &Graph, algorithm: &dyn Algorithm) -> Values {
-    let columns = algorithm.reference(graph, &Options::default()).expect("an oracle that answers");
+    let options = Options::default();
+    let graph = algorithm.needs(&options).prepared(graph.clone());
+    let columns = algorithm.reference(&graph, &options).expect("an oracle that answers");
     columns.into_iter().next().expect("one column").values
 }
 
@@ -237,6 +242,60 @@ fn scores_that_moved() {
     let moved = with(&right, &[by(3, 0.5), by(4, -0.5)]);
     let slightly = with(&right, &[by(3, 1e-6)]);
     expect_errors(&graph, &Betweenness, &[moved, slightly]);
+}
+
+/// Two cliques with a bridge, and a tail.
+fn cliques() -> Graph {
+    let clique = |first: u32, size: u32| {
+        (first..first + size).flat_map(move |a| (first..a).map(move |b| (a, b, ())))
+    };
+    let rest = [(3, 4, ()), (8, 9, ()), (9, 10, ()), (3, 5, ())];
+    let edges: Vec<_> = clique(0, 4).chain(clique(4, 5)).chain(rest).collect();
+    graph_of(12, &edges)
+}
+
+#[test]
+fn wrong_cores_and_triangles() {
+    for algorithm in [&KCore as &dyn Algorithm, &Triangles, &Lcc] {
+        for graph in [map(), cliques()] {
+            let right = right_answer(&graph, algorithm);
+            expect_errors(&graph, algorithm, &single_errors(&graph, &right));
+        }
+    }
+}
+
+/// Everyone vouches for each other, one level off.
+#[test]
+fn cores_moved_together() {
+    let graph = cliques();
+    let right = right_answer(&graph, &KCore);
+    let changed = |change: &dyn Fn(f64) -> f64| {
+        let all = (0..12).map(|v| (v, right.real(v).map(change)));
+        with(&right, &all.collect::<Vec<_>>())
+    };
+    let errors = [
+        changed(&|_| 0.0),
+        changed(&|_| 1.0),
+        changed(&|core| core + 1.0),
+        changed(&|core| (core - 1.0).max(0.0)),
+        changed(&|core| core.min(2.0)),
+        changed(&|core| if core == 3.0 { 4.0 } else { core }),
+    ];
+    expect_errors(&graph, &KCore, &errors);
+}
+
+/// As many triangles in all, but not where they are.
+#[test]
+fn triangles_at_other_vertices() {
+    let graph = cliques();
+    let right = right_answer(&graph, &Triangles);
+    let moved = |from: usize, to: usize| {
+        with(
+            &right,
+            &[(from, right.real(from).map(|t| t - 1.0)), (to, right.real(to).map(|t| t + 1.0))],
+        )
+    };
+    expect_errors(&graph, &Triangles, &[moved(0, 1), moved(4, 0), moved(8, 11), moved(5, 9)]);
 }
 
 #[test]

@@ -6,6 +6,12 @@ use parton_sync::{Field, Result, Substrate, Tally};
 
 /// One host's part of a program: its vertices' data, and a way through its edges.
 pub trait Engine {
+    /// Trades what is no value of a proxy, such as lists of neighbours, with the other hosts, before
+    /// this round's computing. What is sent must be [counted](Substrate::count).
+    fn trade(&mut self, _: &mut Substrate<'_>) -> Result<()> {
+        Ok(())
+    }
+
     /// Works through what is active; how many edges that took.
     fn compute(&mut self) -> u64;
 

@@ -68,8 +68,10 @@ pub fn run(
             break false;
         }
         let began = substrate.net().now();
+        engine.trade(substrate)?;
+        let traded = substrate.net().now();
         let edges = engine.compute();
-        let longer = watch.worked(substrate.net().now() - began + packing, edges);
+        let longer = watch.worked(substrate.net().now() - traded + packing, edges);
         if !longer.is_zero() {
             substrate.net().spend(longer)?;
         }
@@ -83,13 +85,13 @@ pub fn run(
         let told = substrate.net().now();
         let active = u64::from(engine.is_active());
         let gathered = substrate.net().now() - told;
-        let compute_seconds = ((computed - began) + (applied - reduced) + gathered).as_secs_f64();
+        let compute_seconds = ((computed - traded) + (applied - reduced) + gathered).as_secs_f64();
         let mine =
             Tally { active, edges, seconds: compute_seconds, slowest: compute_seconds, ..tally };
         let total = termination.total(mine, substrate)?;
         let rested = substrate.take_rested();
         let round_time = substrate.net().now() - began;
-        packing = (round_time - (computed - began)).saturating_sub(rested);
+        packing = (round_time - (computed - traded)).saturating_sub(rested);
         let sent = substrate.take_sent();
         watch.round(records.len() as u64 + 1, &total, &sent);
         let mut volume = Volume::default();

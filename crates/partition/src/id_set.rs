@@ -164,6 +164,13 @@ impl NumberedIds {
         }
     }
 
+    /// The number of an id, if it is a member.
+    #[inline]
+    pub(crate) fn find(&self, id: u32) -> Option<u32> {
+        let page = self.ids.pages.get((id >> PAGE_BITS) as usize)?.as_ref()?;
+        (page[word(id)].members & bit(id) != 0).then(|| self.number(id))
+    }
+
     /// Bytes this takes.
     pub(crate) fn bytes(&self) -> u64 {
         self.ids.bytes() + 4 * self.numbers.len() as u64

@@ -20,6 +20,7 @@ mod id_set;
 pub mod input;
 pub mod layout;
 mod lookup;
+pub mod neighbourhoods;
 pub mod partition;
 pub mod policies;
 pub mod policy;

@@ -9,6 +9,7 @@ use rayon::prelude::*;
 
 use crate::blocks::Blocks;
 use crate::dictionary::Originals;
+use crate::id_set::{IdSet, NumberedIds};
 use crate::input::{Input, Share};
 use crate::layout::{Layout, MasterParts, lay_out};
 use crate::policy::{self, Policy, Setup};
@@ -269,6 +270,19 @@ impl Partition {
         Translation { locals: locals.collect() }
     }
 
+    /// The way back from global ids to local ones, for what travels by global ids because it is no
+    /// value of a proxy. Memory follows this host's proxies.
+    pub fn finder(&self) -> Finder {
+        let mut known = IdSet::new(self.num_vertices as u32);
+        self.globals.iter().for_each(|&global| known.insert(global));
+        let ranks = known.ranked();
+        let mut numbers = vec![0; ranks.len()];
+        for (&global, local) in self.globals.iter().zip(0..) {
+            numbers[ranks.rank(global)] = local;
+        }
+        Finder { locals: ranks.numbered(numbers) }
+    }
+
     /// What users call a vertex that this host masters.
     ///
     /// # Panics
@@ -332,6 +346,19 @@ impl Partition {
     /// Most bytes held at once while this was built.
     pub fn peak_bytes(&self) -> u64 {
         self.peak_bytes
+    }
+}
+
+/// Which proxy of a host stands for a vertex, found with a look or two.
+pub struct Finder {
+    locals: NumberedIds,
+}
+
+impl Finder {
+    /// The proxy of a vertex, if there is one here.
+    #[inline]
+    pub fn local(&self, global: u32) -> Option<LocalId> {
+        self.locals.find(global).map(LocalId)
     }
 }
 

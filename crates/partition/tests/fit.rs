@@ -96,3 +96,45 @@ fn weights_are_dropped_and_files_remember() {
         assert_eq!(again.out_edges(), part.out_edges());
     }
 }
+
+/// All neighbours of a master beside it, whatever the policy.
+#[test]
+fn neighbourhoods_are_whole() {
+    let simple = Fit { undirected: false, simple: true, weights: true };
+    for hosts in [1, 3] {
+        let mut cluster = Cluster::local(hosts).threads_per_host(1);
+        for graph in graphs() {
+            for policy in ["oec", "iec", "cvc", "hvc", "random"] {
+                for undirected in [true, false] {
+                    let fit = Fit { undirected, ..simple };
+                    let input = Input::from(graph.clone()).fitted(fit);
+                    let tidied = graph.clone().tidied(Tidy { undirected, ..Tidy::SIMPLE });
+                    let mut expected: Vec<_> = edges_of(&tidied)
+                        .into_iter()
+                        .flat_map(|(a, b, _)| [(a, b), (b, a)])
+                        .collect();
+                    expected.sort_unstable();
+                    let hosts = cluster.launch(|net| {
+                        let part = Partition::build(net, &input, &Plan::new(policy))?;
+                        let near = part.neighbourhoods(net)?;
+                        let whole = near.partition();
+                        let mut edges = Vec::new();
+                        with_csr!(whole.out_edges(), csr => for source in csr.vertices() {
+                            assert!(csr.degree(source) == 0 || source.index() < whole.num_masters());
+                            for (target, weight) in csr.edges(source) {
+                                let ends = [source, target].map(|local| whole.global(local).0);
+                                // Where both directions were there, an edge is expected twice.
+                                let times = if near.is_counted() { weight.to_f64() as usize } else { 2 };
+                                edges.extend(std::iter::repeat_n((ends[0], ends[1]), times));
+                            }
+                        });
+                        Ok::<_, parton_partition::Error>(edges)
+                    });
+                    let mut found: Vec<_> = hosts.unwrap().concat();
+                    found.sort_unstable();
+                    assert_eq!(found, expected, "{policy}, undirected: {undirected}");
+                }
+            }
+        }
+    }
+}

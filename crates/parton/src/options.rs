@@ -86,6 +86,10 @@ pub(crate) struct Own {
     /// Ratings to predict in the end, in a file that is read as the graph is
     #[arg(long, value_name = "FILE")]
     test: Option<String>,
+
+    /// Which core: only say who is in it [default: the coreness of every vertex]
+    #[arg(long, value_name = "K")]
+    k: Option<u32>,
 }
 
 /// When hosts wait for each other.
@@ -172,7 +176,7 @@ impl Own {
     pub(crate) fn given(&self) -> Vec<(&'static str, String)> {
         let Own { root, tolerance, damping, dangling, unnormalized, .. } = self;
         let Own { formulation, precision, delta, graphalytics, seeds, sources, .. } = self;
-        let Own { width, learning_rate, regularization, seed, test, .. } = self;
+        let Own { width, learning_rate, regularization, seed, test, k, .. } = self;
         let given = [
             ("root", root.clone()),
             ("tolerance", tolerance.map(|change| change.to_string())),
@@ -190,6 +194,7 @@ impl Own {
             ("regularization", regularization.map(|cost| cost.to_string())),
             ("seed", seed.map(|seed| seed.to_string())),
             ("test", test.clone()),
+            ("k", k.map(|k| k.to_string())),
         ];
         given.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
     }
@@ -240,7 +245,7 @@ impl Own {
     ) -> Result<Options, Failure> {
         let Own { root, tolerance, damping, dangling, unnormalized, .. } = self;
         let Own { formulation, precision, delta, graphalytics, seeds, sources, .. } = self;
-        let Own { width, learning_rate, regularization, seed, .. } = self;
+        let Own { width, learning_rate, regularization, seed, k, .. } = self;
         let usual = Options::default();
         let options = Options {
             engine: Kind::by_name(engine),
@@ -265,6 +270,7 @@ impl Own {
             regularization: regularization.unwrap_or(usual.regularization),
             seed: seed.unwrap_or(usual.seed),
             test: None,
+            k: *k,
         };
         algorithms::check_request(algorithm, &options)?;
         Ok(options)

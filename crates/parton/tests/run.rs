@@ -208,6 +208,48 @@ fn saved_partitions_are_graphs_too() {
 }
 
 #[test]
+fn graphs_are_made_to_fit() {
+    let folder = folder();
+    let path = folder.path();
+    let edges = "from,to,weight\n1,2,5\n2,1,6\n2,3,1\n3,1,4\n3,3,2\n4,1,1\n";
+    std::fs::write(path.join("g.csv"), edges).unwrap();
+    let notes = |arguments: &[&str]| {
+        let output = parton(path, &[&["run"], arguments].concat());
+        assert!(output.status.success(), "{arguments:?}: {}", text(&output.stderr));
+        text(&output.stderr)
+    };
+    for hosts in ["1", "3"] {
+        let said =
+            notes(&["kcore", "g.csv", "--hosts", hosts, "--verify", "--output", "cores.csv"]);
+        for note in ["weights are ignored", "taken both ways", "self-loops and parallel edges"] {
+            assert!(said.contains(&format!("kcore: {note}")) || said.contains(note), "{said}");
+        }
+        let cores = std::fs::read_to_string(path.join("cores.csv")).unwrap();
+        assert_eq!(cores, "id,core\n1,2\n2,2\n3,2\n4,1\n");
+    }
+    assert!(!notes(&["sssp", "g.csv"]).contains("weights"), "they are used");
+    let result = |arguments: &[&str]| report(path, arguments)["result"].clone();
+    assert_eq!(result(&["kcore", "g.csv"]), serde_json::json!({ "degeneracy": 2 }));
+    assert_eq!(result(&["kcore", "g.csv", "--k", "2"]), serde_json::json!({ "size": 3 }));
+    assert_eq!(result(&["triangles", "g.csv"]), serde_json::json!({ "count": 1 }));
+    // Of the ordered pairs of their neighbours edges join 1 of 6, 1 of 2, 2 of 2 and none.
+    let mean = result(&["lcc", "g.csv", "--hosts", "2", "--verify"])["mean"].as_f64().unwrap();
+    assert!((mean - (1.0 / 6.0 + 0.5 + 1.0) / 4.0).abs() < 1e-12, "{mean}");
+
+    let refused = parton(path, &["run", "kcore", "g.csv", "--directed"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(text(&refused.stderr).contains("undirected graphs only"), "{}", text(&refused.stderr));
+    let save = ["partition", "g.csv", "--hosts", "2", "--policy", "cvc", "--save"];
+    assert!(parton(path, &[&save[..], &["plain"]].concat()).status.success());
+    let refused = parton(path, &["run", "triangles", "plain"]);
+    assert_eq!(refused.status.code(), Some(65), "{}", text(&refused.stderr));
+    assert!(text(&refused.stderr).contains("--undirected"), "{}", text(&refused.stderr));
+    let tidy = [&save[..], &["tidy", "--undirected", "--simple"]].concat();
+    assert!(parton(path, &tidy).status.success());
+    assert_eq!(result(&["triangles", "tidy", "--verify"]), serde_json::json!({ "count": 1 }));
+}
+
+#[test]
 fn people_get_text_and_a_page() {
     let folder = folder();
     let arguments =

@@ -118,6 +118,20 @@ impl<'a> Substrate<'a> {
         self
     }
 
+    /// The same way to the other hosts over another partition, as long as that is needed. Every host
+    /// must call this, and use nothing else meanwhile.
+    pub fn over<'b>(&'b mut self, partition: &'b Partition) -> Substrate<'b> {
+        let over = Substrate::new(partition, self.net, self.optimize);
+        let (exchanges, places_per_message) = (self.exchanges, self.places_per_message);
+        Substrate { exchanges, places_per_message, ..over }
+    }
+
+    /// Counts a message to a host that is not a field's.
+    pub fn count(&mut self, to: HostId, bytes: u64) {
+        let size = Size { values: bytes, metadata: 0 };
+        self.sent[to.index()].count(Phase::Broadcast, size);
+    }
+
     /// Proxies of one message at most, whatever is updated: both ends split a route the same way.
     fn places_per_message(&self, field: &dyn Field) -> usize {
         // A route is never cut into more pieces than a tag can name.

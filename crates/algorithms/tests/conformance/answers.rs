@@ -6,10 +6,13 @@ use std::path::{Path, PathBuf};
 use parton_algorithms::betweenness::Betweenness;
 use parton_algorithms::bfs::Bfs;
 use parton_algorithms::components::Components;
+use parton_algorithms::kcore::KCore;
 use parton_algorithms::label_propagation::LabelPropagation;
+use parton_algorithms::lcc::Lcc;
 use parton_algorithms::pagerank::PageRank;
 use parton_algorithms::sssp::Sssp;
 use parton_algorithms::strongly_connected::StronglyConnected;
+use parton_algorithms::triangles::Triangles;
 use parton_algorithms::{Dangling, Options, Root, Sources};
 use serde_json::Value;
 
@@ -88,6 +91,36 @@ pub(crate) fn questions(folder: &Path, known: &Value) -> Vec<Question> {
                     ask(Version::Simple, &Betweenness, options, rules);
                 }
             }
+            "kcore" => {
+                let mut rules = vec![Rule::Cores(answer.clone())];
+                rules.extend(own("KCORE").map(Rule::Own));
+                ask(Version::Undirected, &KCore, options.clone(), rules);
+                // In a large graph one is enough.
+                let asked =
+                    |k: &str| known["graph"]["vertices"].as_u64() <= Some(MEDIUM) || k == "3";
+                let sizes = answer["size_of_k_core"].as_object().expect("sizes by k");
+                for (k, size) in sizes.iter().filter(|(k, _)| asked(k)) {
+                    let k = Some(k.parse().expect("a number"));
+                    let rules = vec![Rule::Fact("size", size.clone())];
+                    ask(Version::Undirected, &KCore, Options { k, ..options.clone() }, rules);
+                }
+            }
+            "triangles" => {
+                ask(
+                    Version::Undirected,
+                    &Triangles,
+                    options,
+                    vec![Rule::Triangles(answer.clone())],
+                );
+            }
+            "lcc" => {
+                let mean = |name: &str| Rule::Fact("mean", answer[name].clone());
+                let mut rules =
+                    vec![mean("mean_ldbc"), Rule::Nonzero(answer["nonzero_ldbc"].clone())];
+                rules.extend(own("LCC").map(Rule::Own));
+                ask(Version::Simple, &Lcc, options.clone(), rules);
+                ask(Version::Undirected, &Lcc, options, vec![mean("mean_undirected")]);
+            }
             other => assert!(!is_ours(other), "nobody asks for {other}"),
         }
     }
@@ -96,7 +129,18 @@ pub(crate) fn questions(folder: &Path, known: &Value) -> Vec<Question> {
 
 /// Whether an answer is about an algorithm there is, by the beginning of its name.
 fn is_ours(name: &str) -> bool {
-    let ours = ["bfs", "sssp", "wcc", "pagerank", "scc", "cdlp", "betweenness"];
+    let ours = [
+        "bfs",
+        "sssp",
+        "wcc",
+        "pagerank",
+        "scc",
+        "cdlp",
+        "betweenness",
+        "kcore",
+        "triangles",
+        "lcc",
+    ];
     ours.iter().any(|ours| name.starts_with(ours))
 }
 

@@ -27,7 +27,7 @@ use parton_engine::engines::Kind;
 use parton_graph::tidy::Tidy;
 use parton_graph::{Direction, Graph, with_csr};
 use parton_net::Cluster;
-use parton_partition::Input;
+use parton_partition::{Fit, Input};
 use parton_sync::Optimize;
 use rules::{Found, Rule, id};
 
@@ -148,9 +148,12 @@ impl Setting {
         // look at nine times as many edges.
         let engine = match algorithm.name() {
             "sssp" if self.vertices > MEDIUM => Some(Kind::Frontier),
-            _ => self.engine.filter(|engine| algorithm.engines().contains(engine)),
+            // Some bring an engine of their own, and are tried with it wherever others are tried.
+            _ => self.engine.filter(|kind| algorithm.engines().contains(kind)),
         };
-        Some((*algorithm, Options { engine, pacing: self.pace.into(), ..options.clone() }))
+        let options = Options { engine, pacing: self.pace.into(), ..options.clone() };
+        let waits = self.pace == Pace::Basp && algorithm.needs_rounds(&options).is_some();
+        (!waits).then_some((*algorithm, options))
     }
 }
 
@@ -200,7 +203,8 @@ fn conform_on(
                 continue;
             }
             let graph = version.of(loaded.clone());
-            let input = Input::from(graph.clone());
+            let fit = Fit { simple: version != Version::AsIs, ..Fit::AS_IT_IS };
+            let input = Input::from(graph.clone()).fitted(fit);
             for setting in settings(vertices) {
                 let mut clusters = clusters.iter_mut();
                 let cluster = clusters.find(|cluster| cluster.num_hosts() == setting.hosts);

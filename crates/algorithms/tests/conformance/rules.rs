@@ -34,6 +34,20 @@ pub(crate) enum Rule {
     OwnScores(PathBuf),
     /// Sums, extremes and samples of ranks.
     Ranks(Value),
+    /// Degeneracy, sizes of cores and the hash of coreness.
+    Cores(Value),
+    /// The number of triangles, and their share of what could be triangles.
+    Triangles(Value),
+    /// A number that the run says of its result.
+    Fact(&'static str, Value),
+    /// How many vertices have a value that is not 0.
+    Nonzero(Value),
+    /// The ids of those whose value is not 0.
+    Members(PathBuf),
+    /// 1 for those that have this value, 0 for others.
+    Shell(PathBuf, u32),
+    /// Whole numbers, exactly the same.
+    Counts(PathBuf),
     /// The run ended by itself.
     Converged,
     /// The number of components.
@@ -113,6 +127,25 @@ impl Found<'_> {
                 same("label", id(&self.graph.ids, label), text.parse().expect("a label"))
             }),
             Rule::Ranks(answer) => self.ranks(answer),
+            Rule::Cores(answer) => self.cores(answer),
+            Rule::Triangles(answer) => self.triangles(answer),
+            Rule::Fact(name, known) => close(name, self.fact(name), real(known), ROUNDING),
+            Rule::Nonzero(known) => same("not 0", self.nonzero().count() as f64, real(known)),
+            Rule::Members(file) => {
+                let members: Vec<u64> = self.nonzero().map(|v| id(&self.graph.ids, v)).collect();
+                let text = text(file);
+                let mut known: Vec<u64> =
+                    text.split_whitespace().map(|id| id.parse().expect("an id")).collect();
+                known.sort_unstable();
+                same("members", members, known)
+            }
+            Rule::Shell(file, value) => self.each_line(file, |vertex, text| {
+                let is_there = self.value(vertex) == Some(f64::from(*value));
+                same("in the shell", u32::from(is_there).to_string(), text.into())
+            }),
+            Rule::Counts(file) => self.each_line(file, |vertex, text| {
+                same("count", self.value(vertex), Some(text.parse().expect("a count")))
+            }),
             Rule::Converged => same("converged", self.outcome.report.converged, true),
             Rule::Count(count) => same("components", self.fact("count"), *count as f64),
             Rule::Own(file) => self.own(file),
@@ -260,6 +293,36 @@ impl Found<'_> {
         }
         let nonzero = (0..listed.len()).map(|vertex| self.value(vertex) != Some(0.0)).collect();
         same("vertices with a score", listed, nonzero)
+    }
+
+    /// Vertices whose value is not 0.
+    fn nonzero(&self) -> impl Iterator<Item = usize> {
+        (0..self.graph.num_vertices()).filter(|&vertex| self.value(vertex) != Some(0.0))
+    }
+
+    fn cores(&self, answer: &Value) -> Result<(), String> {
+        let degeneracy = real(&answer["degeneracy"]);
+        same("degeneracy", self.fact("degeneracy"), degeneracy)?;
+        let at_least = |k: f64| {
+            let vertices = 0..self.graph.num_vertices();
+            vertices.filter(|&vertex| self.value(vertex) >= Some(k)).count() as f64
+        };
+        same("inmost", at_least(degeneracy), real(&answer["vertices_in_max_core"]))?;
+        for (k, size) in answer["size_of_k_core"].as_object().expect("sizes by k") {
+            let k = k.parse().expect("a number");
+            same(&format!("size of the {k}-core"), at_least(k), real(size))?;
+        }
+        self.hash(answer)
+    }
+
+    fn triangles(&self, answer: &Value) -> Result<(), String> {
+        let count = self.fact("count");
+        same("triangles", count, real(&answer["count"]))?;
+        let offsets = self.graph.adjacency.offsets();
+        let degrees = offsets.windows(2).map(|ends| (ends[1] - ends[0]) as f64);
+        let wedges: f64 = degrees.map(|degree| degree * (degree - 1.0) / 2.0).sum();
+        let share = if wedges > 0.0 { 3.0 * count / wedges } else { 0.0 };
+        close("transitivity", share, real(&answer["global_transitivity"]), ROUNDING)
     }
 
     fn ranks(&self, answer: &Value) -> Result<(), String> {

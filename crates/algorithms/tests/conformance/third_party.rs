@@ -5,10 +5,13 @@ use std::path::Path;
 use parton_algorithms::betweenness::Betweenness;
 use parton_algorithms::bfs::Bfs;
 use parton_algorithms::components::Components;
+use parton_algorithms::kcore::KCore;
 use parton_algorithms::label_propagation::LabelPropagation;
+use parton_algorithms::lcc::Lcc;
 use parton_algorithms::pagerank::PageRank;
 use parton_algorithms::sssp::Sssp;
 use parton_algorithms::strongly_connected::StronglyConnected;
+use parton_algorithms::triangles::Triangles;
 use parton_algorithms::{Algorithm, Column, Options, Root, Sources, Values};
 use parton_graph::{Graph, LocalId, with_csr};
 use parton_net::Cluster;
@@ -22,8 +25,6 @@ use crate::{Question, Version};
 
 /// LAGraph's ranks come from a program that stops early: they are good to about this.
 const LAGRAPH: f64 = 1e-4;
-/// What there are references for, but no algorithm yet.
-const NOT_YET: [&str; 1] = ["LCC"];
 
 /// Everything that other systems say of the graph in a folder.
 pub(crate) fn questions(folder: &Path, about: &Value) -> Vec<Question> {
@@ -70,6 +71,7 @@ pub(crate) fn questions(folder: &Path, about: &Value) -> Vec<Question> {
                 let options = Options { sources: Sources::Listed(names), ..Options::default() };
                 ask(&Betweenness, options, Rule::Close(file));
             }
+            "LCC" => ask(&Lcc, Options::default(), Rule::Close(file)),
             "PR" if lagraph => {
                 let options = Options { tolerance: 1e-12, ..Options::default() };
                 ask(&PageRank, options, Rule::Near(file, LAGRAPH));
@@ -90,9 +92,24 @@ pub(crate) fn questions(folder: &Path, about: &Value) -> Vec<Question> {
                 );
                 questions.push(Question { name, version, algorithm: &PageRank, options, rules });
             }
-            other => assert!(NOT_YET.contains(&other), "no rule for {other}"),
+            other => panic!("no rule for {other}"),
         }
     }
+    let expected: [(&str, &dyn Algorithm, &str); 2] =
+        [("triangles", &Triangles, "count"), ("degeneracy", &KCore, "degeneracy")];
+    for (name, algorithm, fact) in expected {
+        let known = &about["expected"][name];
+        if !known.is_null() {
+            questions.push(Question {
+                name: format!("published {name}"),
+                version: Version::Undirected,
+                algorithm,
+                options: Options::default(),
+                rules: vec![Rule::Fact(fact, known.clone())],
+            });
+        }
+    }
+    questions.extend(of_graph_scope(folder));
     if let Some(count) = about["expected"]["components"].as_u64() {
         questions.push(Question {
             name: "published number of components".into(),
@@ -103,6 +120,29 @@ pub(crate) fn questions(folder: &Path, about: &Value) -> Vec<Question> {
         });
     }
     questions
+}
+
+/// What GraphScope says of the graph that it tests with: who is in the 3-core, who is in it and in no
+/// further one, and the triangles of every vertex. Its other files are by other definitions.
+fn of_graph_scope(folder: &Path) -> Vec<Question> {
+    let file = |name: &str| folder.join("gstest").join(format!("p2p-31-{name}.gz"));
+    if !folder.join("gstest").is_dir() {
+        return Vec::new();
+    }
+    let third = Options { k: Some(3), ..Options::default() };
+    let known: [(&str, &dyn Algorithm, Options, Rule); 3] = [
+        ("kcore", &KCore, third, Rule::Members(file("kcore"))),
+        ("kshell", &KCore, Options::default(), Rule::Shell(file("kshell-3"), 3)),
+        ("triangles", &Triangles, Options::default(), Rule::Counts(file("triangles"))),
+    ];
+    let question = |(name, algorithm, options, rule)| Question {
+        name: format!("GraphScope's {name}"),
+        version: Version::Undirected,
+        algorithm,
+        options,
+        rules: vec![rule],
+    };
+    known.map(question).into()
 }
 
 fn fixed_rounds(rounds: u64, damping: f64) -> Options {

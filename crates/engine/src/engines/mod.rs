@@ -30,6 +30,10 @@ pub enum Kind {
     Union,
     /// Goes from edge to edge, in blocks that share no vertex.
     Blocks,
+    /// Takes away what has the fewest neighbours left. Brought by the algorithm.
+    Peel,
+    /// Looks for neighbours that two neighbours have in common. Brought by the algorithm.
+    Intersect,
 }
 
 /// Every engine: what users call it, and what it does.
@@ -44,6 +48,8 @@ pub const ALL: &[(Kind, &str, &str)] = &[
         "blocks",
         "edge by edge, in blocks of sources and destinations that threads share out",
     ),
+    (Kind::Peel, "peel", "takes away what has the fewest neighbours left; hosts exchange bounds"),
+    (Kind::Intersect, "intersect", "looks for neighbours in common; hosts exchange lists of them"),
 ];
 
 impl Kind {
@@ -62,15 +68,15 @@ impl Kind {
     pub fn is_general(self) -> bool {
         match self {
             Kind::Push | Kind::Frontier | Kind::Pull => true,
-            Kind::Delta | Kind::Union | Kind::Blocks => false,
+            Kind::Delta | Kind::Union | Kind::Blocks | Kind::Peel | Kind::Intersect => false,
         }
     }
 
     /// This engine for a relaxation.
     ///
     /// # Panics
-    /// When the engine needs [`Relaxation::passes_unchanged`] and the program does not, or runs
-    /// programs of edges only.
+    /// When the engine needs [`Relaxation::passes_unchanged`] and the program does not, or runs no
+    /// relaxations.
     pub fn relaxation<'a, P: Relaxation>(
         self,
         program: &'a P,
@@ -87,14 +93,16 @@ impl Kind {
                 assert!(program.passes_unchanged(), "labels that edges do not change");
                 Box::new(union::Union::new(program, partition))
             }
-            Kind::Blocks => panic!("{} runs programs of edges only", self.name()),
+            Kind::Blocks | Kind::Peel | Kind::Intersect => {
+                panic!("{} runs no relaxations", self.name())
+            }
         }
     }
 
     /// This engine for any program.
     ///
     /// # Panics
-    /// When the engine [does not run any program](Kind::is_general).
+    /// When the engine does not run [any program](Kind::is_general).
     pub fn program<'a, P: VertexProgram + 'a>(
         self,
         program: P,
@@ -107,7 +115,9 @@ impl Kind {
             }
             Kind::Pull => Box::new(SteppingEngine::<P, pull::Pull>::new(program, partition)),
             Kind::Delta | Kind::Union => panic!("{} runs relaxations only", self.name()),
-            Kind::Blocks => panic!("{} runs programs of edges only", self.name()),
+            Kind::Blocks | Kind::Peel | Kind::Intersect => {
+                panic!("{} runs no programs of vertices", self.name())
+            }
         }
     }
 }

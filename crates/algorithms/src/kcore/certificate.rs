@@ -1,0 +1,173 @@
+//! Proof that coreness is right, without other values to compare with.
+//!
+//! Every vertex claims a *level*. Levels are those of the cores if and only if
+//!
+//! 1. each vertex has at least as many neighbours of its level or above as its level says: then the
+//!    vertices from any level on form a core, and nobody claims too much; and
+//! 2. all vertices of a level can go, one after the other, such that each has at most as many
+//!    neighbours left as its level says, where those below are gone and those above are not: then
+//!    nobody claims too little.
+//!
+//! The second is a search that lets all levels be peeled at the same time. It looks at every edge
+//! once, wherever the edge is: no vertex needs all its neighbours in one place.
+
+use parton_engine::{EdgeView, Engine, Limits, Pacing, Tally, run};
+use parton_graph::LocalId;
+use parton_partition::{End, Partition};
+use parton_sync::reduction::{Latest, Max, Sum};
+use parton_sync::{CpuField, Delivery, Field};
+use rayon::prelude::*;
+
+use crate::algorithm::Job;
+use crate::error::Result;
+
+/// What a vertex claims.
+#[derive(Clone, Copy)]
+pub(super) struct Claim {
+    /// Its level.
+    pub(super) level: u32,
+    /// Whether it claims to have neighbours enough for the level.
+    pub(super) is_supported: bool,
+    /// Whether it claims that it is not in the next one.
+    pub(super) must_go: bool,
+}
+
+/// What is wrong with the claims about this host's masters, if anything. Every host must call this,
+/// and all get the same verdict.
+pub(super) fn check(job: &mut Job<'_, '_>, claims: &[Claim]) -> Result<Option<String>> {
+    let partition = job.substrate.partition();
+    let mut levels =
+        CpuField::<Latest<u32>>::new(partition.num_proxies(), Delivery::Label, |proxy| {
+            claims.get(proxy.index()).map_or(0, |claim| claim.level)
+        });
+    levels.updated().insert_range(0..claims.len() as u32);
+    job.substrate.broadcast(&mut levels, End::Either)?;
+
+    let edges = EdgeView::<()>::new(partition.out_edges());
+    let rows = edges.rows();
+    let mut peers = CpuField::<Sum<u32>>::accumulator(partition.num_proxies());
+    (0..partition.num_proxies() as u32).into_par_iter().map(LocalId).for_each(|proxy| {
+        let level = levels.get(proxy);
+        let others = rows.targets(proxy).iter().filter(|other| levels.get(**other) >= level);
+        match others.count() as u32 {
+            0 => {}
+            count => {
+                peers.put(proxy, count);
+                peers.update(proxy);
+            }
+        }
+    });
+    job.substrate.reduce(&mut peers, End::Source)?;
+    let left: Vec<u32> = (0..claims.len() as u32).map(|m| peers.get(LocalId(m))).collect();
+    let lacks = |(claim, left): (&Claim, &u32)| claim.is_supported && *left < claim.level;
+    let unsupported = claims.iter().zip(&left).filter(|pair| lacks(*pair)).count() as u64;
+
+    let mut proof = Proof::new(claims, partition, &levels, edges, left);
+    run(&mut proof, job.substrate, Pacing::default(), Limits::default(), &mut ())?;
+    let stuck = proof.stuck();
+    let all =
+        job.substrate.net().all_reduce([unsupported, stuck], |a, b| [a[0] + b[0], a[1] + b[1]])?;
+    let complaints = [
+        "vertices have too few neighbours of their core or above",
+        "vertices are in a core beyond theirs",
+    ];
+    let found = all.iter().zip(complaints).find(|(count, _)| **count > 0);
+    Ok(found.map(|(count, complaint)| format!("{count} {complaint}")))
+}
+
+/// The search for an order in which all can go.
+struct Proof<'a> {
+    claims: &'a [Claim],
+    levels: &'a CpuField<Latest<u32>>,
+    edges: EdgeView<'a, ()>,
+    /// Neighbours of masters that are not gone.
+    left: Vec<u32>,
+    /// How many neighbours of a proxy have gone since last looked.
+    losses: CpuField<Sum<u32>>,
+    /// 1 where a vertex is gone.
+    gone: CpuField<Max<u32>>,
+    frontier: Vec<LocalId>,
+}
+
+impl<'a> Proof<'a> {
+    fn new(
+        claims: &'a [Claim],
+        partition: &'a Partition,
+        levels: &'a CpuField<Latest<u32>>,
+        edges: EdgeView<'a, ()>,
+        left: Vec<u32>,
+    ) -> Self {
+        let losses = CpuField::accumulator(partition.num_proxies());
+        let gone = CpuField::new(partition.num_proxies(), Delivery::Label, |_| 0);
+        let proof = Proof { claims, levels, edges, left, losses, gone, frontier: Vec::new() };
+        (0..claims.len() as u32).for_each(|master| proof.settle(LocalId(master)));
+        proof
+    }
+
+    /// Lets a master go that can.
+    fn settle(&self, master: LocalId) {
+        let can_go = self.left[master.index()] <= self.claims[master.index()].level;
+        if can_go && self.gone.fold_alone(master, 1) {
+            self.gone.touch(master);
+        }
+    }
+
+    /// Takes in what masters have lost.
+    fn take_losses(&mut self) {
+        for proxy in self.losses.drain_active() {
+            if proxy.index() < self.claims.len() {
+                self.left[proxy.index()] -= self.losses.get(proxy);
+                self.losses.put(proxy, 0);
+                self.settle(proxy);
+            }
+        }
+        // What masters have taken in is not to be sent.
+        self.losses.updated().remove_range(0..self.claims.len() as u32);
+    }
+
+    fn stuck(&self) -> u64 {
+        let is_stuck =
+            |(claim, master): &(&Claim, u32)| claim.must_go && self.gone.get(LocalId(*master)) == 0;
+        self.claims.iter().zip(0..).filter(is_stuck).count() as u64
+    }
+}
+
+impl Engine for Proof<'_> {
+    fn compute(&mut self) -> u64 {
+        let mut edges = 0;
+        while !self.frontier.is_empty() {
+            let (rows, losses) = (self.edges.rows(), &self.losses);
+            edges += self.frontier.iter().map(|&vertex| rows.degree(vertex)).sum::<u64>();
+            self.frontier.par_iter().with_min_len(1 << 6).for_each(|&vertex| {
+                let level = self.levels.get(vertex);
+                for &other in rows.targets(vertex) {
+                    if self.levels.get(other) == level && losses.fold(other, 1) {
+                        losses.touch(other);
+                    }
+                }
+            });
+            self.take_losses();
+            self.is_active();
+        }
+        edges
+    }
+
+    fn accumulators(&mut self) -> (&mut dyn Field, End) {
+        (&mut self.losses, End::Destination)
+    }
+
+    fn apply(&mut self) -> Tally {
+        self.take_losses();
+        Tally::default()
+    }
+
+    fn messages(&mut self) -> (&mut dyn Field, End) {
+        (&mut self.gone, End::Source)
+    }
+
+    fn is_active(&mut self) -> bool {
+        self.frontier = self.gone.drain_active();
+        self.frontier.retain(|&vertex| self.edges.rows().degree(vertex) > 0);
+        !self.frontier.is_empty()
+    }
+}

@@ -1,0 +1,151 @@
+//! Cores: the k-core of an undirected simple graph is its largest part in which everyone has at
+//! least k neighbours; the coreness of a vertex is the greatest k whose core it is in.
+//!
+//! Work follows the edges on one host (peeling); between hosts it follows the bounds that fall.
+
+mod bounds;
+mod certificate;
+mod peel;
+
+use std::time::Instant;
+
+use parton_engine::engines::Kind;
+use parton_engine::run;
+use parton_graph::{Graph, LocalId, with_csr};
+
+use crate::algorithm::{Algorithm, Job};
+use crate::answer::{Answer, Column, Fact, Values};
+use crate::error::Result;
+use crate::needs::Needs;
+use crate::neighbours;
+use crate::options::Options;
+use bounds::Bounds;
+use certificate::Claim;
+
+/// Coreness, or membership in one core.
+pub struct KCore;
+
+impl Algorithm for KCore {
+    fn name(&self) -> &'static str {
+        "kcore"
+    }
+
+    fn about(&self) -> &'static str {
+        "coreness of every vertex, or who is in the k-core: the largest part of the undirected \
+         simple graph in which everyone has k neighbours"
+    }
+
+    fn options(&self) -> &'static [&'static str] {
+        &["k"]
+    }
+
+    fn engines(&self) -> &'static [Kind] {
+        &[Kind::Peel]
+    }
+
+    fn needs(&self, _: &Options) -> Needs {
+        Needs::UNDIRECTED_SIMPLE
+    }
+
+    fn needs_rounds(&self, _: &Options) -> Option<&'static str> {
+        None
+    }
+
+    fn run(&self, job: &mut Job<'_, '_>) -> Result<Answer> {
+        let (engine, why) = job.engine(self, Kind::Peel, || {
+            "whoever has the fewest neighbours left goes first".into()
+        })?;
+        let k = job.options.k;
+        let start = Instant::now();
+        let (near, notes) = neighbours::gather(job)?;
+        let mut bounds = Bounds::new(near.partition(), k.unwrap_or(u32::MAX));
+        let setup_seconds = start.elapsed().as_secs_f64();
+        let (limits, pacing) = (job.limits(), job.options.pacing);
+        let substrate = &mut job.substrate.over(near.partition());
+        let report = run(&mut bounds, substrate, pacing, limits, job.watch)?;
+        let cores = bounds.of_masters();
+        let net = job.substrate.net();
+        let (column, fact) = match k {
+            None => {
+                let most = cores.iter().copied().max().unwrap_or(0);
+                let degeneracy = net.all_reduce(u64::from(most), std::cmp::max)?;
+                (Column { name: "core", values: Values::U32(cores) }, ("degeneracy", degeneracy))
+            }
+            Some(k) => {
+                let members: Vec<u32> = cores.iter().map(|&core| u32::from(core >= k)).collect();
+                let mine = members.iter().map(|&member| u64::from(member)).sum::<u64>();
+                let size = net.all_reduce(mine, |a, b| a + b)?;
+                (Column { name: "member", values: Values::U32(members) }, ("size", size))
+            }
+        };
+        let result = vec![(fact.0, Fact::Integer(fact.1))];
+        Ok(Answer { columns: vec![column], result, engine, why, setup_seconds, report, notes })
+    }
+
+    fn check(&self, job: &mut Job<'_, '_>, answer: &Answer) -> Result<Option<String>> {
+        let Values::U32(values) = &answer.columns[0].values else {
+            unreachable!("cores and members are small counts")
+        };
+        let claim = |&value: &u32| match job.options.k {
+            None => Claim { level: value, is_supported: true, must_go: true },
+            Some(k) if value > 0 => Claim { level: k, is_supported: true, must_go: false },
+            // Of those outside it is only said that they are below.
+            Some(k) => Claim { level: k.saturating_sub(1), is_supported: false, must_go: true },
+        };
+        let outside = |k| k == 0 && values.contains(&0);
+        let bad = u64::from(job.options.k.is_some_and(outside));
+        if job.substrate.net().all_reduce(bad, std::cmp::max)? > 0 {
+            return Ok(Some("every vertex is in the 0-core".into()));
+        }
+        let claims: Vec<Claim> = values.iter().map(claim).collect();
+        certificate::check(job, &claims)
+    }
+
+    fn reference(&self, graph: &Graph, options: &Options) -> Result<Vec<Column>> {
+        let cores = with_csr!(&graph.adjacency, csr => {
+            let targets = |vertex| csr.targets(LocalId(vertex)).iter().map(|other| other.0);
+            cores(csr.num_vertices(), targets)
+        });
+        Ok(vec![match options.k {
+            None => Column { name: "core", values: Values::U32(cores) },
+            Some(k) => {
+                let members = cores.iter().map(|&core| u32::from(core >= k)).collect();
+                Column { name: "member", values: Values::U32(members) }
+            }
+        }])
+    }
+}
+
+/// Coreness by taking one vertex of least degree after the other, kept in order of their degrees.
+fn cores<I: Iterator<Item = u32>>(vertices: usize, neighbours: impl Fn(u32) -> I) -> Vec<u32> {
+    let mut degrees: Vec<u32> =
+        (0..vertices as u32).map(|vertex| neighbours(vertex).count() as u32).collect();
+    let most = degrees.iter().copied().max().unwrap_or(0) as usize;
+    // Where the vertices of each degree start among all, in order of their degrees.
+    let mut starts = vec![0; most + 2];
+    degrees.iter().for_each(|&degree| starts[degree as usize + 1] += 1);
+    for degree in 1..starts.len() {
+        starts[degree] += starts[degree - 1];
+    }
+    let mut order: Vec<u32> = (0..vertices as u32).collect();
+    order.sort_by_key(|&vertex| degrees[vertex as usize]);
+    let mut places = vec![0; vertices];
+    order.iter().zip(0..).for_each(|(&vertex, place)| places[vertex as usize] = place);
+    for at in 0..vertices {
+        let vertex = order[at];
+        let degree = degrees[vertex as usize];
+        for other in neighbours(vertex) {
+            let other_degree = degrees[other as usize];
+            if other_degree > degree {
+                // It changes places with the first of its degree, then belongs to those before.
+                let start = starts[other_degree as usize].max(at + 1);
+                let (from, first) = (places[other as usize], order[start]);
+                order.swap(from, start);
+                (places[other as usize], places[first as usize]) = (start, from);
+                starts[other_degree as usize] = start + 1;
+                degrees[other as usize] -= 1;
+            }
+        }
+    }
+    degrees
+}

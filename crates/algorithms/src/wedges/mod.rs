@@ -1,0 +1,196 @@
+//! Closed wedges: how many edges join neighbours of a vertex. A vertex with two neighbours is a
+//! wedge; an edge between the two closes it to a triangle.
+//!
+//! Vertices are put in order, those with most neighbours first, and every vertex lists its neighbours
+//! that come before it. Such lists are short, also those of vertices with very many neighbours. A
+//! triangle is found once: at its last vertex, whose list has the second, whose list and that of the
+//! last have the first in common.
+//!
+//! ```text
+//! trade      order ── lists ── what peers have a use for ── lists of mirrors, a batch per round
+//! compute    for every vertex: mark its list, look through the lists of those on it
+//! reduce     what was found at mirrors
+//! ```
+//!
+//! The list of a vertex travels once to each host that has a later neighbour of it, without what does
+//! not occur in any list there.
+
+pub(crate) mod certificate;
+mod count;
+mod lists;
+mod order;
+
+use std::time::Instant;
+
+use parton_engine::{Engine, RunReport, Tally, run};
+use parton_graph::LocalId;
+use parton_partition::{End, Partition};
+use parton_sync::reduction::Sum;
+use parton_sync::{CpuField, Field, Result as SyncResult, Substrate};
+
+use crate::algorithm::Job;
+use crate::error::Result;
+use crate::neighbours;
+use count::Counter;
+use lists::{Lists, Remote};
+use order::Order;
+
+/// What was found of this host's masters.
+pub(crate) struct Found {
+    /// Edges that join neighbours of each master, every direction counted.
+    pub(crate) closed: Vec<u64>,
+    /// Number of neighbours of each master.
+    pub(crate) degrees: Vec<u32>,
+    pub(crate) setup_seconds: f64,
+    pub(crate) report: RunReport,
+    pub(crate) notes: Vec<String>,
+}
+
+/// Counts the edges between neighbours of every vertex. Every host must call this.
+pub(crate) fn count(job: &mut Job<'_, '_>) -> Result<Found> {
+    let start = Instant::now();
+    let (near, notes) = neighbours::gather(job)?;
+    let mut wedges = Wedges::new(near.partition(), near.is_counted());
+    let setup_seconds = start.elapsed().as_secs_f64();
+    let (limits, pacing) = (job.limits(), job.options.pacing);
+    let substrate = &mut job.substrate.over(near.partition());
+    let report = run(&mut wedges, substrate, pacing, limits, job.watch)?;
+    let degrees = degrees_in(near.partition());
+    Ok(Found { closed: wedges.closed(), degrees, setup_seconds, report, notes })
+}
+
+/// Number of neighbours of masters, in either direction. Every host must call this.
+pub(crate) fn degrees(job: &mut Job<'_, '_>) -> Result<Vec<u32>> {
+    Ok(degrees_in(neighbours::gather(job)?.0.partition()))
+}
+
+fn degrees_in(partition: &Partition) -> Vec<u32> {
+    let rows = partition.out_edges().offsets().windows(2).take(partition.num_masters());
+    rows.map(|ends| (ends[1] - ends[0]) as u32).collect()
+}
+
+/// A host's part of the search. Masters must have all their neighbours beside them.
+struct Wedges<'a> {
+    partition: &'a Partition,
+    /// Whether edges count more than once.
+    is_weighted: bool,
+    order: Order,
+    lists: Lists,
+    remote: Option<Remote>,
+    counter: Counter,
+    /// What was found at proxies and belongs to their masters.
+    found: CpuField<Sum<u64>>,
+    totals: Vec<u64>,
+    has_begun: bool,
+    has_told: bool,
+}
+
+impl<'a> Wedges<'a> {
+    fn new(partition: &'a Partition, is_weighted: bool) -> Self {
+        Wedges {
+            partition,
+            is_weighted,
+            order: Order::default(),
+            lists: Lists::default(),
+            remote: None,
+            counter: Counter::default(),
+            found: CpuField::accumulator(partition.num_proxies()),
+            totals: vec![0; partition.num_masters()],
+            has_begun: false,
+            has_told: false,
+        }
+    }
+
+    /// Edges between neighbours, every direction counted.
+    fn closed(&self) -> Vec<u64> {
+        // Edges that are not counted are there in both directions.
+        let ways = if self.is_weighted { 1 } else { 2 };
+        self.totals.iter().map(|&total| ways * total).collect()
+    }
+
+    /// Gives masters what was found here; of mirrors it must be sent.
+    fn tell(&mut self) {
+        self.has_told = true;
+        let found = self.counter.take();
+        for (&proxy, &count) in self.order.proxies().iter().zip(&found) {
+            if count == 0 {
+                continue;
+            }
+            match self.totals.get_mut(proxy as usize) {
+                Some(total) => *total += count,
+                None => {
+                    self.found.put(LocalId(proxy), count);
+                    self.found.update(LocalId(proxy));
+                }
+            }
+        }
+    }
+
+    fn is_last(&self) -> bool {
+        self.remote.as_ref().is_none_or(Remote::is_done)
+    }
+}
+
+impl Engine for Wedges<'_> {
+    fn trade(&mut self, substrate: &mut Substrate<'_>) -> SyncResult<()> {
+        if !self.has_begun {
+            self.order = Order::new(self.partition, substrate)?;
+            self.lists = Lists::new(self.partition, &self.order, self.is_weighted);
+            self.counter = Counter::new(self.order.len());
+            if self.partition.num_hosts() > 1 {
+                let (order, lists) = (&self.order, &self.lists);
+                self.remote = Some(Remote::new(self.partition, order, lists, substrate)?);
+            }
+        }
+        match &mut self.remote {
+            Some(remote) => remote.next_batch(self.partition, &self.order, &self.lists, substrate),
+            None => Ok(()),
+        }
+    }
+
+    fn compute(&mut self) -> u64 {
+        let batch = self.remote.as_ref().map(Remote::batch);
+        let edges = match self.is_weighted {
+            true => self.counter.run::<true>(&self.lists, batch, !self.has_begun),
+            false => self.counter.run::<false>(&self.lists, batch, !self.has_begun),
+        };
+        self.has_begun = true;
+        if self.is_last() && !self.has_told {
+            self.tell();
+        }
+        edges
+    }
+
+    fn accumulators(&mut self) -> (&mut dyn Field, End) {
+        (&mut self.found, End::Destination)
+    }
+
+    fn apply(&mut self) -> Tally {
+        let mut changed = 0;
+        for proxy in self.found.drain_active() {
+            if let Some(total) = self.totals.get_mut(proxy.index()) {
+                *total += self.found.get(proxy);
+                self.found.put(proxy, 0);
+                changed += 1;
+            }
+        }
+        self.found.updated().remove_range(0..self.totals.len() as u32);
+        Tally { changed, ..Tally::default() }
+    }
+
+    fn messages(&mut self) -> (&mut dyn Field, End) {
+        // Nobody asks for counts of others.
+        (&mut self.found, End::Source)
+    }
+
+    fn is_active(&mut self) -> bool {
+        !self.has_begun || !self.is_last()
+    }
+
+    fn needs_rounds(&self) -> Option<&'static str> {
+        Some(NEEDS_ROUNDS)
+    }
+}
+
+/// Why hosts wait for each other.
+pub(crate) const NEEDS_ROUNDS: &str = "hosts ask each other for lists of neighbours";
