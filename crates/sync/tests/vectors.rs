@@ -34,7 +34,7 @@ where
                 for step in 0..STEPS {
                     for proxy in proxies(part).filter(|&proxy| is_at(part, proxy, written)) {
                         let key = [step, part.host().0.into(), part.global(proxy).0];
-                        if random(&key) % 3 == 0 {
+                        if random(&key).is_multiple_of(3) {
                             continue;
                         }
                         for (element, number) in numbers.iter().enumerate() {
