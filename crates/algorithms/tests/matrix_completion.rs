@@ -24,7 +24,7 @@ fn ratings() -> Graph {
         |v: u32| (f64::from(v * 37 % 101) / 50.0 - 1.0, f64::from(v * 61 % 97) / 48.0 - 1.0);
     let mut edges = Vec::new();
     for user in 0..300 {
-        for item in (300..400).filter(|item| (user * 13 + item * 7) % 3 != 0) {
+        for item in (300..400).filter(|item| !(user * 13 + item * 7u32).is_multiple_of(3)) {
             let ((a, b), (c, d)) = (taste(user), taste(item));
             edges.push((user, item, 3.0 + a * c + b * d));
         }
@@ -294,7 +294,7 @@ fn the_objective_is_that_of_other_libraries() {
         for user in csr.vertices() {
             for (item, rating) in csr.edges(user) {
                 let [u, i] = [user, item].map(|vertex| number(all.ids.get(vertex.index())));
-                let kept = (u * 31 + i * 17) % 10 == 0;
+                let kept = (u * 31 + i * 17).is_multiple_of(10);
                 let list = if kept { &mut test } else { &mut training };
                 list.push((user.0, item.0, rating.to_f64()));
             }
