@@ -142,7 +142,7 @@ impl<'a, P: Relaxation> Relaxing<'a, P> {
             return !self.list.is_empty();
         }
         self.list_frontier();
-        if !self.in_rounds {
+        if !self.in_rounds && !self.is_alone {
             self.put_off();
         }
         self.is_large || !self.list.is_empty()
