@@ -8,7 +8,7 @@
 //!
 //! Brandes's way: a search from every source counts paths, and a sweep back from what is farthest
 //! sums up what depends on each vertex, in time that follows sources × edges. Up to eight searches
-//! share rounds, messages and looks at edges ([`search`]): two rounds per level of the deepest.
+//! share rounds, messages and looks at edges (`search`): two rounds per level of the deepest.
 //! Fewer sources than all give the part of the sum that starts at them, or, if they are drawn at
 //! random, an estimate of the whole: the part times vertices / sources.
 

@@ -3,7 +3,7 @@
 //! Two vertices are in one component if a path leads from each to the other; every vertex is
 //! labelled with the least vertex of its component.
 //!
-//! What no cycle can hold is peeled off first ([`trim`]), again and again as components go. The vertex
+//! What no cycle can hold is peeled off first (`trim`), again and again as components go. The vertex
 //! with most edges is most likely in the largest component: that is what one search from it finds
 //! forth and another back. The rest is found many components at a time: the least label that reaches
 //! a vertex is its colour, and whoever reaches back to the vertex that a colour comes from, through
