@@ -221,10 +221,13 @@ impl<'v, W: Weight> Rows<'v, W> {
         self.offsets.prefetch(vertex);
     }
 
-    /// Prepares some of these vertices while it is the turn of the one at `place`, when their
-    /// offsets have been asked for: first the edges, then, by `soon`, what is at their ends.
+    /// Prepares some of these vertices while it is the turn of the one at `place`: first where
+    /// their edges are, then the edges, then, by `soon`, what is at the other ends.
     #[inline(always)]
     pub fn prepare(self, vertices: &[LocalId], place: usize, soon: impl FnMut(LocalId)) {
+        if let Some(&vertex) = vertices.get(place + 3 * STEP) {
+            self.prefetch_offset(vertex);
+        }
         if let Some(&vertex) = vertices.get(place + 2 * STEP) {
             let start = self.offsets.row(vertex).start;
             prefetch(self.targets, start);

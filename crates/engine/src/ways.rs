@@ -115,11 +115,9 @@ impl<'v, W: Weight> WayRows<'v, W> {
         }
     }
 
-    /// Prepares some of these vertices while it is the turn of the one at `place`: first where
-    /// their edges are, then the edges, then, by `soon`, what is at the other ends.
+    /// [`Rows::prepare`] for the edges of both ways.
     #[inline(always)]
     pub fn prepare(self, vertices: &[LocalId], place: usize, mut soon: impl FnMut(LocalId)) {
-        self.prepare_degree(vertices, place);
         self.first.prepare(vertices, place, &mut soon);
         if let Some(second) = self.second {
             second.prepare(vertices, place, soon);

@@ -262,9 +262,6 @@ impl<const L: usize> Telling<'_, L> {
     fn collect(self, listening: LevelPart<'_>, piece: Piece<'_, L>, updated: &VertexSet) {
         let soon = |end: LocalId| prefetch(self.told, end.index());
         for (place, &proxy) in listening.vertices.iter().enumerate() {
-            if let Some(&later) = listening.vertices.get(place + 18) {
-                self.rows.prefetch_offset(later);
-            }
             self.rows.prepare(listening.vertices, place, soon);
             let mut sum = [0.0; L];
             self.rows.each(proxy, soon, |neighbour, ()| {

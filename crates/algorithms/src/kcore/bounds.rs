@@ -1,21 +1,24 @@
-//! Bounds on coreness, peeled inside a host and lowered between hosts.
+//! Levels of all hosts' vertices, from what each host peels.
 //!
-//! Every vertex starts with its degree, which its coreness cannot exceed. A host peels its part with
-//! the bounds of mirrors as they are, and tells others which bounds it has lowered. Where those of
-//! mirrors are lowered, masters may have too few neighbours whose bounds are as great as their own:
-//! their *support*. Such a master gets the greatest bound that enough neighbours support, the h-index
-//! of their bounds, and may cost others theirs. Bounds only ever fall, and each stays above the
-//! coreness, so it does not matter how old those are that a host goes by: hosts need not wait for
-//! each other.
+//! Hosts that wait for each other peel the same level. Each lets go who can, and tells the others, who
+//! may lose more because of that. When nobody loses anything any more, all take the next level at
+//! which anybody can go. So every edge is looked at once from each end.
+//!
+//! Hosts that do not wait peel as if mirrors stayed for which nothing else is known. The levels that
+//! masters get are *bounds* on their coreness. Where those of mirrors turn out to be lower, masters may
+//! have too few neighbours whose bounds are as great as their own: their *support*. Such a master gets
+//! the greatest bound that enough neighbours support, the h-index of their bounds, and may cost others
+//! theirs. Bounds only ever fall, and each stays above the coreness, so it does not matter how old
+//! those are that a host goes by.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use parton_engine::edges::Rows;
-use parton_engine::{EdgeView, Engine, Tally};
+use parton_engine::{Engine, Tally};
 use parton_graph::LocalId;
+use parton_net::Net;
 use parton_partition::{End, Partition};
 use parton_sync::reduction::Min;
-use parton_sync::{CpuField, Delivery, Field};
+use parton_sync::{CpuField, Delivery, Field, Result};
 use rayon::prelude::*;
 
 use super::peel::Peeling;
@@ -23,48 +26,57 @@ use super::peel::Peeling;
 /// Below so many vertices threads cost more than they bring.
 const FEW: usize = 1 << 6;
 
-/// A host's part of the search. Masters must have all their neighbours beside them.
+/// A host's part of the search.
 pub(super) struct Bounds<'a> {
-    rows: EdgeView<'a, ()>,
-    /// The same edges from their other ends.
-    back: EdgeView<'a, ()>,
+    peeling: Peeling<'a>,
     num_masters: u32,
-    bounds: CpuField<Min<u32>>,
-    /// No bound is greater.
+    /// Nobody needs to go at this level or a later one.
+    last: u32,
+    /// Levels below this one are to be peeled.
     cap: u32,
-    /// Bounds of mirrors that were taken into account.
-    seen: Vec<u32>,
-    /// Neighbours of each master whose bounds are not less than its own.
+    /// Whether there is anything to be peeled that nobody has to tell of.
+    is_due: bool,
+    stage: Stage,
+    /// Of all who have gone the level, of others the last one.
+    bounds: CpuField<Min<u32>>,
+    /// Neighbours of each master whose bounds are not less than its own, once bounds are refined.
     support: Vec<AtomicU32>,
-    has_peeled: bool,
+}
+
+/// How far a host has got.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// It peels what all peel.
+    Together,
+    /// It is to peel as far as it can.
+    Ahead,
+    /// It lowers what it has got.
+    Refining,
 }
 
 /// A bound that has fallen.
 struct Fall {
-    proxy: u32,
+    proxy: LocalId,
     from: u32,
     to: u32,
 }
 
 impl<'a> Bounds<'a> {
-    /// Bounds that begin with degrees, or the cap.
-    pub(super) fn new(partition: &'a Partition, cap: u32) -> Self {
-        let rows = EdgeView::new(partition.out_edges());
-        let num_masters = partition.num_masters() as u32;
-        let bounds = CpuField::new(partition.num_proxies(), Delivery::Label, |proxy| {
-            match proxy.0 < num_masters {
-                true => (rows.rows().degree(proxy) as u32).min(cap),
-                false => cap,
-            }
-        });
-        let bounds = if partition.num_hosts() == 1 { bounds.alone() } else { bounds };
-        if partition.num_hosts() > 1 {
-            bounds.updated().insert_range(0..num_masters);
+    /// Coreness of all vertices, or, with a core given, of nobody more than whether it is less.
+    pub(super) fn new(partition: &'a Partition, core: Option<u32>) -> Self {
+        let last = core.unwrap_or(u32::MAX);
+        let bounds = CpuField::new(partition.num_proxies(), Delivery::Label, |_| last);
+        let is_alone = partition.num_hosts() == 1;
+        Bounds {
+            peeling: Peeling::new(partition, core.map_or(0, |core| core.saturating_sub(1))),
+            num_masters: partition.num_masters() as u32,
+            last,
+            cap: if is_alone { last } else { last.min(1) },
+            is_due: true,
+            stage: Stage::Together,
+            bounds: if is_alone { bounds.alone() } else { bounds },
+            support: Vec::new(),
         }
-        let back = EdgeView::new(partition.in_edges());
-        let seen = vec![cap; partition.num_proxies() - num_masters as usize];
-        let support = Vec::new();
-        Bounds { rows, back, num_masters, bounds, cap, seen, support, has_peeled: false }
     }
 
     /// The bounds of masters: their coreness, once the run is over.
@@ -72,45 +84,33 @@ impl<'a> Bounds<'a> {
         (0..self.num_masters).into_par_iter().map(|m| self.bounds.get(LocalId(m))).collect()
     }
 
-    fn is_alone(&self) -> bool {
-        self.seen.is_empty()
+    /// Peels what is to be peeled, now that bounds of these mirrors are known.
+    fn peel(&mut self, told: Vec<LocalId>) -> u64 {
+        let bounds = &self.bounds;
+        for &mirror in &told {
+            self.peeling.note(mirror, bounds.get(mirror));
+        }
+        self.peeling.peel(told, self.cap, |master, level| {
+            bounds.put(master, level);
+            bounds.update(master);
+        })
     }
 
-    /// Finds the greatest bounds that the first ones of mirrors allow.
-    fn peel(&mut self) -> u64 {
-        let (rows, back) = (self.rows.rows(), self.back.rows());
-        let (num_masters, bounds) = (self.num_masters, &self.bounds);
-        let first = |proxy: u32| match proxy < num_masters {
-            true => rows.degree(LocalId(proxy)) as u32,
-            false => bounds.get(LocalId(proxy)),
-        };
-        let proxies = bounds.num_proxies() as u32;
-        let left: Vec<AtomicU32> =
-            (0..proxies).into_par_iter().map(|proxy| AtomicU32::new(first(proxy))).collect();
-        let edges = Peeling { rows, back, num_masters, left: &left, cap: self.cap }.run();
-        left[..num_masters as usize].par_iter().zip(0..num_masters).for_each(|(left, master)| {
-            if bounds.fold(LocalId(master), left.load(Ordering::Relaxed)) {
-                bounds.update(LocalId(master));
-            }
-        });
-        if self.is_alone() {
-            return edges;
-        }
-        for (seen, mirror) in self.seen.iter_mut().zip(num_masters..) {
-            *seen = bounds.get(LocalId(mirror));
-        }
+    /// Counts support, by the bounds as they are; how many edges that took.
+    fn count_support(&mut self) -> u64 {
+        let (rows, bounds) = (self.peeling.rows_of(LocalId(0)), self.bounds.cells());
         let support = |master: u32| {
             let own = bounds.get(LocalId(master));
             let mut support = 0;
             rows.each(
                 LocalId(master),
-                |soon| bounds.cells().prefetch(soon),
+                |soon| bounds.prefetch(soon),
                 |other, ()| support += u32::from(bounds.get(other) >= own),
             );
             AtomicU32::new(support)
         };
-        self.support = (0..num_masters).into_par_iter().map(support).collect();
-        edges + self.rows.num_edges()
+        self.support = (0..self.num_masters).into_par_iter().map(support).collect();
+        (0..self.num_masters).map(|master| rows.degree(LocalId(master))).sum()
     }
 
     /// Lowers bounds until each is supported again; how many edges that took.
@@ -126,25 +126,24 @@ impl<'a> Bounds<'a> {
     }
 
     /// Takes support from those that relied on what has fallen; who has too little of it now.
-    fn withdraw(&self, falls: &[Fall]) -> (u64, Vec<u32>) {
-        let (rows, back, bounds) = (self.rows.rows(), self.back.rows(), self.bounds.cells());
-        let withdraw = |fall: &Fall, lacking: &mut Vec<u32>| -> u64 {
-            let is_master = fall.proxy < self.num_masters;
-            let rows: Rows<'_, ()> = if is_master { rows } else { back };
+    fn withdraw(&self, falls: &[Fall]) -> (u64, Vec<LocalId>) {
+        let bounds = self.bounds.cells();
+        let withdraw = |fall: &Fall, lacking: &mut Vec<LocalId>| -> u64 {
+            let rows = self.peeling.rows_of(fall.proxy);
             rows.each(
-                LocalId(fall.proxy),
+                fall.proxy,
                 |soon| bounds.prefetch(soon),
                 |other, ()| {
                     let own = bounds.get(other);
                     if other.0 < self.num_masters && fall.to < own && own <= fall.from {
                         let support = &self.support[other.index()];
                         if support.fetch_sub(1, Ordering::Relaxed) == own {
-                            lacking.push(other.0);
+                            lacking.push(other);
                         }
                     }
                 },
             );
-            rows.degree(LocalId(fall.proxy))
+            rows.degree(fall.proxy)
         };
         let together = |falls: &[Fall]| {
             let mut lacking = Vec::new();
@@ -155,16 +154,16 @@ impl<'a> Bounds<'a> {
     }
 
     /// Gives these masters bounds that are supported.
-    fn lower(&self, lacking: &[u32]) -> (u64, Vec<Fall>) {
-        let (rows, bounds) = (self.rows.rows(), self.bounds.cells());
-        let find = |masters: &[u32]| {
+    fn lower(&self, lacking: &[LocalId]) -> (u64, Vec<Fall>) {
+        let bounds = self.bounds.cells();
+        let find = |masters: &[LocalId]| {
             let (mut counts, mut falls, mut edges) = (Vec::new(), Vec::new(), 0);
             for &master in masters {
-                let from = bounds.get(LocalId(master));
+                let (rows, from) = (self.peeling.rows_of(master), bounds.get(master));
                 counts.clear();
                 counts.resize(from as usize, 0);
                 rows.each(
-                    LocalId(master),
+                    master,
                     |soon| bounds.prefetch(soon),
                     |other, ()| {
                         // Nobody needs to know how many have as much: they are too few.
@@ -177,17 +176,17 @@ impl<'a> Bounds<'a> {
                     to -= 1;
                     support += counts[to as usize];
                 }
-                self.support[master as usize].store(support, Ordering::Relaxed);
+                self.support[master.index()].store(support, Ordering::Relaxed);
                 falls.push(Fall { proxy: master, from, to });
-                edges += rows.degree(LocalId(master));
+                edges += rows.degree(master);
             }
             (edges, falls)
         };
         // All look at the bounds from before, so that support is what those say.
         let (edges, falls) = in_pieces(lacking, find);
         for fall in &falls {
-            self.bounds.put(LocalId(fall.proxy), fall.to);
-            self.bounds.update(LocalId(fall.proxy));
+            self.bounds.put(fall.proxy, fall.to);
+            self.bounds.update(fall.proxy);
         }
         (edges, falls)
     }
@@ -208,19 +207,24 @@ fn in_pieces<T: Sync, F: Send>(
 
 impl Engine for Bounds<'_> {
     fn compute(&mut self) -> u64 {
+        self.is_due = false;
         let told = self.bounds.drain_active();
-        if !self.has_peeled {
-            self.has_peeled = true;
-            return self.peel();
+        match self.stage {
+            Stage::Together => self.peel(told),
+            Stage::Ahead => {
+                self.stage = Stage::Refining;
+                self.peel(told) + self.count_support()
+            }
+            Stage::Refining => {
+                let fall = |mirror: LocalId| {
+                    let to = self.bounds.get(mirror);
+                    let from = self.peeling.note(mirror, to).min(self.last);
+                    Fall { proxy: mirror, from, to }
+                };
+                let falls = told.into_iter().map(fall).collect();
+                self.refine(falls)
+            }
         }
-        let mirrors = told.iter().filter(|proxy| proxy.0 >= self.num_masters);
-        let mut falls = Vec::new();
-        for &mirror in mirrors {
-            let seen = &mut self.seen[(mirror.0 - self.num_masters) as usize];
-            let to = self.bounds.get(mirror);
-            falls.push(Fall { proxy: mirror.0, from: std::mem::replace(seen, to), to });
-        }
-        self.refine(falls)
     }
 
     fn accumulators(&mut self) -> (&mut dyn Field, End) {
@@ -238,10 +242,21 @@ impl Engine for Bounds<'_> {
     }
 
     fn is_active(&mut self) -> bool {
-        !self.has_peeled || !self.bounds.active().is_empty()
+        self.is_due || !self.bounds.active().is_empty()
     }
 
     fn needs_rounds(&self) -> Option<&'static str> {
         None
+    }
+    fn leave_rounds(&mut self) {
+        (self.stage, self.cap, self.is_due) = (Stage::Ahead, self.last, true);
+    }
+
+    fn begin_phase(&mut self, net: &mut Net) -> Result<bool> {
+        let mine = self.peeling.next_level().unwrap_or(self.last);
+        let level = net.all_reduce(mine, std::cmp::min)?;
+        self.is_due = level < self.last;
+        self.cap = self.last.min(level.saturating_add(1));
+        Ok(self.is_due)
     }
 }

@@ -58,7 +58,7 @@ impl Algorithm for KCore {
         let k = job.options.k;
         let start = Instant::now();
         let (near, notes) = neighbours::gather(job)?;
-        let mut bounds = Bounds::new(near.partition(), k.unwrap_or(u32::MAX));
+        let mut bounds = Bounds::new(near.partition(), k);
         let setup_seconds = start.elapsed().as_secs_f64();
         let (limits, pacing) = (job.limits(), job.options.pacing);
         let substrate = &mut job.substrate.over(near.partition());

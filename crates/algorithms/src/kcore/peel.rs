@@ -1,18 +1,19 @@
 //! Peeling inside a host: what has the fewest neighbours left goes first, and takes an edge from
 //! each of its neighbours.
 //!
-//! Proxies of other hosts' vertices go, too, each when its bound says so, whatever happens here. So
-//! masters end with the greatest bounds that each other's and those of mirrors allow; on a host that
-//! is alone that is the coreness.
+//! Mirrors stay until their masters' hosts say when they go. On a host that is alone the level at which
+//! a vertex goes is its coreness.
 //!
 //! Levels are skipped where nobody is; what is left is looked through once per level, which adds up
-//! to the sum of all bounds at most. Inside a level threads follow cascades without waiting for each
+//! to the sum of all levels at most. Inside a level threads follow cascades without waiting for each
 //! other.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use parton_engine::EdgeView;
 use parton_engine::edges::Rows;
 use parton_graph::{LocalId, prefetch};
+use parton_partition::Partition;
 use rayon::prelude::*;
 
 /// Vertices that a thread looks through at a time.
@@ -21,48 +22,97 @@ const PIECE: usize = 1 << 14;
 const FEW: usize = 1 << 12;
 /// The same of vertices that go at once, whose edges have to be looked at, too.
 const FEW_AT_ONCE: usize = 1 << 6;
+/// The level of a mirror that is not known to go.
+const NEVER: u32 = u32::MAX;
 
-/// A host's vertices while they are being peeled.
+/// A host's vertices while they are being peeled. Masters must have all their neighbours beside them.
 pub(super) struct Peeling<'a> {
     /// Edges of masters.
-    pub(super) rows: Rows<'a, ()>,
-    /// Edges of mirrors, to masters.
-    pub(super) back: Rows<'a, ()>,
-    pub(super) num_masters: u32,
-    /// Masters: neighbours left, and the bound once they are gone. Mirrors: their bounds.
-    pub(super) left: &'a [AtomicU32],
-    /// Nobody goes at this level or above it.
-    pub(super) cap: u32,
+    rows: EdgeView<'a, ()>,
+    /// The same from their other ends.
+    back: EdgeView<'a, ()>,
+    num_masters: u32,
+    /// Masters that are there: neighbours left. All others: the level at which they go.
+    left: Vec<AtomicU32>,
+    /// Everyone who goes at the next level or later, and some who went before.
+    rest: Vec<Vec<LocalId>>,
+    /// Levels below this one have been peeled.
+    next: u32,
+    /// The level after that at which anybody goes, and who does, if that is known.
+    found: Option<(u32, Vec<LocalId>)>,
 }
 
-impl Peeling<'_> {
-    /// Peels all there is; how many edges that took.
-    pub(super) fn run(&self) -> u64 {
-        let proxies = self.left.len();
-        let pieces = (0..proxies as u32).step_by(PIECE);
-        let mut rest: Vec<Vec<u32>> = pieces
-            .map(|first| (first..proxies.min(first as usize + PIECE) as u32).collect())
-            .collect();
-        let mut gone = None;
+impl<'a> Peeling<'a> {
+    /// Everyone is there, and nobody goes below level `lowest`.
+    pub(super) fn new(partition: &'a Partition, lowest: u32) -> Self {
+        let rows = EdgeView::new(partition.out_edges());
+        let num_masters = partition.num_masters() as u32;
+        let first = |proxy: u32| match proxy < num_masters {
+            true => AtomicU32::new(lowest.max(rows.rows().degree(LocalId(proxy)) as u32)),
+            false => AtomicU32::new(NEVER),
+        };
+        let left = (0..partition.num_proxies() as u32).into_par_iter().map(first).collect();
+        let piece =
+            |first: u32| (first..num_masters.min(first + PIECE as u32)).map(LocalId).collect();
+        let rest = (0..num_masters).step_by(PIECE).map(piece).collect();
+        let back = EdgeView::new(partition.in_edges());
+        Peeling { rows, back, num_masters, left, rest, next: 0, found: None }
+    }
+
+    /// Rows that hold a proxy's edges: of a mirror those to masters.
+    pub(super) fn rows_of(&self, proxy: LocalId) -> Rows<'_, ()> {
+        if proxy.0 < self.num_masters { self.rows.rows() } else { self.back.rows() }
+    }
+
+    /// Notes that a mirror goes at `level`; what was known before.
+    pub(super) fn note(&mut self, mirror: LocalId, level: u32) -> u32 {
+        std::mem::replace(self.left[mirror.index()].get_mut(), level)
+    }
+
+    /// The next level at which anybody here can go.
+    pub(super) fn next_level(&mut self) -> Option<u32> {
+        self.found = self.find();
+        self.found.as_ref().map(|(level, _)| *level)
+    }
+
+    /// Lets mirrors go whose levels are noted: at the level that was peeled last, or later ones. Then
+    /// peels what is below `cap`; how many edges that took. Calls `settle` with every master that
+    /// goes, and the level.
+    pub(super) fn peel(
+        &mut self,
+        mirrors: Vec<LocalId>,
+        cap: u32,
+        settle: impl Fn(LocalId, u32) + Sync,
+    ) -> u64 {
+        // Who goes next may be others, because of mirrors.
+        let mut found = self.found.take().filter(|_| mirrors.is_empty());
+        let level = |mirror: LocalId| self.left[mirror.index()].load(Ordering::Relaxed);
+        let (late, early): (Vec<_>, Vec<_>) =
+            mirrors.into_iter().partition(|mirror| level(*mirror) < self.next);
+        self.rest.push(early);
         let mut edges = 0;
-        while let Some((level, first)) = self.next_level(&mut rest, gone) {
-            edges += self.peel_level(level, first);
-            gone = Some(level);
+        if !late.is_empty() {
+            edges += self.layer(self.next - 1, &settle).peel(late);
         }
-        let masters = &self.left[..self.num_masters as usize];
-        masters.par_iter().with_min_len(PIECE).for_each(|left| {
-            left.fetch_min(self.cap, Ordering::Relaxed);
-        });
+        while self.next < cap {
+            match found.take().or_else(|| self.find()) {
+                Some((level, first)) if level < cap => {
+                    edges += self.layer(level, &settle).peel(first);
+                    self.next = level + 1;
+                }
+                _ => self.next = cap,
+            }
+        }
         edges
     }
 
-    /// The next level at which anybody goes, and who does; those of the level before are forgotten.
-    fn next_level(&self, rest: &mut Vec<Vec<u32>>, gone: Option<u32>) -> Option<(u32, Vec<u32>)> {
-        let look = |piece: &mut Vec<u32>| {
-            let (mut least, mut first) = (u32::MAX, Vec::new());
+    /// The next level at which anybody goes, and who does; those who went before are forgotten.
+    fn find(&mut self) -> Option<(u32, Vec<LocalId>)> {
+        let look = |piece: &mut Vec<LocalId>| {
+            let (mut least, mut first) = (NEVER, Vec::new());
             piece.retain(|&vertex| {
-                let left = self.left[vertex as usize].load(Ordering::Relaxed);
-                if gone.is_some_and(|gone| left <= gone) {
+                let left = self.left[vertex.index()].load(Ordering::Relaxed);
+                if left < self.next {
                     return false;
                 }
                 if left < least {
@@ -76,83 +126,112 @@ impl Peeling<'_> {
             });
             (least, first)
         };
-        rest.retain(|piece| !piece.is_empty());
-        let all: usize = rest.iter().map(Vec::len).sum();
-        let found: Vec<(u32, Vec<u32>)> = match all < FEW {
-            true => rest.iter_mut().map(look).collect(),
-            false => rest.par_iter_mut().map(look).collect(),
+        self.rest.retain(|piece| !piece.is_empty());
+        let all: usize = self.rest.iter().map(Vec::len).sum();
+        let found: Vec<(u32, Vec<LocalId>)> = match all < FEW {
+            true => self.rest.iter_mut().map(look).collect(),
+            false => self.rest.par_iter_mut().map(look).collect(),
         };
-        let least = found.iter().map(|(least, _)| *least).min()?;
-        let is_level = least < self.cap;
-        is_level.then(|| {
-            let first = found.into_iter().filter(|(of, _)| *of == least);
-            (least, first.flat_map(|(_, first)| first).collect())
-        })
+        let least = found.iter().map(|(least, _)| *least).min().filter(|least| *least < NEVER)?;
+        let first = found.into_iter().filter(|(of, _)| *of == least);
+        Some((least, first.flat_map(|(_, first)| first).collect()))
     }
 
-    /// Lets these go at a level, and everyone who is left with too few because of that.
-    fn peel_level(&self, level: u32, mut first: Vec<u32>) -> u64 {
-        if first.len() < FEW_AT_ONCE || rayon::current_num_threads() == 1 {
-            return self.follow_alone(level, &mut first);
+    fn layer<F>(&self, level: u32, settle: F) -> Layer<'_, F> {
+        let (rows, back, left) = (self.rows.rows(), self.back.rows(), &self.left[..]);
+        Layer { level, rows, back, num_masters: self.num_masters, left, settle }
+    }
+}
+
+/// How to get through a level.
+struct Layer<'a, F> {
+    level: u32,
+    rows: Rows<'a, ()>,
+    back: Rows<'a, ()>,
+    num_masters: u32,
+    left: &'a [AtomicU32],
+    settle: F,
+}
+
+impl<F: Fn(LocalId, u32) + Sync> Layer<'_, F> {
+    /// Lets these go, and everyone who is left with too few because of that.
+    fn peel(&self, first: Vec<LocalId>) -> u64 {
+        let is_master = |proxy: &LocalId| proxy.0 < self.num_masters;
+        let (masters, mirrors) = first.into_iter().partition(is_master);
+        self.follow_all(mirrors) + self.follow_all(masters)
+    }
+
+    fn follow_all(&self, wave: Vec<LocalId>) -> u64 {
+        if wave.len() < FEW_AT_ONCE || rayon::current_num_threads() == 1 {
+            return self.follow_alone(wave);
         }
-        let pieces = first.par_chunks(FEW_AT_ONCE / 4).with_max_len(1);
-        pieces.map(|piece| self.follow(level, piece.to_vec())).sum()
-    }
-
-    /// Calls `visit` with every master that loses a neighbour when `vertex` goes.
-    #[inline(always)]
-    fn each_neighbour(&self, vertex: u32, mut visit: impl FnMut(u32)) -> u64 {
-        let (num_masters, left) = (self.num_masters, self.left);
-        let rows = if vertex < num_masters { self.rows } else { self.back };
-        rows.each(
-            LocalId(vertex),
-            |soon| prefetch(left, soon.index()),
-            |other, ()| {
-                if other.0 < num_masters {
-                    visit(other.0);
-                }
-            },
-        );
-        rows.degree(LocalId(vertex))
+        let pieces = wave.par_chunks(FEW_AT_ONCE / 4).with_max_len(1);
+        pieces.map(|piece| self.follow(piece.to_vec())).sum()
     }
 
     /// While nobody else is at work.
-    fn follow_alone(&self, level: u32, stack: &mut Vec<u32>) -> u64 {
+    fn follow_alone(&self, mut wave: Vec<LocalId>) -> u64 {
         let mut edges = 0;
-        while let Some(vertex) = stack.pop() {
-            edges += self.each_neighbour(vertex, |other| {
-                let left = &self.left[other as usize];
+        while !wave.is_empty() {
+            let (seen, next) = self.let_go(&wave, |left| {
                 let before = left.load(Ordering::Relaxed);
-                if before > level {
+                if before > self.level {
                     left.store(before - 1, Ordering::Relaxed);
-                    if before == level + 1 {
-                        stack.push(other);
-                    }
                 }
+                before
             });
+            edges += seen;
+            wave = next;
         }
         edges
     }
 
     /// While other threads do the same.
-    fn follow(&self, level: u32, mut stack: Vec<u32>) -> u64 {
+    fn follow(&self, mut wave: Vec<LocalId>) -> u64 {
         let mut edges = 0;
-        while let Some(vertex) = stack.pop() {
-            edges += self.each_neighbour(vertex, |other| {
-                // Whoever takes the last neighbour that was one too many lets it go.
-                let one_less = |left: u32| (left > level).then(|| left - 1);
-                let left = &self.left[other as usize];
+        while !wave.is_empty() {
+            let (seen, mut next) = self.let_go(&wave, |left| {
+                let one_less = |left: u32| (left > self.level).then(|| left - 1);
                 let before = left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less);
-                if before == Ok(level + 1) {
-                    stack.push(other);
-                }
+                before.unwrap_or_else(|before| before)
             });
-            if stack.len() > FEW_AT_ONCE {
-                let half = stack.split_off(stack.len() / 2);
-                let both = rayon::join(|| self.follow(level, stack), || self.follow(level, half));
+            edges += seen;
+            if next.len() > FEW_AT_ONCE {
+                let half = next.split_off(next.len() / 2);
+                let both = rayon::join(|| self.follow(next), || self.follow(half));
                 return edges + both.0 + both.1;
             }
+            wave = next;
         }
         edges
+    }
+
+    /// Lets all masters or all mirrors of a wave go. Calls `lose` with what each master among their
+    /// neighbours has left, which takes one and tells what there was: whoever lost the one that was
+    /// just too many is in the next wave. Also counts edges.
+    #[inline(always)]
+    fn let_go(&self, wave: &[LocalId], lose: impl Fn(&AtomicU32) -> u32) -> (u64, Vec<LocalId>) {
+        let (num_masters, left) = (self.num_masters, self.left);
+        let goes = wave[0].0 < num_masters;
+        let rows = if goes { self.rows } else { self.back };
+        let soon = |soon: LocalId| {
+            if soon.0 < num_masters {
+                prefetch(left, soon.index());
+            }
+        };
+        let (mut edges, mut next) = (0, Vec::new());
+        for (place, &proxy) in wave.iter().enumerate() {
+            rows.prepare(wave, place, soon);
+            if goes {
+                (self.settle)(proxy, self.level);
+            }
+            rows.each(proxy, soon, |other, ()| {
+                if other.0 < num_masters && lose(&left[other.index()]) == self.level + 1 {
+                    next.push(other);
+                }
+            });
+            edges += rows.degree(proxy);
+        }
+        (edges, next)
     }
 }
