@@ -1,7 +1,7 @@
 //! Cores: the k-core of an undirected simple graph is its largest part in which everyone has at
 //! least k neighbours; the coreness of a vertex is the greatest k whose core it is in.
 //!
-//! Work follows the edges on one host (peeling); between hosts it follows the bounds that fall.
+//! Work follows the edges where hosts wait for each other, or there is one; else the bounds that fall.
 
 mod bounds;
 mod certificate;
