@@ -8,6 +8,14 @@ use rayon::prelude::*;
 
 /// How many edges before its turn an edge's end is asked for, where rows follow each other.
 const AHEAD: usize = 96;
+/// How many of a row's edges are combined at the same time.
+const LANES: usize = 4;
+/// Ends that are so many vertices away from the row are unlikely to be in a cache...
+const FAR: u32 = 1 << 14;
+/// ... which has to be so for one edge in so many to be worth asking for all early,
+const SOME: usize = 32;
+/// as some rows tell.
+const SAMPLE: usize = 1 << 10;
 /// The same inside a row.
 pub(crate) const WITHIN: usize = 16;
 /// How many vertices before its turn a vertex is prepared, in each of three steps.
@@ -99,9 +107,31 @@ impl<'a, W: Weight> EdgeView<'a, W> {
     pub fn num_edges(&self) -> u64 {
         self.targets.len() as u64
     }
+
+    /// Whether neighbours tend to be far from each other in memory, as far as a sample of rows tells.
+    pub fn is_scattered(&self) -> bool {
+        let rows = self.rows();
+        let vertices = rows.num_vertices();
+        let (mut edges, mut far) = (0, 0);
+        for vertex in (0..vertices as u32).step_by(vertices.div_ceil(SAMPLE).max(1)) {
+            let ends = rows.targets(LocalId(vertex));
+            edges += ends.len();
+            far += ends.iter().filter(|end| end.0.abs_diff(vertex) > FAR).count();
+        }
+        far * SOME > edges
+    }
 }
 
 impl<'v, W: Weight> Rows<'v, W> {
+    /// Number of rows.
+    #[inline]
+    pub fn num_vertices(self) -> usize {
+        match self.offsets {
+            Offsets::Narrow(offsets) => offsets.len() - 1,
+            Offsets::Wide(offsets) => offsets.len() - 1,
+        }
+    }
+
     /// Number of a vertex's edges.
     #[inline]
     pub fn degree(self, vertex: LocalId) -> u64 {
@@ -147,21 +177,63 @@ impl<'v, W: Weight> Rows<'v, W> {
         }
     }
 
-    /// Folds the edges of consecutive vertices from `first` on, each vertex's into the total at its
-    /// place; before, `soon` is called with the ends that come somewhat later.
+    /// Combines what edges of consecutive vertices from `first` on are worth, each vertex's with the
+    /// total at its place. Before, `soon` is called with the ends that come somewhat later; without
+    /// it edges are taken several at a time.
     #[inline(always)]
-    pub fn fold_in_turn<T: Copy>(
+    pub fn combine_in_turn<T: Copy>(
         self,
         first: LocalId,
         totals: &mut [T],
-        soon: impl FnMut(LocalId),
-        fold: impl FnMut(T, LocalId, W) -> T,
+        soon: Option<impl Fn(LocalId)>,
+        value: impl Fn(LocalId, W) -> T,
+        combine: impl Fn(T, T) -> T,
     ) {
         let vertices = first.index()..first.index() + totals.len() + 1;
-        match self.offsets {
-            Offsets::Narrow(offsets) => self.fold_rows(&offsets[vertices], totals, soon, fold),
-            Offsets::Wide(offsets) => self.fold_rows(&offsets[vertices], totals, soon, fold),
+        match (self.offsets, soon) {
+            (Offsets::Narrow(offsets), Some(soon)) => {
+                let fold = |total, end, weight| combine(total, value(end, weight));
+                self.fold_rows(&offsets[vertices], totals, soon, fold);
+            }
+            (Offsets::Wide(offsets), Some(soon)) => {
+                let fold = |total, end, weight| combine(total, value(end, weight));
+                self.fold_rows(&offsets[vertices], totals, soon, fold);
+            }
+            (_, None) => {
+                for (vertex, total) in (first.0..).map(LocalId).zip(totals) {
+                    *total = self.combine_in_lanes(vertex, *total, &value, &combine);
+                }
+            }
         }
+    }
+
+    /// Combines a vertex's edges in several lanes: a sum need not wait for the one before.
+    #[inline(always)]
+    fn combine_in_lanes<T: Copy>(
+        self,
+        vertex: LocalId,
+        mut total: T,
+        value: impl Fn(LocalId, W) -> T,
+        combine: impl Fn(T, T) -> T,
+    ) -> T {
+        let (ends, weights) = self.row(vertex);
+        let (packs, rest) = ends.as_chunks::<LANES>();
+        let (weight_packs, weights_rest) = weights.as_chunks::<LANES>();
+        let mut packs = packs.iter().zip(weight_packs);
+        if let Some((ends, weights)) = packs.next() {
+            let mut lanes: [T; LANES] =
+                std::array::from_fn(|lane| value(ends[lane], weights[lane]));
+            for (ends, weights) in packs {
+                for lane in 0..LANES {
+                    lanes[lane] = combine(lanes[lane], value(ends[lane], weights[lane]));
+                }
+            }
+            total = lanes.into_iter().fold(total, &combine);
+        }
+        for (&end, &weight) in rest.iter().zip(weights_rest) {
+            total = combine(total, value(end, weight));
+        }
+        total
     }
 
     #[inline(always)]

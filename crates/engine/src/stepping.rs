@@ -34,6 +34,8 @@ pub struct Stepping<'a, P: VertexProgram> {
     accumulators: CpuField<P::Reduction>,
     forth: Ways<'a, P::Weight>,
     back: Option<Ways<'a, P::Weight>>,
+    /// Whether what is pulled lies all over memory.
+    scattered: bool,
     /// What has something to tell in the next round.
     frontier: Vec<LocalId>,
     /// Whether all that comes to this host's masters comes along edges of this host, so that they
@@ -77,9 +79,11 @@ impl<'a, P: VertexProgram> Stepping<'a, P> {
             let rows = forth.rows();
             frontier.extend(all.filter(|&vertex| rows.degree(vertex) > 0));
         }
+        let back = pulls.then(|| Ways::back(partition, properties.edges));
         let is_complete = is_complete(partition, properties.edges.written());
         let mut next_messages = Vec::new();
-        if pulls && properties.stationary && is_complete {
+        let applies_at_once = pulls && properties.stationary && is_complete;
+        if applies_at_once {
             next_messages = huge::vec_with_capacity(proxies);
             let unsaid = (0..proxies).into_par_iter().map(|_| P::Messages::identity().cell());
             next_messages.par_extend(unsaid);
@@ -89,9 +93,11 @@ impl<'a, P: VertexProgram> Stepping<'a, P> {
             partition,
             states,
             messages,
-            accumulators: CpuField::accumulator(proxies),
+            // Where what is collected is taken in at once, nobody keeps it.
+            accumulators: CpuField::accumulator(if applies_at_once { 0 } else { proxies }),
             forth,
-            back: pulls.then(|| Ways::back(partition, properties.edges)),
+            scattered: back.as_ref().is_some_and(Ways::is_scattered),
+            back,
             frontier,
             is_complete,
             applied: None,
@@ -236,7 +242,7 @@ impl<'a, P: VertexProgram> Stepping<'a, P> {
             let mut totals = [P::Reduction::identity(); 64];
             let totals = &mut totals[..64.min(proxies - word * 64)];
             let first = LocalId((word * 64) as u32);
-            collect(&self.program, self.messages.cells(), back, first, totals);
+            collect(&self.program, self.messages.cells(), back, self.scattered, first, totals);
             let mut got = 0u64;
             for (proxy, total) in (first.0..).map(LocalId).zip(totals) {
                 if back.degree(proxy) > 0 {
@@ -253,7 +259,7 @@ impl<'a, P: VertexProgram> Stepping<'a, P> {
     /// Lets every master collect from all its neighbours and take it in at once. The others go on
     /// reading the messages of this round: new ones wait until it is over.
     fn pull_and_apply(&mut self, back: &Ways<'_, P::Weight>) {
-        let (program, messages) = (&self.program, &self.messages);
+        let (program, messages, scattered) = (&self.program, &self.messages, self.scattered);
         let globals = self.partition.globals();
         let pieces = self.states.par_chunks_mut(PIECE).zip(self.next_messages.par_chunks(PIECE));
         let take_piece = |(piece, (states, next)): (usize, (&mut [P::State], &[_]))| {
@@ -262,7 +268,7 @@ impl<'a, P: VertexProgram> Stepping<'a, P> {
             for (states, next) in states.chunks_mut(AT_ONCE).zip(next.chunks(AT_ONCE)) {
                 let mut totals = [P::Reduction::identity(); AT_ONCE];
                 let totals = &mut totals[..states.len()];
-                collect(program, messages, back, first, totals);
+                collect(program, messages, back, scattered, first, totals);
                 let (totals, next) = (&totals[..states.len()], &next[..states.len()]);
                 for place in 0..states.len() {
                     let local = LocalId(first.0 + place as u32);
@@ -287,13 +293,13 @@ fn collect<P: VertexProgram>(
     program: &P,
     messages: Cells<'_, P::Messages>,
     back: WayRows<'_, P::Weight>,
+    scattered: bool,
     first: LocalId,
     totals: &mut [Accumulated<P>],
 ) {
-    let soon = |neighbour| messages.prefetch(neighbour);
-    back.fold_in_turn(first, totals, soon, |total, neighbour, weight| {
-        P::Reduction::combine(total, program.along(messages.get(neighbour), weight))
-    });
+    let soon = scattered.then_some(|neighbour| messages.prefetch(neighbour));
+    let value = |neighbour, weight| program.along(messages.get(neighbour), weight);
+    back.combine_in_turn(first, totals, soon, value, P::Reduction::combine);
 }
 
 /// Whether nothing is ever written at mirrors.

@@ -46,6 +46,11 @@ impl<'a, W: Weight> Ways<'a, W> {
         self.first.num_edges() + self.second.as_ref().map_or(0, EdgeView::num_edges)
     }
 
+    /// Whether neighbours tend to be far from each other in memory.
+    pub fn is_scattered(&self) -> bool {
+        self.first.is_scattered() || self.second.as_ref().is_some_and(EdgeView::is_scattered)
+    }
+
     /// Their rows.
     #[inline]
     pub fn rows(&self) -> WayRows<'_, W> {
@@ -80,19 +85,19 @@ impl<'v, W: Weight> WayRows<'v, W> {
         }
     }
 
-    /// Folds the edges of consecutive vertices from `first` on, each vertex's into the total at its
-    /// place; before, `soon` is called with the ends that come somewhat later.
+    /// [`Rows::combine_in_turn`] for the edges of both ways.
     #[inline(always)]
-    pub fn fold_in_turn<T: Copy>(
+    pub fn combine_in_turn<T: Copy>(
         self,
         first: LocalId,
         totals: &mut [T],
-        soon: impl Fn(LocalId),
-        fold: impl Fn(T, LocalId, W) -> T,
+        soon: Option<impl Fn(LocalId)>,
+        value: impl Fn(LocalId, W) -> T,
+        combine: impl Fn(T, T) -> T,
     ) {
-        self.first.fold_in_turn(first, totals, &soon, &fold);
+        self.first.combine_in_turn(first, totals, soon.as_ref(), &value, &combine);
         if let Some(second) = self.second {
-            second.fold_in_turn(first, totals, soon, fold);
+            second.combine_in_turn(first, totals, soon, value, combine);
         }
     }
 
