@@ -15,9 +15,10 @@ pub struct BitSet {
     len: usize,
 }
 
-/// The words a range touches, each with the mask of the bits that belong to the range.
+/// The words a range touches, each with the mask of the bits that belong to the range: none if it is
+/// empty, wherever that is.
 fn masked_words(range: Range<usize>) -> impl Iterator<Item = (usize, u64)> {
-    let (start, end) = (range.start, range.end.max(range.start));
+    let Range { start, end } = if range.is_empty() { 0..0 } else { range };
     (start / WORD_BITS..end.div_ceil(WORD_BITS)).map(move |word| {
         let low = start.saturating_sub(word * WORD_BITS);
         let high = (end - word * WORD_BITS).min(WORD_BITS);

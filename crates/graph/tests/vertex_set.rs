@@ -112,3 +112,10 @@ fn trap_33_ranges_that_share_a_word() {
         }
     }
 }
+
+#[test]
+fn an_empty_range_may_lie_anywhere() {
+    let none = VertexSet::new(0);
+    assert_eq!(none.iter_range(70..70).count(), 0);
+    none.remove_range(70..70);
+}
