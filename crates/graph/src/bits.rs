@@ -15,13 +15,16 @@ pub struct BitSet {
     len: usize,
 }
 
-/// The words a range touches, each with the mask of the bits that belong to the range: none if it is
-/// empty, wherever that is.
+/// The words a range touches: none if it is empty, wherever that is.
+pub(crate) fn words_of(range: &Range<usize>) -> Range<usize> {
+    if range.is_empty() { 0..0 } else { range.start / WORD_BITS..range.end.div_ceil(WORD_BITS) }
+}
+
+/// The words a range touches, each with the mask of the bits that belong to the range.
 fn masked_words(range: Range<usize>) -> impl Iterator<Item = (usize, u64)> {
-    let Range { start, end } = if range.is_empty() { 0..0 } else { range };
-    (start / WORD_BITS..end.div_ceil(WORD_BITS)).map(move |word| {
-        let low = start.saturating_sub(word * WORD_BITS);
-        let high = (end - word * WORD_BITS).min(WORD_BITS);
+    words_of(&range).map(move |word| {
+        let low = range.start.saturating_sub(word * WORD_BITS);
+        let high = (range.end - word * WORD_BITS).min(WORD_BITS);
         (word, mask(low, high))
     })
 }

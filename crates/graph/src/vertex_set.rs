@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::LocalId;
-use crate::bits::{AtomicBitSet, mask, ones_of};
+use crate::bits::{AtomicBitSet, mask, ones_of, words_of};
 
 const WORD_BITS: usize = u64::BITS as usize;
 
@@ -117,11 +117,7 @@ impl VertexSet {
     /// Removes the members in `range`.
     pub fn remove_range(&self, range: Range<u32>) {
         let range = range.start as usize..range.end as usize;
-        if range.is_empty() {
-            return;
-        }
-        let words = range.start / WORD_BITS..range.end.div_ceil(WORD_BITS);
-        for word in self.occupied.iter_range(words) {
+        for word in self.occupied.iter_range(words_of(&range)) {
             let bits = word * WORD_BITS..(word + 1) * WORD_BITS;
             let inside = bits.start.max(range.start)..bits.end.min(range.end);
             self.bits.remove_range(inside);
@@ -151,8 +147,7 @@ impl VertexSet {
 
     /// Words with a member in `range`, and what of them belongs to it.
     fn occupied_words(&self, range: Range<usize>) -> impl Iterator<Item = (usize, u64)> + '_ {
-        let words = range.start / WORD_BITS..range.end.div_ceil(WORD_BITS);
-        self.occupied.iter_range(words).filter_map(move |word| {
+        self.occupied.iter_range(words_of(&range)).filter_map(move |word| {
             let low = range.start.saturating_sub(word * WORD_BITS);
             let high = (range.end - word * WORD_BITS).min(WORD_BITS);
             let bits = self.bits.word(word) & mask(low, high);
