@@ -245,13 +245,9 @@ impl<R: Reduction> Field for CpuField<R> {
     }
 
     fn extract(&self, route: Route<'_>, which: Which, out: &mut Outgoing) {
-        let take = |out: &mut Outgoing, proxy: LocalId| {
-            out.values.extend_from_slice(bytemuck::bytes_of(&self.get(proxy)));
-        };
-        match which {
-            Which::All => route.locals(Places::All).for_each(|proxy| take(out, proxy)),
-            Which::Updated => route.each_updated(&self.updated, out, take),
-        }
+        route.extract(which, &self.updated, out, size_of::<R::Value>(), |proxy, value| {
+            value.copy_from_slice(bytemuck::bytes_of(&self.get(proxy)));
+        });
     }
 
     fn reset(&mut self, proxies: Range<u32>, phase: Phase) {
@@ -268,9 +264,9 @@ impl<R: Reduction> Field for CpuField<R> {
         Self::each(&route, places, values, |proxy, value| {
             let changed = self.fold_alone(proxy, value);
             if changed || self.delivery == Delivery::Event {
-                self.active.insert(proxy);
+                self.active.insert_alone(proxy);
                 if phase == Phase::Reduce {
-                    self.update(proxy);
+                    self.update_alone(proxy);
                 }
             }
         });
@@ -280,7 +276,7 @@ impl<R: Reduction> Field for CpuField<R> {
         Self::each(&route, places, values, |proxy, value| {
             if self.delivery == Delivery::Event || self.get(proxy) != value {
                 self.put(proxy, value);
-                self.active.insert(proxy);
+                self.active.insert_alone(proxy);
             }
         });
     }

@@ -54,6 +54,8 @@ pub trait Field {
 
 /// Looking up a master on a route costs about as much as going past so many.
 const LOOK_UP: usize = 32;
+/// Places that are looked at before those that are kept move on.
+const AT_ONCE: usize = 1 << 8;
 
 /// Which way values travel between a master and its mirrors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -157,44 +159,63 @@ impl Route<'_> {
         })
     }
 
-    /// Appends the places of those proxies that are `updated` to `out`, ascending, and calls `take`
-    /// with each of them in turn.
-    pub(crate) fn each_updated(
+    /// Appends values of some proxies to `out`, each of so many bytes that `write` writes, and the
+    /// places of those that are updated.
+    pub(crate) fn extract(
         &self,
+        which: Which,
         updated: &VertexSet,
         out: &mut Outgoing,
-        mut take: impl FnMut(&mut Outgoing, LocalId),
+        value_bytes: usize,
+        write: impl Fn(LocalId, &mut [u8]),
     ) {
+        let before = out.places.len();
+        let places = match which {
+            Which::All => Places::All,
+            Which::Updated => {
+                self.find_updated(updated, &mut out.places);
+                Places::Some(&out.places[before..])
+            }
+        };
+        let count = match places {
+            Places::All => self.len(),
+            Places::Some(list) => list.len(),
+        };
+        let start = out.values.len();
+        out.values.resize(start + count * value_bytes, 0);
+        let values = out.values[start..].chunks_exact_mut(value_bytes);
+        self.locals(places).zip(values).for_each(|(proxy, value)| write(proxy, value));
+    }
+
+    /// Appends the places of those proxies that are updated, ascending.
+    fn find_updated(&self, updated: &VertexSet, out: &mut Vec<u32>) {
         // Where so little is updated that looking it up is less work than going past all.
         let few = |len: usize| updated.iter().nth(len / LOOK_UP).is_none();
         match self {
             _ if updated.is_empty() => {}
             Route::Range(range) => {
-                for proxy in updated.iter_range(range.clone()) {
-                    out.places.push(proxy.0 - range.start);
-                    take(out, proxy);
-                }
+                out.extend(updated.iter_range(range.clone()).map(|proxy| proxy.0 - range.start));
             }
             Route::Masters(routes, part)
                 if let Some(lookup) = few(part.len()).then(|| routes.lookup()).flatten() =>
             {
-                let before = out.places.len();
+                let before = out.len();
                 let places = updated.iter().filter_map(|proxy| lookup.place_of(proxy));
-                out.places.extend(
-                    places.filter(|place| part.contains(place)).map(|p| (p - part.start) as u32),
-                );
-                out.places[before..].sort_unstable();
-                for i in before..out.places.len() {
-                    take(out, self.local(out.places[i]));
-                }
+                let here = places.filter(|place| part.contains(place));
+                out.extend(here.map(|place| (place - part.start) as u32));
+                out[before..].sort_unstable();
             }
             _ => {
-                for place in 0..self.len() as u32 {
-                    let proxy = self.local(place);
-                    if updated.contains(proxy) {
-                        out.places.push(place);
-                        take(out, proxy);
+                // Who is updated is hard to guess: all are written, and those kept that are.
+                let members = updated.members();
+                let mut found = [0; AT_ONCE];
+                for first in (0..self.len()).step_by(AT_ONCE) {
+                    let mut kept = 0;
+                    for place in first..self.len().min(first + AT_ONCE) {
+                        found[kept] = place as u32;
+                        kept += usize::from(members.contains(self.local(place as u32)));
                     }
+                    out.extend_from_slice(&found[..kept]);
                 }
             }
         }

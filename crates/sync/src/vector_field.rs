@@ -99,13 +99,10 @@ impl<R: Reduction> Field for VectorField<R> {
     }
 
     fn extract(&self, route: Route<'_>, which: Which, out: &mut Outgoing) {
-        let take = |out: &mut Outgoing, proxy: LocalId| {
-            out.values.extend_from_slice(bytemuck::cast_slice(self.get(proxy)));
-        };
-        match which {
-            Which::All => route.locals(Places::All).for_each(|proxy| take(out, proxy)),
-            Which::Updated => route.each_updated(&self.updated, out, take),
-        }
+        let bytes = self.width * size_of::<R::Value>();
+        route.extract(which, &self.updated, out, bytes, |proxy, value| {
+            value.copy_from_slice(bytemuck::cast_slice(self.get(proxy)));
+        });
     }
 
     fn reset(&mut self, proxies: Range<u32>, phase: Phase) {
