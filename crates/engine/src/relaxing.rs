@@ -26,7 +26,7 @@ const FEW_LABELS: usize = 1 << 5;
 /// How many vertices before its turn a vertex's label is asked for.
 const LABELS_AHEAD: usize = 16;
 /// A large frontier with more than one in so many vertices is not listed for an engine that pulls.
-const MANY: usize = 16;
+const MANY: usize = 8;
 /// Vertices that are listed at a time.
 const LIST_PIECE: u32 = 1 << 16;
 

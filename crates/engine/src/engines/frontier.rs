@@ -10,7 +10,7 @@ use crate::stepping::Stepping;
 use crate::strategy::Strategy;
 
 /// Pull when more than one edge in so many leaves the frontier.
-const DENSE: u64 = 20;
+const DENSE: u64 = 8;
 
 #[derive(Default)]
 pub(super) struct Frontier;
