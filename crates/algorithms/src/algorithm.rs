@@ -19,7 +19,9 @@ pub trait Algorithm: Sync {
     fn about(&self) -> &'static str;
 
     /// Names of the options that are its own, as users write them.
-    fn options(&self) -> &'static [&'static str];
+    fn options(&self) -> &'static [&'static str] {
+        &[]
+    }
 
     /// The engines that can run it.
     fn engines(&self) -> &'static [Kind] {

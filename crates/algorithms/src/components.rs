@@ -56,10 +56,6 @@ impl Algorithm for Components {
         "weakly connected components: the least vertex that a path joins, edges taken either way"
     }
 
-    fn options(&self) -> &'static [&'static str] {
-        &[]
-    }
-
     fn engines(&self) -> &'static [Kind] {
         &[Kind::Push, Kind::Frontier, Kind::Pull, Kind::Union]
     }
@@ -75,11 +71,8 @@ impl Algorithm for Components {
             format!("edges pass labels on as they are, average degree {degree:.1}")
         })?;
         let labelled = traversal::label(job, &program, engine)?;
-        let sizes = sizes(job, &labelled.labels)?;
-        let mut answer = labelled.answer((engine, why), "component", Values::Vertices);
-        answer.result =
-            vec![("count", Fact::Integer(sizes.count)), ("largest", Fact::Integer(sizes.largest))];
-        Ok(answer)
+        let result = sizes(job, &labelled.labels)?;
+        Ok(Answer { result, ..labelled.answer((engine, why), "component", Values::Vertices) })
     }
 
     fn check(&self, job: &mut Job<'_, '_>, answer: &Answer) -> Result<Option<String>> {
@@ -117,14 +110,9 @@ fn find(parents: &mut [u32], mut vertex: u32) -> u32 {
     vertex
 }
 
-pub(crate) struct Sizes {
-    pub(crate) count: u64,
-    pub(crate) largest: u64,
-}
-
 /// How many components there are and how large the largest is. Every label is counted on the host
 /// its number falls to, so that no host sees them all. Every host must call this.
-pub(crate) fn sizes(job: &mut Job<'_, '_>, labels: &[u32]) -> Result<Sizes> {
+pub(crate) fn sizes(job: &mut Job<'_, '_>, labels: &[u32]) -> Result<Vec<(&'static str, Fact)>> {
     let hosts = job.substrate.partition().num_hosts();
     let mut sorted = labels.to_vec();
     sorted.par_sort_unstable();
@@ -145,5 +133,5 @@ pub(crate) fn sizes(job: &mut Job<'_, '_>, labels: &[u32]) -> Result<Sizes> {
         mine = [mine[0] + 1, mine[1].max(size)];
     }
     let [count, largest] = net.all_reduce(mine, |a, b| [a[0] + b[0], a[1].max(b[1])])?;
-    Ok(Sizes { count, largest })
+    Ok(vec![("count", Fact::Integer(count)), ("largest", Fact::Integer(largest))])
 }

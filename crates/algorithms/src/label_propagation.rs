@@ -20,7 +20,7 @@ use parton_engine::{Limits, Pacing};
 use parton_graph::{Graph, LocalId, with_csr};
 
 use crate::algorithm::{Algorithm, Job};
-use crate::answer::{Answer, Column, Fact, Values};
+use crate::answer::{Answer, Column, Values};
 use crate::components::sizes;
 use crate::error::Result;
 use crate::options::Options;
@@ -47,10 +47,6 @@ impl Algorithm for LabelPropagation {
         "communities: the label most neighbours have, for 10 rounds (or --max-rounds)"
     }
 
-    fn options(&self) -> &'static [&'static str] {
-        &[]
-    }
-
     fn engines(&self) -> &'static [Kind] {
         &[Kind::Pull]
     }
@@ -70,16 +66,13 @@ impl Algorithm for LabelPropagation {
         let limits = Limits { max_rounds: Some(rounds(job.options)) };
         phases.run(job, &mut program, Pacing::default(), limits)?;
         let labels = program.labels();
-        let sizes = sizes(job, &labels)?;
+        let result = sizes(job, &labels)?;
         let mut report = phases.report();
         // So many rounds are all that was asked for.
         report.converged = true;
         Ok(Answer {
             columns: vec![Column { name: "label", values: Values::Vertices(labels) }],
-            result: vec![
-                ("count", Fact::Integer(sizes.count)),
-                ("largest", Fact::Integer(sizes.largest)),
-            ],
+            result,
             engine,
             why,
             setup_seconds,

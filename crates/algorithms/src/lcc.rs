@@ -35,10 +35,6 @@ impl Algorithm for Lcc {
         "local clustering coefficient: the share of pairs of a vertex's neighbours that an edge joins"
     }
 
-    fn options(&self) -> &'static [&'static str] {
-        &[]
-    }
-
     fn engines(&self) -> &'static [Kind] {
         &[Kind::Intersect]
     }

@@ -27,7 +27,7 @@ use parton_sync::{CpuField, Delivery, Substrate};
 use rayon::prelude::*;
 
 use crate::algorithm::{Algorithm, Job};
-use crate::answer::{Answer, Column, Fact, Values};
+use crate::answer::{Answer, Column, Values};
 use crate::components::sizes;
 use crate::error::{Error, Result};
 use crate::options::Options;
@@ -255,10 +255,6 @@ impl Algorithm for StronglyConnected {
         "strongly connected components: the least vertex on a cycle with this one"
     }
 
-    fn options(&self) -> &'static [&'static str] {
-        &[]
-    }
-
     fn needs_rounds(&self, _: &Options) -> Option<&'static str> {
         None
     }
@@ -291,13 +287,10 @@ impl Algorithm for StronglyConnected {
         }
         finding.label_coloured(job)?;
         let Finding { components, phases, .. } = finding;
-        let sizes = sizes(job, &components)?;
+        let result = sizes(job, &components)?;
         Ok(Answer {
             columns: vec![Column { name: "component", values: Values::Vertices(components) }],
-            result: vec![
-                ("count", Fact::Integer(sizes.count)),
-                ("largest", Fact::Integer(sizes.largest)),
-            ],
+            result,
             engine,
             why,
             setup_seconds,

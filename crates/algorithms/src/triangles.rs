@@ -26,10 +26,6 @@ impl Algorithm for Triangles {
         "how many triangles there are in the undirected simple graph, and how many each vertex is in"
     }
 
-    fn options(&self) -> &'static [&'static str] {
-        &[]
-    }
-
     fn engines(&self) -> &'static [Kind] {
         &[Kind::Intersect]
     }
