@@ -6,16 +6,12 @@ use std::ops::Range;
 use parton_graph::{Adjacency, LocalId, Weight, huge, prefetch, with_csr};
 use rayon::prelude::*;
 
+use crate::turn::{BLOCK, Turn};
+
 /// How many edges before its turn an edge's end is asked for, where rows follow each other.
 const AHEAD: usize = 96;
 /// How many of a row's edges are combined at the same time.
 const LANES: usize = 4;
-/// Ends that are so many vertices away from the row are unlikely to be in a cache...
-const FAR: u32 = 1 << 14;
-/// ... which has to be so for one edge in so many to be worth asking for all early,
-const SOME: usize = 32;
-/// as some rows tell.
-const SAMPLE: usize = 1 << 10;
 /// The same inside a row.
 pub(crate) const WITHIN: usize = 16;
 /// How many vertices before its turn a vertex is prepared, in each of three steps.
@@ -107,19 +103,6 @@ impl<'a, W: Weight> EdgeView<'a, W> {
     pub fn num_edges(&self) -> u64 {
         self.targets.len() as u64
     }
-
-    /// Whether neighbours tend to be far from each other in memory, as far as a sample of rows tells.
-    pub fn is_scattered(&self) -> bool {
-        let rows = self.rows();
-        let vertices = rows.num_vertices();
-        let (mut edges, mut far) = (0, 0);
-        for vertex in (0..vertices as u32).step_by(vertices.div_ceil(SAMPLE).max(1)) {
-            let ends = rows.targets(LocalId(vertex));
-            edges += ends.len();
-            far += ends.iter().filter(|end| end.0.abs_diff(vertex) > FAR).count();
-        }
-        far * SOME > edges
-    }
 }
 
 impl<'v, W: Weight> Rows<'v, W> {
@@ -178,32 +161,56 @@ impl<'v, W: Weight> Rows<'v, W> {
     }
 
     /// Combines what edges of consecutive vertices from `first` on are worth, each vertex's with the
-    /// total at its place. Before, `soon` is called with the ends that come somewhat later; without
-    /// it edges are taken several at a time.
+    /// total at its place. `first` begins a block. Where neighbours are far, `soon` is called before
+    /// with the ends that come somewhat later.
     #[inline(always)]
     pub fn combine_in_turn<T: Copy>(
         self,
+        turn: &Turn,
         first: LocalId,
         totals: &mut [T],
-        soon: Option<impl Fn(LocalId)>,
+        soon: impl Fn(LocalId),
         value: impl Fn(LocalId, W) -> T,
         combine: impl Fn(T, T) -> T,
     ) {
-        let vertices = first.index()..first.index() + totals.len() + 1;
-        match (self.offsets, soon) {
-            (Offsets::Narrow(offsets), Some(soon)) => {
-                let fold = |total, end, weight| combine(total, value(end, weight));
-                self.fold_rows(&offsets[vertices], totals, soon, fold);
-            }
-            (Offsets::Wide(offsets), Some(soon)) => {
-                let fold = |total, end, weight| combine(total, value(end, weight));
-                self.fold_rows(&offsets[vertices], totals, soon, fold);
-            }
-            (_, None) => {
+        let fold = |total, end, weight| combine(total, value(end, weight));
+        let offsets = first.index()..first.index() + totals.len() + 1;
+        match (turn, self.offsets) {
+            (Turn::Near, _) => {
                 for (vertex, total) in (first.0..).map(LocalId).zip(totals) {
                     *total = self.combine_in_lanes(vertex, *total, &value, &combine);
                 }
             }
+            (Turn::Far, Offsets::Narrow(all)) => self.fold_rows(&all[offsets], totals, soon, fold),
+            (Turn::Far, Offsets::Wide(all)) => self.fold_rows(&all[offsets], totals, soon, fold),
+            (Turn::FarByLength(order), _) => {
+                for (block, totals) in totals.chunks_mut(BLOCK).enumerate() {
+                    let first = LocalId(first.0 + (block * BLOCK) as u32);
+                    self.fold_block(&order[first.index()..], first, totals, &soon, fold);
+                }
+            }
+        }
+    }
+
+    /// Folds the rows of a block in an order.
+    #[inline(always)]
+    fn fold_block<T: Copy>(
+        self,
+        order: &[u8],
+        first: LocalId,
+        totals: &mut [T],
+        soon: impl Fn(LocalId),
+        fold: impl Fn(T, LocalId, W) -> T,
+    ) {
+        let last = LocalId(first.0 + totals.len() as u32 - 1);
+        let (start, end) = (self.offsets.row(first).start, self.offsets.row(last).end);
+        // Near the very end there is nothing to look ahead to.
+        let later = self.targets.get(start + AHEAD..end + AHEAD);
+        later.unwrap_or_default().iter().for_each(|&end| soon(end));
+        for &row in &order[..totals.len()] {
+            let edges = self.edges(LocalId(first.0 + u32::from(row)));
+            let total = &mut totals[usize::from(row)];
+            *total = edges.fold(*total, |total, (end, weight)| fold(total, end, weight));
         }
     }
 

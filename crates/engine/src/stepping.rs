@@ -13,7 +13,7 @@ use crate::engines::Stepper;
 use crate::program::{Accumulated, Vertex, VertexProgram};
 use crate::relaxing::{FEW_EDGES, FRONTIER_PIECE, PIECE};
 use crate::strategy::Strategy;
-use crate::ways::{WayRows, Ways};
+use crate::ways::{Turns, WayRows, Ways};
 
 /// Edges whose contributions wait at a time.
 const EDGES_PER_BATCH: u64 = 1 << 20;
@@ -33,9 +33,8 @@ pub struct Stepping<'a, P: VertexProgram> {
     messages: CpuField<P::Messages>,
     accumulators: CpuField<P::Reduction>,
     forth: Ways<'a, P::Weight>,
-    back: Option<Ways<'a, P::Weight>>,
-    /// Whether what is pulled lies all over memory.
-    scattered: bool,
+    /// From where messages arrive, and how to go through all of it, for an engine that pulls.
+    back: Option<(Ways<'a, P::Weight>, Turns)>,
     /// What has something to tell in the next round.
     frontier: Vec<LocalId>,
     /// Whether all that comes to this host's masters comes along edges of this host, so that they
@@ -79,7 +78,11 @@ impl<'a, P: VertexProgram> Stepping<'a, P> {
             let rows = forth.rows();
             frontier.extend(all.filter(|&vertex| rows.degree(vertex) > 0));
         }
-        let back = pulls.then(|| Ways::back(partition, properties.edges));
+        let back = pulls.then(|| {
+            let back = Ways::back(partition, properties.edges);
+            let turns = back.turns();
+            (back, turns)
+        });
         let is_complete = is_complete(partition, properties.edges.written());
         let mut next_messages = Vec::new();
         let applies_at_once = pulls && properties.stationary && is_complete;
@@ -96,7 +99,6 @@ impl<'a, P: VertexProgram> Stepping<'a, P> {
             // Where what is collected is taken in at once, nobody keeps it.
             accumulators: CpuField::accumulator(if applies_at_once { 0 } else { proxies }),
             forth,
-            scattered: back.as_ref().is_some_and(Ways::is_scattered),
             back,
             frontier,
             is_complete,
@@ -193,15 +195,15 @@ impl<'a, P: VertexProgram> Stepping<'a, P> {
 
     /// Lets every proxy collect, in turn, from its neighbours that have something to tell.
     pub fn pull(&mut self) {
-        let back = self.back.take().expect("an engine that pulls says so");
+        let (back, turns) = self.back.take().expect("an engine that pulls says so");
         if !self.program.properties().stationary {
             self.pull_from_telling(&back);
         } else if self.is_complete {
-            self.pull_and_apply(&back);
+            self.pull_and_apply(&back, &turns);
         } else {
-            self.pull_from_all(&back);
+            self.pull_from_all(&back, &turns);
         }
-        self.back = Some(back);
+        self.back = Some((back, turns));
     }
 
     fn pull_from_telling(&self, back: &Ways<'_, P::Weight>) {
@@ -235,14 +237,14 @@ impl<'a, P: VertexProgram> Stepping<'a, P> {
         words.for_each(collect_word);
     }
 
-    fn pull_from_all(&self, back: &Ways<'_, P::Weight>) {
+    fn pull_from_all(&self, back: &Ways<'_, P::Weight>, turns: &Turns) {
         let proxies = self.partition.num_proxies();
         let collect_word = |word: usize| {
             let (accumulators, back) = (self.accumulators.cells(), back.rows());
             let mut totals = [P::Reduction::identity(); 64];
             let totals = &mut totals[..64.min(proxies - word * 64)];
             let first = LocalId((word * 64) as u32);
-            collect(&self.program, self.messages.cells(), back, self.scattered, first, totals);
+            collect(&self.program, self.messages.cells(), (back, turns), first, totals);
             let mut got = 0u64;
             for (proxy, total) in (first.0..).map(LocalId).zip(totals) {
                 if back.degree(proxy) > 0 {
@@ -258,8 +260,8 @@ impl<'a, P: VertexProgram> Stepping<'a, P> {
 
     /// Lets every master collect from all its neighbours and take it in at once. The others go on
     /// reading the messages of this round: new ones wait until it is over.
-    fn pull_and_apply(&mut self, back: &Ways<'_, P::Weight>) {
-        let (program, messages, scattered) = (&self.program, &self.messages, self.scattered);
+    fn pull_and_apply(&mut self, back: &Ways<'_, P::Weight>, turns: &Turns) {
+        let (program, messages) = (&self.program, &self.messages);
         let globals = self.partition.globals();
         let pieces = self.states.par_chunks_mut(PIECE).zip(self.next_messages.par_chunks(PIECE));
         let take_piece = |(piece, (states, next)): (usize, (&mut [P::State], &[_]))| {
@@ -268,7 +270,7 @@ impl<'a, P: VertexProgram> Stepping<'a, P> {
             for (states, next) in states.chunks_mut(AT_ONCE).zip(next.chunks(AT_ONCE)) {
                 let mut totals = [P::Reduction::identity(); AT_ONCE];
                 let totals = &mut totals[..states.len()];
-                collect(program, messages, back, scattered, first, totals);
+                collect(program, messages, (back, turns), first, totals);
                 let (totals, next) = (&totals[..states.len()], &next[..states.len()]);
                 for place in 0..states.len() {
                     let local = LocalId(first.0 + place as u32);
@@ -292,14 +294,13 @@ impl<'a, P: VertexProgram> Stepping<'a, P> {
 fn collect<P: VertexProgram>(
     program: &P,
     messages: Cells<'_, P::Messages>,
-    back: WayRows<'_, P::Weight>,
-    scattered: bool,
+    (back, turns): (WayRows<'_, P::Weight>, &Turns),
     first: LocalId,
     totals: &mut [Accumulated<P>],
 ) {
-    let soon = scattered.then_some(|neighbour| messages.prefetch(neighbour));
+    let soon = |neighbour| messages.prefetch(neighbour);
     let value = |neighbour, weight| program.along(messages.get(neighbour), weight);
-    back.combine_in_turn(first, totals, soon, value, P::Reduction::combine);
+    back.combine_in_turn(turns, first, totals, soon, value, P::Reduction::combine);
 }
 
 /// Whether nothing is ever written at mirrors.

@@ -5,6 +5,7 @@ use parton_partition::Partition;
 
 use crate::edges::{EdgeView, Rows, STEP};
 use crate::program::Edges;
+use crate::turn::Turn;
 
 /// The edges that messages take: out-edges, in-edges, or both.
 pub struct Ways<'a, W: Weight> {
@@ -17,6 +18,12 @@ pub struct Ways<'a, W: Weight> {
 pub struct WayRows<'v, W: Weight> {
     first: Rows<'v, W>,
     second: Option<Rows<'v, W>>,
+}
+
+/// How to go through [`Ways`] one after another.
+pub struct Turns {
+    first: Turn,
+    second: Option<Turn>,
 }
 
 impl<'a, W: Weight> Ways<'a, W> {
@@ -46,9 +53,9 @@ impl<'a, W: Weight> Ways<'a, W> {
         self.first.num_edges() + self.second.as_ref().map_or(0, EdgeView::num_edges)
     }
 
-    /// Whether neighbours tend to be far from each other in memory.
-    pub fn is_scattered(&self) -> bool {
-        self.first.is_scattered() || self.second.as_ref().is_some_and(EdgeView::is_scattered)
+    /// How to go through them one after another.
+    pub fn turns(&self) -> Turns {
+        Turns { first: Turn::of(&self.first), second: self.second.as_ref().map(Turn::of) }
     }
 
     /// Their rows.
@@ -89,15 +96,16 @@ impl<'v, W: Weight> WayRows<'v, W> {
     #[inline(always)]
     pub fn combine_in_turn<T: Copy>(
         self,
+        turns: &Turns,
         first: LocalId,
         totals: &mut [T],
-        soon: Option<impl Fn(LocalId)>,
+        soon: impl Fn(LocalId),
         value: impl Fn(LocalId, W) -> T,
         combine: impl Fn(T, T) -> T,
     ) {
-        self.first.combine_in_turn(first, totals, soon.as_ref(), &value, &combine);
-        if let Some(second) = self.second {
-            second.combine_in_turn(first, totals, soon, value, combine);
+        self.first.combine_in_turn(&turns.first, first, totals, &soon, &value, &combine);
+        if let (Some(second), Some(turn)) = (self.second, &turns.second) {
+            second.combine_in_turn(turn, first, totals, soon, value, combine);
         }
     }
 
