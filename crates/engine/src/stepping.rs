@@ -37,9 +37,9 @@ pub struct Stepping<'a, P: VertexProgram> {
     back: Option<(Ways<'a, P::Weight>, Turns)>,
     /// What has something to tell in the next round.
     frontier: Vec<LocalId>,
-    /// Whether all that comes to this host's masters comes along edges of this host, so that they
-    /// can take it in as they collect it.
-    is_complete: bool,
+    /// Whether all collect in every round, and all that comes to this host's masters comes along edges
+    /// of this host, so that they can take it in as they collect it.
+    at_once: bool,
     /// What came of it where that has happened in this round: sums, and the new messages.
     applied: Option<Tally>,
     next_messages: Vec<<P::Message as Value>::Cell>,
@@ -83,25 +83,26 @@ impl<'a, P: VertexProgram> Stepping<'a, P> {
             let turns = back.turns();
             (back, turns)
         });
-        let is_complete = is_complete(partition, properties.edges.written());
+        let at_once =
+            pulls && properties.stationary && is_complete(partition, properties.edges.written());
         let mut next_messages = Vec::new();
-        let applies_at_once = pulls && properties.stationary && is_complete;
-        if applies_at_once {
+        if at_once {
             next_messages = huge::vec_with_capacity(proxies);
             let unsaid = (0..proxies).into_par_iter().map(|_| P::Messages::identity().cell());
             next_messages.par_extend(unsaid);
         }
+        // What is taken in at once is not kept, and nobody else asks for it.
+        let keeps = !at_once || partition.num_hosts() > 1;
         Stepping {
             program,
             partition,
             states,
             messages,
-            // Where what is collected is taken in at once, nobody keeps it.
-            accumulators: CpuField::accumulator(if applies_at_once { 0 } else { proxies }),
+            accumulators: CpuField::accumulator(if keeps { proxies } else { 0 }),
             forth,
             back,
             frontier,
-            is_complete,
+            at_once,
             applied: None,
             next_messages,
             forgets: false,
@@ -198,7 +199,7 @@ impl<'a, P: VertexProgram> Stepping<'a, P> {
         let (back, turns) = self.back.take().expect("an engine that pulls says so");
         if !self.program.properties().stationary {
             self.pull_from_telling(&back);
-        } else if self.is_complete {
+        } else if self.at_once {
             self.pull_and_apply(&back, &turns);
         } else {
             self.pull_from_all(&back, &turns);
@@ -346,7 +347,14 @@ impl<P: VertexProgram, S: Strategy> Engine for SteppingEngine<'_, P, S> {
         if self.host.frontier.is_empty() && !self.host.program.properties().stationary {
             return 0;
         }
-        let edges = self.strategy.step(&mut self.host);
+        let edges = match self.host.at_once {
+            // Nothing else would do, whatever the strategy.
+            true => {
+                self.host.pull();
+                self.host.num_edges()
+            }
+            false => self.strategy.step(&mut self.host),
+        };
         if self.host.forgets {
             let Stepping { frontier, messages, .. } = &self.host;
             frontier.iter().for_each(|&vertex| messages.put(vertex, P::Messages::identity()));
