@@ -32,7 +32,9 @@ pub struct Stepping<'a, P: VertexProgram> {
     states: Vec<P::State>,
     messages: CpuField<P::Messages>,
     accumulators: CpuField<P::Reduction>,
-    forth: Ways<'a, P::Weight>,
+    /// From where messages start; `None` where they are only ever collected.
+    forth: Option<Ways<'a, P::Weight>>,
+    num_edges: u64,
     /// From where messages arrive, and how to go through all of it, for an engine that pulls.
     back: Option<(Ways<'a, P::Weight>, Turns)>,
     /// What has something to tell in the next round.
@@ -70,27 +72,28 @@ impl<'a, P: VertexProgram> Stepping<'a, P> {
                 messages.touch(local);
             }
         });
-        let forth = Ways::forth(partition, properties.edges);
-        let mut frontier = Vec::new();
-        // Only what pushes needs a list of those that tell in all rounds.
-        if properties.stationary && !pulls {
-            let all = (0..proxies as u32).map(LocalId);
-            let rows = forth.rows();
-            frontier.extend(all.filter(|&vertex| rows.degree(vertex) > 0));
-        }
+        let at_once =
+            pulls && properties.stationary && is_complete(partition, properties.edges.written());
+        let forth = (!at_once).then(|| Ways::forth(partition, properties.edges));
         let back = pulls.then(|| {
             let back = Ways::back(partition, properties.edges);
             let turns = back.turns();
             (back, turns)
         });
-        let at_once =
-            pulls && properties.stationary && is_complete(partition, properties.edges.written());
+        let mut frontier = Vec::new();
+        // Only what pushes needs a list of those that tell in all rounds.
+        if let (true, false, Some(forth)) = (properties.stationary, pulls, &forth) {
+            let all = (0..proxies as u32).map(LocalId);
+            let rows = forth.rows();
+            frontier.extend(all.filter(|&vertex| rows.degree(vertex) > 0));
+        }
         let mut next_messages = Vec::new();
         if at_once {
             next_messages = huge::vec_with_capacity(proxies);
             let unsaid = (0..proxies).into_par_iter().map(|_| P::Messages::identity().cell());
             next_messages.par_extend(unsaid);
         }
+        let edges = forth.as_ref().or(back.as_ref().map(|(back, _)| back));
         // What is taken in at once is not kept, and nobody else asks for it.
         let keeps = !at_once || partition.num_hosts() > 1;
         Stepping {
@@ -99,6 +102,7 @@ impl<'a, P: VertexProgram> Stepping<'a, P> {
             states,
             messages,
             accumulators: CpuField::accumulator(if keeps { proxies } else { 0 }),
+            num_edges: edges.map_or(0, Ways::num_edges),
             forth,
             back,
             frontier,
@@ -117,9 +121,9 @@ impl<'a, P: VertexProgram> Stepping<'a, P> {
     /// Number of edges that leave whatever has something to tell.
     pub fn frontier_edges(&self) -> u64 {
         match self.program.properties().stationary {
-            true => self.forth.num_edges(),
+            true => self.num_edges,
             false => {
-                let forth = self.forth.rows();
+                let forth = self.forth();
                 self.frontier.iter().map(|&vertex| forth.degree(vertex)).sum()
             }
         }
@@ -127,7 +131,11 @@ impl<'a, P: VertexProgram> Stepping<'a, P> {
 
     /// Number of edges that messages can take.
     pub fn num_edges(&self) -> u64 {
-        self.forth.num_edges()
+        self.num_edges
+    }
+
+    fn forth(&self) -> WayRows<'_, P::Weight> {
+        self.forth.as_ref().expect("edges to push along").rows()
     }
 
     /// Delivers the frontier's messages along its edges.
@@ -149,7 +157,7 @@ impl<'a, P: VertexProgram> Stepping<'a, P> {
     fn each_message(&self, vertex: LocalId, mut deliver: impl FnMut(LocalId, Accumulated<P>)) {
         let message = self.messages.get(vertex);
         let soon = |_| ();
-        self.forth.rows().each(vertex, soon, |neighbour, weight| {
+        self.forth().each(vertex, soon, |neighbour, weight| {
             deliver(neighbour, self.program.along(message, weight));
         });
     }
@@ -180,7 +188,7 @@ impl<'a, P: VertexProgram> Stepping<'a, P> {
 
     /// Consecutive pieces of some vertices with about so many edges each.
     fn cut<'f>(&self, vertices: &'f [LocalId], edges: u64) -> impl Iterator<Item = &'f [LocalId]> {
-        let (forth, mut rest) = (self.forth.rows(), vertices);
+        let (forth, mut rest) = (self.forth(), vertices);
         std::iter::from_fn(move || {
             let mut sum = 0;
             let fits = rest.iter().take_while(|&&vertex| {
@@ -437,9 +445,10 @@ impl<P: VertexProgram, S: Strategy> Engine for SteppingEngine<'_, P, S> {
         if host.program.properties().stationary {
             return host.num_edges() > 0;
         }
-        host.frontier = host.messages.drain_active();
-        let forth = host.forth.rows();
-        host.frontier.retain(|&vertex| forth.degree(vertex) > 0);
+        let mut frontier = host.messages.drain_active();
+        let forth = host.forth();
+        frontier.retain(|&vertex| forth.degree(vertex) > 0);
+        host.frontier = frontier;
         !host.frontier.is_empty()
     }
 
