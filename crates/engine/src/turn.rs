@@ -56,9 +56,14 @@ impl Turn {
 fn by_length<W: Weight>(rows: Rows<'_, W>) -> Vec<u8> {
     let mut order = vec![0; rows.num_vertices()];
     order.par_chunks_mut(BLOCK).enumerate().with_min_len(SAMPLE).for_each(|(block, order)| {
-        order.iter_mut().zip(0..).for_each(|(row, place)| *row = place);
         let first = (block * BLOCK) as u32;
-        order.sort_by_key(|&row| rows.degree(LocalId(first + u32::from(row))));
+        let mut lengths = [(0, 0); BLOCK];
+        let lengths = &mut lengths[..order.len()];
+        for (place, length) in lengths.iter_mut().enumerate() {
+            *length = (rows.degree(LocalId(first + place as u32)), place as u8);
+        }
+        lengths.sort_unstable();
+        order.iter_mut().zip(lengths).for_each(|(row, (_, place))| *row = *place);
     });
     order
 }
