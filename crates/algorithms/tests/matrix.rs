@@ -441,6 +441,27 @@ fn singles_along_edges_cost_only_the_last_digits() {
     }
 }
 
+/// Small graphs are near in memory whatever they look like; these are gone through in other ways.
+#[test]
+fn ranks_of_graphs_that_are_far_from_a_cache() {
+    let pagerank =
+        ALL.iter().find(|algorithm| algorithm.name() == "pagerank").expect("it is there");
+    for spec in ["uniform:70000,100000", "uniform:40000,300000"] {
+        let graph = Spec::parse(spec).and_then(|spec| spec.generate(&Silent)).expect("a graph");
+        let options =
+            Options { max_rounds: Some(3), tolerance: 0.0, ..options(Some(engines::Kind::Pull)) };
+        let run_of = (*pagerank, options);
+        let expected = pagerank.reference(&graph, &run_of.1).expect("an answer");
+        for (hosts, policy) in [(1, "oec"), (3, "iec"), (3, "oec"), (2, "cvc")] {
+            let mut cluster = Cluster::local(hosts).threads_per_host(2);
+            let input = Input::from(graph.clone());
+            let found =
+                &run(&mut cluster, &input, std::slice::from_ref(&run_of), How::new(policy))[0];
+            assert!(same(&found.columns, &expected), "{spec}, {policy}");
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 

@@ -207,9 +207,10 @@ impl<'v, W: Weight> Rows<'v, W> {
         // Near the very end there is nothing to look ahead to.
         let later = self.targets.get(start + AHEAD..end + AHEAD);
         later.unwrap_or_default().iter().for_each(|&end| soon(end));
-        for &row in &order[..totals.len()] {
+        for &row in &order[..order.len().min(BLOCK)] {
+            // The last totals may end inside a block.
+            let Some(total) = totals.get_mut(usize::from(row)) else { continue };
             let edges = self.edges(LocalId(first.0 + u32::from(row)));
-            let total = &mut totals[usize::from(row)];
             *total = edges.fold(*total, |total, (end, weight)| fold(total, end, weight));
         }
     }
