@@ -91,7 +91,8 @@ pub fn run(options: &[&str]) {
     };
     // One turn in virtual time is like the other.
     let turns = if simulated { 1 } else { turns };
-    let how = How { policy, turns, simulated };
+    let runs = option(options, "--runs").map_or(Vec::new(), |list| list.split('+').collect());
+    let how = How { policy, turns, simulated, runs };
     let mut rows = Vec::new();
     match simulated {
         true => println!("{HOSTS} simulated hosts, {policy}; virtual time\n"),
@@ -129,6 +130,8 @@ struct How<'a> {
     policy: &'a str,
     turns: usize,
     simulated: bool,
+    /// What to run; all, if it is empty.
+    runs: Vec<&'a str>,
 }
 
 /// What was measured: what, with a slow host or not, and the best run of every pace.
@@ -143,6 +146,10 @@ fn measure(name: &str, how: &How<'_>, rows: &mut Vec<Row>) {
     let mut cluster = if how.simulated { Cluster::sim_with(HOSTS, options) } else { local };
     let short = name.rsplit('/').next().unwrap_or(name);
     for (algorithm, engine) in RUNS {
+        let run = format!("{algorithm}/{}", engine.name());
+        if !how.runs.is_empty() && !how.runs.contains(&run.as_str()) {
+            continue;
+        }
         for slow in [true, false] {
             let mut best: Vec<Option<RunReport>> = vec![None; PACES.len()];
             for _ in 0..how.turns {

@@ -18,6 +18,7 @@ pub mod run;
 pub mod sides;
 pub mod stepping;
 pub mod strategy;
+mod waiting;
 pub mod ways;
 
 pub use edges::EdgeView;

@@ -20,7 +20,7 @@ impl Strategy for Frontier {
 
     fn relax<P: Relaxation>(&mut self, host: &mut Relaxing<'_, P>) -> u64 {
         let edges = host.frontier_edges();
-        if host.is_large() || edges > host.num_edges() / DENSE {
+        if host.pull_is_less() {
             return host.pull();
         }
         host.push();
