@@ -91,7 +91,8 @@ pub fn run(options: &[&str]) {
     };
     // One turn in virtual time is like the other.
     let turns = if simulated { 1 } else { turns };
-    let how = How { policy, turns, simulated };
+    let runs = option(options, "--runs").map_or(Vec::new(), |list| list.split('+').collect());
+    let how = How { policy, turns, simulated, runs };
     let mut rows = Vec::new();
     match simulated {
         true => println!("{HOSTS} simulated hosts, {policy}; virtual time\n"),
@@ -105,7 +106,10 @@ pub fn run(options: &[&str]) {
         measure(name, &how, &mut rows);
     }
     if let Some(file) = option(options, "--plot") {
-        std::fs::write(file, plot(&rows).svg()).expect("a file to write");
+        for (suffix, title, value) in PLOTS {
+            let file = file.replace(".svg", &format!("{suffix}.svg"));
+            std::fs::write(file, plot(&rows, title, value).svg()).expect("a file to write");
+        }
     }
 }
 
@@ -129,6 +133,8 @@ struct How<'a> {
     policy: &'a str,
     turns: usize,
     simulated: bool,
+    /// What to run; all, if it is empty.
+    runs: Vec<&'a str>,
 }
 
 /// What was measured: what, with a slow host or not, and the best run of every pace.
@@ -143,6 +149,10 @@ fn measure(name: &str, how: &How<'_>, rows: &mut Vec<Row>) {
     let mut cluster = if how.simulated { Cluster::sim_with(HOSTS, options) } else { local };
     let short = name.rsplit('/').next().unwrap_or(name);
     for (algorithm, engine) in RUNS {
+        let run = format!("{algorithm}/{}", engine.name());
+        if !how.runs.is_empty() && !how.runs.contains(&run.as_str()) {
+            continue;
+        }
         for slow in [true, false] {
             let mut best: Vec<Option<RunReport>> = vec![None; PACES.len()];
             for _ in 0..how.turns {
@@ -214,15 +224,26 @@ fn line(report: &RunReport, bsp: &RunReport) -> String {
     )
 }
 
-fn plot(rows: &[Row]) -> Bars<'static> {
+/// What is shown of all runs, of that of hosts that wait for each other: what is added to the name of
+/// the file, a title, and the value.
+const PLOTS: [(&str, &str, fn(&RunReport) -> f64); 3] = [
+    ("", "Time of a run, of that of hosts that wait for each other", |report| report.seconds),
+    ("-rounds", "Most rounds of a host, of those of hosts that wait for each other", |report| {
+        report.local_rounds().1 as f64
+    }),
+    ("-work", "Edges that were looked at, of those of hosts that wait for each other", |report| {
+        report.work() as f64
+    }),
+];
+
+fn plot(rows: &[Row], title: &'static str, value: fn(&RunReport) -> f64) -> Bars<'static> {
     let groups = rows.iter().map(|(what, slow, reports)| {
         let name = format!("{what}{}", if *slow { ", one slow" } else { "" });
-        let bsp = reports[0].seconds;
-        let basp = reports[1..].iter().map(|report| 100.0 * report.seconds / bsp);
-        (name, std::iter::once(100.0).chain(basp).collect())
+        let bsp = value(&reports[0]).max(f64::MIN_POSITIVE);
+        (name, reports.iter().map(|report| 100.0 * value(report) / bsp).collect())
     });
     Bars {
-        title: "Time of a run, of that of hosts that wait for each other",
+        title,
         series: &[
             ("bsp", "#777777"),
             ("basp", "#1b6ca8"),

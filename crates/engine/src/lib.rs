@@ -19,6 +19,7 @@ pub mod sides;
 pub mod stepping;
 pub mod strategy;
 pub mod turn;
+mod waiting;
 pub mod ways;
 
 pub use edges::EdgeView;

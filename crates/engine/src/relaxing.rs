@@ -11,6 +11,7 @@ use crate::engine::Engine;
 use crate::engines::Relaxer;
 use crate::program::Relaxation;
 use crate::strategy::Strategy;
+use crate::waiting::{FEW_LABELS, Waiting};
 use crate::ways::{WayRows, Ways};
 
 /// Below so many edges threads cost more than they bring.
@@ -21,8 +22,8 @@ pub(crate) const PIECE: usize = 1 << 12;
 /// The same of a frontier.
 pub(crate) const FRONTIER_PIECE: usize = 1 << 8;
 
-/// So few labels are not worth choosing from.
-const FEW_LABELS: usize = 1 << 5;
+/// Pull when more than one edge in so many leaves the frontier.
+pub(crate) const DENSE: u64 = 8;
 /// How many vertices before its turn a vertex's label is asked for.
 const LABELS_AHEAD: usize = 16;
 /// A large frontier with more than one in so many vertices is not listed for an engine that pulls.
@@ -54,6 +55,8 @@ pub struct Relaxing<'a, P: Relaxation> {
     list_edges: u64,
     /// Whether hosts wait for each other, so that a frontier is one level.
     in_rounds: bool,
+    /// Labels that wait for better ones, where hosts do not wait for each other.
+    waiting: Option<Waiting<P::Label>>,
 }
 
 impl<'a, P: Relaxation> Relaxing<'a, P> {
@@ -92,6 +95,7 @@ impl<'a, P: Relaxation> Relaxing<'a, P> {
             list: Vec::new(),
             list_edges: 0,
             in_rounds: true,
+            waiting: None,
         }
     }
 
@@ -133,6 +137,11 @@ impl<'a, P: Relaxation> Relaxing<'a, P> {
 
     /// Makes what is active the frontier; whether that is anything.
     pub fn next_frontier(&mut self) -> bool {
+        self.gather(1)
+    }
+
+    /// Makes what is active the frontier, at least `few` if so many wait; whether that is anything.
+    fn gather(&mut self, few: usize) -> bool {
         self.frontier.clear();
         self.labels.swap_active(&mut self.frontier);
         self.is_large = false;
@@ -142,9 +151,7 @@ impl<'a, P: Relaxation> Relaxing<'a, P> {
             return !self.list.is_empty();
         }
         self.list_frontier();
-        if !self.in_rounds && !self.is_alone {
-            self.put_off();
-        }
+        self.take_turns(few);
         self.is_large || !self.list.is_empty()
     }
 
@@ -153,7 +160,8 @@ impl<'a, P: Relaxation> Relaxing<'a, P> {
         self.list.clear();
         self.list_edges = 0;
         let (members, proxies) = (self.frontier.len(), self.labels.num_proxies());
-        self.is_large = self.back.is_some() && members > (proxies / MANY).max(PIECE);
+        self.is_large =
+            self.back.is_some() && self.in_rounds && members > (proxies / MANY).max(PIECE);
         if self.is_large {
             return;
         }
@@ -170,30 +178,43 @@ impl<'a, P: Relaxation> Relaxing<'a, P> {
         }
     }
 
-    /// Where hosts do not wait for each other, the worse half of the labels waits: some of them
-    /// will have become better by the time it is their turn.
-    fn put_off(&mut self) {
-        let half = self.list.len() / 2;
-        if half < FEW_LABELS {
-            return;
-        }
-        let labels = self.labels.cells();
-        let is_worse = |label, than| label != than && P::Reduction::combine(label, than) == than;
-        let mut sorted: Vec<P::Label> =
-            self.list.iter().map(|&vertex| labels.get(vertex)).collect();
-        let (_, &mut limit, _) =
-            sorted.select_nth_unstable_by(half, |&a, &b| is_worse(a, b).cmp(&is_worse(b, a)));
+    /// Leaves in the list whose turn it is, where hosts do not wait for each other.
+    fn take_turns(&mut self, few: usize) {
+        let Some(waiting) = &mut self.waiting else { return };
         // What is listed is all there is.
         self.frontier.clear();
-        let (active, forth) = (self.labels.active(), self.forth.rows());
-        self.list.retain(|&vertex| {
-            let later = is_worse(labels.get(vertex), limit);
-            if later {
-                active.insert_alone(vertex);
-                self.list_edges -= forth.degree(vertex);
-            }
-            !later
-        });
+        let (labels, forth) = (self.labels.cells(), self.forth.rows());
+        let is_worse = |label, than| label != than && P::Reduction::combine(label, than) == than;
+        let order = |a: &P::Label, b: &P::Label| is_worse(*a, *b).cmp(&is_worse(*b, *a));
+        let degree = |vertex| forth.degree(vertex);
+        waiting.choose(&mut self.list, few, |vertex| labels.get(vertex), order, degree);
+        self.list_edges = self.list.iter().map(|&vertex| degree(vertex)).sum();
+    }
+
+    /// Whether fewer edges are looked at when every vertex looks for the frontier than when the
+    /// frontier is spread.
+    pub fn pull_is_less(&self) -> bool {
+        let many = self.is_large || self.list_edges > self.num_edges() / DENSE;
+        if self.in_rounds || !many {
+            return many;
+        }
+        // Hosts that do not wait have frontiers of more than one level, and whoever looks may have to
+        // look at all its edges. It stops at the best label, if the first wins.
+        if !self.program.first_wins() {
+            return false;
+        }
+        let labels = self.labels.cells();
+        let frontier = self.list.iter().map(|&vertex| labels.get(vertex));
+        let best = frontier.fold(P::Reduction::identity(), P::Reduction::combine);
+        let best = self.program.relax(best, P::Weight::default());
+        let proxies = (0..self.labels.num_proxies() as u32).into_par_iter().with_min_len(PIECE);
+        let looks = |&proxy: &u32| {
+            let label = labels.get(LocalId(proxy));
+            P::Reduction::combine(label, best) != label
+        };
+        // It has looked at as many edges by then as there are for each that leaves the frontier.
+        let looking = proxies.filter(looks).count() as f64;
+        looking * self.num_edges() as f64 / (self.list_edges as f64) < self.list_edges as f64
     }
 
     /// The label of a proxy.
@@ -416,7 +437,7 @@ impl<P: Relaxation, S: Strategy> Engine for RelaxingEngine<'_, P, S> {
     }
 
     fn is_active(&mut self) -> bool {
-        self.host.next_frontier() || self.strategy.has_more()
+        self.host.gather(FEW_LABELS) || self.strategy.has_more()
     }
 
     fn needs_rounds(&self) -> Option<&'static str> {
@@ -424,7 +445,11 @@ impl<P: Relaxation, S: Strategy> Engine for RelaxingEngine<'_, P, S> {
     }
 
     fn leave_rounds(&mut self) {
-        self.host.in_rounds = false;
+        // A host that is alone has nobody to wait for: its frontiers are levels.
+        self.host.in_rounds = self.host.is_alone;
+        if !self.host.is_alone && !S::SORTS {
+            self.host.waiting = Some(Waiting::new(self.host.labels.num_proxies()));
+        }
     }
 }
 

@@ -10,6 +10,9 @@ pub trait Strategy: Default {
     /// Whether it also looks at edges from where messages arrive.
     const PULLS: bool;
 
+    /// Whether it spreads labels in an order of its own.
+    const SORTS: bool = false;
+
     /// One local round of a relaxation; how many edges it looked at.
     fn relax<P: Relaxation>(&mut self, host: &mut Relaxing<'_, P>) -> u64;
 

@@ -101,6 +101,7 @@ impl Buckets {
 
 impl Strategy for Delta {
     const PULLS: bool = false;
+    const SORTS: bool = true;
 
     fn relax<P: Relaxation>(&mut self, host: &mut Relaxing<'_, P>) -> u64 {
         self.threads.resize_with(rayon::current_num_threads(), Mutex::default);

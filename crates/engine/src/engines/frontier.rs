@@ -5,12 +5,9 @@
 //! order, and may stop at the first answer.
 
 use crate::program::{Relaxation, VertexProgram};
-use crate::relaxing::Relaxing;
+use crate::relaxing::{DENSE, Relaxing};
 use crate::stepping::Stepping;
 use crate::strategy::Strategy;
-
-/// Pull when more than one edge in so many leaves the frontier.
-const DENSE: u64 = 8;
 
 #[derive(Default)]
 pub(super) struct Frontier;
@@ -20,7 +17,7 @@ impl Strategy for Frontier {
 
     fn relax<P: Relaxation>(&mut self, host: &mut Relaxing<'_, P>) -> u64 {
         let edges = host.frontier_edges();
-        if host.is_large() || edges > host.num_edges() / DENSE {
+        if host.pull_is_less() {
             return host.pull();
         }
         host.push();

@@ -18,6 +18,7 @@ pub(super) enum Purpose {
     Weights,
     Sites,
     Documents,
+    Chains,
 }
 
 /// All numbers of one seed and purpose.

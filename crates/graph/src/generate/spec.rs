@@ -157,7 +157,7 @@ pub(super) mod tests {
     use crate::{Adjacency, Csr};
 
     /// One of each kind and option, small.
-    const SMALL: [&str; 12] = [
+    const SMALL: [&str; 13] = [
         "rmat:7",
         "rmat:5,3,9",
         "rmat:6,4,2,permute",
@@ -165,6 +165,7 @@ pub(super) mod tests {
         "uniform:1,5,permute=7",
         "web:400",
         "web:333,5,8,permute",
+        "web:500,3,2,chains=9,permute",
         "grid:7x5",
         "grid:6x9,permute=3",
         "path:20,permute",
@@ -264,6 +265,7 @@ pub(super) mod tests {
         assert_eq!(checksum("uniform:1000000,1000000,1"), 17442006462636125373);
         assert_eq!(checksum("web:1000000,16,1"), 18222181251189936129);
         assert_eq!(checksum("web:999,32,1,permute"), 5074376121033405947);
+        assert_eq!(checksum("web:100000,16,1,chains=500"), 7704393916186141325);
     }
 
     #[test]
@@ -278,6 +280,7 @@ pub(super) mod tests {
         let shown = |text| Spec::parse(text).unwrap().to_string();
         assert_eq!(shown("rmat:7"), "rmat:7,16,1");
         assert_eq!(shown("uniform:1,5,permute"), "uniform:1,5,1,permute=1");
+        assert_eq!(shown("web:9,chains=7"), "web:9,16,1,chains=7");
         assert_eq!(shown("grid:007x5,permute=3"), "grid:7x5,permute=3");
         for text in SMALL {
             let shown = Spec::parse(text).unwrap().to_string();
@@ -342,6 +345,8 @@ pub(super) mod tests {
             ("complete:18446744073709551615", "edges"),
             ("web:1000,18446744073709551615", "edges"),
             ("web:a\u{1b}[2J", "a?[2J"),
+            ("web:1000,chains=", "expected LENGTH to be a whole number"),
+            ("web:1000,chains=9,2", "expected EDGE_FACTOR to be a whole number"),
         ] {
             let error = Spec::parse(text).and_then(|spec| spec.generate(&Silent)).unwrap_err();
             assert!(matches!(error, Error::Request(_)), "{text}: {error:?}");

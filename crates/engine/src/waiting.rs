@@ -1,0 +1,171 @@
+//! Labels that wait for their turn where hosts do not wait for each other.
+//!
+//! A label that is spread too early is spread again when a better one arrives. So a host keeps to the
+//! best: labels up to a *limit* are spread, the others wait, and some will have become better when it
+//! is their turn. When little is left below the limit, a part of those who wait is let through. How
+//! large a part is learnt from what happens: the edges that were looked at again, because their vertex
+//! had been spread before with a label that was not good enough, are work in vain. As long as there is
+//! little of it the part grows, else it is halved.
+
+use std::cmp::Ordering;
+
+use parton_graph::LocalId;
+use parton_graph::bits::BitSet;
+
+/// Fewer labels are not worth an exchange with other hosts.
+pub(crate) const FEW_LABELS: usize = 1 << 7;
+/// Parts of those who wait that have their turn at a time: the least, which is the first, and the
+/// most.
+const LEAST_SHARE: f64 = 1.0 / 32.0;
+const MOST_SHARE: f64 = 1.0 / 2.0;
+/// How the part grows. Slowly: where it was too large once, it soon would be again.
+const GROWTH: f64 = 1.25;
+/// To look at more than one edge in so many again is too much.
+const AGAIN: u64 = 8;
+
+/// What has a label to spread and waits for its turn.
+pub(crate) struct Waiting<L> {
+    /// In any order; those who have had their turn since are no longer members.
+    list: Vec<LocalId>,
+    members: BitSet,
+    /// The worst label that does not wait.
+    limit: Option<L>,
+    /// Which part has its turn next.
+    share: f64,
+    /// Who has had its turn.
+    spread: BitSet,
+    /// Edges since the limit was last moved, and those that were looked at again.
+    edges: u64,
+    again: u64,
+}
+
+impl<L: Copy> Waiting<L> {
+    /// Nobody waits, and nothing was spread.
+    pub(crate) fn new(proxies: usize) -> Self {
+        let (members, spread) = (BitSet::new(proxies), BitSet::new(proxies));
+        let (list, limit, share) = (Vec::new(), None, LEAST_SHARE);
+        Waiting { list, members, limit, share, spread, edges: 0, again: 0 }
+    }
+
+    /// Leaves in `list` whose turn it is, at least `few` if there are so many; the others wait.
+    /// `order` puts better labels first.
+    pub(crate) fn choose(
+        &mut self,
+        list: &mut Vec<LocalId>,
+        few: usize,
+        label: impl Fn(LocalId) -> L,
+        order: impl Fn(&L, &L) -> Ordering,
+        degree: impl Fn(LocalId) -> u64,
+    ) {
+        list.retain(|&vertex| {
+            let now = self.limit.is_some_and(|limit| order(&label(vertex), &limit).is_le());
+            if now {
+                self.members.remove(vertex.index());
+            } else if self.members.insert(vertex.index()) {
+                self.list.push(vertex);
+            }
+            now
+        });
+        if list.len() < few {
+            self.move_limit(few, &label, &order);
+            if let Some(limit) = self.limit {
+                self.list.retain(|&vertex| {
+                    let later = order(&label(vertex), &limit).is_gt();
+                    if !later && self.members.remove(vertex.index()) {
+                        list.push(vertex);
+                    }
+                    later
+                });
+            }
+        }
+        for &vertex in list.iter() {
+            let edges = degree(vertex);
+            self.edges += edges;
+            self.again += if self.spread.insert(vertex.index()) { 0 } else { edges };
+        }
+    }
+
+    /// Lets a part of those who wait through.
+    fn move_limit(
+        &mut self,
+        few: usize,
+        label: impl Fn(LocalId) -> L,
+        order: impl Fn(&L, &L) -> Ordering,
+    ) {
+        self.list.retain(|&vertex| self.members.contains(vertex.index()));
+        let Some(most) = self.list.len().checked_sub(1) else { return };
+        self.share = match self.again > self.edges / AGAIN {
+            true => (self.share / 2.0).max(LEAST_SHARE),
+            false => (self.share * GROWTH).min(MOST_SHARE),
+        };
+        (self.edges, self.again) = (0, 0);
+        let part = (self.list.len() as f64 * self.share) as usize;
+        let mut labels: Vec<L> = self.list.iter().map(|&vertex| label(vertex)).collect();
+        let (_, &mut limit, _) = labels.select_nth_unstable_by(part.max(few).min(most), order);
+        self.limit = Some(limit);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn choose(waiting: &mut Waiting<u32>, labels: &[u32], new: &[u32], few: usize) -> Vec<u32> {
+        let mut list: Vec<_> = new.iter().copied().map(LocalId).collect();
+        waiting.choose(&mut list, few, |vertex| labels[vertex.index()], u32::cmp, |_| 1);
+        list.into_iter().map(|vertex| vertex.0).collect()
+    }
+
+    #[test]
+    fn the_best_come_first_and_all_have_their_turn_once() {
+        let labels: Vec<u32> = (0..1000).map(|i| i * 7 % 1000).collect();
+        let all: Vec<u32> = (0..1000).collect();
+        let mut waiting = Waiting::new(1000);
+        let mut turns: Vec<u32> = Vec::new();
+        let mut new = &all[..];
+        loop {
+            let now = choose(&mut waiting, &labels, new, 1);
+            if now.is_empty() {
+                break;
+            }
+            let worst = turns.iter().map(|&v| labels[v as usize]).max();
+            assert!(now.iter().all(|&v| Some(labels[v as usize]) > worst));
+            turns.extend(now);
+            new = &[];
+        }
+        turns.sort();
+        assert_eq!(turns, all);
+    }
+
+    #[test]
+    fn whoever_becomes_better_has_its_turn_at_once_and_only_then() {
+        let mut labels: Vec<u32> = (0..100).collect();
+        let all: Vec<u32> = (0..100).collect();
+        let mut waiting = Waiting::new(100);
+        assert!(!choose(&mut waiting, &labels, &all, 1).contains(&99));
+        labels[99] = 0;
+        assert_eq!(choose(&mut waiting, &labels, &[99], 1), [99]);
+        let mut later = Vec::new();
+        while let now = choose(&mut waiting, &labels, &[], 1)
+            && !now.is_empty()
+        {
+            later.extend(now);
+        }
+        assert!(!later.contains(&99) && later.len() > 80);
+    }
+
+    #[test]
+    fn work_in_vain_makes_turns_smaller() {
+        let labels: Vec<u32> = (0..1000).collect();
+        let all: Vec<u32> = (0..1000).collect();
+        let (mut good, mut bad) = (Waiting::new(1000), Waiting::new(1000));
+        for _ in 0..8 {
+            (good.limit, bad.limit) = (None, None);
+            choose(&mut good, &labels, &all, 1);
+            choose(&mut bad, &labels, &all, 1);
+            good.spread = BitSet::new(1000);
+        }
+        assert_eq!(bad.share, LEAST_SHARE);
+        assert!(good.share > 4.0 * LEAST_SHARE);
+    }
+}
