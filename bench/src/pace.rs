@@ -224,9 +224,12 @@ fn line(report: &RunReport, bsp: &RunReport) -> String {
     )
 }
 
+/// Something that a report shows.
+type Shown = fn(&RunReport) -> f64;
+
 /// What is shown of all runs, of that of hosts that wait for each other: what is added to the name of
 /// the file, a title, and the value.
-const PLOTS: [(&str, &str, fn(&RunReport) -> f64); 3] = [
+const PLOTS: [(&str, &str, Shown); 3] = [
     ("", "Time of a run, of that of hosts that wait for each other", |report| report.seconds),
     ("-rounds", "Most rounds of a host, of those of hosts that wait for each other", |report| {
         report.local_rounds().1 as f64
@@ -236,7 +239,7 @@ const PLOTS: [(&str, &str, fn(&RunReport) -> f64); 3] = [
     }),
 ];
 
-fn plot(rows: &[Row], title: &'static str, value: fn(&RunReport) -> f64) -> Bars<'static> {
+fn plot(rows: &[Row], title: &'static str, value: Shown) -> Bars<'static> {
     let groups = rows.iter().map(|(what, slow, reports)| {
         let name = format!("{what}{}", if *slow { ", one slow" } else { "" });
         let bsp = value(&reports[0]).max(f64::MIN_POSITIVE);
