@@ -52,7 +52,7 @@ const TOP: usize = 10;
 /// What rounding a share to single precision can change it by, relative to it.
 const SINGLE_ERROR: f64 = 1.0 / (1 << 24) as f64;
 /// Shares of fewer vertices are doubles: they stay in a cache, and the last digits are free.
-const MANY_VERTICES: u64 = 1 << 20;
+const MANY_VERTICES: u64 = 1 << 21;
 /// Rounding may cost one part in so many of what stopping early costs.
 const NEGLIGIBLE: f64 = 1.0 / 16.0;
 
