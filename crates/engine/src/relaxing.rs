@@ -151,7 +151,9 @@ impl<'a, P: Relaxation> Relaxing<'a, P> {
             return !self.list.is_empty();
         }
         self.list_frontier();
-        self.take_turns(few);
+        if !self.is_large {
+            self.take_turns(few);
+        }
         self.is_large || !self.list.is_empty()
     }
 
@@ -160,8 +162,10 @@ impl<'a, P: Relaxation> Relaxing<'a, P> {
         self.list.clear();
         self.list_edges = 0;
         let (members, proxies) = (self.frontier.len(), self.labels.num_proxies());
-        self.is_large =
-            self.back.is_some() && self.in_rounds && members > (proxies / MANY).max(PIECE);
+        // Hosts that do not wait have frontiers of more than one level: whoever looks through its edges
+        // looks at all of them, unless the first label wins.
+        let may_pull = self.back.is_some() && (self.in_rounds || self.program.first_wins());
+        self.is_large = may_pull && members > (proxies / MANY).max(PIECE);
         if self.is_large {
             return;
         }
@@ -194,12 +198,11 @@ impl<'a, P: Relaxation> Relaxing<'a, P> {
     /// Whether fewer edges are looked at when every vertex looks for the frontier than when the
     /// frontier is spread.
     pub fn pull_is_less(&self) -> bool {
-        let many = self.is_large || self.list_edges > self.num_edges() / DENSE;
-        if self.in_rounds || !many {
-            return many;
+        let many = self.list_edges > self.num_edges() / DENSE;
+        if self.in_rounds || self.is_large || !many {
+            return self.is_large || many;
         }
-        // Hosts that do not wait have frontiers of more than one level, and whoever looks may have to
-        // look at all its edges. It stops at the best label, if the first wins.
+        // It stops at the best label, if the first wins.
         if !self.program.first_wins() {
             return false;
         }
