@@ -462,6 +462,26 @@ fn ranks_of_graphs_that_are_far_from_a_cache() {
     }
 }
 
+/// Frontiers so large that hosts that do not wait ask for them instead of spreading them.
+#[test]
+fn large_frontiers_of_hosts_at_their_own_pace() {
+    let graph = Spec::parse("rmat:15").and_then(|spec| spec.generate(&Silent)).expect("a graph");
+    for name in ["bfs", "components"] {
+        let algorithm = ALL.iter().find(|algorithm| algorithm.name() == name).expect("it is there");
+        let options =
+            Options { pacing: Pace::Basp.into(), ..options(Some(engines::Kind::Frontier)) };
+        let run_of = (*algorithm, options);
+        let expected = algorithm.reference(&graph, &run_of.1).expect("an answer");
+        for hosts in [2, 3] {
+            let mut cluster = Cluster::local(hosts).threads_per_host(2);
+            let input = Input::from(graph.clone());
+            let found =
+                &run(&mut cluster, &input, std::slice::from_ref(&run_of), How::new("oec"))[0];
+            assert!(same(&found.columns, &expected), "{name}, {hosts} hosts");
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
