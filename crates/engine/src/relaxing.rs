@@ -431,7 +431,7 @@ impl<P: Relaxation, S: Strategy> Engine for RelaxingEngine<'_, P, S> {
 
     fn apply(&mut self) -> Tally {
         let masters = 0..self.host.num_masters;
-        let changed = self.host.labels.updated().iter_range(masters).count() as u64;
+        let changed = self.host.labels.updated().count_range(masters) as u64;
         Tally { changed, ..Tally::default() }
     }
 

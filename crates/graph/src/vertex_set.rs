@@ -33,6 +33,43 @@ impl Members<'_> {
     }
 }
 
+/// Adds vertices to a [`VertexSet`], fastest where each is near the one before: the set has them when
+/// this is dropped.
+pub struct Inserter<'s> {
+    set: &'s VertexSet,
+    word: usize,
+    /// What is to be added to the word.
+    bits: u64,
+}
+
+impl Inserter<'_> {
+    /// Adds `vertex` if it `is_meant`, without guessing whether it is.
+    #[inline(always)]
+    pub fn insert_if(&mut self, vertex: LocalId, is_meant: bool) {
+        let word = vertex.index() / WORD_BITS;
+        if word != self.word {
+            self.write();
+            (self.word, self.bits) = (word, 0);
+        }
+        self.bits |= u64::from(is_meant) << (vertex.index() % WORD_BITS);
+    }
+
+    #[inline]
+    fn write(&self) {
+        if self.bits != 0 {
+            let bits = &self.set.bits;
+            bits.set_word(self.word, bits.word(self.word) | self.bits);
+            self.set.occupied.insert_alone(self.word);
+        }
+    }
+}
+
+impl Drop for Inserter<'_> {
+    fn drop(&mut self) {
+        self.write();
+    }
+}
+
 impl VertexSet {
     /// The empty set of vertices below `len`.
     pub fn new(len: usize) -> Self {
@@ -92,6 +129,11 @@ impl VertexSet {
         }
     }
 
+    /// To add vertices one by one, while no other thread changes the set.
+    pub fn inserter(&self) -> Inserter<'_> {
+        Inserter { set: self, word: 0, bits: 0 }
+    }
+
     /// Whether nothing is in it.
     pub fn is_empty(&self) -> bool {
         self.occupied_words(0..self.bits.len()).next().is_none()
@@ -99,7 +141,13 @@ impl VertexSet {
 
     /// Number of members.
     pub fn len(&self) -> usize {
-        self.occupied_words(0..self.bits.len()).map(|(_, word)| word.count_ones() as usize).sum()
+        self.count_range(0..self.bits.len() as u32)
+    }
+
+    /// Number of members in `range`.
+    pub fn count_range(&self, range: Range<u32>) -> usize {
+        let words = self.occupied_words(range.start as usize..range.end as usize);
+        words.map(|(_, word)| word.count_ones() as usize).sum()
     }
 
     /// All members, ascending.

@@ -9,6 +9,8 @@ use proptest::prelude::*;
 #[derive(Clone, Debug)]
 enum Action {
     Insert(u32),
+    /// One by one, each if it is meant.
+    InsertSome(Vec<(u32, bool)>),
     InsertRange(Range<u32>),
     RemoveRange(Range<u32>),
     Drain,
@@ -20,6 +22,7 @@ fn actions(len: u32) -> impl Strategy<Value = Vec<Action>> {
     let short = move || (0..=len, 0..70u32).prop_map(move |(a, n)| a..(a + n).min(len));
     let action = prop_oneof![
         6 => (0..len).prop_map(Action::Insert),
+        2 => prop::collection::vec((0..len, any::<bool>()), 0..80).prop_map(Action::InsertSome),
         2 => prop_oneof![range(), short()].prop_map(Action::InsertRange),
         4 => prop_oneof![range(), short()].prop_map(Action::RemoveRange),
         1 => Just(Action::Drain),
@@ -35,7 +38,8 @@ fn check(set: &VertexSet, model: &BTreeSet<u32>, len: u32, look: Range<u32>) {
     assert_eq!(set.len(), model.len());
     assert_eq!(set.is_empty(), model.is_empty());
     assert!(members(set, 0..len).iter().eq(model), "all, ascending");
-    assert!(members(set, look.clone()).iter().eq(model.range(look)), "those in a range");
+    assert!(members(set, look.clone()).iter().eq(model.range(look.clone())), "those in a range");
+    assert_eq!(set.count_range(look.clone()), model.range(look).count());
     assert!((0..len).all(|v| set.contains(LocalId(v)) == model.contains(&v)));
 }
 
@@ -50,6 +54,12 @@ proptest! {
         for (action, look) in actions.into_iter().zip(looks) {
             match action {
                 Action::Insert(v) => assert_eq!(set.insert(LocalId(v)), model.insert(v)),
+                Action::InsertSome(some) => {
+                    let mut inserter = set.inserter();
+                    some.iter().for_each(|&(v, is_meant)| inserter.insert_if(LocalId(v), is_meant));
+                    drop(inserter);
+                    model.extend(some.iter().filter(|(_, is_meant)| *is_meant).map(|(v, _)| v));
+                }
                 Action::InsertRange(range) => {
                     set.insert_range(range.clone());
                     model.extend(range);

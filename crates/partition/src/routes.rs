@@ -140,6 +140,12 @@ impl Routes {
         self.masters[place]
     }
 
+    /// The masters at some places of that list.
+    #[inline]
+    pub fn masters_at(&self, places: Range<usize>) -> &[LocalId] {
+        &self.masters[places]
+    }
+
     /// Where masters are on that list, for those who look for a few. `None` when this is asked for
     /// the first few times: until it has paid to make it, going through the list is less work.
     pub fn lookup(&self) -> Option<&Lookup> {

@@ -226,16 +226,17 @@ impl<R: Reduction> CpuField<R> {
     }
 
     /// Calls `visit` with every proxy at these places and its value.
+    #[inline(always)]
     fn each(
         route: &Route<'_>,
         places: Places<'_>,
         values: &[u8],
         mut visit: impl FnMut(LocalId, R::Value),
     ) {
-        let values = values.chunks_exact(size_of::<R::Value>()).map(bytemuck::pod_read_unaligned);
-        for (proxy, value) in route.locals(places).zip(values) {
-            visit(proxy, value);
-        }
+        let bytes = size_of::<R::Value>();
+        route.visit(places, |number, proxy| {
+            visit(proxy, bytemuck::pod_read_unaligned(&values[number * bytes..][..bytes]));
+        });
     }
 }
 
@@ -261,23 +262,26 @@ impl<R: Reduction> Field for CpuField<R> {
     }
 
     fn reduce(&mut self, phase: Phase, route: Route<'_>, places: Places<'_>, values: &[u8]) {
+        let (cells, is_event) = (self.cells(), self.delivery == Delivery::Event);
+        let (mut active, mut updated) = (self.active.inserter(), self.updated.inserter());
+        let goes_on = phase == Phase::Reduce && self.is_shared;
         Self::each(&route, places, values, |proxy, value| {
-            let changed = self.fold_alone(proxy, value);
-            if changed || self.delivery == Delivery::Event {
-                self.active.insert_alone(proxy);
-                if phase == Phase::Reduce {
-                    self.update_alone(proxy);
-                }
-            }
+            let old = cells.get(proxy);
+            let new = R::combine(old, value);
+            cells.put(proxy, new);
+            let is_news = (new != old) | is_event;
+            active.insert_if(proxy, is_news);
+            updated.insert_if(proxy, is_news & goes_on);
         });
     }
 
     fn set(&mut self, route: Route<'_>, places: Places<'_>, values: &[u8]) {
+        let (cells, is_event) = (self.cells(), self.delivery == Delivery::Event);
+        let mut active = self.active.inserter();
         Self::each(&route, places, values, |proxy, value| {
-            if self.delivery == Delivery::Event || self.get(proxy) != value {
-                self.put(proxy, value);
-                self.active.insert_alone(proxy);
-            }
+            let is_news = (cells.get(proxy) != value) | is_event;
+            cells.put(proxy, value);
+            active.insert_if(proxy, is_news);
         });
     }
 

@@ -70,7 +70,7 @@ pub enum Places<'a> {
 }
 
 impl Places<'_> {
-    fn count(self, len: usize) -> usize {
+    pub(crate) fn count(self, len: usize) -> usize {
         match self {
             Places::All => len,
             Places::Some(places) => places.len(),

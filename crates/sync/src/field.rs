@@ -54,7 +54,7 @@ pub trait Field {
 
 /// Looking up a master on a route costs about as much as going past so many.
 const LOOK_UP: usize = 32;
-/// Places that are looked at before those that are kept move on.
+/// Places that are looked at before anything is done with them.
 const AT_ONCE: usize = 1 << 8;
 
 /// Which way values travel between a master and its mirrors.
@@ -159,6 +159,44 @@ impl Route<'_> {
         })
     }
 
+    /// Calls `visit` with the proxy at each of some places, in turn, and with its number among them.
+    #[inline(always)]
+    pub fn visit(&self, places: Places<'_>, mut visit: impl FnMut(usize, LocalId)) {
+        let count = places.count(self.len());
+        let mut locals = [LocalId(0); AT_ONCE];
+        for first in (0..count).step_by(AT_ONCE) {
+            let locals = &mut locals[..AT_ONCE.min(count - first)];
+            self.look_up(places, first, locals);
+            (first..).zip(&*locals).for_each(|(number, &proxy)| visit(number, proxy));
+        }
+    }
+
+    /// The proxies at some places from the `first` on: what kind of route it is matters to a loop of
+    /// nothing else.
+    fn look_up(&self, places: Places<'_>, first: usize, locals: &mut [LocalId]) {
+        let end = first + locals.len();
+        let found = match self {
+            Route::Range(range) => {
+                let local = |place| LocalId(range.start + place);
+                return match places {
+                    Places::All => (first as u32..).zip(locals).for_each(|(p, l)| *l = local(p)),
+                    Places::Some(list) => {
+                        list[first..end].iter().zip(locals).for_each(|(&p, l)| *l = local(p));
+                    }
+                };
+            }
+            Route::Masters(routes, part) => routes.masters_at(part.clone()),
+            Route::List(list) => list,
+        };
+        match places {
+            Places::All => locals.copy_from_slice(&found[first..end]),
+            Places::Some(list) => {
+                let each = list[first..end].iter().zip(locals);
+                each.for_each(|(&place, local)| *local = found[place as usize]);
+            }
+        }
+    }
+
     /// Appends values of some proxies to `out`, each of so many bytes that `write` writes, and the
     /// places of those that are updated.
     pub(crate) fn extract(
@@ -177,14 +215,13 @@ impl Route<'_> {
                 Places::Some(&out.places[before..])
             }
         };
-        let count = match places {
-            Places::All => self.len(),
-            Places::Some(list) => list.len(),
-        };
+        let count = places.count(self.len());
         let start = out.values.len();
         out.values.resize(start + count * value_bytes, 0);
-        let values = out.values[start..].chunks_exact_mut(value_bytes);
-        self.locals(places).zip(values).for_each(|(proxy, value)| write(proxy, value));
+        let values = &mut out.values[start..];
+        self.visit(places, |number, proxy| {
+            write(proxy, &mut values[number * value_bytes..][..value_bytes])
+        });
     }
 
     /// Appends the places of those proxies that are updated, ascending.
@@ -194,7 +231,8 @@ impl Route<'_> {
         match self {
             _ if updated.is_empty() => {}
             Route::Range(range) => {
-                out.extend(updated.iter_range(range.clone()).map(|proxy| proxy.0 - range.start));
+                out.reserve(updated.count_range(range.clone()));
+                updated.iter_range(range.clone()).for_each(|proxy| out.push(proxy.0 - range.start));
             }
             Route::Masters(routes, part)
                 if let Some(lookup) = few(part.len()).then(|| routes.lookup()).flatten() =>
@@ -208,15 +246,16 @@ impl Route<'_> {
             _ => {
                 // Who is updated is hard to guess: all are written, and those kept that are.
                 let members = updated.members();
-                let mut found = [0; AT_ONCE];
-                for first in (0..self.len()).step_by(AT_ONCE) {
-                    let mut kept = 0;
-                    for place in first..self.len().min(first + AT_ONCE) {
-                        found[kept] = place as u32;
-                        kept += usize::from(members.contains(self.local(place as u32)));
+                let (mut found, mut kept) = ([0; AT_ONCE], 0);
+                self.visit(Places::All, |place, proxy| {
+                    found[kept] = place as u32;
+                    kept += usize::from(members.contains(proxy));
+                    if kept == AT_ONCE {
+                        out.extend_from_slice(&found);
+                        kept = 0;
                     }
-                    out.extend_from_slice(&found[..kept]);
-                }
+                });
+                out.extend_from_slice(&found[..kept]);
             }
         }
     }

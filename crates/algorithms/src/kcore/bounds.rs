@@ -233,7 +233,7 @@ impl Engine for Bounds<'_> {
     }
 
     fn apply(&mut self) -> Tally {
-        let changed = self.bounds.updated().iter_range(0..self.num_masters).count() as u64;
+        let changed = self.bounds.updated().count_range(0..self.num_masters) as u64;
         Tally { changed, ..Tally::default() }
     }
 

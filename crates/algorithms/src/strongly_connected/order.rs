@@ -166,7 +166,7 @@ impl Engine for Order<'_, '_> {
 
     fn apply(&mut self) -> Tally {
         let masters = 0..self.num_masters as u32;
-        let changed = self.gone.updated().iter_range(masters).count() as u64;
+        let changed = self.gone.updated().count_range(masters) as u64;
         Tally { changed, ..Tally::default() }
     }
 

@@ -98,7 +98,7 @@ impl Engine for Spread<'_, '_> {
     }
 
     fn apply(&mut self) -> Tally {
-        let changed = self.labels.updated().iter_range(0..self.num_masters).count() as u64;
+        let changed = self.labels.updated().count_range(0..self.num_masters) as u64;
         Tally { changed, ..Tally::default() }
     }
 

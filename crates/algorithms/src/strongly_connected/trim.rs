@@ -217,7 +217,7 @@ impl Engine for Remaining<'_> {
     fn apply(&mut self) -> Tally {
         self.settle(false);
         let masters = 0..self.left.len() as u32;
-        let changed = self.gone.updated().iter_range(masters).count() as u64;
+        let changed = self.gone.updated().count_range(masters) as u64;
         Tally { changed, ..Tally::default() }
     }
 

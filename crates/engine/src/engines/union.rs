@@ -390,7 +390,7 @@ impl<P: Relaxation> Engine for Union<'_, P> {
     fn apply(&mut self) -> Tally {
         self.absorb();
         let updated = self.told.labels.updated();
-        let changed = updated.iter_range(0..self.num_masters).count() as u64;
+        let changed = updated.count_range(0..self.num_masters) as u64;
         Tally { changed, ..Tally::default() }
     }
 

@@ -1,9 +1,11 @@
 //! Which places of a route a message has values for: the encodings, their sizes, and the choice.
 
-use super::bits::{bytes_of, word_at};
+use std::cell::OnceCell;
+
+use super::bits::{bytes_of, low_mask, word_at};
 use super::decode::{DecodedPlaces, Section};
 use super::header::Indices;
-use super::{Places, WireError, rice};
+use super::{WireError, rice};
 
 const INDEX_BYTES: usize = size_of::<u32>();
 const WORD_BITS: usize = u64::BITS as usize;
@@ -16,75 +18,104 @@ pub(super) struct Choice {
     pub(super) bytes: u64,
 }
 
-/// The smallest encoding of places, of which there is at least one. Of equal ones it is the one
-/// that is read and written faster.
-pub(super) fn smallest(len: usize, places: Places<'_>) -> Choice {
-    match places {
-        Places::Some(some) if some.len() < len => {
-            let choices = sparse_choices(len, some);
-            choices.into_iter().min_by_key(|choice| choice.bytes).expect("some choices")
-        }
-        _ => Choice { encoding: Indices::Dense, bytes: 0 },
+impl Choice {
+    /// Of all places of a route.
+    pub(super) const DENSE: Choice = Choice { encoding: Indices::Dense, bytes: 0 };
+}
+
+/// Places of a route that are about to be written: ascending, distinct.
+#[derive(Clone, Debug)]
+pub(super) struct Listed<'a> {
+    /// Places of the route.
+    len: usize,
+    places: &'a [u32],
+    /// Those that are not listed, once somebody has asked for them.
+    absent: OnceCell<Vec<u32>>,
+}
+
+impl<'a> Listed<'a> {
+    pub(super) fn new(len: usize, places: &'a [u32]) -> Self {
+        Listed { len, places, absent: OnceCell::new() }
     }
-}
 
-/// All encodings of some places but not all of a route, fast ones first.
-pub(super) fn sparse_choices(len: usize, places: &[u32]) -> [Choice; 4] {
-    let compact = |inverted, rice::Cost { parameter, bytes }| Choice {
-        encoding: Indices::Compact { parameter, inverted },
-        bytes,
-    };
-    [
-        Choice { encoding: Indices::List, bytes: (places.len() * INDEX_BYTES) as u64 },
-        Choice { encoding: Indices::BitVector, bytes: bytes_of(len as u64) },
-        compact(false, cost_of_present(places)),
-        compact(true, cost_of_absent(len, places)),
-    ]
-}
+    /// The smallest encoding of places, of which there is at least one. Of equal ones it is the one
+    /// that is read and written faster.
+    pub(super) fn smallest(&self) -> Choice {
+        let choices = self.sparse_choices();
+        choices.into_iter().min_by_key(|choice| choice.bytes).expect("some choices")
+    }
 
-fn cost_of_present(places: &[u32]) -> rice::Cost {
-    let end = places.last().map_or(0, |last| last + 1);
-    rice::cost(places.len(), end, rice::gaps(places))
-}
+    /// All encodings of some places but not all of a route, fast ones first.
+    pub(super) fn sparse_choices(&self) -> [Choice; 4] {
+        let compact = |inverted, rice::Cost { parameter, bytes }| Choice {
+            encoding: Indices::Compact { parameter, inverted },
+            bytes,
+        };
+        [
+            Choice { encoding: Indices::List, bytes: (self.places.len() * INDEX_BYTES) as u64 },
+            Choice { encoding: Indices::BitVector, bytes: bytes_of(self.len as u64) },
+            compact(false, self.cost_of_present()),
+            compact(true, self.cost_of_absent()),
+        ]
+    }
 
-/// The cost of listing the places that are absent, without listing them: the gaps between them are
-/// the runs of present ones.
-fn cost_of_absent(len: usize, places: &[u32]) -> rice::Cost {
-    let from_the_end = places.iter().rev().zip((0..len).rev());
-    let trailing = from_the_end.take_while(|&(&place, end)| place as usize == end).count();
-    let followed = &places[..places.len() - trailing];
-    let runs = followed.chunk_by(|before, after| before + 1 == *after);
-    let end = (len - trailing) as u32;
-    rice::cost(len - places.len(), end, runs.map(|run| run.len() as u32))
+    fn cost_of_present(&self) -> rice::Cost {
+        let end = self.places.last().map_or(0, |last| last + 1);
+        rice::cost(self.places.len(), end, || rice::gaps(self.places))
+    }
+
+    fn cost_of_absent(&self) -> rice::Cost {
+        let from_the_end = self.places.iter().rev().zip((0..self.len).rev());
+        let trailing = from_the_end.take_while(|&(&place, end)| place as usize == end).count();
+        let end = (self.len - trailing) as u32;
+        rice::cost(self.len - self.places.len(), end, || rice::gaps(self.absent()))
+    }
+
+    fn absent(&self) -> &[u32] {
+        self.absent.get_or_init(|| complement(self.len, self.places))
+    }
+
+    /// Appends the places in an encoding that is legal for them.
+    pub(super) fn write(&self, out: &mut Vec<u8>, encoding: Indices) {
+        match encoding {
+            Indices::Dense => {}
+            Indices::BitVector => write_bit_vector(out, self.len, self.places),
+            Indices::List | Indices::GlobalIds => {
+                out.extend_from_slice(bytemuck::cast_slice(self.places));
+            }
+            Indices::Compact { parameter, inverted: false } => {
+                rice::write(out, self.places, parameter);
+            }
+            Indices::Compact { parameter, inverted: true } => {
+                rice::write(out, self.absent(), parameter);
+            }
+        }
+    }
 }
 
 /// The places of a route that are not among these.
 fn complement(len: usize, places: &[u32]) -> Vec<u32> {
-    // Most are single, or a few in a row: writing each place and keeping only those that are not
-    // listed is faster than finding out where rows end.
-    let mut others = vec![0; len - places.len() + 1];
-    let (mut listed, mut kept) = (0, 0);
-    for place in 0..len as u32 {
-        others[kept] = place;
-        let is_listed = places.get(listed) == Some(&place);
-        listed += usize::from(is_listed);
-        kept += usize::from(!is_listed);
-    }
-    others.truncate(kept);
-    others
-}
-
-/// Appends places in an encoding that is legal for them.
-pub(super) fn write(out: &mut Vec<u8>, encoding: Indices, len: usize, places: &[u32]) {
-    match encoding {
-        Indices::Dense => {}
-        Indices::BitVector => write_bit_vector(out, len, places),
-        Indices::List | Indices::GlobalIds => out.extend_from_slice(bytemuck::cast_slice(places)),
-        Indices::Compact { parameter, inverted: false } => rice::write(out, places, parameter),
-        Indices::Compact { parameter, inverted: true } => {
-            rice::write(out, &complement(len, places), parameter);
+    let mut others = Vec::with_capacity(len - places.len());
+    let mut list = |base, mut word: u64| {
+        while word != 0 {
+            others.push(base as u32 + word.trailing_zeros());
+            word &= word - 1;
         }
+    };
+    let (mut base, mut word) = (0, u64::MAX);
+    for &place in places {
+        let place = place as usize;
+        while place - base >= WORD_BITS {
+            list(base, word);
+            (base, word) = (base + WORD_BITS, u64::MAX);
+        }
+        word ^= 1 << (place - base);
     }
+    while base < len {
+        list(base, word & low_mask((len - base).min(WORD_BITS) as u32));
+        (base, word) = (base + WORD_BITS, u64::MAX);
+    }
+    others
 }
 
 fn write_bit_vector(out: &mut Vec<u8>, len: usize, places: &[u32]) {

@@ -1,8 +1,9 @@
 //! How a message will be written, decided by its exact size.
 
 use super::header::{self, Header, Indices};
+use super::indices::{self, Listed};
 use super::values::{self, Span};
-use super::{Places, Size, ValueKind, indices};
+use super::{Places, Size, ValueKind};
 
 /// A message that is about to be written, in the smallest encoding there is for it. Equal messages
 /// have equal plans, on every host.
@@ -10,7 +11,7 @@ use super::{Places, Size, ValueKind, indices};
 pub struct Plan<'a> {
     kind: ValueKind,
     len: usize,
-    places: &'a [u32],
+    places: Listed<'a>,
     values: &'a [u8],
     /// `None` if there is nothing to say.
     choice: Option<Choice>,
@@ -41,16 +42,20 @@ impl<'a> Plan<'a> {
         };
         assert!(listed.last().is_none_or(|&last| (last as usize) < len), "places on the route");
         debug_assert!(listed.is_sorted_by(|a, b| a < b), "ascending, distinct places");
+        let places = Listed::new(len, listed);
         let choice = (count > 0).then(|| {
             let span = values::span(kind, values);
             Choice {
                 count: count as u32,
-                indices: indices::smallest(len, places),
+                indices: match count == len {
+                    true => indices::Choice::DENSE,
+                    false => places.smallest(),
+                },
                 values: values::Choice::smallest(kind, span, count),
                 span,
             }
         });
-        Plan { kind, len, places: listed, values, choice }
+        Plan { kind, len, places, values, choice }
     }
 
     /// Bytes the message will have.
@@ -78,7 +83,7 @@ impl<'a> Plan<'a> {
         let mut message = Vec::with_capacity(self.size().total() as usize);
         message.extend_from_slice(&header.write());
         values::write(&mut message, self.kind, choice.values, self.values);
-        indices::write(&mut message, encoding, self.len, self.places);
+        self.places.write(&mut message, encoding);
         message
     }
 }
@@ -100,7 +105,7 @@ pub fn write_with_ids(kind: ValueKind, ids: &[u32], values: &[u8]) -> (Vec<u8>, 
     let mut message = Vec::with_capacity(size.total() as usize);
     message.extend_from_slice(&header.write());
     message.extend_from_slice(values);
-    indices::write(&mut message, indices, 0, ids);
+    Listed::new(0, ids).write(&mut message, indices);
     (message, size)
 }
 

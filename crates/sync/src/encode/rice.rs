@@ -22,14 +22,18 @@ pub(super) struct Cost {
     pub(super) bytes: u64,
 }
 
-/// The smallest code for `listed` places, one at least, of which the last one is `end - 1`. Gaps of
-/// zero may be left out of `gaps`.
+/// The smallest code for `listed` places, one at least, of which the last one is `end - 1`. Gaps
+/// are asked for only where they matter.
 ///
 /// The code takes S(k) + listed × (1 + k) bits, where S(k) is the sum of the quotients. With each
 /// step of k the quotients are halved and rounded down, so S never falls by more than in the step
 /// before: once a step does not pay, none does. For a mean gap m, the step from k to k + 1 pays
 /// whenever m / 2^k ≥ 3, and does not once m / 2^k ≤ 1. That leaves three parameters to try.
-pub(super) fn cost(listed: usize, end: u32, gaps: impl Iterator<Item = u32>) -> Cost {
+pub(super) fn cost<G: Iterator<Item = u32>>(
+    listed: usize,
+    end: u32,
+    gaps: impl FnOnce() -> G,
+) -> Cost {
     let listed = listed as u64;
     let sum_of_gaps = u64::from(end) - listed;
     let greatest = ceil_log2(sum_of_gaps.div_ceil(listed));
@@ -38,7 +42,7 @@ pub(super) fn cost(listed: usize, end: u32, gaps: impl Iterator<Item = u32>) -> 
     }
     let least = greatest.saturating_sub(CANDIDATES as u32 - 1);
     // No sum exceeds that of the gaps, which is less than 2^32; small sums are added many at once.
-    let quotients = gaps.fold([0u32; CANDIDATES], |sums, gap| {
+    let quotients = gaps().fold([0u32; CANDIDATES], |sums, gap| {
         std::array::from_fn(|i| sums[i] + (gap >> (least + i as u32).min(greatest)))
     });
     let costs = (least..=greatest).zip(quotients).map(|(parameter, quotients)| {

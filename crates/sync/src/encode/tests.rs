@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::header::{self, Header, Indices};
-use super::indices::{self, sparse_choices};
+use super::indices::Listed;
 use super::values;
 use super::{Decoded, DecodedPlaces, Places, Plan, ValueKind, decode, rice};
 
@@ -46,7 +46,7 @@ impl Message {
         let mut message = header.write().to_vec();
         values::write(&mut message, self.kind, values, &self.values);
         assert_eq!(message.len() as u64, header::BYTES as u64 + values.bytes, "{values:?}");
-        indices::write(&mut message, indices, self.len, &self.places);
+        Listed::new(self.len, &self.places).write(&mut message, indices);
         message
     }
 
@@ -135,9 +135,10 @@ proptest! {
     #[test]
     fn every_size_is_known_before_writing((len, places) in place_lists()) {
         prop_assume!(!places.is_empty() && places.len() < len);
-        for choice in sparse_choices(len, &places) {
+        let listed = Listed::new(len, &places);
+        for choice in listed.sparse_choices() {
             let mut out = Vec::new();
-            indices::write(&mut out, choice.encoding, len, &places);
+            listed.write(&mut out, choice.encoding);
             prop_assert_eq!(out.len() as u64, choice.bytes, "{:?}", choice.encoding);
         }
     }
@@ -200,7 +201,7 @@ fn compact_indices_are_near_the_entropy() {
         let p = places.len() as f64 / len as f64;
         let entropy = -(p * p.log2() + (1.0 - p) * (1.0 - p).log2()) * len as f64 / 8.0;
         for message in [&places, &complement_of(&places, len)] {
-            let bytes = indices::smallest(len, Places::Some(message)).bytes as f64;
+            let bytes = Listed::new(len, message).smallest().bytes as f64;
             assert!(bytes < 1.1 * entropy, "{density}: {bytes} bytes, entropy {entropy:.0}");
             assert!(bytes > 0.98 * entropy, "{density}: {bytes} bytes, entropy {entropy:.0}");
         }
