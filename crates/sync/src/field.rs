@@ -211,7 +211,7 @@ impl Route<'_> {
         let places = match which {
             Which::All => Places::All,
             Which::Updated => {
-                self.find_updated(updated, &mut out.places);
+                self.find(updated, &mut out.places);
                 Places::Some(&out.places[before..])
             }
         };
@@ -224,28 +224,28 @@ impl Route<'_> {
         });
     }
 
-    /// Appends the places of those proxies that are updated, ascending.
-    fn find_updated(&self, updated: &VertexSet, out: &mut Vec<u32>) {
-        // Where so little is updated that looking it up is less work than going past all.
-        let few = |len: usize| updated.iter().nth(len / LOOK_UP).is_none();
+    /// Appends the places of those proxies that are in a set, ascending.
+    pub fn find(&self, set: &VertexSet, out: &mut Vec<u32>) {
+        // Where so few are in it that looking it up is less work than going past all.
+        let few = |len: usize| set.iter().nth(len / LOOK_UP).is_none();
         match self {
-            _ if updated.is_empty() => {}
+            _ if set.is_empty() => {}
             Route::Range(range) => {
-                out.reserve(updated.count_range(range.clone()));
-                updated.iter_range(range.clone()).for_each(|proxy| out.push(proxy.0 - range.start));
+                out.reserve(set.count_range(range.clone()));
+                set.iter_range(range.clone()).for_each(|proxy| out.push(proxy.0 - range.start));
             }
             Route::Masters(routes, part)
                 if let Some(lookup) = few(part.len()).then(|| routes.lookup()).flatten() =>
             {
                 let before = out.len();
-                let places = updated.iter().filter_map(|proxy| lookup.place_of(proxy));
+                let places = set.iter().filter_map(|proxy| lookup.place_of(proxy));
                 let here = places.filter(|place| part.contains(place));
                 out.extend(here.map(|place| (place - part.start) as u32));
                 out[before..].sort_unstable();
             }
             _ => {
-                // Who is updated is hard to guess: all are written, and those kept that are.
-                let members = updated.members();
+                // Who is in it is hard to guess: all are written, and those kept that are.
+                let members = set.members();
                 let (mut found, mut kept) = ([0; AT_ONCE], 0);
                 self.visit(Places::All, |place, proxy| {
                     found[kept] = place as u32;

@@ -9,7 +9,7 @@
 //! are in one component. So, where there are many edges, hosts join first ones, agree on labels, agree
 //! on the largest component, and then join what is left. Where every edge is seen from both ends, be it on two hosts, members
 //! of the largest component need no further look: an edge that leaves it is seen from its other end.
-//! Where edges are seen once, masters announce to their mirrors that they are members, and an edge
+//! Where edges are seen once, masters announce to their mirrors that they are outside, and an edge
 //! between two members costs a look at one bit.
 //!
 //! A mirror that no edge has joined to anything stands for itself alone, and nobody needs its label:
@@ -44,6 +44,8 @@ const FIRST_EDGES: usize = 2;
 const MANY_EDGES: u64 = 4 * FIRST_EDGES as u64;
 /// How many vertices before its turn a vertex's neighbour is asked for.
 const AHEAD: u32 = 16;
+/// Edges that are looked at before anything is decided about one of them.
+const AT_ONCE: usize = 16;
 /// No proxy.
 const NONE: u32 = u32::MAX;
 
@@ -55,8 +57,8 @@ pub(super) struct Union<'a, P: Relaxation> {
     /// The edges from their other ends, if that takes no effort and is not the same.
     in_edges: Option<EdgeView<'a, ()>>,
     stage: Stage,
-    /// Known members of the largest component.
-    inside: Inside,
+    /// Who is not known to be in the largest component.
+    outside: Outside,
     joined: Joined,
     /// The label of a component, at its representative.
     component_labels: CpuField<P::Reduction>,
@@ -84,7 +86,7 @@ enum Stage {
     First { agree: bool },
     /// First edges are joined, and hosts agree on labels.
     Agreeing,
-    /// Hosts know the largest component, and masters announce that they are members.
+    /// Hosts know the largest component, and masters announce that they are outside.
     Announcing,
     /// The rest is to be joined.
     Rest,
@@ -92,19 +94,17 @@ enum Stage {
     Joined,
 }
 
-/// Proxies of one component, as far as this host knows. What travels is who is a member, and nothing
-/// with it.
-struct Inside(VertexSet);
+/// Proxies outside the largest component, as far as their masters have told. What travels is who is,
+/// and nothing with it: fewer are than are not.
+struct Outside(VertexSet);
 
-impl Field for Inside {
+impl Field for Outside {
     fn shape(&self) -> Shape {
         Shape { kind: ValueKind::Plain(0), delivery: Delivery::Event }
     }
 
     fn extract(&self, route: Route<'_>, _: Which, out: &mut Outgoing) {
-        let members = self.0.members();
-        let places = 0..route.len() as u32;
-        out.places.extend(places.filter(|place| members.contains(route.local(*place))));
+        route.find(&self.0, &mut out.places);
     }
 
     fn reset(&mut self, _: Range<u32>, _: Phase) {}
@@ -114,7 +114,8 @@ impl Field for Inside {
     }
 
     fn set(&mut self, route: Route<'_>, places: Places<'_>, _: &[u8]) {
-        route.locals(places).for_each(|proxy| _ = self.0.insert_alone(proxy));
+        let mut outside = self.0.inserter();
+        route.visit(places, |_, proxy| outside.insert_if(proxy, true));
     }
 }
 
@@ -183,7 +184,7 @@ impl<'a, P: Relaxation> Union<'a, P> {
             stage: Stage::First {
                 agree: partition.num_hosts() > 1 && partition.num_edges() >= many,
             },
-            inside: Inside(VertexSet::new(proxies)),
+            outside: Outside(VertexSet::new(proxies)),
             joined: Joined::new(proxies),
             component_labels: CpuField::new(proxies, Delivery::Label, start),
             told: Told {
@@ -212,15 +213,14 @@ impl<'a, P: Relaxation> Union<'a, P> {
         });
     }
 
-    /// Takes note of the proxies for which `is_member` says so.
-    fn note_members(&self, is_member: impl Fn(u32) -> bool + Sync) {
-        let proxies = self.joined.len() as u32;
+    /// Takes note of those of the first `proxies` for which `is_member` does not say so.
+    fn note_outside(&self, proxies: u32, is_member: impl Fn(u32) -> bool + Sync) {
         (0..proxies.div_ceil(u64::BITS)).into_par_iter().with_max_len(PIECE / 64).for_each(
             |word| {
                 let first = word * u64::BITS;
-                let members = (first..proxies.min(first + u64::BITS))
-                    .fold(0, |all, proxy| all | u64::from(is_member(proxy)) << (proxy - first));
-                self.inside.0.insert_word(word as usize, members);
+                let others = (first..proxies.min(first + u64::BITS))
+                    .fold(0, |all, proxy| all | u64::from(!is_member(proxy)) << (proxy - first));
+                self.outside.0.insert_word(word as usize, others);
             },
         );
     }
@@ -253,22 +253,28 @@ impl<'a, P: Relaxation> Union<'a, P> {
     /// Joins the ends of the other edges, but for those between known members of the largest
     /// component.
     fn join_rest(&self) {
-        let (joined, inside) = (&self.joined, &self.inside.0);
-        let (members, last) = (inside.members(), joined.len() as u32);
+        let (joined, outside) = (&self.joined, self.outside.0.members());
+        let last = joined.len() as u32;
         (0..last).into_par_iter().step_by(PIECE).for_each(|first| {
-            // Who has just become a member: to be joined when memory has had time to fetch it.
+            // Who becomes a member: to be joined when memory has had time to fetch it.
             let mut new: Vec<(LocalId, LocalId)> = Vec::new();
             for vertex in (first..last.min(first.saturating_add(PIECE as u32))).map(LocalId) {
-                match (members.contains(vertex), self.sight) {
-                    (false, _) => self.join_rest_of(vertex),
-                    (true, Sight::OneEnd) => {
-                        for &other in self.rest(vertex).iter().filter(|v| !members.contains(**v)) {
-                            inside.insert(other);
-                            joined.prefetch(other.0);
-                            new.push((vertex, other));
+                match (outside.contains(vertex), self.sight) {
+                    (true, _) => self.join_rest_of(vertex),
+                    (false, Sight::OneEnd) => {
+                        for others in self.rest(vertex).chunks(AT_ONCE) {
+                            // Hardly ever: all are looked at before anything is decided.
+                            let is_any = |any, other: &LocalId| any | outside.contains(*other);
+                            if !others.iter().fold(false, is_any) {
+                                continue;
+                            }
+                            for &other in others.iter().filter(|other| outside.contains(**other)) {
+                                joined.prefetch(other.0);
+                                new.push((vertex, other));
+                            }
                         }
                     }
-                    (true, Sight::BothEnds | Sight::BothEndsSomewhere) => {}
+                    (false, Sight::BothEnds | Sight::BothEndsSomewhere) => {}
                 }
             }
             new.iter().for_each(|(vertex, other)| joined.join(vertex.0, other.0));
@@ -362,7 +368,8 @@ impl<P: Relaxation> Engine for Union<'_, P> {
                     Sight::BothEndsSomewhere | Sight::OneEnd => {
                         self.joined.flatten(|_, _| ());
                         let largest = self.joined.largest();
-                        self.note_members(|proxy| self.joined.parent(proxy) == largest);
+                        let proxies = self.joined.len() as u32;
+                        self.note_outside(proxies, |proxy| self.joined.parent(proxy) == largest);
                         self.join_rest();
                     }
                 }
@@ -396,7 +403,7 @@ impl<P: Relaxation> Engine for Union<'_, P> {
 
     fn messages(&mut self) -> (&mut dyn Field, End) {
         match self.stage {
-            Stage::Announcing => (&mut self.inside, End::Either),
+            Stage::Announcing => (&mut self.outside, End::Either),
             _ => (&mut self.told, End::Either),
         }
     }
@@ -419,9 +426,12 @@ impl<P: Relaxation> Engine for Union<'_, P> {
     fn leave_rounds(&mut self) {
         match self.stage {
             Stage::First { .. } => self.stage = Stage::First { agree: false },
-            // Nobody knows who is in the largest component: nothing is left out.
-            Stage::Agreeing => self.stage = Stage::Rest,
-            Stage::Announcing | Stage::Rest | Stage::Joined => {}
+            // Not everybody knows who is in the largest component: nothing is left out.
+            Stage::Agreeing | Stage::Announcing => {
+                self.outside.0.insert_range(0..self.joined.len() as u32);
+                self.stage = Stage::Rest;
+            }
+            Stage::Rest | Stage::Joined => {}
         }
     }
 
@@ -441,12 +451,18 @@ impl<P: Relaxation> Engine for Union<'_, P> {
             let (votes, label) = vote.split_at(size_of::<u64>());
             (bytemuck::pod_read_unaligned::<u64>(votes), bytemuck::pod_read_unaligned(label))
         });
-        if let Some((_, largest)) = votes.max_by_key(|(votes, _)| *votes) {
-            self.note_members(|proxy| label(proxy) == largest);
-        }
+        let largest = votes.max_by_key(|(votes, _)| *votes).map(|(_, label)| label);
+        let is_member = |proxy| Some(label(proxy)) == largest;
         self.stage = match self.sight {
-            Sight::OneEnd => Stage::Announcing,
-            Sight::BothEnds | Sight::BothEndsSomewhere => Stage::Rest,
+            Sight::OneEnd => {
+                // Mirrors are told by their masters.
+                self.note_outside(self.num_masters, is_member);
+                Stage::Announcing
+            }
+            Sight::BothEnds | Sight::BothEndsSomewhere => {
+                self.note_outside(self.joined.len() as u32, is_member);
+                Stage::Rest
+            }
         };
         Ok(true)
     }
