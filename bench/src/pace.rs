@@ -33,11 +33,15 @@ const SPEED: f64 = 0.25;
 
 /// How hosts wait.
 const PACES: [(&str, Pacing); 4] = [
-    ("bsp", Pacing { pace: Pace::Bsp, governed: true }),
-    ("basp", Pacing { pace: Pace::Basp, governed: true }),
-    ("basp, no governor", Pacing { pace: Pace::Basp, governed: false }),
-    ("auto", Pacing { pace: Pace::Auto, governed: true }),
+    ("bsp", governed(Pace::Bsp)),
+    ("basp", governed(Pace::Basp)),
+    ("basp, no governor", Pacing { governed: false, ..governed(Pace::Basp) }),
+    ("auto", governed(Pace::Auto)),
 ];
+
+const fn governed(pace: Pace) -> Pacing {
+    Pacing { pace, governed: true, leave_after: None }
+}
 
 /// What is run: label propagation and searches that go through many rounds.
 const RUNS: [(&str, Kind); 7] = [

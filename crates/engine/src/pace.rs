@@ -51,11 +51,13 @@ pub struct Pacing {
     pub pace: Pace,
     /// Whether hosts that need not wait do so a little where that promises to save work.
     pub governed: bool,
+    /// At [`Pace::Auto`], to leave the rounds after so many whatever they show, instead of finding out.
+    pub leave_after: Option<u64>,
 }
 
 impl Default for Pacing {
     fn default() -> Self {
-        Pacing { pace: Pace::Bsp, governed: true }
+        Pacing { pace: Pace::Bsp, governed: true, leave_after: None }
     }
 }
 
@@ -132,7 +134,11 @@ impl Pacemaker {
         self.seconds += total.seconds;
         self.slowest += total.slowest;
         let may = self.asked.pace == Pace::Auto && self.needs_rounds.is_none() && self.hosts > 1;
-        if !may || round < DEEP || self.unevenness() < UNEVEN {
+        let is_time = match self.asked.leave_after {
+            Some(rounds) => round >= rounds,
+            None => round >= DEEP && self.unevenness() >= UNEVEN,
+        };
+        if !(may && is_time) {
             return Ok(None);
         }
         self.left_after = Some(round);
@@ -155,6 +161,9 @@ impl Pacemaker {
         let why = match (self.asked.pace, self.needs_rounds, self.left_after) {
             (Pace::Bsp, ..) => "hosts wait for each other in every round".into(),
             (Pace::Basp, ..) => "hosts never wait for each other".into(),
+            (_, _, Some(round)) if self.asked.leave_after.is_some() => {
+                format!("from round {} on, as was asked for", round + 1)
+            }
             (_, _, Some(round)) => format!(
                 "from round {} on: it takes many, and the slowest host computed for {uneven:.2} \
                  times the mean",

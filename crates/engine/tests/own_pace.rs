@@ -78,7 +78,7 @@ fn tangle(vertices: u32) -> Graph {
 }
 
 fn how(engine: Kind, optimize: Optimize, governed: bool) -> How {
-    let pacing = Pacing { pace: Pace::Basp, governed };
+    let pacing = Pacing { governed, ..Pace::Basp.into() };
     How { optimize, pacing, limits: Limits::default(), ..How::new(engine) }
 }
 

@@ -108,7 +108,7 @@ impl Paced {
     /// What was asked.
     pub(crate) fn pacing(&self) -> Pacing {
         let pace = Pace::by_name(&self.pace).unwrap_or_default();
-        Pacing { pace, governed: self.governor == "on" }
+        Pacing { governed: self.governor == "on", ..pace.into() }
     }
 }
 
