@@ -11,7 +11,7 @@ use crate::engine::Engine;
 use crate::engines::Relaxer;
 use crate::program::Relaxation;
 use crate::strategy::Strategy;
-use crate::waiting::{FEW_LABELS, Waiting};
+use crate::waiting::Waiting;
 use crate::ways::{WayRows, Ways};
 
 /// Below so many edges threads cost more than they bring.
@@ -30,6 +30,9 @@ const LABELS_AHEAD: usize = 16;
 const MANY: usize = 8;
 /// Vertices that are listed at a time.
 const LIST_PIECE: u32 = 1 << 16;
+
+/// Edges, of each thread, after which hosts that do not wait for each other talk.
+const ENOUGH: u64 = 1 << 13;
 
 /// Labels of a host's proxies, and the edges they take.
 pub struct Relaxing<'a, P: Relaxation> {
@@ -107,6 +110,13 @@ impl<'a, P: Relaxation> Relaxing<'a, P> {
     /// Whether no other host changes labels.
     pub fn is_alone(&self) -> bool {
         self.is_alone
+    }
+
+    /// Whether so many edges are enough before hosts talk. Where they wait for each other it is up to
+    /// the engine. Elsewhere talking costs little, and news are worth most while they are new: those
+    /// who have nothing to do can begin, and those who do see early what they do in vain.
+    pub fn should_talk(&self, edges: u64) -> bool {
+        !self.in_rounds && edges >= ENOUGH * rayon::current_num_threads() as u64
     }
 
     /// Whether the frontier is too large to be listed. Never, for an engine that does not pull.
@@ -440,7 +450,7 @@ impl<P: Relaxation, S: Strategy> Engine for RelaxingEngine<'_, P, S> {
     }
 
     fn is_active(&mut self) -> bool {
-        self.host.gather(FEW_LABELS) || self.strategy.has_more()
+        self.host.gather(S::FEW_LABELS) || self.strategy.has_more()
     }
 
     fn needs_rounds(&self) -> Option<&'static str> {

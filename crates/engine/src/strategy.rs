@@ -13,6 +13,10 @@ pub trait Strategy: Default {
     /// Whether it spreads labels in an order of its own.
     const SORTS: bool = false;
 
+    /// So many labels, if there are as many, have their turn in a round where others wait for better
+    /// ones: more than one only where a round is a single step.
+    const FEW_LABELS: usize = 1;
+
     /// One local round of a relaxation; how many edges it looked at.
     fn relax<P: Relaxation>(&mut self, host: &mut Relaxing<'_, P>) -> u64;
 

@@ -13,7 +13,7 @@ use parton_graph::LocalId;
 use parton_graph::bits::BitSet;
 
 /// Fewer labels are not worth an exchange with other hosts.
-pub(crate) const FEW_LABELS: usize = 1 << 7;
+pub(crate) const WORTH_TALKING: usize = 1 << 7;
 /// Parts of those who wait that have their turn at a time: the least, which is the first, and the
 /// most.
 const LEAST_SHARE: f64 = 1.0 / 32.0;

@@ -3,7 +3,7 @@
 //! Before hosts talk, each works off as many buckets as promises to be right: a host that runs ahead
 //! spends less time talking, and spreads more labels that others improve later. As long as what
 //! arrives leaves most of what was done as it is, hosts go twice as far the next time, else half as
-//! far. A host that is alone works off all.
+//! far, and never long where they do not wait for each other. A host that is alone works off all.
 //!
 //! Within a bucket order does not matter: threads take pieces of it, and each keeps what it improves
 //! in buckets of its own. What an improvement puts back into the current bucket, a thread handles right away as
@@ -117,7 +117,9 @@ impl Strategy for Delta {
         let end = if host.is_alone() { usize::MAX } else { first.saturating_add(1 + self.further) };
         let mut current = first;
         // Labels only grow along edges, so nothing falls back behind the current bucket.
-        while let Some(bucket) = self.next(current).filter(|bucket| *bucket < end) {
+        while let Some(bucket) = self.next(current).filter(|bucket| *bucket < end)
+            && !host.should_talk(edges)
+        {
             current = bucket;
             let batch = self.take(bucket);
             let looked = if batch.len() < LITTLE || self.threads.len() == 1 {

@@ -8,12 +8,14 @@ use crate::program::{Relaxation, VertexProgram};
 use crate::relaxing::Relaxing;
 use crate::stepping::Stepping;
 use crate::strategy::Strategy;
+use crate::waiting::WORTH_TALKING;
 
 #[derive(Default)]
 pub(super) struct Pull;
 
 impl Strategy for Pull {
     const PULLS: bool = true;
+    const FEW_LABELS: usize = WORTH_TALKING;
 
     fn relax<P: Relaxation>(&mut self, host: &mut Relaxing<'_, P>) -> u64 {
         host.pull()

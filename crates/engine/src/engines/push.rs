@@ -1,7 +1,8 @@
 //! Data-driven: whatever is active pushes along its edges, and improvements are used at once.
 //!
 //! A relaxation goes on inside a host until nothing changes there, as if the host were alone; only
-//! then do hosts talk. The number of rounds is the number of times a label crosses hosts.
+//! then do hosts talk. The number of rounds is the number of times a label crosses hosts. Hosts that do
+//! not wait for each other talk after little work.
 
 use crate::program::Relaxation;
 use crate::relaxing::Relaxing;
@@ -18,6 +19,10 @@ impl Strategy for Push {
         while !host.frontier().is_empty() {
             host.push();
             all += host.frontier_edges();
+            if host.should_talk(all) {
+                // What has become active is found when hosts have talked.
+                break;
+            }
             host.next_frontier();
         }
         all
