@@ -4,6 +4,8 @@ use parton_net::Net;
 use parton_partition::End;
 use parton_sync::{Field, Result, Substrate, Tally};
 
+use crate::waiting::Held;
+
 /// One host's part of a program: its vertices' data, and a way through its edges.
 pub trait Engine {
     /// Trades what is no value of a proxy, such as lists of neighbours, with the other hosts, before
@@ -40,8 +42,14 @@ pub trait Engine {
         Some("nothing says that it can do without rounds")
     }
 
-    /// From here on hosts do not wait for each other; never called where they have to.
-    fn leave_rounds(&mut self) {}
+    /// From here on hosts do not wait for each other; never called where they have to. `governed`:
+    /// whether what promises to save work in vain is worth holding something back.
+    fn leave_rounds(&mut self, _governed: bool) {}
+
+    /// What it held back since.
+    fn held(&self) -> Held {
+        Held::default()
+    }
 
     /// Learns what all hosts summed up; whether the program has ended.
     fn conclude(&mut self, total: &Tally) -> bool {

@@ -29,3 +29,4 @@ pub use parton_sync::Tally;
 pub use program::{EdgeProgram, Edges, Properties, Relaxation, Tip, Vertex, VertexProgram};
 pub use report::{HostReport, RoundReport, RunReport};
 pub use run::{Limits, Watch, run};
+pub use waiting::Held;

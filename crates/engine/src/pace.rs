@@ -49,7 +49,8 @@ impl Pace {
 pub struct Pacing {
     /// When hosts wait for each other.
     pub pace: Pace,
-    /// Whether hosts that need not wait do so a little where that promises to save work.
+    /// Whether hosts that need not wait do so a little, and let labels wait for better ones, where that
+    /// promises to save work.
     pub governed: bool,
     /// At [`Pace::Auto`], to leave the rounds after so many whatever they show, instead of finding out.
     pub leave_after: Option<u64>,
@@ -115,7 +116,7 @@ impl Pacemaker {
         substrate: &mut Substrate<'_>,
     ) -> Result<Box<dyn Termination>> {
         self.pace = Pace::Basp;
-        engine.leave_rounds();
+        engine.leave_rounds(self.asked.governed);
         Ok(Box::new(substrate.begin_epoch(self.asked.governed)?))
     }
 

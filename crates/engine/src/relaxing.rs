@@ -11,7 +11,7 @@ use crate::engine::Engine;
 use crate::engines::Relaxer;
 use crate::program::Relaxation;
 use crate::strategy::Strategy;
-use crate::waiting::Waiting;
+use crate::waiting::{Held, Waiting};
 use crate::ways::{WayRows, Ways};
 
 /// Below so many edges threads cost more than they bring.
@@ -457,12 +457,16 @@ impl<P: Relaxation, S: Strategy> Engine for RelaxingEngine<'_, P, S> {
         None
     }
 
-    fn leave_rounds(&mut self) {
+    fn leave_rounds(&mut self, governed: bool) {
         // A host that is alone has nobody to wait for: its frontiers are levels.
         self.host.in_rounds = self.host.is_alone;
-        if !self.host.is_alone && !S::SORTS {
+        if governed && !self.host.is_alone && !S::SORTS {
             self.host.waiting = Some(Waiting::new(self.host.labels.num_proxies()));
         }
+    }
+
+    fn held(&self) -> Held {
+        self.host.waiting.as_ref().map_or(Held::default(), |waiting| waiting.held)
     }
 }
 

@@ -6,6 +6,7 @@ use parton_sync::{Volume, Waits};
 
 use crate::engine::Measure;
 use crate::pace::Pace;
+use crate::waiting::Held;
 
 /// One host's account of one round.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
@@ -28,6 +29,7 @@ pub(crate) struct RoundRecord {
 pub(crate) struct HostRecord {
     pub(crate) seconds: f64,
     pub(crate) waits: Waits,
+    pub(crate) held: Held,
 }
 
 /// A run, the same on every host.
@@ -82,6 +84,8 @@ pub struct HostReport {
     pub sent_to: Vec<Volume>,
     /// How it waited although it need not.
     pub waits: Waits,
+    /// What labels waited for better ones.
+    pub held: Held,
 }
 
 impl HostReport {
@@ -111,13 +115,14 @@ impl RunReport {
         let all_records = net.all_gather(bytemuck::cast_slice(records).to_vec())?;
         let all_sent = net.all_gather(bytemuck::cast_slice(sent_to).to_vec())?;
         for ((host, records), sent) in all_hosts.iter().zip(&all_records).zip(&all_sent) {
-            let HostRecord { seconds, waits } = bytemuck::pod_read_unaligned(host);
+            let HostRecord { seconds, waits, held } = bytemuck::pod_read_unaligned(host);
             self.seconds = self.seconds.max(seconds);
             let records: Vec<RoundRecord> = bytemuck::pod_collect_to_vec(records);
             let mut host = HostReport {
                 rounds: records.len() as u64,
                 sent_to: bytemuck::pod_collect_to_vec(sent),
                 waits,
+                held,
                 ..HostReport::default()
             };
             self.rounds.resize(self.rounds.len().max(records.len()), RoundReport::default());
@@ -154,6 +159,7 @@ impl RunReport {
             host.edges += next.edges;
             host.sent_to.iter_mut().zip(next.sent_to).for_each(|(all, sent)| *all += sent);
             host.waits += next.waits;
+            host.held += next.held;
         }
     }
 

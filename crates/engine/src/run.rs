@@ -124,6 +124,7 @@ pub fn run(
     let host = HostRecord {
         seconds: (substrate.net().now() - start).as_secs_f64(),
         waits: substrate.end_epoch()?,
+        held: engine.held(),
     };
     let (pace, pace_why) = pacemaker.verdict(records.len() as u64);
     let report = RunReport { converged, pace, pace_why, ..RunReport::default() };

@@ -465,7 +465,7 @@ impl<P: VertexProgram, S: Strategy> Engine for SteppingEngine<'_, P, S> {
         }
     }
 
-    fn leave_rounds(&mut self) {
+    fn leave_rounds(&mut self, _governed: bool) {
         let Stepping { frontier, messages, .. } = &self.host;
         let mut untold = BitSet::new(messages.num_proxies());
         frontier.iter().for_each(|vertex| _ = untold.insert(vertex.index()));

@@ -5,10 +5,12 @@
 //! is their turn. When little is left below the limit, a part of those who wait is let through. How
 //! large a part is learnt from what happens: the edges that were looked at again, because their vertex
 //! had been spread before with a label that was not good enough, are work in vain. As long as there is
-//! little of it the part grows, else it is halved.
+//! little of it the part grows, else it is halved. This belongs to what a governor does, and is switched
+//! off with it.
 
 use std::cmp::Ordering;
 
+use bytemuck::{Pod, Zeroable};
 use parton_graph::LocalId;
 use parton_graph::bits::BitSet;
 
@@ -23,6 +25,26 @@ const GROWTH: f64 = 1.25;
 /// To look at more than one edge in so many again is too much.
 const AGAIN: u64 = 8;
 
+/// What labels waited, and what was in vain all the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub struct Held {
+    /// How often a label had to wait for its turn.
+    pub labels: u64,
+    /// Edges that labels were spread along,
+    pub edges: u64,
+    /// and of those the ones that were looked at again, because their vertex had been spread before.
+    pub again: u64,
+}
+
+impl std::ops::AddAssign for Held {
+    fn add_assign(&mut self, more: Held) {
+        self.labels += more.labels;
+        self.edges += more.edges;
+        self.again += more.again;
+    }
+}
+
 /// What has a label to spread and waits for its turn.
 pub(crate) struct Waiting<L> {
     /// In any order; those who have had their turn since are no longer members.
@@ -34,9 +56,9 @@ pub(crate) struct Waiting<L> {
     share: f64,
     /// Who has had its turn.
     spread: BitSet,
-    /// Edges since the limit was last moved, and those that were looked at again.
-    edges: u64,
-    again: u64,
+    /// What was held back, in all and until the limit was last moved.
+    pub(crate) held: Held,
+    before: Held,
 }
 
 impl<L: Copy> Waiting<L> {
@@ -44,7 +66,8 @@ impl<L: Copy> Waiting<L> {
     pub(crate) fn new(proxies: usize) -> Self {
         let (members, spread) = (BitSet::new(proxies), BitSet::new(proxies));
         let (list, limit, share) = (Vec::new(), None, LEAST_SHARE);
-        Waiting { list, members, limit, share, spread, edges: 0, again: 0 }
+        let (held, before) = (Held::default(), Held::default());
+        Waiting { list, members, limit, share, spread, held, before }
     }
 
     /// Leaves in `list` whose turn it is, at least `few` if there are so many; the others wait.
@@ -62,6 +85,7 @@ impl<L: Copy> Waiting<L> {
             if now {
                 self.members.remove(vertex.index());
             } else if self.members.insert(vertex.index()) {
+                self.held.labels += 1;
                 self.list.push(vertex);
             }
             now
@@ -80,8 +104,8 @@ impl<L: Copy> Waiting<L> {
         }
         for &vertex in list.iter() {
             let edges = degree(vertex);
-            self.edges += edges;
-            self.again += if self.spread.insert(vertex.index()) { 0 } else { edges };
+            self.held.edges += edges;
+            self.held.again += if self.spread.insert(vertex.index()) { 0 } else { edges };
         }
     }
 
@@ -94,11 +118,12 @@ impl<L: Copy> Waiting<L> {
     ) {
         self.list.retain(|&vertex| self.members.contains(vertex.index()));
         let Some(most) = self.list.len().checked_sub(1) else { return };
-        self.share = match self.again > self.edges / AGAIN {
+        let edges = self.held.edges - self.before.edges;
+        self.share = match self.held.again - self.before.again > edges / AGAIN {
             true => (self.share / 2.0).max(LEAST_SHARE),
             false => (self.share * GROWTH).min(MOST_SHARE),
         };
-        (self.edges, self.again) = (0, 0);
+        self.before = self.held;
         let part = (self.list.len() as f64 * self.share) as usize;
         let mut labels: Vec<L> = self.list.iter().map(|&vertex| label(vertex)).collect();
         let (_, &mut limit, _) = labels.select_nth_unstable_by(part.max(few).min(most), order);

@@ -148,6 +148,21 @@ fn simulated_networks() {
 }
 
 #[test]
+fn labels_wait_for_better_ones_where_a_governor_may_hold_them() {
+    let parts = partition(&tangle(2000), "oec", 3);
+    let held = |engine, governed| {
+        let how = how(engine, Optimize::ALL, governed);
+        let (_, report) = run_relaxation(&mut Cluster::sim(3, 1), &parts, how, &Near(Edges::Out));
+        report.hosts.iter().map(|host| host.held.labels).sum::<u64>()
+    };
+    for engine in [Kind::Push, Kind::Frontier] {
+        assert!(held(engine, true) > 0, "{engine:?}");
+        assert_eq!(held(engine, false), 0, "{engine:?}");
+    }
+    assert_eq!(held(Kind::Delta, true), 0, "it has an order of its own");
+}
+
+#[test]
 fn what_needs_rounds_is_refused_and_says_why() {
     let graph = tangle(20);
     let parts = partition(&graph, "cvc", 2);

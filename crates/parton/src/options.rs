@@ -99,7 +99,8 @@ pub(crate) struct Paced {
     #[arg(long, value_name = "NAME", default_value = Pace::default().name(), value_parser = paces())]
     pace: String,
 
-    /// Whether hosts that need not wait do so a little where that promises to save work
+    /// Whether hosts that need not wait do so a little, and spread their best labels first, where
+    /// that promises to save work
     #[arg(long, value_name = "on|off", default_value = "on", value_parser = ["on", "off"])]
     governor: String,
 }

@@ -134,6 +134,21 @@ fn vertices_are_chosen_in_many_ways() {
 }
 
 #[test]
+fn a_report_says_what_the_governor_did() {
+    let folder = folder();
+    let run =
+        ["components", "grid:60x50", "--hosts", "4", "--engine", "frontier", "--pace", "basp"];
+    for (governor, word) in [("on", "Best labels went first"), ("off", "in any order")] {
+        let arguments = [&run[..], &["--governor", governor]].concat();
+        let hosts = &report(folder.path(), &arguments)["governor"];
+        let held = hosts.as_array().map(|hosts| hosts.iter().filter_map(|h| h["held"].as_u64()));
+        assert_eq!(held.map(|held| held.sum::<u64>() > 0), (governor == "on").then_some(true));
+        let said = text(&parton(folder.path(), &[&["run"], &arguments[..]].concat()).stdout);
+        assert!(said.contains(word), "{said}");
+    }
+}
+
+#[test]
 fn options_change_the_run_and_not_the_answer() {
     let folder = folder();
     let usual = report(folder.path(), &["components", "rmat:9", "--hosts", "4"]);

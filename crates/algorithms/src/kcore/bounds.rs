@@ -248,7 +248,8 @@ impl Engine for Bounds<'_> {
     fn needs_rounds(&self) -> Option<&'static str> {
         None
     }
-    fn leave_rounds(&mut self) {
+
+    fn leave_rounds(&mut self, _governed: bool) {
         (self.stage, self.cap, self.is_due) = (Stage::Ahead, self.last, true);
     }
 

@@ -423,7 +423,7 @@ impl<P: Relaxation> Engine for Union<'_, P> {
         None
     }
 
-    fn leave_rounds(&mut self) {
+    fn leave_rounds(&mut self, _governed: bool) {
         match self.stage {
             Stage::First { .. } => self.stage = Stage::First { agree: false },
             // Not everybody knows who is in the largest component: nothing is left out.

@@ -1,10 +1,10 @@
 //! What a run was and did, for programs and for people. The names in the JSON are a contract.
 
 use parton::algorithms::{Fact, Id};
-use parton::engine::{HostReport, Pace, Pacing, RoundReport, RunReport};
+use parton::engine::{Held, HostReport, Pace, Pacing, RoundReport, RunReport};
 use parton::graph::error::printable;
 use parton::partition::quality::{Quality, Share};
-use parton::sync::Optimize;
+use parton::sync::{Optimize, Waits};
 use serde_json::{Map, Value, json};
 
 use super::hosts::HostRun;
@@ -261,17 +261,29 @@ fn host_row(host: &HostReport) -> String {
 /// What the governor did.
 fn governor(pacing: Pacing, run: &RunReport) -> String {
     if !pacing.governed {
-        return "off: hosts go on with whatever has arrived".into();
+        return "off: hosts go on with whatever has arrived, in any order".into();
     }
-    let (waits, in_time) = run.hosts.iter().fold((0, 0), |(waits, in_time), host| {
-        (waits + host.waits.waits, in_time + host.waits.in_time)
-    });
-    let seconds: f64 = run.hosts.iter().map(|host| host.waits.seconds).sum();
-    format!(
+    let (mut all, mut held) = (Waits::default(), Held::default());
+    for host in &run.hosts {
+        all += host.waits;
+        held += host.held;
+    }
+    let Waits { waits, in_time, seconds, .. } = all;
+    let waited = format!(
         "hosts waited {} times, {seconds:.3} s in all, for those that had spoken the last time; {} \
          times they spoke within a share of the time that the host's own round took",
         show::count(waits),
         show::count(in_time)
+    );
+    if held.edges == 0 {
+        return waited;
+    }
+    format!(
+        "{waited}. Best labels went first, {} times one waited for its turn; {} of {} edges were \
+         looked at again all the same",
+        show::count(held.labels),
+        show::count(held.again),
+        show::count(held.edges)
     )
 }
 
@@ -280,12 +292,15 @@ fn governor_as_json(pacing: Pacing, run: &RunReport) -> Value {
         return Value::Null;
     }
     let per_host = run.hosts.iter().map(|host| {
-        let waits = &host.waits;
+        let (waits, held) = (&host.waits, &host.held);
         json!({
             "waits": waits.waits,
             "in_time": waits.in_time,
             "seconds": waits.seconds,
             "share": waits.share,
+            "held": held.labels,
+            "edges": held.edges,
+            "again": held.again,
         })
     });
     per_host.collect()
