@@ -22,6 +22,8 @@ const LEAST_SHARE: f64 = 1.0 / 32.0;
 const MOST_SHARE: f64 = 1.0 / 2.0;
 /// How the part grows. Slowly: where it was too large once, it soon would be again.
 const GROWTH: f64 = 1.25;
+/// Labels that are looked at to find where a part of all ends.
+const SAMPLE: usize = 1 << 10;
 /// To look at more than one edge in so many again is too much.
 const AGAIN: u64 = 8;
 
@@ -70,7 +72,7 @@ impl<L: Copy> Waiting<L> {
         Waiting { list, members, limit, share, spread, held, before }
     }
 
-    /// Leaves in `list` whose turn it is, at least `few` if there are so many; the others wait.
+    /// Leaves in `list` whose turn it is, about `few` or more if there are so many; the others wait.
     /// `order` puts better labels first.
     pub(crate) fn choose(
         &mut self,
@@ -117,7 +119,9 @@ impl<L: Copy> Waiting<L> {
         order: impl Fn(&L, &L) -> Ordering,
     ) {
         self.list.retain(|&vertex| self.members.contains(vertex.index()));
-        let Some(most) = self.list.len().checked_sub(1) else { return };
+        if self.list.is_empty() {
+            return;
+        }
         let edges = self.held.edges - self.before.edges;
         self.share = match self.held.again - self.before.again > edges / AGAIN {
             true => (self.share / 2.0).max(LEAST_SHARE),
@@ -125,8 +129,12 @@ impl<L: Copy> Waiting<L> {
         };
         self.before = self.held;
         let part = (self.list.len() as f64 * self.share) as usize;
-        let mut labels: Vec<L> = self.list.iter().map(|&vertex| label(vertex)).collect();
-        let (_, &mut limit, _) = labels.select_nth_unstable_by(part.max(few).min(most), order);
+        // Putting all in order would cost as much as spreading some.
+        let step = self.list.len().div_ceil(SAMPLE);
+        let sample = self.list.iter().step_by(step);
+        let mut labels: Vec<L> = sample.map(|&vertex| label(vertex)).collect();
+        let place = (part.max(few) / step).min(labels.len() - 1);
+        let (_, &mut limit, _) = labels.select_nth_unstable_by(place, order);
         self.limit = Some(limit);
     }
 }
