@@ -175,7 +175,9 @@ impl<'a, P: Relaxation> Relaxing<'a, P> {
         // Hosts that do not wait have frontiers of more than one level: whoever looks through its edges
         // looks at all of them, unless the first label wins.
         let may_pull = self.back.is_some() && (self.in_rounds || self.program.first_wins());
-        self.is_large = may_pull && members > (proxies / MANY).max(PIECE);
+        let all = || self.frontier.iter_range(0..proxies as u32);
+        let mut may_go = || self.waiting.as_mut().is_none_or(|waiting| waiting.let_through(all));
+        self.is_large = may_pull && members > (proxies / MANY).max(PIECE) && may_go();
         if self.is_large {
             return;
         }

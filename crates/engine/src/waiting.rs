@@ -111,6 +111,24 @@ impl<L: Copy> Waiting<L> {
         }
     }
 
+    /// Lets all of these through, whatever their labels, if few of them have had their turn before;
+    /// whether it did.
+    pub(crate) fn let_through<I: Iterator<Item = LocalId>>(&mut self, all: impl Fn() -> I) -> bool {
+        let (mut vertices, mut again) = (0, 0);
+        for vertex in all() {
+            vertices += 1;
+            again += u64::from(self.spread.contains(vertex.index()));
+        }
+        let few = again <= vertices / AGAIN;
+        if few {
+            for vertex in all() {
+                self.members.remove(vertex.index());
+                self.spread.insert(vertex.index());
+            }
+        }
+        few
+    }
+
     /// Lets a part of those who wait through.
     fn move_limit(
         &mut self,
