@@ -362,10 +362,9 @@ impl<W: Weight> CsrBuilder<W> {
     }
 }
 
-fn split_off_front<'a, T>(rest: &mut &'a mut [T], len: usize) -> &'a mut [T] {
-    let (front, back) = std::mem::take(rest).split_at_mut(len);
-    *rest = back;
-    front
+/// Takes the first `len` elements off a slice.
+pub(crate) fn split_off_front<'a, T>(rest: &mut &'a mut [T], len: usize) -> &'a mut [T] {
+    rest.split_off_mut(..len).expect("as much as was counted")
 }
 
 /// First id of bucket `b` of group `g`.

@@ -9,6 +9,7 @@ use rayon::prelude::*;
 use crate::LocalId;
 use crate::buffer::Buffer;
 use crate::build::{CsrBuilder, Edges};
+use crate::transpose::transposed;
 use crate::weight::{Weight, WeightKind};
 
 /// The largest number of vertices of one `Csr`: the last id is kept free, so that a count of
@@ -168,14 +169,12 @@ impl<W: Weight> Csr<W> {
 
     /// Every edge turned around. Each vertex's edges come out sorted by where they came from.
     pub fn transposed(&self) -> Self {
-        self.rebuilt(|edges, source, destination, weight| {
-            edges.push(destination.0, source.0, weight);
-        })
+        transposed(self, |weight| weight)
     }
 
     /// [`Csr::transposed`], without weights.
     pub fn transposed_unweighted(&self) -> Csr<()> {
-        self.rebuilt(|edges, source, destination, _| edges.push(destination.0, source.0, ()))
+        transposed(self, |_| ())
     }
 
     /// Every edge in both directions; a self-loop stays single.

@@ -29,6 +29,7 @@ pub mod source;
 pub mod stats;
 mod text;
 pub mod tidy;
+mod transpose;
 pub mod vertex_set;
 pub mod weight;
 

@@ -30,6 +30,11 @@ impl<T: Pod> Pages<T> {
         Pages { map, capacity, len: 0, elements: PhantomData }
     }
 
+    /// So many elements, all zero.
+    pub(crate) fn zeroed(len: usize) -> Self {
+        Pages { len, ..Self::with_capacity(len) }
+    }
+
     /// Elements that still fit.
     pub(crate) fn room(&self) -> usize {
         self.capacity - self.len
@@ -62,10 +67,18 @@ impl<T: Pod> Pages<T> {
             None => zero_sized(range.len()),
         }
     }
+
+    /// All elements.
+    pub(crate) fn get_mut(&mut self) -> &mut [T] {
+        match &mut self.map {
+            Some(map) => bytemuck::cast_slice_mut(&mut map[..self.len * size_of::<T>()]),
+            None => zero_sized(self.len),
+        }
+    }
 }
 
 /// `len` elements that take no room; there is only one value they can have.
-fn zero_sized<T: Pod>(len: usize) -> &'static [T] {
+fn zero_sized<T: Pod>(len: usize) -> &'static mut [T] {
     assert!(len == 0 || size_of::<T>() == 0, "elements have a place");
     // A leaked vector of elements without size allocates nothing.
     vec![T::zeroed(); len].leak()
@@ -87,5 +100,9 @@ mod tests {
         nothing.extend(&[(); 7]);
         assert_eq!(nothing.get(2..7).len(), 5);
         assert!(Pages::<f64>::with_capacity(0).get(0..0).is_empty());
+        let mut zeros = Pages::<u16>::zeroed(3);
+        zeros.get_mut()[1] = 7;
+        assert_eq!(zeros.get(0..3), [0, 7, 0]);
+        assert_eq!(Pages::<()>::zeroed(4).get_mut().len(), 4);
     }
 }
