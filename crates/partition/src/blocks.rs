@@ -4,6 +4,7 @@
 //! two levels: first over coarse bins of vertices, then, inside the few bins where a cut falls, per
 //! vertex. Both have a fixed size, so finding exact cuts needs no array with an entry per vertex.
 
+use parton_graph::bits::BitSet;
 use parton_net::{HostId, Net};
 
 use crate::Result;
@@ -44,17 +45,18 @@ impl Blocks {
         Blocks::new((0..=hosts).map(start).collect())
     }
 
-    /// Blocks whose costs are as `shares` asks. `visit(add)` must call `add(vertex, cost)` for
-    /// every cost this host knows of, the same on every call.
+    /// Blocks whose costs are as `shares` asks, from the costs of vertices that this host knows of.
     pub(crate) fn balanced(
         net: &mut Net,
         vertices: u32,
         shares: &[f64],
-        visit: impl Fn(&mut dyn FnMut(u32, u64)),
+        costs: impl Iterator<Item = (u32, u64)> + Clone,
     ) -> Result<Self> {
-        let width = (vertices as usize).div_ceil(BINS).max(1) as u32;
+        // A power of two, as every vertex is divided by it.
+        let width = (vertices as usize).div_ceil(BINS).next_power_of_two() as u32;
+        let shift = width.trailing_zeros();
         let mut bins = vec![0u64; BINS];
-        visit(&mut |vertex, cost| bins[(vertex / width) as usize] += cost);
+        costs.clone().for_each(|(vertex, cost)| bins[(vertex >> shift) as usize] += cost);
         let sum = |a: u64, b: u64| a + b;
         net.all_reduce_slice(&mut bins, sum)?;
         let total: u64 = bins.iter().sum();
@@ -82,8 +84,12 @@ impl Blocks {
         fine_bins.dedup();
         let place = |bin: usize| fine_bins.binary_search(&bin).ok();
         let mut fine = vec![0u64; fine_bins.len() * width as usize];
-        visit(&mut |vertex, cost| {
-            if let Some(place) = place((vertex / width) as usize) {
+        let mut is_fine = BitSet::new(BINS);
+        fine_bins.iter().for_each(|&bin| _ = is_fine.insert(bin));
+        costs.for_each(|(vertex, cost)| {
+            let bin = (vertex >> shift) as usize;
+            if is_fine.contains(bin) {
+                let place = place(bin).expect("every cut has its bin");
                 fine[place * width as usize + (vertex % width) as usize] += cost;
             }
         });
@@ -103,7 +109,8 @@ impl Blocks {
                     stays
                 })
                 .count() as u32;
-            let start = (bin as u64 * u64::from(width) + u64::from(inside)).min(vertices.into());
+            let start = ((bin as u64) << shift) + u64::from(inside);
+            let start = start.min(vertices.into());
             starts.push((start as u32).max(starts[starts.len() - 1]));
         }
         starts.push(vertices);

@@ -83,11 +83,11 @@ pub(crate) struct Share {
     pub(crate) is_simple: bool,
     /// What was changed, the same on all hosts.
     pub(crate) changes: Vec<String>,
-    ids: OriginalIds,
+    pub(crate) ids: OriginalIds,
 }
 
 /// Where original ids are found.
-enum OriginalIds {
+pub(crate) enum OriginalIds {
     /// In the input itself.
     OfInput,
     /// A vertex is called by its number plus this.
@@ -187,7 +187,7 @@ impl Input {
     pub(crate) fn originals(
         &self,
         net: &mut Net,
-        share: &Share,
+        ids: &OriginalIds,
         vertices: &[u32],
     ) -> Result<Originals> {
         let of = |ids: &Ids| match ids {
@@ -200,7 +200,7 @@ impl Input {
                 Originals::Names(names.collect::<Names>())
             }
         };
-        match (&share.ids, &self.content) {
+        match (ids, &self.content) {
             (OriginalIds::Integers(dictionary), _) => dictionary.look_up(net, vertices),
             (OriginalIds::Names(dictionary), _) => dictionary.look_up(net, vertices),
             (OriginalIds::Offset(first), _) => Ok(Originals::Offset(*first)),

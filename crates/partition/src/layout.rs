@@ -80,21 +80,21 @@ impl Shared {
         Parts { written: len(&self.written), both: len(&self.both), read: len(&self.read) }
     }
 
-    fn ids(&self) -> impl Iterator<Item = u32> + '_ {
-        self.written.iter().chain(&self.both).chain(&self.read).copied()
+    fn lists(&self) -> [&Vec<u32>; 3] {
+        [&self.written, &self.both, &self.read]
     }
 
     fn encode(&self) -> Vec<u8> {
-        let Parts { written, both, read } = self.parts();
-        let words = [written, both, read].into_iter().chain(self.ids());
-        words.flat_map(u32::to_le_bytes).collect()
+        let lengths = self.lists().map(|ids| ids.len() as u32);
+        let [written, both, read] = self.lists().map(|ids| bytemuck::cast_slice(ids));
+        [bytemuck::cast_slice(&lengths), written, both, read].concat()
     }
 
     fn decode(bytes: &[u8]) -> Option<(Parts, Vec<u32>)> {
-        let words: Vec<u32> = bytemuck::pod_collect_to_vec(bytes);
-        let &[written, both, read] = words.first_chunk::<3>()?;
+        let (lengths, ids) = bytes.split_at_checked(12)?;
+        let [written, both, read]: [u32; 3] = bytemuck::pod_read_unaligned(lengths);
         let parts = Parts { written, both, read };
-        (words.len() == 3 + parts.len()).then(|| (parts, words[3..].to_vec()))
+        (ids.len() == 4 * parts.len()).then(|| (parts, bytemuck::pod_collect_to_vec(ids)))
     }
 }
 
@@ -110,16 +110,16 @@ pub(crate) fn lay_out(
 ) -> Result<Layout> {
     let host = net.host();
     let (mut read, mut written) = (IdSet::new(num_vertices), IdSet::new(num_vertices));
-    for (_, run) in received.runs() {
+    received.for_each_run(|_, run| {
         read.insert(run.source);
         run.destinations().for_each(|destination| written.insert(destination));
-    }
+    });
+    let mut owned = IdSet::new(num_vertices);
+    mine.iter().for_each(|&vertex| owned.insert(vertex));
     let mut known = IdSet::new(num_vertices);
-    mine.iter().for_each(|&vertex| known.insert(vertex));
-    known.union(&read);
-    known.union(&written);
+    [&owned, &read, &written].into_iter().for_each(|ids| known.union(ids));
 
-    let ids: Vec<u32> = known.iter().collect();
+    let ids = known.to_vec();
     let owners = masters.resolve(net, &ids)?;
     let mut shared: Vec<Shared> = (0..net.num_hosts()).map(|_| Shared::default()).collect();
     for (&id, owner) in ids.iter().zip(owners).filter(|(_, owner)| *owner != host) {
@@ -135,10 +135,10 @@ pub(crate) fn lay_out(
 
     // A master is read or written if it, or any mirror of it, is.
     let mut agreed = Vec::with_capacity(wanted.len());
-    for (peer, bytes) in HostId::all(wanted.len()).zip(&wanted) {
+    for (peer, bytes) in HostId::all(wanted.len()).zip(wanted) {
         let disagree = || Error::Routes { host, peer, count: bytes.len() / 4 };
-        let (parts, ids) = Shared::decode(bytes).ok_or_else(disagree)?;
-        if !ids.iter().all(|id| mine.binary_search(id).is_ok()) {
+        let (parts, ids) = Shared::decode(&bytes).ok_or_else(disagree)?;
+        if !ids.iter().all(|&id| owned.contains(id)) {
             return Err(disagree());
         }
         let (once, twice) = (parts.written as usize, (parts.written + parts.both) as usize);
@@ -147,68 +147,50 @@ pub(crate) fn lay_out(
         agreed.push((parts, ids));
     }
 
+    let mut classes: [Vec<u32>; 4] = Default::default();
+    for &id in mine {
+        classes[match (read.contains(id), written.contains(id)) {
+            (true, true) => 0,
+            (true, false) => 1,
+            (false, true) => 2,
+            (false, false) => 3,
+        }]
+        .push(id);
+    }
     let ranks = known.ranked();
-    let degrees = (order == Order::Degree).then(|| {
+    if order == Order::Degree {
         let mut degrees = vec![0u64; ranks.len()];
-        for (_, run) in received.runs() {
+        received.for_each_run(|_, run| {
             degrees[ranks.rank(run.source)] += run.len() as u64;
             run.destinations().for_each(|destination| degrees[ranks.rank(destination)] += 1);
+        });
+        for ids in &mut classes {
+            ids.par_sort_by_key(|&id| Reverse(degrees[ranks.rank(id)]));
         }
-        degrees
-    });
-    let mut locals = vec![0u32; ranks.len()];
-    let mut globals = Vec::with_capacity(ranks.len());
-    let mut number = |id: u32| {
-        locals[ranks.rank(id)] = globals.len() as u32;
-        globals.push(id);
-        globals.len() as u32
-    };
-    let class = |id: u32| (read.contains(id), written.contains(id));
-    let mut ends = [0; 4];
-    for (end, wanted) in
-        ends.iter_mut().zip([(true, true), (true, false), (false, true), (false, false)])
-    {
-        let of_class = mine.iter().copied().filter(|&id| class(id) == wanted);
-        let last = match &degrees {
-            None => of_class.map(&mut number).last(),
-            Some(degrees) => {
-                let mut ids: Vec<u32> = of_class.collect();
-                ids.par_sort_by_key(|&id| Reverse(degrees[ranks.rank(id)]));
-                ids.into_iter().map(&mut number).last()
-            }
-        };
-        *end = last.unwrap_or(0);
     }
-    let mut reached = 0;
-    let [both, only_read, only_written, all] = ends.map(|end| {
-        reached = end.max(reached);
-        reached
+    let mut globals = Vec::with_capacity(ranks.len());
+    let [both, only_read, only_written, all] = classes.map(|ids| {
+        globals.extend(ids);
+        globals.len() as u32
     });
     let masters = MasterParts { both, read: only_read, written: only_written, all };
 
-    let mut next_mirror = mine.len() as u32;
     let mut routes = Vec::with_capacity(shared.len());
-    for (shared, (master_parts, ids)) in shared.iter().zip(agreed) {
-        shared.ids().for_each(|id| {
-            number(id);
-        });
+    for (shared, &(master_parts, _)) in shared.into_iter().zip(&agreed) {
+        let first_mirror = globals.len() as u32;
+        shared.lists().into_iter().for_each(|ids| globals.extend_from_slice(ids));
         let mirror_parts = shared.parts();
-        routes.push((
-            Routes { first_mirror: next_mirror, mirror_parts, master_parts, ..Routes::default() },
-            ids,
-        ));
-        next_mirror += mirror_parts.len() as u32;
+        routes.push(Routes { first_mirror, mirror_parts, master_parts, ..Routes::default() });
+    }
+    let mut locals = vec![0u32; ranks.len()];
+    for (&id, local) in globals.iter().zip(0..) {
+        locals[ranks.rank(id)] = local;
     }
     let locals = ranks.numbered(locals);
-    let layout = Layout { masters, globals, routes: Vec::new(), locals };
-    let routes = routes
-        .into_iter()
-        .map(|(route, ids)| {
-            let masters = ids.iter().map(|&id| LocalId(layout.local(id))).collect();
-            Routes { masters, ..route }
-        })
-        .collect();
-    let layout = Layout { routes, ..layout };
+    for (routes, (_, ids)) in routes.iter_mut().zip(agreed) {
+        routes.masters = ids.into_iter().map(|id| LocalId(locals.number(id))).collect();
+    }
+    let layout = Layout { masters, globals, routes, locals };
     verify(net, &layout)?;
     Ok(layout)
 }
@@ -224,13 +206,12 @@ fn verify(net: &mut Net, layout: &Layout) -> Result<()> {
     let masters = |routes: &Routes| {
         checksum(routes.masters.iter().map(|local| global(local.0)), routes.master_parts)
     };
-    let sums = layout.routes.iter().map(|r| [mirrors(r), masters(r)]);
-    let messages = sums.map(|sums| bytemuck::cast_slice(&sums).to_vec()).collect();
+    let ours: Vec<_> = layout.routes.iter().map(|r| [mirrors(r), masters(r)]).collect();
+    let messages = ours.iter().map(|sums| bytemuck::cast_slice(sums).to_vec()).collect();
     let theirs = net.all_to_all(messages)?;
-    for (peer, (theirs, routes)) in HostId::all(theirs.len()).zip(theirs.iter().zip(&layout.routes))
-    {
-        let expected = [masters(routes), mirrors(routes)];
-        if bytemuck::pod_collect_to_vec::<u8, u64>(theirs) != expected {
+    for (peer, routes) in HostId::all(theirs.len()).zip(&layout.routes) {
+        let [mirrors, masters] = ours[peer.index()];
+        if theirs[peer.index()] != bytemuck::cast_slice::<u64, u8>(&[masters, mirrors]) {
             let count = routes.masters.len() + routes.mirror_parts.len();
             return Err(Error::Routes { host: net.host(), peer, count });
         }

@@ -9,7 +9,7 @@
 //! edges home, numbers the vertices that its edges touch, and agrees with every peer, once, on the
 //! ordered list of vertices the two share. No host ever holds the whole graph or an array with an
 //! entry per vertex of it. Reading order: [`input`], [`blocks`], [`policy`], `shuffle`,
-//! [`layout`], [`routes`], [`partition`].
+//! [`layout`], `local_edges`, [`routes`], [`partition`].
 
 pub mod blocks;
 mod dictionary;
@@ -19,6 +19,7 @@ pub mod grid;
 mod id_set;
 pub mod input;
 pub mod layout;
+mod local_edges;
 mod lookup;
 pub mod neighbourhoods;
 pub mod partition;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use parton_graph::{Adjacency, Buffer, Csr, GlobalId, LocalId, OriginalId, Weight, huge, with_csr};
+use parton_graph::{Adjacency, Buffer, GlobalId, LocalId, OriginalId, WeightKind, huge, with_csr};
 use parton_net::{HostId, Net};
 use rayon::prelude::*;
 
@@ -12,9 +12,10 @@ use crate::dictionary::Originals;
 use crate::id_set::{IdSet, NumberedIds};
 use crate::input::{Input, Share};
 use crate::layout::{Layout, MasterParts, lay_out};
+use crate::local_edges::local_edges;
 use crate::policy::{self, Policy, Setup};
 use crate::routes::Routes;
-use crate::shuffle::{Received, RunPlace, shuffle};
+use crate::shuffle::{Received, shuffle};
 use crate::{Error, Result};
 
 /// How to partition a graph.
@@ -107,43 +108,39 @@ impl Partition {
         let (kind, argument) = policy::find(&plan.policy)?;
         let shares = plan.shares(net.num_hosts())?;
         let share = input.share(net)?;
-        let (rows, readers) = (&share.rows, &share.readers);
         if net.num_hosts() == 1 && plan.order == Order::Original && argument.is_none() {
             return Self::whole(net, input, share);
         }
+        let Share { rows, readers, .. } = share;
         let num_edges = net.all_reduce(rows.adjacency.num_edges(), |a, b| a + b)?;
         let policy = (kind.build)(&mut Setup {
             net,
-            rows,
-            readers,
+            rows: &rows,
+            readers: &readers,
             shares: &shares,
             num_edges,
             threshold: plan.threshold,
             argument,
         })?;
+        let (weight_kind, row_bytes) = (rows.adjacency.weight_kind(), rows.adjacency.bytes());
         let received = shuffle(net, rows, &*policy)?;
-        let weight_kind = rows.adjacency.weight_kind();
-        let (row_bytes, read_bytes) = (rows.adjacency.bytes(), share.peak_bytes);
-        let num_vertices = u64::from(readers.num_vertices());
-        let layout = Self::agree(net, &received, &*policy, readers, plan.order)?;
+        let layout = Self::agree(net, &received, &*policy, &readers, plan.order)?;
         let mine = &layout.globals[..layout.masters.all as usize];
-        let originals = input.originals(net, &share, mine)?;
-        let (symmetric, simple, changes) = (share.is_symmetric, share.is_simple, share.changes);
-        drop((share.rows, share.in_rows));
+        let originals = input.originals(net, &share.ids, mine)?;
         let adjacency = match weight_kind {
-            parton_graph::WeightKind::None => local_edges::<()>(&received, &layout).into(),
-            parton_graph::WeightKind::U32 => local_edges::<u32>(&received, &layout).into(),
-            parton_graph::WeightKind::F32 => local_edges::<f32>(&received, &layout).into(),
-            parton_graph::WeightKind::F64 => local_edges::<f64>(&received, &layout).into(),
+            WeightKind::None => local_edges::<()>(&received, &layout).into(),
+            WeightKind::U32 => local_edges::<u32>(&received, &layout).into(),
+            WeightKind::F32 => local_edges::<f32>(&received, &layout).into(),
+            WeightKind::F64 => local_edges::<f64>(&received, &layout).into(),
         };
         let mut partition = Partition {
             host: net.host(),
-            num_vertices,
+            num_vertices: u64::from(readers.num_vertices()),
             num_edges,
             originals,
-            symmetric,
-            simple,
-            changes,
+            symmetric: share.is_symmetric,
+            simple: share.is_simple,
+            changes: share.changes,
             masters: layout.masters,
             peak_bytes: 0,
             note: policy.note(),
@@ -155,8 +152,8 @@ impl Partition {
         let building = received.bytes() + layout.transient_bytes();
         partition.routes = layout.routes;
         partition.globals = layout.globals.into();
-        let routing = received.bytes() + row_bytes;
-        partition.peak_bytes = (partition.bytes() + building).max(routing).max(read_bytes);
+        let routing = received.moved_bytes() + row_bytes;
+        partition.peak_bytes = (partition.bytes() + building).max(routing).max(share.peak_bytes);
         Ok(partition)
     }
 
@@ -176,7 +173,7 @@ impl Partition {
         let vertices = share.readers.num_vertices();
         let mut globals = huge::vec_with_capacity(vertices as usize);
         globals.par_extend((0..vertices).into_par_iter());
-        let originals = input.originals(net, &share, &globals)?;
+        let originals = input.originals(net, &share.ids, &globals)?;
         let adjacency = share.rows.adjacency;
         let sizes = (u64::from(vertices), adjacency.num_edges());
         let masters = MasterParts::unsorted(vertices);
@@ -372,47 +369,4 @@ impl Translation {
     pub fn local(&self, global: u32) -> Option<LocalId> {
         self.locals.get(&global).copied()
     }
-}
-
-/// The received edges as a graph on local ids.
-fn local_edges<W: Weight>(received: &Received, layout: &Layout) -> Csr<W> {
-    let vertices = layout.globals.len();
-    let mut offsets = vec![0u64; vertices + 1];
-    let mut places: Vec<Option<RunPlace>> = vec![None; vertices];
-    for (place, run) in received.runs() {
-        let local = layout.local(run.source) as usize;
-        places[local] = Some(place);
-        offsets[local + 1] = run.len() as u64;
-    }
-    for v in 0..vertices {
-        offsets[v + 1] += offsets[v];
-    }
-    let edges = offsets[vertices] as usize;
-    let mut targets: Vec<LocalId> = bytemuck::zeroed_vec(edges);
-    let mut weights: Vec<W> = bytemuck::zeroed_vec(edges);
-
-    // Consecutive vertices fill consecutive windows, so threads never meet.
-    let chunk = vertices.div_ceil(rayon::current_num_threads() * 16).max(1);
-    let (mut free_targets, mut free_weights) = (&mut targets[..], &mut weights[..]);
-    let mut windows = Vec::new();
-    for first in (0..vertices).step_by(chunk) {
-        let end = (first + chunk).min(vertices);
-        let edges = (offsets[end] - offsets[first]) as usize;
-        let (t, rest_t) = std::mem::take(&mut free_targets).split_at_mut(edges);
-        let (w, rest_w) = std::mem::take(&mut free_weights).split_at_mut(edges);
-        (free_targets, free_weights) = (rest_t, rest_w);
-        windows.push((&places[first..end], t, w));
-    }
-    windows.into_par_iter().for_each(|(places, targets, weights)| {
-        let mut slots = targets.iter_mut().zip(weights);
-        for place in places.iter().flatten() {
-            let run = received.run(*place);
-            let edges = run.destinations().zip(run.weights::<W>());
-            for ((destination, weight), (target_slot, weight_slot)) in edges.zip(&mut slots) {
-                *target_slot = LocalId(layout.local(destination));
-                *weight_slot = weight;
-            }
-        }
-    });
-    Csr::from_parts(offsets.into(), targets.into(), weights.into())
 }

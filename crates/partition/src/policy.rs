@@ -7,6 +7,7 @@
 //! Everything else (local graphs, proxies, routes, what has to be communicated) is measured from
 //! the answers, never declared: there is no "kind of cut" anywhere.
 
+use parton_graph::LocalId;
 use parton_graph::rows::Rows;
 use parton_net::{HostId, Net};
 
@@ -59,6 +60,16 @@ impl Masters {
             }
             Masters::Listed(directory) => directory.known(vertex),
         }
+    }
+
+    /// The master of the first of some vertices, and how many of the first have it, if that is seen
+    /// at a glance: where blocks are mastered and rows in order, whole runs do.
+    #[inline]
+    pub(crate) fn of_first(&self, vertices: &[LocalId]) -> (HostId, usize) {
+        let master = self.of(vertices[0].0);
+        let Masters::Blocks(blocks) = self else { return (master, 1) };
+        let block = blocks.of(master);
+        (master, vertices.iter().take_while(|vertex| block.contains(&vertex.0)).count())
     }
 
     /// Hashed masters in proportion to `shares`.
@@ -116,7 +127,7 @@ fn hash(vertex: u32) -> u64 {
 
 /// What an edge costs a host, where a vertex costs one: where there are no edges, vertices still
 /// have to be shared out.
-const EDGE_COST: u64 = 16;
+pub(crate) const EDGE_COST: u64 = 16;
 
 /// What a policy may look at while it is being made. All hosts make it together.
 pub struct Setup<'a> {
@@ -144,23 +155,18 @@ impl Setup<'_> {
 
     /// Blocks in proportion to the shares, balanced by out-edges; a vertex itself costs little.
     pub fn blocks_by_out_edges(&mut self) -> Result<Blocks> {
-        let first = self.rows.first as u32;
         let offsets = self.rows.adjacency.offsets();
-        Blocks::balanced(self.net, self.readers.num_vertices(), self.shares, |add| {
-            for (vertex, row) in (first..).zip(offsets.windows(2)) {
-                add(vertex, EDGE_COST * (row[1] - row[0]) + 1);
-            }
-        })
+        let rows = offsets.windows(2).map(|row| EDGE_COST * (row[1] - row[0]) + 1);
+        let costs = (self.rows.first as u32..).zip(rows);
+        Blocks::balanced(self.net, self.readers.num_vertices(), self.shares, costs)
     }
 
     /// Blocks in proportion to the shares, balanced by in-edges; a vertex itself costs little.
     pub fn blocks_by_in_edges(&mut self) -> Result<Blocks> {
-        let vertices = self.rows.vertices();
-        let targets = self.rows.adjacency.all_targets();
-        Blocks::balanced(self.net, self.readers.num_vertices(), self.shares, |add| {
-            vertices.clone().for_each(|vertex| add(vertex as u32, 1));
-            targets.iter().for_each(|target| add(target.0, EDGE_COST));
-        })
+        let vertices = self.rows.vertices().map(|vertex| (vertex as u32, 1));
+        let targets = self.rows.adjacency.all_targets().iter();
+        let costs = vertices.chain(targets.map(|target| (target.0, EDGE_COST)));
+        Blocks::balanced(self.net, self.readers.num_vertices(), self.shares, costs)
     }
 }
 

@@ -2,13 +2,15 @@
 //!
 //! A row's edges to one owner travel as one run: source, count, destinations, weights. Runs are
 //! never split, so an owner gets all edges of a source from the one host that read its row, in the
-//! order of the row; nothing has to be sorted on arrival.
+//! order of the row; nothing has to be sorted on arrival. Rows that a host has read and owns do not
+//! travel at all: they are runs where they are, in a mapped file, say.
 
 use std::ops::Range;
 
+use bytemuck::Zeroable;
 use parton_graph::rows::Rows;
-use parton_graph::{Csr, LocalId, Weight};
-use parton_net::Net;
+use parton_graph::{Csr, LocalId, Weight, with_csr};
+use parton_net::{HostId, Net};
 
 use crate::Result;
 use crate::policy::{Policy, Row};
@@ -19,10 +21,23 @@ const EDGES_PER_PIECE: u64 = 1 << 18;
 /// Channel of the edges, apart from other messages.
 const CHANNEL: u16 = 0x5e;
 
-/// Runs as they came, from all hosts in turn.
+/// Rows stay where they are if so much of a host's edges is in rows that are its own: `1 - 1/8`.
+/// Where fewer are, all run through buffers, so that the rows as a whole need not be kept.
+const MOVING_AT_MOST: u64 = 8;
+
+/// The edges that this host owns, as runs: rows of its own that it has read itself, and what came
+/// from all hosts in turn.
 pub(crate) struct Received {
+    kept: Option<Kept>,
     buffers: Vec<Vec<u8>>,
     weight_bytes: usize,
+}
+
+/// Rows this host has read, many of which are its own as they are.
+struct Kept {
+    rows: Rows,
+    /// Those that are its own, or empty.
+    own: Vec<Range<u32>>,
 }
 
 /// All edges of a source that this host owns.
@@ -34,21 +49,28 @@ pub(crate) struct Run<'a> {
 }
 
 /// Where a run lies.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Zeroable)]
 pub(crate) struct RunPlace {
+    /// The buffer, or one that is none for kept rows.
     buffer: u32,
-    at: u64,
+    /// Where in the buffer, or which row.
+    at: u32,
 }
+
+/// The buffer of runs that are in none.
+const KEPT: u32 = u32::MAX;
 
 impl Run<'_> {
     pub(crate) fn len(self) -> usize {
         self.destinations.len() / 4
     }
 
+    #[inline]
     pub(crate) fn destinations(self) -> impl ExactSizeIterator<Item = u32> {
         self.destinations.chunks_exact(4).map(bytemuck::pod_read_unaligned)
     }
 
+    #[inline]
     pub(crate) fn weights<W: Weight>(self) -> impl Iterator<Item = W> {
         // Weights without size are all alike.
         let size = size_of::<W>();
@@ -59,22 +81,49 @@ impl Run<'_> {
     }
 }
 
-impl Received {
-    /// Every run with its place.
-    pub(crate) fn runs(&self) -> impl Iterator<Item = (RunPlace, Run<'_>)> {
-        self.buffers.iter().zip(0..).flat_map(move |(buffer, number)| {
-            let mut at = 0;
-            std::iter::from_fn(move || {
-                let place = RunPlace { buffer: number, at: at as u64 };
-                let run = (at < buffer.len()).then(|| self.run(place))?;
-                at += 8 + run.destinations.len() + run.weights.len();
-                Some((place, run))
-            })
+impl Kept {
+    /// The row with this number as a run.
+    #[inline]
+    fn run(&self, row: u32) -> Run<'_> {
+        let source = self.rows.first as u32 + row;
+        with_csr!(&self.rows.adjacency, csr => {
+            let row = LocalId(row);
+            let destinations = bytemuck::cast_slice(csr.targets(row));
+            Run { source, destinations, weights: bytes_of(csr.weights(row)) }
         })
+    }
+}
+
+impl Received {
+    /// Visits every run with its place.
+    pub(crate) fn for_each_run(&self, mut visit: impl FnMut(RunPlace, Run<'_>)) {
+        if let Some(kept) = &self.kept {
+            for row in kept.own.iter().cloned().flatten() {
+                let run = kept.run(row);
+                if run.len() > 0 {
+                    visit(RunPlace { buffer: KEPT, at: row }, run);
+                }
+            }
+        }
+        for (buffer, number) in self.buffers.iter().zip(0..) {
+            let mut at = 0;
+            while at < buffer.len() {
+                // A piece of rows ends with the one that makes it large, so all begin early in it.
+                let start = u32::try_from(at).expect("a run begins in the first 4 GiB");
+                let place = RunPlace { buffer: number, at: start };
+                let run = self.run(place);
+                at += 8 + run.destinations.len() + run.weights.len();
+                visit(place, run);
+            }
+        }
     }
 
     /// The run at a place.
+    #[inline]
     pub(crate) fn run(&self, place: RunPlace) -> Run<'_> {
+        if place.buffer == KEPT {
+            return self.kept.as_ref().expect("rows were kept").run(place.at);
+        }
         let bytes = &self.buffers[place.buffer as usize][place.at as usize..];
         let word = |at: usize| bytemuck::pod_read_unaligned::<u32>(&bytes[at..at + 4]);
         let (source, count) = (word(0), word(4) as usize);
@@ -82,32 +131,65 @@ impl Received {
         Run { source, destinations, weights: &rest[..self.weight_bytes * count] }
     }
 
+    /// Bytes of what was moved.
+    pub(crate) fn moved_bytes(&self) -> u64 {
+        self.buffers.iter().map(|buffer| buffer.len() as u64).sum()
+    }
+
     /// Bytes these take.
     pub(crate) fn bytes(&self) -> u64 {
-        self.buffers.iter().map(|buffer| buffer.len() as u64).sum()
+        let kept = self.kept.as_ref().map_or(0, |kept| kept.rows.adjacency.bytes());
+        self.moved_bytes() + kept
     }
 }
 
 /// Sends the edges of `rows` to their owners; those that this host owns. Every host must call
 /// this.
-pub(crate) fn shuffle(net: &mut Net, rows: &Rows, policy: &dyn Policy) -> Result<Received> {
-    parton_graph::with_csr!(&rows.adjacency, csr => exchange(net, rows.first, csr, policy))
+pub(crate) fn shuffle(net: &mut Net, rows: Rows, policy: &dyn Policy) -> Result<Received> {
+    let weight_bytes = rows.adjacency.weight_kind().bytes();
+    let own = own_rows(net.host(), &rows, policy);
+    let skipped = own.is_some().then_some(net.host());
+    let buffers = with_csr!(&rows.adjacency, csr => {
+        exchange(net, rows.first, csr, policy, skipped)?
+    });
+    Ok(Received { kept: own.map(|own| Kept { rows, own }), buffers, weight_bytes })
 }
 
+/// The rows that are this host's as they are, or empty, if they hold almost all of its edges.
+fn own_rows(host: HostId, rows: &Rows, policy: &dyn Policy) -> Option<Vec<Range<u32>>> {
+    let mut own: Vec<Range<u32>> = Vec::new();
+    let mut moving = 0;
+    let first = rows.first as u32;
+    for (row, ends) in (0..).zip(rows.adjacency.offsets().windows(2)) {
+        let degree = ends[1] - ends[0];
+        let master = || policy.masters().of(first + row);
+        if degree > 0 && policy.row(master(), degree as usize) != Row::Together(host) {
+            moving += degree;
+            continue;
+        }
+        match own.last_mut().filter(|last| last.end == row) {
+            Some(last) => last.end += 1,
+            None => own.push(row..row + 1),
+        }
+    }
+    (moving <= rows.adjacency.num_edges() / MOVING_AT_MOST).then_some(own)
+}
+
+/// Sends runs to their owners, but for whole rows of a host that is `skipped`; what came.
 fn exchange<W: Weight>(
     net: &mut Net,
     first: u64,
     rows: &Csr<W>,
     policy: &dyn Policy,
-) -> Result<Received> {
+    skipped: Option<HostId>,
+) -> Result<Vec<Vec<u8>>> {
     let hosts = net.num_hosts();
     let pieces = pieces(rows.offsets());
     let mut buffers: Vec<Vec<Vec<u8>>> = vec![Vec::new(); hosts];
-    let make = |piece: &Range<usize>| route(first, rows, piece.clone(), policy, hosts);
+    let make = |piece: &Range<usize>| route(first, rows, piece.clone(), policy, hosts, skipped);
     trade(net, CHANNEL, batches(&pieces, make), |from, runs| buffers[from.index()].push(runs))?;
     // In the order of the hosts they came from, whatever the order of arrival.
-    let buffers = buffers.into_iter().flatten().collect();
-    Ok(Received { buffers, weight_bytes: size_of::<W>() })
+    Ok(buffers.into_iter().flatten().collect())
 }
 
 /// Ranges of rows with about `EDGES_PER_PIECE` edges each.
@@ -131,6 +213,7 @@ fn route<W: Weight>(
     piece: Range<usize>,
     policy: &dyn Policy,
     hosts: usize,
+    skipped: Option<HostId>,
 ) -> Vec<Vec<u8>> {
     let masters = policy.masters();
     let mut messages = vec![Vec::new(); hosts];
@@ -142,16 +225,20 @@ fn route<W: Weight>(
         }
         let source = (first + u64::from(row.0)) as u32;
         match policy.row(masters.of(source), degree) {
+            Row::Together(owner) if Some(owner) == skipped => {}
             Row::Together(owner) => {
                 let message = &mut messages[owner.index()];
                 append_run(message, source, rows.targets(row), rows.weights(row));
             }
             Row::ByDestination(owners) => {
-                for (target, weight) in rows.edges(row) {
-                    let owner = owners[masters.of(target.0).index()];
-                    let (targets, weights) = &mut split[owner.index()];
-                    targets.push(target);
-                    weights.push(weight);
+                let (targets, weights) = (rows.targets(row), rows.weights(row));
+                let mut at = 0;
+                while at < degree {
+                    let (master, count) = masters.of_first(&targets[at..]);
+                    let (some_targets, some_weights) = &mut split[owners[master.index()].index()];
+                    some_targets.extend_from_slice(&targets[at..at + count]);
+                    some_weights.extend_from_slice(&weights[at..at + count]);
+                    at += count;
                 }
                 for (message, (targets, weights)) in messages.iter_mut().zip(&mut split) {
                     if !targets.is_empty() {
@@ -167,12 +254,50 @@ fn route<W: Weight>(
 }
 
 fn append_run<W: Weight>(message: &mut Vec<u8>, source: u32, targets: &[LocalId], weights: &[W]) {
-    message.extend_from_slice(&source.to_le_bytes());
     let count = u32::try_from(targets.len()).expect("a vertex has fewer than 2^32 edges here");
-    message.extend_from_slice(&count.to_le_bytes());
+    message.extend_from_slice(bytemuck::cast_slice(&[source, count]));
     message.extend_from_slice(bytemuck::cast_slice(targets));
-    // An array of nothings has no bytes.
-    if size_of::<W>() > 0 {
-        message.extend_from_slice(bytemuck::cast_slice(weights));
+    message.extend_from_slice(bytes_of(weights));
+}
+
+/// The bytes of weights: none, if they have no size.
+fn bytes_of<W: Weight>(weights: &[W]) -> &[u8] {
+    match size_of::<W>() {
+        0 => &[],
+        _ => bytemuck::cast_slice(weights),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::blocks::Blocks;
+    use crate::policy::Masters;
+
+    struct WithSource(Masters);
+
+    impl Policy for WithSource {
+        fn masters(&self) -> &Masters {
+            &self.0
+        }
+
+        fn row(&self, master: HostId, _: usize) -> Row<'_> {
+            Row::Together(master)
+        }
+    }
+
+    #[test]
+    fn rows_stay_if_few_edges_move() {
+        let edges: Vec<(u32, u32, ())> = (0..9).filter(|&v| v != 4).map(|v| (v, 0, ())).collect();
+        let rows = Rows { first: 10, adjacency: Csr::from_edges(9, &edges).into() };
+        let own = |start: u32, end: u32| {
+            let policy = WithSource(Masters::Blocks(Blocks::new(vec![0, start, end, 19])));
+            own_rows(HostId(1), &rows, &policy)
+        };
+        assert_eq!(own(0, 19), Some(vec![0..9]), "an empty row is anybody's");
+        assert_eq!(own(11, 19), Some(vec![1..9]));
+        assert_eq!(own(10, 18), Some(vec![0..8]));
+        assert_eq!(own(11, 18), None, "two of eight edges move");
+        assert_eq!(own(0, 10), None);
     }
 }

@@ -9,6 +9,7 @@ use parton_net::Net;
 use super::Share;
 use crate::Result;
 use crate::blocks::Blocks;
+use crate::policy::EDGE_COST;
 
 /// This host's rows of a file. Every host must call this.
 pub(super) fn of_file(net: &mut Net, file: &RowFile) -> Result<Share> {
@@ -41,17 +42,18 @@ pub(super) fn of_graph(net: &Net, graph: &Graph) -> Result<Share> {
     Ok(Share::of_rows(rows, readers))
 }
 
-/// Blocks of rows with about equally many edges and vertices. Any host finds them alone.
+/// Blocks of rows that cost about the same, as policies count: many then cut close to where rows
+/// were cut, and few have to move. Any host finds them alone.
 fn even_rows(
     hosts: usize,
     (vertices, edges): (u64, u64),
     offset: impl Fn(u64) -> Result<u64>,
 ) -> Result<Blocks> {
-    // A vertex counts as one edge.
-    let cost = |vertex: u64| -> Result<u64> { Ok(vertex + offset(vertex)?) };
+    let cost = |vertex: u64| -> Result<u64> { Ok(vertex + EDGE_COST * offset(vertex)?) };
     let mut starts = vec![0];
     for host in 1..hosts as u64 {
-        let goal = (u128::from(vertices + edges) * u128::from(host) / hosts as u128) as u64;
+        let goal =
+            (u128::from(vertices + EDGE_COST * edges) * u128::from(host) / hosts as u128) as u64;
         let (mut low, mut high) = (u64::from(starts[starts.len() - 1]), vertices);
         while low < high {
             let middle = low + (high - low) / 2;

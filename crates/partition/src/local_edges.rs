@@ -1,0 +1,49 @@
+//! A host's edges between local ids.
+
+use parton_graph::{Csr, LocalId, Weight};
+use rayon::prelude::*;
+
+use crate::layout::Layout;
+use crate::shuffle::{Received, RunPlace};
+
+/// The received edges as a graph on local ids.
+pub(crate) fn local_edges<W: Weight>(received: &Received, layout: &Layout) -> Csr<W> {
+    let vertices = layout.globals.len();
+    let mut offsets: Vec<u64> = bytemuck::zeroed_vec(vertices + 1);
+    let mut places: Vec<RunPlace> = bytemuck::zeroed_vec(vertices);
+    received.for_each_run(|place, run| {
+        let local = layout.local(run.source) as usize;
+        places[local] = place;
+        offsets[local + 1] = run.len() as u64;
+    });
+    for v in 0..vertices {
+        offsets[v + 1] += offsets[v];
+    }
+    let edges = offsets[vertices] as usize;
+    let (mut targets, mut weights) = (bytemuck::zeroed_vec(edges), bytemuck::zeroed_vec(edges));
+
+    // Consecutive vertices fill consecutive windows, so threads never meet.
+    let chunk = vertices.div_ceil(rayon::current_num_threads() * 16).max(1);
+    let (mut free_targets, mut free_weights) = (&mut targets[..], &mut weights[..]);
+    let mut windows = Vec::new();
+    for first in (0..vertices).step_by(chunk) {
+        let end = (first + chunk).min(vertices);
+        let edges = (offsets[end] - offsets[first]) as usize;
+        let (t, rest_t) = std::mem::take(&mut free_targets).split_at_mut(edges);
+        let (w, rest_w) = std::mem::take(&mut free_weights).split_at_mut(edges);
+        (free_targets, free_weights) = (rest_t, rest_w);
+        windows.push((first..end, t, w));
+    }
+    windows.into_par_iter().for_each(|(vertices, targets, weights)| {
+        let mut slots = targets.iter_mut().zip(weights);
+        for v in vertices.filter(|&v| offsets[v] < offsets[v + 1]) {
+            let run = received.run(places[v]);
+            let edges = run.destinations().zip(run.weights::<W>());
+            for ((destination, weight), (target_slot, weight_slot)) in edges.zip(&mut slots) {
+                *target_slot = LocalId(layout.local(destination));
+                *weight_slot = weight;
+            }
+        }
+    });
+    Csr::from_parts(offsets.into(), targets.into(), weights.into())
+}
