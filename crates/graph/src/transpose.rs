@@ -160,7 +160,7 @@ impl Band {
                 let window = &mut windows[target.index() >> COLUMN_BITS];
                 let slots = window.ends.next().zip(window.weights.next());
                 let (end_slot, weight_slot) = slots.expect("as many edges as were counted");
-                *end_slot = source << COLUMN_BITS | target.0 % COLUMN_VERTICES as u32;
+                *end_slot = (source << COLUMN_BITS) | (target.0 % COLUMN_VERTICES as u32);
                 *weight_slot = convert(weight);
             }
         }
