@@ -3,6 +3,7 @@
 
 use rayon::prelude::*;
 
+use crate::build::split_off_front;
 use crate::stats::mirrors_itself;
 use crate::weight::Weight;
 use crate::{Csr, Direction, Graph, LocalId, with_csr};
@@ -97,9 +98,8 @@ impl<W: Weight> Csr<W> {
         for first in (0..vertices).step_by(chunk) {
             let end = (first + chunk).min(vertices);
             let edges = (offsets[end] - offsets[first]) as usize;
-            let (t, rest_t) = std::mem::take(&mut free_targets).split_at_mut(edges);
-            let (w, rest_w) = std::mem::take(&mut free_weights).split_at_mut(edges);
-            (free_targets, free_weights) = (rest_t, rest_w);
+            let t = split_off_front(&mut free_targets, edges);
+            let w = split_off_front(&mut free_weights, edges);
             chunks.push((first, &offsets[first..=end], t, w));
         }
         let degrees: Vec<Vec<u64>> = chunks

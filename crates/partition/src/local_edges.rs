@@ -29,10 +29,9 @@ pub(crate) fn local_edges<W: Weight>(received: &Received, layout: &Layout) -> Cs
     for first in (0..vertices).step_by(chunk) {
         let end = (first + chunk).min(vertices);
         let edges = (offsets[end] - offsets[first]) as usize;
-        let (t, rest_t) = std::mem::take(&mut free_targets).split_at_mut(edges);
-        let (w, rest_w) = std::mem::take(&mut free_weights).split_at_mut(edges);
-        (free_targets, free_weights) = (rest_t, rest_w);
-        windows.push((first..end, t, w));
+        let window = "as many edges as were counted";
+        let targets = free_targets.split_off_mut(..edges).expect(window);
+        windows.push((first..end, targets, free_weights.split_off_mut(..edges).expect(window)));
     }
     windows.into_par_iter().for_each(|(vertices, targets, weights)| {
         let mut slots = targets.iter_mut().zip(weights);
