@@ -366,6 +366,9 @@ impl<P: Relaxation> Engine for Union<'_, P> {
                 match self.sight {
                     Sight::BothEnds => self.join_rest_from_both_ends(),
                     Sight::BothEndsSomewhere | Sight::OneEnd => {
+                        // What is largest here need not be so elsewhere: two hosts would leave an
+                        // edge to each other.
+                        self.sight = Sight::OneEnd;
                         self.joined.flatten(|_, _| ());
                         let largest = self.joined.largest();
                         let proxies = self.joined.len() as u32;

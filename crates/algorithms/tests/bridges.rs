@@ -1,0 +1,59 @@
+//! Components that one edge joins, where nobody would look for it by chance.
+
+mod common;
+
+use common::nasty::graph_of;
+use common::{How, run, same};
+use parton_algorithms::components::Components;
+use parton_algorithms::{Algorithm, Options};
+use parton_engine::engines::Kind;
+use parton_engine::{Pace, Pacing};
+use parton_graph::Graph;
+use parton_net::Cluster;
+use parton_partition::Input;
+
+const LOW: u32 = 12;
+const HIGH: u32 = 24;
+
+/// Two cliques, of 2 to 11 and of 12 to 23, and the edge 11–12 between them. It is the last one of
+/// vertex 11 and the third of vertex 12, whose first two lead to 0 and 1. So many more vertices have
+/// no edge.
+fn bridged_cliques(lonely: u32) -> Graph {
+    let clique =
+        |from: u32, to: u32| (from..to).flat_map(move |a| (a + 1..to).map(move |b| (a, b)));
+    let bridges = [(0, LOW), (1, LOW), (LOW - 1, LOW)];
+    let edges = clique(2, LOW).chain(clique(LOW, HIGH)).chain(bridges);
+    let edges: Vec<(u32, u32, ())> = edges.map(|(a, b)| (a, b, ())).collect();
+    graph_of((HIGH + lonely) as usize, &edges)
+}
+
+/// Each clique is the largest component of its host, until hosts talk; with many vertices without
+/// edges, and where hosts never wait, they talk after they have joined everything.
+#[test]
+fn a_bridge_between_the_largest_components_of_two_hosts() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("parts");
+    let mut cluster = Cluster::local(2).threads_per_host(1);
+    for (lonely, undirected) in [(0, true), (60, true), (0, false), (60, false)] {
+        let directed = bridged_cliques(lonely);
+        let graph = if undirected { directed.undirected() } else { directed };
+        let host = |vertex: usize| u32::from(vertex >= LOW as usize);
+        let lines = (0..graph.num_vertices()).map(|vertex| format!("{}\n", host(vertex)));
+        std::fs::write(&file, lines.collect::<String>()).expect("a file");
+        let policy = format!("file:{}", file.display());
+        let expected = Components.reference(&graph, &Options::default()).expect("an answer");
+        for pace in [Pace::Bsp, Pace::Basp] {
+            let options = Options {
+                engine: Some(Kind::Union),
+                pacing: Pacing { governed: false, ..pace.into() },
+                ..Options::default()
+            };
+            let runs = [(&Components as &dyn Algorithm, options)];
+            let input = Input::from(graph.clone());
+            let found = run(&mut cluster, &input, &runs, How::new(&policy)).swap_remove(0);
+            let what = format!("{lonely} lonely, undirected: {undirected}, {}", pace.name());
+            assert_eq!(found.complaint, None, "{what}");
+            assert!(same(&found.columns, &expected), "{what}: {:?}", found.columns);
+        }
+    }
+}
