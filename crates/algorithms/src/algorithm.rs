@@ -39,10 +39,10 @@ pub trait Algorithm: Sync {
         Some("it does not say that it can do without rounds")
     }
 
-    /// Whether every vertex collects along its in-edges in every round, with these options: then
-    /// these had best be in one place.
-    fn collects(&self, _: &Options) -> bool {
-        false
+    /// From which ends it goes along edges, with these options: a vertex's edges there had best be in
+    /// one place.
+    fn access(&self, _: &Options) -> Access {
+        Access::Sources
     }
 
     /// Whether its own options make sense; see [`check_request`].
@@ -59,6 +59,17 @@ pub trait Algorithm: Sync {
 
     /// The same columns for a whole graph, computed by the plainest code there is.
     fn reference(&self, graph: &Graph, options: &Options) -> Result<Vec<Column>>;
+}
+
+/// From which ends an algorithm goes along edges.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// From sources that have something to tell.
+    Sources,
+    /// From destinations: every vertex collects in every round.
+    Destinations,
+    /// From either, whichever is less work: small frontiers are spread, large ones looked for.
+    Either,
 }
 
 /// One run of an algorithm on this host.

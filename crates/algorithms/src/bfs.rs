@@ -9,7 +9,7 @@ use parton_engine::engines::Kind;
 use parton_graph::{GlobalId, Graph, LocalId, with_csr};
 use parton_sync::reduction::Min;
 
-use crate::algorithm::{Algorithm, Job};
+use crate::algorithm::{Access, Algorithm, Job};
 use crate::answer::{Answer, Column, Values};
 use crate::certificate;
 use crate::error::Result;
@@ -56,6 +56,13 @@ impl Algorithm for Bfs {
 
     fn options(&self) -> &'static [&'static str] {
         &["root"]
+    }
+
+    fn access(&self, options: &Options) -> Access {
+        match options.engine {
+            None | Some(Kind::Frontier) => Access::Either,
+            Some(_) => Access::Sources,
+        }
     }
 
     fn needs_rounds(&self, _: &Options) -> Option<&'static str> {

@@ -81,7 +81,7 @@ impl<'a, P: Relaxation> Proof<'a, P> {
                 grounded.active().insert(proxy);
             }
         }
-        let ways = Ways::forth(partition, program.edges());
+        let ways = Ways::whole(partition, program.edges());
         Proof { program, partition, labels, ways, grounded, frontier: Vec::new() }
     }
 

@@ -26,7 +26,7 @@ mod traversal;
 pub mod triangles;
 mod wedges;
 
-pub use algorithm::{Algorithm, Job, check_request};
+pub use algorithm::{Access, Algorithm, Job, check_request};
 pub use answer::{Answer, Column, Fact, Id, Values};
 pub use error::{Error, Result};
 pub use needs::{EdgeNeed, Needs, WeightNeed};

@@ -36,7 +36,7 @@ use parton_sync::reduction::{Latest, Sum};
 use parton_sync::{Substrate, Value};
 use rayon::prelude::*;
 
-use crate::algorithm::{Algorithm, Job};
+use crate::algorithm::{Access, Algorithm, Job};
 use crate::answer::{Answer, Column, Fact, Id, Values};
 use crate::chosen;
 use crate::error::{Error, Result};
@@ -356,8 +356,11 @@ impl Algorithm for PageRank {
         }
     }
 
-    fn collects(&self, options: &Options) -> bool {
-        formulation(options) == Formulation::Power
+    fn access(&self, options: &Options) -> Access {
+        match formulation(options) {
+            Formulation::Power => Access::Destinations,
+            Formulation::Residual => Access::Sources,
+        }
     }
 
     fn accepts(&self, options: &Options) -> Result<()> {

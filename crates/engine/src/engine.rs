@@ -34,8 +34,21 @@ pub trait Engine {
     /// The messages, and at which end of edges they will be read.
     fn messages(&mut self) -> (&mut dyn Field, End);
 
+    /// Brings messages to mirrors. Every host must call this. Engines that know better when these are
+    /// needed do so in their own way.
+    fn broadcast(&mut self, substrate: &mut Substrate<'_>) -> Result<()> {
+        let (field, read) = self.messages();
+        substrate.broadcast(field, read)
+    }
+
     /// Gathers what is to be computed next; whether that is anything.
     fn is_active(&mut self) -> bool;
+
+    /// Number of edges that leave what was gathered, for engines that decide by the sum over all hosts
+    /// which way to look at them.
+    fn frontier_edges(&self) -> u64 {
+        0
+    }
 
     /// Why hosts have to wait for each other in every round; `None` if they need not.
     fn needs_rounds(&self) -> Option<&'static str> {

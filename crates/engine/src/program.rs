@@ -111,13 +111,18 @@ pub enum Edges {
 }
 
 impl Edges {
+    /// The same edges from their other ends.
+    pub fn turned(self) -> Self {
+        match self {
+            Edges::Out => Edges::In,
+            Edges::In => Edges::Out,
+            Edges::Both => Edges::Both,
+        }
+    }
+
     /// At which end contributions are written.
     pub fn written(self) -> End {
-        match self {
-            Edges::Out => End::Destination,
-            Edges::In => End::Source,
-            Edges::Both => End::Either,
-        }
+        self.turned().read()
     }
 
     /// At which end messages are read.

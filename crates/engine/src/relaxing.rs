@@ -3,13 +3,13 @@
 use parton_graph::bits::{BitSet, ones_of};
 use parton_graph::{LocalId, VertexSet, Weight};
 use parton_partition::{End, Partition};
-use parton_sync::{CpuField, Delivery, Field, Reduction, Tally};
+use parton_sync::{CpuField, Delivery, Field, Phase, Reduction, Result, Substrate, Tally};
 use rayon::prelude::*;
 
 use crate::edges::WITHIN;
 use crate::engine::Engine;
 use crate::engines::Relaxer;
-use crate::program::Relaxation;
+use crate::program::{Edges, Relaxation};
 use crate::strategy::Strategy;
 use crate::waiting::{Held, Waiting};
 use crate::ways::{WayRows, Ways};
@@ -34,6 +34,15 @@ const LIST_PIECE: u32 = 1 << 16;
 /// Edges, of each thread, after which hosts that do not wait for each other talk.
 const ENOUGH: u64 = 1 << 13;
 
+/// Where an edge is with both of its ends, either all hosts spread labels in a round or all look for
+/// them: else it could be left to a host that does not go along it either.
+struct Together {
+    /// Whether this round looks.
+    pull: bool,
+    /// Number of edges that labels can take, on all hosts.
+    edges: u64,
+}
+
 /// Labels of a host's proxies, and the edges they take.
 pub struct Relaxing<'a, P: Relaxation> {
     program: &'a P,
@@ -43,6 +52,10 @@ pub struct Relaxing<'a, P: Relaxation> {
     leads: BitSet,
     back: Option<Ways<'a, P::Weight>>,
     num_masters: u32,
+    /// Proxies from this one on have no edges here.
+    rows_end: u32,
+    /// What hosts decide together, where each edge is on two of them.
+    together: Option<Together>,
     /// Whether no other host changes labels.
     is_alone: bool,
     /// What became active in this round, where it was noted down instead; those that could become
@@ -64,7 +77,7 @@ pub struct Relaxing<'a, P: Relaxation> {
 
 impl<'a, P: Relaxation> Relaxing<'a, P> {
     /// Every proxy with its vertex's first label.
-    fn new(program: &'a P, partition: &'a Partition, pulls: bool) -> Self {
+    fn new<S: Strategy>(program: &'a P, partition: &'a Partition) -> Self {
         let identity = P::Reduction::identity();
         let proxies = partition.num_proxies();
         // Every proxy knows its vertex's first label, so nothing is updated yet.
@@ -77,7 +90,14 @@ impl<'a, P: Relaxation> Relaxing<'a, P> {
                 labels.active().insert(proxy);
             }
         });
-        let forth = Ways::forth(partition, program.edges());
+        let is_whole = S::AGREES && partition.whole_in_edges().is_some();
+        let ways = |edges| match is_whole {
+            true => Ways::whole(partition, edges),
+            false => Ways::forth(partition, edges),
+        };
+        let forth = ways(program.edges());
+        let num_masters = partition.num_masters() as u32;
+        let from_ends = if program.edges() == Edges::Both { 2 } else { 1 };
         let rows = forth.rows();
         let words = (0..proxies.div_ceil(64)).into_par_iter().map(|word| {
             let of_word = (word * 64..proxies.min((word + 1) * 64)).map(|p| LocalId(p as u32));
@@ -89,8 +109,11 @@ impl<'a, P: Relaxation> Relaxing<'a, P> {
             labels,
             forth,
             leads,
-            back: pulls.then(|| Ways::back(partition, program.edges())),
-            num_masters: partition.num_masters() as u32,
+            back: S::PULLS.then(|| ways(program.edges().turned())),
+            num_masters,
+            rows_end: if is_whole { num_masters } else { proxies as u32 },
+            together: is_whole
+                .then(|| Together { pull: false, edges: from_ends * partition.num_edges() }),
             is_alone: partition.num_hosts() == 1,
             noted: None,
             frontier: VertexSet::new(proxies),
@@ -174,20 +197,25 @@ impl<'a, P: Relaxation> Relaxing<'a, P> {
         let (members, proxies) = (self.frontier.len(), self.labels.num_proxies());
         // Hosts that do not wait have frontiers of more than one level: whoever looks through its edges
         // looks at all of them, unless the first label wins.
-        let may_pull = self.back.is_some() && (self.in_rounds || self.program.first_wins());
+        let may_pull = self.back.is_some()
+            && (self.in_rounds || self.program.first_wins() && self.together.is_none());
         let all = || self.frontier.iter_range(0..proxies as u32);
         let mut may_go = || self.waiting.as_mut().is_none_or(|waiting| waiting.let_through(all));
         self.is_large = may_pull && members > (proxies / MANY).max(PIECE) && may_go();
-        if self.is_large {
-            return;
+        if !self.is_large {
+            self.list_members();
         }
-        let (frontier, forth) = (&self.frontier, self.forth.rows());
+    }
+
+    /// Lists the frontier, but for those that no edge leaves.
+    fn list_members(&mut self) {
+        let (frontier, forth, end) = (&self.frontier, self.forth.rows(), self.rows_end);
         let list = |range| with_edges(frontier.iter_range(range).collect(), forth);
-        if members < LIST_PIECE as usize {
-            (self.list, self.list_edges) = list(0..proxies as u32);
+        if frontier.len() < LIST_PIECE as usize {
+            (self.list, self.list_edges) = list(0..end);
         } else {
-            let pieces = (0..proxies as u32).into_par_iter().step_by(LIST_PIECE as usize);
-            let piece = |first| list(first..(proxies as u32).min(first.saturating_add(LIST_PIECE)));
+            let pieces = (0..end).into_par_iter().step_by(LIST_PIECE as usize);
+            let piece = |first| list(first..end.min(first.saturating_add(LIST_PIECE)));
             let pieces: Vec<(Vec<LocalId>, u64)> = pieces.map(piece).collect();
             self.list_edges = pieces.iter().map(|(_, edges)| edges).sum();
             self.list.par_extend(pieces.into_par_iter().flat_map_iter(|(piece, _)| piece));
@@ -207,9 +235,18 @@ impl<'a, P: Relaxation> Relaxing<'a, P> {
         self.list_edges = self.list.iter().map(|&vertex| degree(vertex)).sum();
     }
 
+    /// Whether anybody here has a label to spread, or may find one that a master elsewhere has.
+    fn has_frontier(&self) -> bool {
+        let listed = self.is_large || !self.list.is_empty();
+        listed || self.together.is_some() && !self.frontier.is_empty()
+    }
+
     /// Whether fewer edges are looked at when every vertex looks for the frontier than when the
     /// frontier is spread.
     pub fn pull_is_less(&self) -> bool {
+        if let Some(together) = &self.together {
+            return together.pull;
+        }
         let many = self.list_edges > self.num_edges() / DENSE;
         if self.in_rounds || self.is_large || !many {
             return self.is_large || many;
@@ -230,6 +267,15 @@ impl<'a, P: Relaxation> Relaxing<'a, P> {
         // It has looked at as many edges by then as there are for each that leaves the frontier.
         let looking = proxies.filter(looks).count() as f64;
         looking * self.num_edges() as f64 / (self.list_edges as f64) < self.list_edges as f64
+    }
+
+    /// Lets mirrors know the labels of the frontier, and be part of it.
+    fn tell_frontier(&mut self, substrate: &mut Substrate<'_>) -> Result<()> {
+        // Whoever hears of a label becomes active.
+        self.labels.swap_active(&mut self.frontier);
+        substrate.broadcast(&mut self.labels, self.program.edges().read())?;
+        self.labels.swap_active(&mut self.frontier);
+        Ok(())
     }
 
     /// The label of a proxy.
@@ -293,6 +339,10 @@ impl<'a, P: Relaxation> Relaxing<'a, P> {
 
     /// Spreads the labels of what is listed; whoever gets a better one is active.
     pub fn push(&mut self) {
+        if std::mem::take(&mut self.is_large) {
+            // Others have so little to spread that nobody looks.
+            self.list_members();
+        }
         let (active, first_wins) = (self.labels.active(), self.program.first_wins());
         let little = Self::is_little(self.list_edges);
         if self.is_alone && (little || first_wins) {
@@ -363,14 +413,14 @@ impl<'a, P: Relaxation> Relaxing<'a, P> {
             Some(best) => P::Reduction::combine(label, best) == label,
             None => first_wins && label != identity,
         };
-        let proxies = self.labels.num_proxies();
+        let (proxies, looking_end) = (self.labels.num_proxies(), self.rows_end as usize);
         let one_level = first_wins && self.in_rounds;
         let first = self.frontier.iter_range(0..proxies as u32).next().filter(|_| one_level);
         let first_label = first.map(|vertex| self.labels.get(vertex));
         let look_at_word = |word: usize| -> u64 {
             let (labels, back, frontier) =
                 (self.labels.cells(), back.rows(), self.frontier.members());
-            let of_word = word * 64..proxies.min((word + 1) * 64);
+            let of_word = word * 64..looking_end.min((word + 1) * 64);
             let looking = of_word.fold(0u64, |all, proxy| {
                 let looks = !is_good(labels.get(LocalId(proxy as u32)));
                 all | u64::from(looks) << (proxy % 64)
@@ -396,7 +446,7 @@ impl<'a, P: Relaxation> Relaxing<'a, P> {
             self.labels.touch_word(word, better);
             looked
         };
-        let words = (0..proxies.div_ceil(64)).into_par_iter().with_max_len(PIECE / 64);
+        let words = (0..looking_end.div_ceil(64)).into_par_iter().with_max_len(PIECE / 64);
         words.map(look_at_word).sum()
     }
 }
@@ -423,15 +473,27 @@ pub(crate) struct RelaxingEngine<'a, P: Relaxation, S> {
 
 impl<'a, P: Relaxation, S: Strategy> RelaxingEngine<'a, P, S> {
     pub(crate) fn new(program: &'a P, partition: &'a Partition) -> Self {
-        let host = Relaxing::new(program, partition, S::PULLS);
+        let host = Relaxing::new::<S>(program, partition);
         RelaxingEngine { host, strategy: S::default() }
     }
 }
 
 impl<P: Relaxation, S: Strategy> Engine for RelaxingEngine<'_, P, S> {
+    fn trade(&mut self, substrate: &mut Substrate<'_>) -> Result<()> {
+        match &self.host.together {
+            None => Ok(()),
+            Some(Together { pull: true, .. }) => self.host.tell_frontier(substrate),
+            Some(_) => {
+                // Nobody looks for the labels of this frontier.
+                self.host.labels.reset(0..self.host.num_masters, Phase::Broadcast);
+                Ok(())
+            }
+        }
+    }
+
     fn compute(&mut self) -> u64 {
         // Hosts that do not wait for each other come by to pass on what they hear, too.
-        match self.host.is_large || !self.host.list.is_empty() || self.strategy.has_more() {
+        match self.host.has_frontier() || self.strategy.has_more() {
             true => self.strategy.relax(&mut self.host),
             false => 0,
         }
@@ -439,6 +501,14 @@ impl<P: Relaxation, S: Strategy> Engine for RelaxingEngine<'_, P, S> {
 
     fn accumulators(&mut self) -> (&mut dyn Field, End) {
         (&mut self.host.labels, self.host.program.edges().written())
+    }
+
+    fn reduce(&mut self, substrate: &mut Substrate<'_>) -> Result<()> {
+        match &self.host.together {
+            // Masters have looked for themselves.
+            Some(Together { pull: true, .. }) => Ok(()),
+            _ => substrate.reduce(&mut self.host.labels, self.host.program.edges().written()),
+        }
     }
 
     fn apply(&mut self) -> Tally {
@@ -451,8 +521,27 @@ impl<P: Relaxation, S: Strategy> Engine for RelaxingEngine<'_, P, S> {
         (&mut self.host.labels, self.host.program.edges().read())
     }
 
+    fn broadcast(&mut self, substrate: &mut Substrate<'_>) -> Result<()> {
+        match &self.host.together {
+            // When hosts have agreed to look.
+            Some(_) => Ok(()),
+            None => substrate.broadcast(&mut self.host.labels, self.host.program.edges().read()),
+        }
+    }
+
     fn is_active(&mut self) -> bool {
         self.host.gather(S::FEW_LABELS) || self.strategy.has_more()
+    }
+
+    fn frontier_edges(&self) -> u64 {
+        if self.host.is_large { self.host.num_edges() } else { self.host.list_edges }
+    }
+
+    fn conclude(&mut self, total: &Tally) -> bool {
+        if let Some(together) = &mut self.host.together {
+            together.pull = self.host.in_rounds && total.frontier_edges > together.edges / DENSE;
+        }
+        total.active == 0
     }
 
     fn needs_rounds(&self) -> Option<&'static str> {
@@ -460,6 +549,9 @@ impl<P: Relaxation, S: Strategy> Engine for RelaxingEngine<'_, P, S> {
     }
 
     fn leave_rounds(&mut self, governed: bool) {
+        if let Some(together) = &mut self.host.together {
+            together.pull = false;
+        }
         // A host that is alone has nobody to wait for: its frontiers are levels.
         self.host.in_rounds = self.host.is_alone;
         if governed && !self.host.is_alone && !S::SORTS {

@@ -59,8 +59,7 @@ pub fn run(
     substrate.take_rested();
     let (mut pacemaker, mut termination) =
         Pacemaker::new(pacing, limits.max_rounds.is_some(), engine, substrate)?;
-    let (field, read) = engine.messages();
-    substrate.broadcast(field, read)?;
+    engine.broadcast(substrate)?;
     engine.is_active();
     let mut packing = Duration::ZERO;
     let converged = loop {
@@ -80,14 +79,19 @@ pub fn run(
         let reduced = substrate.net().now();
         let tally = engine.apply();
         let applied = substrate.net().now();
-        let (field, read) = engine.messages();
-        substrate.broadcast(field, read)?;
+        engine.broadcast(substrate)?;
         let told = substrate.net().now();
         let active = u64::from(engine.is_active());
         let gathered = substrate.net().now() - told;
         let compute_seconds = ((computed - traded) + (applied - reduced) + gathered).as_secs_f64();
-        let mine =
-            Tally { active, edges, seconds: compute_seconds, slowest: compute_seconds, ..tally };
+        let mine = Tally {
+            active,
+            edges,
+            frontier_edges: engine.frontier_edges(),
+            seconds: compute_seconds,
+            slowest: compute_seconds,
+            ..tally
+        };
         let total = termination.total(mine, substrate)?;
         let rested = substrate.take_rested();
         let round_time = substrate.net().now() - began;

@@ -10,6 +10,10 @@ pub trait Strategy: Default {
     /// Whether it also looks at edges from where messages arrive.
     const PULLS: bool;
 
+    /// Whether, in rounds, it goes along edges the way that hosts agree on, so that it can make use of
+    /// edges that are there [from both ends](crate::ways::Ways::whole).
+    const AGREES: bool = false;
+
     /// Whether it spreads labels in an order of its own.
     const SORTS: bool = false;
 

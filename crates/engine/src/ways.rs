@@ -1,6 +1,6 @@
 //! The edges messages take, from both ends.
 
-use parton_graph::{LocalId, Weight};
+use parton_graph::{Adjacency, LocalId, Weight};
 use parton_partition::Partition;
 
 use crate::edges::{EdgeView, Rows, STEP};
@@ -29,23 +29,28 @@ pub struct Turns {
 impl<'a, W: Weight> Ways<'a, W> {
     /// From where messages start.
     pub fn forth(partition: &'a Partition, edges: Edges) -> Self {
-        let out = || EdgeView::new(partition.out_edges());
-        let into = || EdgeView::new(partition.in_edges());
-        match edges {
-            Edges::Out => Ways { first: out(), second: None },
-            Edges::In => Ways { first: into(), second: None },
-            Edges::Both => Ways { first: out(), second: Some(into()) },
-        }
+        Self::along(edges, partition.out_edges(), || partition.in_edges())
     }
 
     /// From where messages arrive.
     pub fn back(partition: &'a Partition, edges: Edges) -> Self {
-        let turned = match edges {
-            Edges::Out => Edges::In,
-            Edges::In => Edges::Out,
-            Edges::Both => Edges::Both,
-        };
-        Self::forth(partition, turned)
+        Self::forth(partition, edges.turned())
+    }
+
+    /// As [`Ways::forth`], but with [all in-edges](Partition::whole_in_edges) of masters, and of
+    /// nobody else, where hosts keep them. Then an edge is there from each of its ends once, on
+    /// whatever hosts these are, and hosts have to agree from which of them to go along it.
+    pub fn whole(partition: &'a Partition, edges: Edges) -> Self {
+        let into = || partition.whole_in_edges().unwrap_or_else(|| partition.in_edges());
+        Self::along(edges, partition.out_edges(), into)
+    }
+
+    fn along(edges: Edges, out: &'a Adjacency, into: impl FnOnce() -> &'a Adjacency) -> Self {
+        match edges {
+            Edges::Out => Ways { first: EdgeView::new(out), second: None },
+            Edges::In => Ways { first: EdgeView::new(into()), second: None },
+            Edges::Both => Ways { first: EdgeView::new(out), second: Some(EdgeView::new(into())) },
+        }
     }
 
     /// Number of all edges, those that are taken both ways twice.

@@ -188,11 +188,24 @@ impl RowFile {
         self.out_edges().rows(vertices)
     }
 
+    /// Whether the file also lists edges by destination.
+    pub fn has_in_rows(&self) -> bool {
+        self.layout.in_edges.is_some()
+    }
+
+    /// Number of in-edges before those of `vertex`, where the file has them; else 0.
+    pub fn in_offset(&self, vertex: u64) -> Result<u64> {
+        self.in_edges().map_or(Ok(0), |way| way.offset(vertex))
+    }
+
     /// The in-edges of a range of vertices, checked like [rows](RowFile::rows); `None` where the
     /// file has none. That they are the out-edges turned around is taken on trust.
     pub fn in_rows(&self, vertices: Range<u64>) -> Result<Option<Rows>> {
-        let way = self.layout.in_edges.map(|at| Way { file: self, at, is_in: true });
-        way.map(|way| way.rows(vertices)).transpose()
+        self.in_edges().map(|way| way.rows(vertices)).transpose()
+    }
+
+    fn in_edges(&self) -> Option<Way<'_>> {
+        self.layout.in_edges.map(|at| Way { file: self, at, is_in: true })
     }
 
     fn out_edges(&self) -> Way<'_> {

@@ -70,8 +70,8 @@ enum Content {
 /// A host's share of an input.
 pub(crate) struct Share {
     pub(crate) rows: Rows,
-    /// The in-edges of all vertices, for a lone host whose input keeps them. Several hosts turn their
-    /// edges around, which are not those of these rows.
+    /// The in-edges of the same vertices, where the input keeps them and they are wanted: by a lone
+    /// host, or by a policy. Other hosts turn their edges around, which are not those of these rows.
     pub(crate) in_rows: Option<Rows>,
     /// Who has which rows.
     pub(crate) readers: Blocks,
@@ -155,6 +155,13 @@ impl Input {
         self.note.as_deref()
     }
 
+    /// Whether a vertex's in-edges can be had as easily as its out-edges: the input keeps them, too, or
+    /// every edge is there in both directions.
+    pub fn has_in_edges(&self) -> bool {
+        let kept = matches!(&self.content, Content::Rows(file) if file.has_in_rows());
+        self.is_symmetric() || self.fit.undirected || kept && !self.fit.simple
+    }
+
     /// Whether every edge is known to be there in both directions, before anything is changed.
     fn is_symmetric(&self) -> bool {
         match &self.content {
@@ -165,10 +172,11 @@ impl Input {
         }
     }
 
-    /// This host's share. Every host must call this.
-    pub(crate) fn share(&self, net: &mut Net) -> Result<Share> {
+    /// This host's share, with in-edges if they are wanted and the input keeps them. Every host must
+    /// call this.
+    pub(crate) fn share(&self, net: &mut Net, in_edges: bool) -> Result<Share> {
         let share = match &self.content {
-            Content::Rows(file) => rows::of_file(net, file)?,
+            Content::Rows(file) => rows::of_file(net, file, in_edges)?,
             Content::Whole(graph) => rows::of_graph(net, graph)?,
             Content::Generated(spec) => traded::generated(net, spec)?,
             Content::Edges(file) => edges::share(net, &**file)?,

@@ -16,6 +16,7 @@ use parton_net::{HostId, Net};
 use rayon::prelude::*;
 
 use crate::id_set::{IdSet, NumberedIds};
+use crate::in_edges::InEdges;
 use crate::partition::Order;
 use crate::policy::Masters;
 use crate::routes::{Parts, Routes, checksum};
@@ -98,11 +99,11 @@ impl Shared {
     }
 }
 
-/// Numbers the vertices that `received` and `mine` name, and agrees on routes with every peer.
+/// Numbers the vertices that edges and `mine` name, and agrees on routes with every peer.
 /// Every host must call this.
 pub(crate) fn lay_out(
     net: &mut Net,
-    received: &Received,
+    (received, in_edges): (&Received, Option<&InEdges>),
     masters: &Masters,
     mine: &[u32],
     num_vertices: u32,
@@ -110,10 +111,10 @@ pub(crate) fn lay_out(
 ) -> Result<Layout> {
     let host = net.host();
     let (mut read, mut written) = (IdSet::new(num_vertices), IdSet::new(num_vertices));
-    received.for_each_run(|_, run| {
-        read.insert(run.source);
-        run.destinations().for_each(|destination| written.insert(destination));
-    });
+    received.note_ends(&mut read, &mut written);
+    if let Some(in_edges) = in_edges {
+        in_edges.note_ends(received, &mut read, &mut written);
+    }
     let mut owned = IdSet::new(num_vertices);
     mine.iter().for_each(|&vertex| owned.insert(vertex));
     let mut known = IdSet::new(num_vertices);
@@ -122,10 +123,14 @@ pub(crate) fn lay_out(
     let ids = known.to_vec();
     let owners = masters.resolve(net, &ids)?;
     let mut shared: Vec<Shared> = (0..net.num_hosts()).map(|_| Shared::default()).collect();
+    // Where masters have all their edges, most mirrors are of use at both ends. They are not told apart:
+    // neighbours that are numbered in turn are found faster.
+    let is_whole = in_edges.is_some();
     for (&id, owner) in ids.iter().zip(owners).filter(|(_, owner)| *owner != host) {
         let lists = &mut shared[owner.index()];
         match (written.contains(id), read.contains(id)) {
             (true, true) => lists.both.push(id),
+            _ if is_whole => lists.both.push(id),
             (true, false) => lists.written.push(id),
             _ => lists.read.push(id),
         }
@@ -133,7 +138,7 @@ pub(crate) fn lay_out(
     drop(ids);
     let wanted = net.all_to_all(shared.iter().map(Shared::encode).collect())?;
 
-    // A master is read or written if it, or any mirror of it, is.
+    // A master is read or written if it, or any mirror of it, is; where it has all its edges, it knows.
     let mut agreed = Vec::with_capacity(wanted.len());
     for (peer, bytes) in HostId::all(wanted.len()).zip(wanted) {
         let disagree = || Error::Routes { host, peer, count: bytes.len() / 4 };
@@ -141,9 +146,11 @@ pub(crate) fn lay_out(
         if !ids.iter().all(|&id| owned.contains(id)) {
             return Err(disagree());
         }
-        let (once, twice) = (parts.written as usize, (parts.written + parts.both) as usize);
-        ids[..twice].iter().for_each(|&id| written.insert(id));
-        ids[once..].iter().for_each(|&id| read.insert(id));
+        if !is_whole {
+            let (once, twice) = (parts.written as usize, (parts.written + parts.both) as usize);
+            ids[..twice].iter().for_each(|&id| written.insert(id));
+            ids[once..].iter().for_each(|&id| read.insert(id));
+        }
         agreed.push((parts, ids));
     }
 

@@ -9,7 +9,7 @@
 //! edges home, numbers the vertices that its edges touch, and agrees with every peer, once, on the
 //! ordered list of vertices the two share. No host ever holds the whole graph or an array with an
 //! entry per vertex of it. Reading order: [`input`], [`blocks`], [`policy`], `shuffle`,
-//! [`layout`], `local_edges`, [`routes`], [`partition`].
+//! `in_edges`, [`layout`], `local_edges`, [`routes`], [`partition`].
 
 pub mod blocks;
 mod dictionary;
@@ -17,6 +17,7 @@ mod directory;
 pub mod error;
 pub mod grid;
 mod id_set;
+mod in_edges;
 pub mod input;
 pub mod layout;
 mod local_edges;

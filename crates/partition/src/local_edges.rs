@@ -1,13 +1,22 @@
 //! A host's edges between local ids.
 
-use parton_graph::{Csr, LocalId, Weight};
+use parton_graph::{Adjacency, Csr, LocalId, Weight, WeightKind};
 use rayon::prelude::*;
 
 use crate::layout::Layout;
 use crate::shuffle::{Received, RunPlace};
 
-/// The received edges as a graph on local ids.
-pub(crate) fn local_edges<W: Weight>(received: &Received, layout: &Layout) -> Csr<W> {
+/// The received edges, with weights of this kind, as a graph on local ids.
+pub(crate) fn local_edges(received: &Received, layout: &Layout, weights: WeightKind) -> Adjacency {
+    match weights {
+        WeightKind::None => between_locals::<()>(received, layout).into(),
+        WeightKind::U32 => between_locals::<u32>(received, layout).into(),
+        WeightKind::F32 => between_locals::<f32>(received, layout).into(),
+        WeightKind::F64 => between_locals::<f64>(received, layout).into(),
+    }
+}
+
+fn between_locals<W: Weight>(received: &Received, layout: &Layout) -> Csr<W> {
     let vertices = layout.globals.len();
     let mut offsets: Vec<u64> = bytemuck::zeroed_vec(vertices + 1);
     let mut places: Vec<RunPlace> = bytemuck::zeroed_vec(vertices);

@@ -3,19 +3,19 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use parton_graph::{Adjacency, Buffer, GlobalId, LocalId, OriginalId, WeightKind, huge, with_csr};
+use parton_graph::{Adjacency, Buffer, GlobalId, LocalId, OriginalId, huge, with_csr};
 use parton_net::{HostId, Net};
 use rayon::prelude::*;
 
-use crate::blocks::Blocks;
 use crate::dictionary::Originals;
 use crate::id_set::{IdSet, NumberedIds};
+use crate::in_edges::InEdges;
 use crate::input::{Input, Share};
-use crate::layout::{Layout, MasterParts, lay_out};
+use crate::layout::{MasterParts, lay_out};
 use crate::local_edges::local_edges;
-use crate::policy::{self, Policy, Setup};
+use crate::policy::{self, Setup};
 use crate::routes::Routes;
-use crate::shuffle::{Received, shuffle};
+use crate::shuffle::shuffle;
 use crate::{Error, Result};
 
 /// How to partition a graph.
@@ -100,6 +100,8 @@ pub struct Partition {
     /// Most bytes held at once while this was built.
     pub(crate) peak_bytes: u64,
     in_edges: OnceLock<Adjacency>,
+    /// All in-edges of masters, if the policy wants them; `None` in there: they are the out-edges.
+    whole_in_edges: Option<Option<Adjacency>>,
 }
 
 impl Partition {
@@ -107,15 +109,20 @@ impl Partition {
     pub fn build(net: &mut Net, input: &Input, plan: &Plan) -> Result<Self> {
         let (kind, argument) = policy::find(&plan.policy)?;
         let shares = plan.shares(net.num_hosts())?;
-        let share = input.share(net)?;
+        let wants_in_edges = kind.in_edges && net.num_hosts() > 1;
+        let share = input.share(net, wants_in_edges)?;
         if net.num_hosts() == 1 && plan.order == Order::Original && argument.is_none() {
             return Self::whole(net, input, share);
         }
-        let Share { rows, readers, .. } = share;
+        let Share { rows, in_rows, readers, .. } = share;
         let num_edges = net.all_reduce(rows.adjacency.num_edges(), |a, b| a + b)?;
+        // One host may have had to change its rows, which are then those of nobody's in-edges.
+        let all_have = net.all_reduce(u64::from(in_rows.is_some()), |a, b| a & b)? == 1;
+        let in_rows = in_rows.filter(|_| all_have);
         let policy = (kind.build)(&mut Setup {
             net,
             rows: &rows,
+            in_rows: in_rows.as_ref(),
             readers: &readers,
             shares: &shares,
             num_edges,
@@ -123,16 +130,19 @@ impl Partition {
             argument,
         })?;
         let (weight_kind, row_bytes) = (rows.adjacency.weight_kind(), rows.adjacency.bytes());
+        let in_edges = match wants_in_edges {
+            true => Some(InEdges::gather(net, &rows, in_rows, share.is_symmetric, &*policy)?),
+            false => None,
+        };
         let received = shuffle(net, rows, &*policy)?;
-        let layout = Self::agree(net, &received, &*policy, &readers, plan.order)?;
+        let masters = policy.masters();
+        let mine = masters.mine(net, &readers)?;
+        let edges = (&received, in_edges.as_ref());
+        let layout = lay_out(net, edges, masters, &mine, readers.num_vertices(), plan.order)?;
         let mine = &layout.globals[..layout.masters.all as usize];
         let originals = input.originals(net, &share.ids, mine)?;
-        let adjacency = match weight_kind {
-            WeightKind::None => local_edges::<()>(&received, &layout).into(),
-            WeightKind::U32 => local_edges::<u32>(&received, &layout).into(),
-            WeightKind::F32 => local_edges::<f32>(&received, &layout).into(),
-            WeightKind::F64 => local_edges::<f64>(&received, &layout).into(),
-        };
+        let adjacency = local_edges(&received, &layout, weight_kind);
+        let whole_in_edges = in_edges.as_ref().map(|edges| edges.local(&layout, weight_kind));
         let mut partition = Partition {
             host: net.host(),
             num_vertices: u64::from(readers.num_vertices()),
@@ -146,26 +156,17 @@ impl Partition {
             note: policy.note(),
             adjacency,
             in_edges: OnceLock::new(),
+            whole_in_edges,
             routes: Vec::new(),
             globals: Vec::new().into(),
         };
-        let building = received.bytes() + layout.transient_bytes();
+        let in_bytes = in_edges.as_ref().map_or(0, InEdges::bytes);
+        let building = received.bytes() + in_bytes + layout.transient_bytes();
         partition.routes = layout.routes;
         partition.globals = layout.globals.into();
         let routing = received.moved_bytes() + row_bytes;
         partition.peak_bytes = (partition.bytes() + building).max(routing).max(share.peak_bytes);
         Ok(partition)
-    }
-
-    fn agree(
-        net: &mut Net,
-        received: &Received,
-        policy: &dyn Policy,
-        readers: &Blocks,
-        order: Order,
-    ) -> Result<Layout> {
-        let mine = policy.masters().mine(net, readers)?;
-        lay_out(net, received, policy.masters(), &mine, readers.num_vertices(), order)
     }
 
     /// The part of a host that is alone: the graph as it is, where it is.
@@ -212,6 +213,7 @@ impl Partition {
             note: None,
             peak_bytes: 0,
             in_edges: OnceLock::new(),
+            whole_in_edges: None,
         }
     }
 
@@ -308,6 +310,12 @@ impl Partition {
         }
     }
 
+    /// All in-edges of this host's masters, from wherever, if several hosts keep them so beside
+    /// their own edges. Then all out-edges of masters are here, too, and mirrors have no rows.
+    pub fn whole_in_edges(&self) -> Option<&Adjacency> {
+        self.whole_in_edges.as_ref().map(|edges| edges.as_ref().unwrap_or(&self.adjacency))
+    }
+
     /// What this host shares with another.
     pub fn routes(&self, peer: HostId) -> &Routes {
         &self.routes[peer.index()]
@@ -337,7 +345,9 @@ impl Partition {
     /// Bytes of everything kept.
     pub fn bytes(&self) -> u64 {
         let routes: usize = self.routes.iter().map(|r| 4 * r.masters.len()).sum();
-        self.adjacency.bytes() + (4 * self.globals.len() + routes) as u64
+        let whole_in_edges =
+            self.whole_in_edges.iter().flatten().map(Adjacency::bytes).sum::<u64>();
+        self.adjacency.bytes() + whole_in_edges + (4 * self.globals.len() + routes) as u64
     }
 
     /// Most bytes held at once while this was built.

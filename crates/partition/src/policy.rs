@@ -135,6 +135,8 @@ pub struct Setup<'a> {
     pub net: &'a mut Net,
     /// The rows this host reads.
     pub rows: &'a Rows,
+    /// The same vertices' in-edges, if they are at hand, on all hosts.
+    pub in_rows: Option<&'a Rows>,
     /// Who reads which rows.
     pub readers: &'a Blocks,
     /// How much of the graph each host should get, relative to the others.
@@ -155,19 +157,41 @@ impl Setup<'_> {
 
     /// Blocks in proportion to the shares, balanced by out-edges; a vertex itself costs little.
     pub fn blocks_by_out_edges(&mut self) -> Result<Blocks> {
-        let offsets = self.rows.adjacency.offsets();
-        let rows = offsets.windows(2).map(|row| EDGE_COST * (row[1] - row[0]) + 1);
-        let costs = (self.rows.first as u32..).zip(rows);
+        let costs = vertices(self.rows).chain(rows(self.rows));
         Blocks::balanced(self.net, self.readers.num_vertices(), self.shares, costs)
     }
 
     /// Blocks in proportion to the shares, balanced by in-edges; a vertex itself costs little.
     pub fn blocks_by_in_edges(&mut self) -> Result<Blocks> {
-        let vertices = self.rows.vertices().map(|vertex| (vertex as u32, 1));
-        let targets = self.rows.adjacency.all_targets().iter();
-        let costs = vertices.chain(targets.map(|target| (target.0, EDGE_COST)));
+        let costs = vertices(self.rows).chain(ends(self.rows));
         Blocks::balanced(self.net, self.readers.num_vertices(), self.shares, costs)
     }
+
+    /// Blocks in proportion to the shares, balanced by edges of either kind; a vertex itself costs
+    /// little.
+    pub fn blocks_by_all_edges(&mut self) -> Result<Blocks> {
+        let (out, all) = (vertices(self.rows).chain(rows(self.rows)), self.readers.num_vertices());
+        match self.in_rows {
+            Some(in_rows) => Blocks::balanced(self.net, all, self.shares, out.chain(rows(in_rows))),
+            None => Blocks::balanced(self.net, all, self.shares, out.chain(ends(self.rows))),
+        }
+    }
+}
+
+/// What vertices cost by themselves.
+fn vertices(rows: &Rows) -> impl Iterator<Item = (u32, u64)> + Clone {
+    rows.vertices().map(|vertex| (vertex as u32, 1))
+}
+
+/// What they cost by their rows.
+fn rows(rows: &Rows) -> impl Iterator<Item = (u32, u64)> + Clone {
+    let degrees = rows.adjacency.offsets().windows(2).map(|row| row[1] - row[0]);
+    (rows.first as u32..).zip(degrees.map(|degree| EDGE_COST * degree))
+}
+
+/// What they cost by edges that lead to them.
+fn ends(rows: &Rows) -> impl Iterator<Item = (u32, u64)> + Clone {
+    rows.adjacency.all_targets().iter().map(|target| (target.0, EDGE_COST))
 }
 
 /// One kind of policy, as the command lists it.
@@ -178,6 +202,8 @@ pub struct Kind {
     pub help: &'static str,
     /// What the argument is, where there is one.
     pub argument: Option<&'static str>,
+    /// Whether all in-edges of a vertex also live with its master, beside those that are there anyway.
+    pub in_edges: bool,
     /// Makes it, on all hosts together.
     pub build: fn(&mut Setup<'_>) -> Result<Box<dyn Policy>>,
 }

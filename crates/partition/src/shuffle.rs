@@ -13,6 +13,7 @@ use parton_graph::{Csr, LocalId, Weight, with_csr};
 use parton_net::{HostId, Net};
 
 use crate::Result;
+use crate::id_set::IdSet;
 use crate::policy::{Policy, Row};
 use crate::trade::{batches, trade};
 
@@ -118,6 +119,14 @@ impl Received {
         }
     }
 
+    /// Takes note of the vertices of whose rows these are runs, and of the ends there.
+    pub(crate) fn note_ends(&self, vertices: &mut IdSet, ends: &mut IdSet) {
+        self.for_each_run(|_, run| {
+            vertices.insert(run.source);
+            run.destinations().for_each(|destination| ends.insert(destination));
+        });
+    }
+
     /// The run at a place.
     #[inline]
     pub(crate) fn run(&self, place: RunPlace) -> Run<'_> {
@@ -153,6 +162,13 @@ pub(crate) fn shuffle(net: &mut Net, rows: Rows, policy: &dyn Policy) -> Result<
         exchange(net, rows.first, csr, policy, skipped)?
     });
     Ok(Received { kept: own.map(|own| Kept { rows, own }), buffers, weight_bytes })
+}
+
+/// The same, but no row stays where it is.
+pub(crate) fn shuffle_all(net: &mut Net, rows: &Rows, policy: &dyn Policy) -> Result<Received> {
+    let weight_bytes = rows.adjacency.weight_kind().bytes();
+    let buffers = with_csr!(&rows.adjacency, csr => exchange(net, rows.first, csr, policy, None)?);
+    Ok(Received { kept: None, buffers, weight_bytes })
 }
 
 /// The rows that are this host's as they are, or empty, if they hold almost all of its edges.

@@ -4,7 +4,8 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use parton_graph::{Csr, Graph, LocalId, Weight, with_csr};
+use parton_graph::formats::{self, WriteOptions};
+use parton_graph::{Adjacency, Csr, GlobalId, Graph, LocalId, Weight, with_csr};
 use parton_net::{Cluster, HostId};
 use parton_partition::{End, Input, Order, Partition, Plan, policies};
 use proptest::prelude::*;
@@ -22,20 +23,27 @@ fn build(cluster: Cluster, input: &Input, plan: &Plan) -> Vec<Partition> {
 
 type Edge = (u64, u64, u64);
 
-/// Edges between global ids with the bits of their weights, sorted.
-fn edges_of(part: &Partition) -> Vec<Edge> {
-    with_csr!(part.out_edges(), csr => {
-        let global = |v: LocalId| part.global(v).0;
+/// Rows as pairs of what `global` calls their ends, with the bits of their weights.
+fn pairs(adjacency: &Adjacency, global: impl Fn(LocalId) -> u64) -> Vec<Edge> {
+    with_csr!(adjacency, csr => {
         let of = |v: LocalId| csr.edges(v).map(move |(t, w)| (v, t, w.to_f64().to_bits())).collect::<Vec<_>>();
         csr.vertices().flat_map(of).map(|(v, t, w)| (global(v), global(t), w)).collect()
     })
 }
 
+/// A host's edges between global ids.
+fn edges_of(part: &Partition) -> Vec<Edge> {
+    pairs(part.out_edges(), |v| part.global(v).0)
+}
+
+/// All in-edges of a host's masters between global ids, if it keeps them.
+fn in_edges_of(part: &Partition) -> Vec<Edge> {
+    let turned = part.whole_in_edges().map(|edges| pairs(edges, |v| part.global(v).0));
+    turned.unwrap_or_default().into_iter().map(|(v, source, w)| (source, v, w)).collect()
+}
+
 fn edges_of_graph(graph: &Graph) -> Vec<Edge> {
-    with_csr!(&graph.adjacency, csr => {
-        let of = |v: LocalId| csr.edges(v).map(move |(t, w)| (v, t, w.to_f64().to_bits())).collect::<Vec<_>>();
-        csr.vertices().flat_map(of).map(|(v, t, w)| (u64::from(v.0), u64::from(t.0), w)).collect()
-    })
+    pairs(&graph.adjacency, |v| u64::from(v.0))
 }
 
 fn sorted(mut edges: Vec<Edge>) -> Vec<Edge> {
@@ -61,6 +69,14 @@ fn check(graph: &Graph, parts: &[Partition], order: Order) {
         }
     }
     assert!(master_of.keys().copied().eq(0..vertices), "every vertex has a master");
+    if parts[0].whole_in_edges().is_some() {
+        let all: Vec<Edge> = parts.iter().flat_map(in_edges_of).collect();
+        assert_eq!(sorted(all), sorted(expected.clone()), "every edge once more");
+        for part in parts {
+            assert!(edges_of(part).iter().all(|edge| master_of[&edge.0] == part.host()));
+            assert!(in_edges_of(part).iter().all(|edge| master_of[&edge.1] == part.host()));
+        }
+    }
 
     let read: BTreeSet<u64> = expected.iter().map(|e| e.0).collect();
     let written: BTreeSet<u64> = expected.iter().map(|e| e.1).collect();
@@ -80,8 +96,7 @@ fn check_layout(
     written: &BTreeSet<u64>,
 ) {
     let edges = edges_of(part);
-    let read_here: BTreeSet<u64> = edges.iter().map(|e| e.0).collect();
-    let written_here: BTreeSet<u64> = edges.iter().map(|e| e.1).collect();
+    let [read_here, written_here] = ends_here(part);
     let globals: Vec<u64> =
         (0..part.num_proxies() as u32).map(|local| part.global(LocalId(local)).0).collect();
     let (masters, mirrors) = globals.split_at(part.num_masters());
@@ -130,29 +145,34 @@ fn check_layout(
     }
 }
 
+/// Vertices at the source of an edge of this host, and those at a destination. They are not told apart
+/// where masters have all their edges.
+fn ends_here(part: &Partition) -> [BTreeSet<u64>; 2] {
+    let edges = [edges_of(part), in_edges_of(part)].concat();
+    let ends = [edges.iter().map(|e| e.0).collect(), edges.iter().map(|e| e.1).collect()];
+    match part.whole_in_edges() {
+        Some(_) => [&ends[0] | &ends[1], &ends[0] | &ends[1]],
+        None => ends,
+    }
+}
+
 fn check_routes(part: &Partition, peer: &Partition) {
     let mine = part.routes(peer.host());
     let theirs = peer.routes(part.host());
+    let [read_here, written_here] = ends_here(part);
     for end in [End::Source, End::Destination, End::Either] {
         let mirrors: Vec<_> = mine.mirrors(end).map(|local| part.global(LocalId(local))).collect();
         let masters: Vec<_> = theirs.masters(end).iter().map(|&local| peer.global(local)).collect();
         assert_eq!(mirrors, masters, "both ends list the same vertices in the same order");
         // Whoever is at such an end is on the list, and nobody else.
-        let belongs = |local: u32| match end {
-            End::Source => degree(part.out_edges(), local) > 0,
-            End::Destination => degree(part.in_edges(), local) > 0,
+        let belongs = |id: &GlobalId| match end {
+            End::Source => read_here.contains(&id.0),
+            End::Destination => written_here.contains(&id.0),
             End::Either => true,
         };
-        let all = mine.mirrors(End::Either);
-        let expected: Vec<_> =
-            all.filter(|&local| belongs(local)).map(|l| part.global(LocalId(l))).collect();
-        assert_eq!(mirrors, expected);
+        let all = mine.mirrors(End::Either).map(|local| part.global(LocalId(local)));
+        assert_eq!(mirrors, all.filter(belongs).collect::<Vec<_>>());
     }
-}
-
-fn degree(adjacency: &parton_graph::Adjacency, local: u32) -> u64 {
-    let offsets = adjacency.offsets();
-    offsets[local as usize + 1] - offsets[local as usize]
 }
 
 /// What a host holds, as text that differs if anything does.
@@ -164,7 +184,8 @@ fn print(parts: &[Partition]) -> Vec<String> {
         .iter()
         .map(|p| {
             let routes: Vec<_> = HostId::all(p.num_hosts()).map(|h| p.routes(h).clone()).collect();
-            format!("{:?} {:?} {:?} {routes:?}", p.master_parts(), globals(p), p.out_edges())
+            let edges = (p.out_edges(), p.whole_in_edges());
+            format!("{:?} {:?} {edges:?} {routes:?}", p.master_parts(), globals(p))
         })
         .collect()
 }
@@ -188,6 +209,7 @@ fn nasty_graphs() -> Vec<Graph> {
         graph_of(40, &star),
         graph_of(31, &chain),
         graph_of(60, &hub),
+        graph_of(60, &hub).undirected(),
     ]
 }
 
@@ -207,6 +229,24 @@ fn nasty_graphs_over_many_hosts() {
                     let parts = build(Cluster::local(hosts).threads_per_host(1), &input, &plan);
                     check(&graph, &parts, order);
                 }
+            }
+        }
+    }
+}
+
+/// In-edges that a file keeps do instead of those that would have to travel.
+#[test]
+fn whole_in_edges_from_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("g.parton");
+    for graph in nasty_graphs() {
+        for in_edges in [true, false] {
+            let options = WriteOptions { in_edges, ..WriteOptions::default() };
+            formats::write(&graph, &path, None, &options).unwrap();
+            let file = Input::open(path.to_str().unwrap()).unwrap();
+            for hosts in [2, 3, 7] {
+                let cluster = Cluster::local(hosts).threads_per_host(1);
+                check(&graph, &build(cluster, &file, &plan("dual")), Order::Original);
             }
         }
     }

@@ -140,7 +140,7 @@ fn nonsense_is_refused_in_a_sentence() {
     let weights =
         |weights: &[f64]| Plan { host_weights: Some(weights.to_vec()), ..Plan::new("oec") };
     for (plan, message) in [
-        (Plan::new("metis"), "unknown policy 'metis'; known: oec, iec, cvc"),
+        (Plan::new("metis"), "unknown policy 'metis'; known: oec, iec, dual, cvc"),
         (Plan::new("oec:x"), "expected oec"),
         (Plan::new("file"), "expected file:PATH"),
         (Plan::new("file:no-such"), "no such file"),

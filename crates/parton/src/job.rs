@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use parton::algorithms::{Algorithm, Answer, Job, Options};
+use parton::algorithms::{Access, Algorithm, Answer, Job, Options};
 use parton::engine;
 use parton::net::{Cluster, Net};
 use parton::partition::{Input, Partition, Plan};
@@ -127,12 +127,21 @@ pub(crate) fn bytes_as_json(sent: &Volume) -> Value {
     json!({ "values": sent.values(), "metadata": sent.metadata(), "total": sent.total() })
 }
 
-/// A policy for so many hosts, and why; whether every vertex [collects](Algorithm::collects).
-pub(crate) fn choose_policy(hosts: usize, collects: bool) -> (&'static str, &'static str) {
-    match (hosts, collects) {
+/// A policy for so many hosts, and why; `in_edges`: whether they are [at hand](Input::has_in_edges).
+pub(crate) fn choose_policy(
+    hosts: usize,
+    access: Access,
+    in_edges: bool,
+) -> (&'static str, &'static str) {
+    match (hosts, access) {
         (1, _) => ("oec", "one host holds everything"),
-        (2..=FEW_HOSTS, false) => ("oec", "for up to 16 hosts: few copies, nothing to broadcast"),
-        (2..=FEW_HOSTS, true) => ("iec", "for up to 16 hosts, as all collect: nothing to reduce"),
+        (2..=FEW_HOSTS, Access::Destinations) => {
+            ("iec", "for up to 16 hosts, as all collect: nothing to reduce")
+        }
+        (2..=FEW_HOSTS, Access::Either) if in_edges => {
+            ("dual", "for up to 16 hosts, as in-edges are at hand: all of a vertex's in one place")
+        }
+        (2..=FEW_HOSTS, _) => ("oec", "for up to 16 hosts: few copies, nothing to broadcast"),
         _ => ("cvc", "for more than 16 hosts: each talks to its row and column only"),
     }
 }
@@ -143,8 +152,13 @@ mod tests {
 
     #[test]
     fn the_policy_follows_the_hosts_and_the_algorithm() {
-        let chosen = |collects| [1, 2, 16, 17].map(|hosts| choose_policy(hosts, collects).0);
-        assert_eq!(chosen(false), ["oec", "oec", "oec", "cvc"]);
-        assert_eq!(chosen(true), ["oec", "iec", "iec", "cvc"]);
+        let chosen =
+            |access, in_edges| [1, 2, 16, 17].map(|hosts| choose_policy(hosts, access, in_edges).0);
+        for in_edges in [false, true] {
+            assert_eq!(chosen(Access::Sources, in_edges), ["oec", "oec", "oec", "cvc"]);
+            assert_eq!(chosen(Access::Destinations, in_edges), ["oec", "iec", "iec", "cvc"]);
+        }
+        assert_eq!(chosen(Access::Either, false), ["oec", "oec", "oec", "cvc"]);
+        assert_eq!(chosen(Access::Either, true), ["oec", "dual", "dual", "cvc"]);
     }
 }

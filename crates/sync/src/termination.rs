@@ -38,6 +38,8 @@ pub struct Tally {
     pub changed: u64,
     /// Edges worked through.
     pub edges: u64,
+    /// Edges that leave what is to be computed next, where that matters.
+    pub frontier_edges: u64,
     /// Seconds of computing.
     pub seconds: f64,
     /// Seconds of computing of the host that took longest.
@@ -52,6 +54,7 @@ impl Tally {
         self.active += other.active;
         self.changed += other.changed;
         self.edges += other.edges;
+        self.frontier_edges += other.frontier_edges;
         self.seconds += other.seconds;
         self.slowest = self.slowest.max(other.slowest);
         self.sums.iter_mut().zip(other.sums).for_each(|(mine, theirs)| *mine += theirs);

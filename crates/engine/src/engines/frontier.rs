@@ -15,6 +15,7 @@ pub(super) struct Frontier;
 
 impl Strategy for Frontier {
     const PULLS: bool = true;
+    const AGREES: bool = true;
     const FEW_LABELS: usize = WORTH_TALKING;
 
     fn relax<P: Relaxation>(&mut self, host: &mut Relaxing<'_, P>) -> u64 {

@@ -11,14 +11,22 @@ use crate::Result;
 use crate::blocks::Blocks;
 use crate::policy::EDGE_COST;
 
-/// This host's rows of a file. Every host must call this.
-pub(super) fn of_file(net: &mut Net, file: &RowFile) -> Result<Share> {
-    let offset = |vertex: u64| Ok(file.offset(vertex)?);
-    let readers = even_rows(net.num_hosts(), (file.num_vertices(), file.num_edges()), offset)?;
+/// This host's rows of a file, with in-edges if they are wanted and the file has them. Every host
+/// must call this.
+pub(super) fn of_file(net: &mut Net, file: &RowFile, in_edges: bool) -> Result<Share> {
+    let both_ways = in_edges && file.has_in_rows();
+    let offset = |vertex: u64| -> Result<u64> {
+        Ok(file.offset(vertex)? + if both_ways { file.in_offset(vertex)? } else { 0 })
+    };
+    let entries = file.num_edges() * if both_ways { 2 } else { 1 };
+    let readers = even_rows(net.num_hosts(), (file.num_vertices(), entries), offset)?;
     let mine = readers.of(net.host());
     let mine = u64::from(mine.start)..u64::from(mine.end);
     let mut rows = file.rows(mine.clone())?;
-    let mut in_rows = if net.num_hosts() == 1 { file.in_rows(mine)? } else { None };
+    let mut in_rows = match in_edges || net.num_hosts() == 1 {
+        true => file.in_rows(mine)?,
+        false => None,
+    };
     if file.has_signed_weights() {
         let negative = net.all_reduce(u64::from(rows.has_negative_weights()), |a, b| a | b)?;
         if negative != 0 {
@@ -86,14 +94,14 @@ mod tests {
     use parton_graph::formats::{self, ReadOptions, WriteOptions};
     use parton_graph::slices::Shares;
     use parton_graph::source::Source;
-    use parton_net::Cluster;
+    use parton_net::{Cluster, HostId};
 
     use super::*;
 
     #[test]
-    fn a_lone_host_gets_the_in_edges_that_a_file_keeps() {
+    fn in_edges_that_a_file_keeps_come_to_a_lone_host_and_where_they_are_wanted() {
         let csr = Csr::from_edges(4, &[(3, 1, 2.5), (0, 1, 0.5), (1, 0, 4.0), (1, 1, -1.0)]);
-        let turned = Rows { first: 0, adjacency: csr.transposed().into() };
+        let turned = Graph::dense(csr.transposed(), "");
         let graph = Graph::dense(csr, "");
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("g.parton");
@@ -103,11 +111,13 @@ mod tests {
             let source = Source::file(&path).unwrap();
             let (shares, _) = formats::shares(source, None, &ReadOptions::default()).unwrap();
             let Shares::Rows(file) = shares else { panic!("rows expected") };
-            for hosts in [1, 2] {
-                let in_rows = |net: &mut Net| of_file(net, &file).map(|share| share.in_rows);
-                let found = Cluster::local(hosts).launch(in_rows).unwrap();
-                let expected = (in_edges && hosts == 1).then(|| turned.clone());
-                assert_eq!(found, vec![expected; hosts]);
+            for (hosts, wanted) in [(1, false), (2, false), (1, true), (2, true), (3, true)] {
+                let launched = Cluster::local(hosts).launch(|net| of_file(net, &file, wanted));
+                for (host, share) in launched.unwrap().into_iter().enumerate() {
+                    let mine = share.readers.of(HostId(host as u16));
+                    let kept = in_edges && (wanted || hosts == 1);
+                    assert_eq!(share.in_rows, kept.then(|| copied(&turned, mine)));
+                }
             }
         }
     }

@@ -18,6 +18,7 @@ pub(super) const KIND: Kind = Kind {
     name: "file",
     help: "a host per line of a file, as METIS writes it; edges live with their source",
     argument: Some("PATH"),
+    in_edges: false,
     build,
 };
 

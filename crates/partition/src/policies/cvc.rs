@@ -14,6 +14,7 @@ pub(super) const KIND: Kind = Kind {
     name: "cvc",
     help: "Cartesian vertex cut: a grid of hosts, row by source and column by destination",
     argument: None,
+    in_edges: false,
     build,
 };
 

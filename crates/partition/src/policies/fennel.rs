@@ -9,6 +9,7 @@ pub(super) const KIND: Kind = Kind {
     name: "fennel",
     help: "scored masters (Fennel), edges live with their source",
     argument: None,
+    in_edges: false,
     build,
 };
 

@@ -5,8 +5,13 @@ use super::scored;
 use crate::Result;
 use crate::policy::{Kind, Policy, Setup};
 
-pub(super) const KIND: Kind =
-    Kind { name: "ginger", help: "scored masters, edges as in hvc", argument: None, build };
+pub(super) const KIND: Kind = Kind {
+    name: "ginger",
+    help: "scored masters, edges as in hvc",
+    argument: None,
+    in_edges: false,
+    build,
+};
 
 fn build(setup: &mut Setup<'_>) -> Result<Box<dyn Policy>> {
     let masters = scored::masters(setup)?;

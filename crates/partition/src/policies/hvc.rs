@@ -10,6 +10,7 @@ pub(super) const KIND: Kind = Kind {
     name: "hvc",
     help: "hybrid vertex cut: as oec, but edges of large vertices live with their destination",
     argument: None,
+    in_edges: false,
     build,
 };
 

@@ -2,6 +2,8 @@
 //!
 //! Mirrors have no in-edges: they are only read, so nothing is ever reduced from them.
 
+use std::borrow::Borrow;
+
 use parton_net::HostId;
 
 use crate::Result;
@@ -11,23 +13,30 @@ pub(super) const KIND: Kind = Kind {
     name: "iec",
     help: "incoming edge cut: blocks balanced by in-edges, edges live with their destination",
     argument: None,
+    in_edges: false,
     build,
 };
 
-struct WithDestination {
-    masters: Masters,
+/// Every edge with its destination's master.
+pub(crate) struct WithDestination<M> {
+    masters: M,
     hosts: Vec<HostId>,
+}
+
+impl<M: Borrow<Masters>> WithDestination<M> {
+    pub(crate) fn new(masters: M, hosts: usize) -> Self {
+        WithDestination { masters, hosts: HostId::all(hosts).collect() }
+    }
 }
 
 fn build(setup: &mut Setup<'_>) -> Result<Box<dyn Policy>> {
     let masters = Masters::Blocks(setup.blocks_by_in_edges()?);
-    let hosts = HostId::all(setup.shares.len()).collect();
-    Ok(Box::new(WithDestination { masters, hosts }))
+    Ok(Box::new(WithDestination::new(masters, setup.shares.len())))
 }
 
-impl Policy for WithDestination {
+impl<M: Borrow<Masters> + Send + Sync> Policy for WithDestination<M> {
     fn masters(&self) -> &Masters {
-        &self.masters
+        self.masters.borrow()
     }
 
     fn row(&self, _: HostId, _: usize) -> Row<'_> {

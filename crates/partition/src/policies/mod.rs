@@ -2,10 +2,11 @@
 
 mod by_file;
 mod cvc;
+mod dual;
 mod fennel;
 mod ginger;
 mod hvc;
-mod iec;
+pub(crate) mod iec;
 mod oec;
 mod random;
 mod scored;
@@ -18,6 +19,7 @@ use crate::policy::Kind;
 pub const ALL: &[Kind] = &[
     oec::KIND,
     iec::KIND,
+    dual::KIND,
     cvc::KIND,
     hvc::KIND,
     staggered::KIND,

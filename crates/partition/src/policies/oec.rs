@@ -11,6 +11,7 @@ pub(super) const KIND: Kind = Kind {
     name: "oec",
     help: "outgoing edge cut: blocks balanced by out-edges, edges live with their source",
     argument: None,
+    in_edges: false,
     build,
 };
 

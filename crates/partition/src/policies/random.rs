@@ -9,6 +9,7 @@ pub(super) const KIND: Kind = Kind {
     name: "random",
     help: "vertices hashed to hosts, edges live with their source",
     argument: None,
+    in_edges: false,
     build,
 };
 

@@ -17,6 +17,7 @@ pub(super) const KIND: Kind = Kind {
     name: "staggered",
     help: "LA3's 2D placement: tiles dealt out so that each host has one on the diagonal",
     argument: None,
+    in_edges: false,
     build,
 };
 

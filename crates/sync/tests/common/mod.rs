@@ -72,14 +72,19 @@ pub(crate) fn mirrors(part: &Partition) -> impl Iterator<Item = LocalId> + use<>
 
 /// Whether a proxy is at such an end of some edge of its host.
 pub(crate) fn is_at(part: &Partition, proxy: LocalId, end: End) -> bool {
-    let degree = |edges: &Adjacency| {
+    let has_row = |edges: &Adjacency| {
         let offsets = edges.offsets();
-        offsets[proxy.index() + 1] - offsets[proxy.index()]
+        offsets[proxy.index() + 1] > offsets[proxy.index()]
     };
+    let is_end = |edges: &Adjacency| edges.all_targets().contains(&proxy);
+    let is_any = |edges| has_row(edges) || is_end(edges);
     match end {
-        End::Source => degree(part.out_edges()) > 0,
-        End::Destination => degree(part.in_edges()) > 0,
-        End::Either => degree(part.out_edges()) + degree(part.in_edges()) > 0,
+        // Where masters have all their edges, mirrors are not told apart.
+        _ if part.whole_in_edges().is_some_and(is_any) => true,
+        _ if part.whole_in_edges().is_some() => is_any(part.out_edges()),
+        End::Source => has_row(part.out_edges()),
+        End::Destination => is_end(part.out_edges()),
+        End::Either => is_any(part.out_edges()),
     }
 }
 

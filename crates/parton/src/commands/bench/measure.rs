@@ -67,7 +67,8 @@ impl Case {
     /// The policy that was asked for, or that suits.
     pub(super) fn policy<'p>(&self, asked: &'p str) -> &'p str {
         match asked {
-            AUTO => job::choose_policy(self.hosts, self.algorithm.collects(&self.options)).0,
+            // It is cut once and run often: in-edges may as well travel.
+            AUTO => job::choose_policy(self.hosts, self.algorithm.access(&self.options), true).0,
             _ => asked,
         }
     }

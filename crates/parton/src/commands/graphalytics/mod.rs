@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Args;
-use parton::algorithms::Algorithm;
+use parton::algorithms::{Access, Algorithm};
 use parton::graph::formats::graphalytics::Parameters;
 use parton::graph::formats::{self, Column, Columns, ReadOptions};
 use parton::graph::save::Output;
@@ -77,8 +77,10 @@ impl Graphalytics {
         let data = Parameters::read(&source)?;
         let cases = Case::all(&data, &self.algorithms)?;
         let hosts = self.hosts();
-        let policy =
-            if self.policy == AUTO { job::choose_policy(hosts, false).0 } else { &self.policy };
+        let policy = match &self.policy[..] {
+            AUTO => job::choose_policy(hosts, Access::Sources, false).0,
+            asked => asked,
+        };
         Plan::new(policy).check(hosts)?;
         let threads = job::threads_per_host(threads, hosts);
         if let Some(folder) = &self.output {

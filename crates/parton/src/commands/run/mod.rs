@@ -151,13 +151,26 @@ impl Run {
         if let Some(path) = self.report.as_ref().filter(|_| team.speaks()) {
             Output::check(path)?;
         }
-        let (policy, why) = match &saved {
-            Some(saved) => (saved.policy(), Some("as saved")),
-            None if self.policy == AUTO => {
-                let (policy, why) = job::choose_policy(hosts, algorithm.collects(&options));
+        if let Some(file) = self.own.test() {
+            options.test = Some(Arc::new(self.input.load_beside(file, watch)?));
+            algorithms::check_request(algorithm, &options)?;
+        }
+        let access = algorithm.access(&options);
+        let suits = |in_edges| match &self.policy[..] {
+            AUTO => {
+                let (policy, why) = job::choose_policy(hosts, access, in_edges);
                 (policy, Some(why))
             }
-            None => (&self.policy[..], None),
+            asked => (asked, None),
+        };
+        let ((policy, why), input) = match &saved {
+            Some(saved) => ((saved.policy(), Some("as saved")), None),
+            None => {
+                // Whatever it will be: what makes no sense is found before anything is read.
+                self.cutting.plan(suits(false).0).check(hosts)?;
+                let input = self.input.open(fit, watch, team)?;
+                (suits(input.has_in_edges()), Some(input))
+            }
         };
         let request = Request {
             algorithm: algorithm.name(),
@@ -168,18 +181,7 @@ impl Run {
             pacing: options.pacing,
             optimize: optimize(&self.optimize),
         };
-        if let Some(file) = self.own.test() {
-            options.test = Some(Arc::new(self.input.load_beside(file, watch)?));
-            algorithms::check_request(algorithm, &options)?;
-        }
         let plan = self.cutting.plan(policy);
-        let input = match &saved {
-            Some(_) => None,
-            None => {
-                plan.check(hosts)?;
-                Some(self.input.open(fit, watch, team)?)
-            }
-        };
         Ok(Prepared { request, hosts, options, target, plan, input })
     }
 

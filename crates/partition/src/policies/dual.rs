@@ -1,0 +1,21 @@
+//! Both ends: blocks balanced by all edges, every edge with its source, and once more with its
+//! destination.
+//!
+//! Whoever looks for neighbours at either end of edges finds all of a vertex's in one place: a search
+//! can ask for the frontier instead of spreading it, and stop at the first answer, as on a single host.
+
+use super::oec::WithSource;
+use crate::Result;
+use crate::policy::{Kind, Masters, Policy, Setup};
+
+pub(super) const KIND: Kind = Kind {
+    name: "dual",
+    help: "as oec, and all in-edges of a vertex live with it, too: each edge is there twice",
+    argument: None,
+    in_edges: true,
+    build,
+};
+
+fn build(setup: &mut Setup<'_>) -> Result<Box<dyn Policy>> {
+    Ok(Box::new(WithSource(Masters::Blocks(setup.blocks_by_all_edges()?))))
+}
