@@ -101,7 +101,7 @@ pub struct Partition {
     pub(crate) peak_bytes: u64,
     in_edges: OnceLock<Adjacency>,
     /// All in-edges of masters, if the policy wants them; `None` in there: they are the out-edges.
-    whole_in_edges: Option<Option<Adjacency>>,
+    pub(crate) whole_in_edges: Option<Option<Adjacency>>,
 }
 
 impl Partition {

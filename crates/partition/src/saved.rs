@@ -3,7 +3,8 @@
 //! ```text
 //! manifest.json    version, policy, hosts, sizes; name, bytes and CRC-32 of every host's file
 //! host-00000.part  header, routes, then the arrays: globals, offsets, targets, weights, masters,
-//!                  original ids of the masters
+//!                  original ids of the masters; all in-edges of the masters, if they are kept:
+//!                  their number, offsets, sources, weights
 //! ```
 //!
 //! All numbers in host files are little-endian. The manifest is written last, so a folder without
@@ -35,6 +36,8 @@ const NAMES: u64 = 2;
 const SYMMETRIC: u64 = 1 << 8;
 /// The same: there are no self-loops and no parallel edges.
 const SIMPLE: u64 = 1 << 9;
+/// The same: all in-edges of masters are kept, at the end of the file unless they are the out-edges.
+const WHOLE: u64 = 1 << 10;
 /// Numbers in a host file's header, and for each peer after it.
 const HEADER_WORDS: usize = 12;
 const ROUTE_WORDS: usize = 8;
@@ -57,6 +60,12 @@ impl Summed {
         self.crc.update(bytes);
         self.bytes += bytes.len() as u64;
         Ok(self.out.write(bytes)?)
+    }
+
+    fn write_edges(&mut self, adjacency: &Adjacency) -> Result<()> {
+        self.write(adjacency.offsets())?;
+        self.write(adjacency.all_targets())?;
+        with_csr!(adjacency, csr => self.write(csr.all_weights()))
     }
 }
 
@@ -110,7 +119,8 @@ impl Partition {
             self.num_edges,
             self.adjacency.weight_kind() as u64
                 | if self.symmetric { SYMMETRIC } else { 0 }
-                | if self.simple { SIMPLE } else { 0 },
+                | if self.simple { SIMPLE } else { 0 }
+                | if self.whole_in_edges.is_some() { WHOLE } else { 0 },
             u64::from(both) << 32 | u64::from(read),
             u64::from(written) << 32 | u64::from(all),
             self.globals.len() as u64,
@@ -135,9 +145,7 @@ impl Partition {
             ])?;
         }
         file.write(&self.globals)?;
-        file.write(self.adjacency.offsets())?;
-        file.write(self.adjacency.all_targets())?;
-        with_csr!(&self.adjacency, csr => file.write(csr.all_weights()))?;
+        file.write_edges(&self.adjacency)?;
         for routes in &self.routes {
             file.write(&routes.masters)?;
         }
@@ -148,6 +156,10 @@ impl Partition {
                 file.write(names.ends())?;
                 file.write(names.bytes())?;
             }
+        }
+        if let Some(Some(in_edges)) = &self.whole_in_edges {
+            file.write(&[in_edges.num_edges()])?;
+            file.write_edges(in_edges)?;
         }
         let sums = [file.bytes, u64::from(file.crc.finalize())];
         file.out.commit()?;
@@ -243,16 +255,11 @@ impl HostFile {
         let mut reader = Arrays { bytes: &bytes, at: 8 * HEADER_WORDS as u64 };
         let route_words: Vec<u32> = reader.next(hosts * ROUTE_WORDS as u64)?;
         let globals = reader.next(proxies)?;
-        let symmetric = header[6] & SYMMETRIC != 0;
-        let simple = header[6] & SIMPLE != 0;
-        let kind = WeightKind::ALL.get((header[6] & !(SYMMETRIC | SIMPLE)) as usize).copied();
-        let adjacency: Adjacency = match kind {
-            Some(WeightKind::None) => reader.csr::<()>(proxies, edges)?.into(),
-            Some(WeightKind::U32) => reader.csr::<u32>(proxies, edges)?.into(),
-            Some(WeightKind::F32) => reader.csr::<f32>(proxies, edges)?.into(),
-            Some(WeightKind::F64) => reader.csr::<f64>(proxies, edges)?.into(),
-            None => return Err(reader.bad("kind of weights")),
-        };
+        let [symmetric, simple, whole] =
+            [SYMMETRIC, SIMPLE, WHOLE].map(|flag| header[6] & flag != 0);
+        let kind = (header[6] & !(SYMMETRIC | SIMPLE | WHOLE)) as usize;
+        let kind = WeightKind::ALL.get(kind).ok_or_else(|| reader.bad("kind of weights"))?;
+        let adjacency = reader.edges(*kind, proxies, edges)?;
         let routes = route_words.chunks_exact(ROUTE_WORDS).map(|words| {
             let parts = |w: &[u32]| Parts { written: w[0], both: w[1], read: w[2] };
             Ok(Routes {
@@ -275,12 +282,21 @@ impl HostFile {
             }
             _ => return Err(reader.bad("kind of ids")),
         };
+        let whole_in_edges = match (whole, symmetric) {
+            (false, _) => None,
+            (true, true) => Some(None),
+            (true, false) => {
+                let count = reader.next(1)?[0];
+                Some(Some(reader.edges(*kind, proxies, count)?))
+            }
+        };
         let masters = MasterParts { both, read, written, all };
         let sizes = (header[4], header[5]);
         let mut part =
             Partition::from_parts(host, sizes, masters, globals, adjacency, routes, originals);
         part.symmetric = symmetric;
         part.simple = simple;
+        part.whole_in_edges = whole_in_edges;
         Ok(part)
     }
 
@@ -320,6 +336,15 @@ impl Arrays<'_> {
         let array = self.bytes.read_array(self.at, count)?;
         self.at += count * size_of::<T>() as u64;
         Ok(array)
+    }
+
+    fn edges(&mut self, kind: WeightKind, vertices: u64, edges: u64) -> Result<Adjacency> {
+        Ok(match kind {
+            WeightKind::None => self.csr::<()>(vertices, edges)?.into(),
+            WeightKind::U32 => self.csr::<u32>(vertices, edges)?.into(),
+            WeightKind::F32 => self.csr::<f32>(vertices, edges)?.into(),
+            WeightKind::F64 => self.csr::<f64>(vertices, edges)?.into(),
+        })
     }
 
     fn csr<W: Weight>(&mut self, vertices: u64, edges: u64) -> Result<Csr<W>> {

@@ -83,17 +83,21 @@ fn weights_are_dropped_and_files_remember() {
     let fit = Fit { undirected: true, simple: true, weights: false };
     let input = Input::from(graph).fitted(fit);
     let folder = tempfile::tempdir().unwrap();
-    let saved = Cluster::local(3).launch(|net| {
-        let part = Partition::build(net, &input, &Plan::new("oec"))?;
-        part.save(net, folder.path(), "oec")?;
-        net.barrier()?;
-        Partition::load(net, folder.path()).map(|again| (part, again))
-    });
-    for (part, again) in saved.unwrap() {
-        assert_eq!(part.out_edges().weight_kind(), WeightKind::None);
-        assert_eq!(part.changes()[0], "weights are ignored");
-        assert_eq!((again.is_simple(), again.is_symmetric()), (true, true));
-        assert_eq!(again.out_edges(), part.out_edges());
+    for policy in ["oec", "dual"] {
+        let saved = Cluster::local(3).launch(|net| {
+            let part = Partition::build(net, &input, &Plan::new(policy))?;
+            part.save(net, folder.path(), policy)?;
+            net.barrier()?;
+            Partition::load(net, folder.path()).map(|again| (part, again))
+        });
+        for (part, again) in saved.unwrap() {
+            assert_eq!(part.out_edges().weight_kind(), WeightKind::None);
+            assert_eq!(part.changes()[0], "weights are ignored");
+            assert_eq!((again.is_simple(), again.is_symmetric()), (true, true));
+            assert_eq!(again.out_edges(), part.out_edges());
+            assert_eq!(again.whole_in_edges(), part.whole_in_edges());
+            assert_eq!(again.whole_in_edges().is_some(), policy == "dual");
+        }
     }
 }
 
@@ -104,7 +108,7 @@ fn neighbourhoods_are_whole() {
     for hosts in [1, 3] {
         let mut cluster = Cluster::local(hosts).threads_per_host(1);
         for graph in graphs() {
-            for policy in ["oec", "iec", "cvc", "hvc", "random"] {
+            for policy in ["oec", "iec", "dual", "cvc", "hvc", "random"] {
                 for undirected in [true, false] {
                     let fit = Fit { undirected, ..simple };
                     let input = Input::from(graph.clone()).fitted(fit);

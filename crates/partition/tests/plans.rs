@@ -213,13 +213,14 @@ fn saved_partitions_come_back() {
             (b.host(), b.num_hosts(), b.num_vertices(), b.num_edges())
         );
         assert_eq!((a.master_parts(), a.out_edges()), (b.master_parts(), b.out_edges()));
+        assert_eq!(a.whole_in_edges(), b.whole_in_edges());
         assert!((0..a.num_proxies() as u32).all(|l| a.global(LocalId(l)) == b.global(LocalId(l))));
         assert!(
             (0..a.num_masters() as u32).all(|l| a.original(LocalId(l)) == b.original(LocalId(l)))
         );
         assert!(parton_net::HostId::all(a.num_hosts()).all(|h| a.routes(h) == b.routes(h)));
     };
-    for (hosts, policy) in [(1, "oec"), (4, "cvc"), (3, "ginger")] {
+    for (hosts, policy) in [(1, "oec"), (4, "cvc"), (2, "dual"), (3, "ginger")] {
         let saved = save("a", hosts, policy);
         let loaded = load("a", hosts).unwrap();
         saved.iter().zip(&loaded).for_each(|(a, b)| same(a, b));
