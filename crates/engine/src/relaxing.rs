@@ -1,18 +1,20 @@
 //! A host's part of a relaxation: one label per proxy, and ways to spread it.
 
+mod engine;
+mod gathering;
+
 use parton_graph::bits::{BitSet, ones_of};
-use parton_graph::{LocalId, VertexSet, Weight};
-use parton_partition::{End, Partition};
-use parton_sync::{CpuField, Delivery, Field, Phase, Reduction, Result, Substrate, Tally};
+use parton_graph::{LocalId, VertexSet};
+use parton_partition::Partition;
+use parton_sync::{CpuField, Delivery, Reduction};
 use rayon::prelude::*;
 
 use crate::edges::WITHIN;
-use crate::engine::Engine;
-use crate::engines::Relaxer;
 use crate::program::{Edges, Relaxation};
 use crate::strategy::Strategy;
-use crate::waiting::{Held, Waiting};
-use crate::ways::{WayRows, Ways};
+use crate::waiting::Waiting;
+use crate::ways::Ways;
+pub(crate) use engine::RelaxingEngine;
 
 /// Below so many edges threads cost more than they bring.
 pub(crate) const FEW_EDGES: u64 = 1 << 11;
@@ -26,8 +28,6 @@ pub(crate) const FRONTIER_PIECE: usize = 1 << 8;
 pub(crate) const DENSE: u64 = 8;
 /// How many vertices before its turn a vertex's label is asked for.
 const LABELS_AHEAD: usize = 16;
-/// A large frontier with more than one in so many vertices is not listed for an engine that pulls.
-const MANY: usize = 8;
 /// Vertices that are listed at a time.
 const LIST_PIECE: u32 = 1 << 16;
 
@@ -168,79 +168,6 @@ impl<'a, P: Relaxation> Relaxing<'a, P> {
         self.forth.num_edges()
     }
 
-    /// Makes what is active the frontier; whether that is anything.
-    pub fn next_frontier(&mut self) -> bool {
-        self.gather(1)
-    }
-
-    /// Makes what is active the frontier, at least `few` if so many wait; whether that is anything.
-    fn gather(&mut self, few: usize) -> bool {
-        self.frontier.clear();
-        self.labels.swap_active(&mut self.frontier);
-        self.is_large = false;
-        if let Some(noted) = self.noted.take() {
-            self.frontier.clear();
-            (self.list, self.list_edges) = with_edges(noted, self.forth.rows());
-            return !self.list.is_empty();
-        }
-        self.list_frontier();
-        if !self.is_large {
-            self.take_turns(few);
-        }
-        self.is_large || !self.list.is_empty()
-    }
-
-    /// Lists the frontier, unless it is large.
-    fn list_frontier(&mut self) {
-        self.list.clear();
-        self.list_edges = 0;
-        let (members, proxies) = (self.frontier.len(), self.labels.num_proxies());
-        // Hosts that do not wait have frontiers of more than one level: whoever looks through its edges
-        // looks at all of them, unless the first label wins.
-        let may_pull = self.back.is_some()
-            && (self.in_rounds || self.program.first_wins() && self.together.is_none());
-        let all = || self.frontier.iter_range(0..proxies as u32);
-        let mut may_go = || self.waiting.as_mut().is_none_or(|waiting| waiting.let_through(all));
-        self.is_large = may_pull && members > (proxies / MANY).max(PIECE) && may_go();
-        if !self.is_large {
-            self.list_members();
-        }
-    }
-
-    /// Lists the frontier, but for those that no edge leaves.
-    fn list_members(&mut self) {
-        let (frontier, forth, end) = (&self.frontier, self.forth.rows(), self.rows_end);
-        let list = |range| with_edges(frontier.iter_range(range).collect(), forth);
-        if frontier.len() < LIST_PIECE as usize {
-            (self.list, self.list_edges) = list(0..end);
-        } else {
-            let pieces = (0..end).into_par_iter().step_by(LIST_PIECE as usize);
-            let piece = |first| list(first..end.min(first.saturating_add(LIST_PIECE)));
-            let pieces: Vec<(Vec<LocalId>, u64)> = pieces.map(piece).collect();
-            self.list_edges = pieces.iter().map(|(_, edges)| edges).sum();
-            self.list.par_extend(pieces.into_par_iter().flat_map_iter(|(piece, _)| piece));
-        }
-    }
-
-    /// Leaves in the list whose turn it is, where hosts do not wait for each other.
-    fn take_turns(&mut self, few: usize) {
-        let Some(waiting) = &mut self.waiting else { return };
-        // What is listed is all there is.
-        self.frontier.clear();
-        let (labels, forth) = (self.labels.cells(), self.forth.rows());
-        let is_worse = |label, than| label != than && P::Reduction::combine(label, than) == than;
-        let order = |a: &P::Label, b: &P::Label| is_worse(*a, *b).cmp(&is_worse(*b, *a));
-        let degree = |vertex| forth.degree(vertex);
-        waiting.choose(&mut self.list, few, |vertex| labels.get(vertex), order, degree);
-        self.list_edges = self.list.iter().map(|&vertex| degree(vertex)).sum();
-    }
-
-    /// Whether anybody here has a label to spread, or may find one that a master elsewhere has.
-    fn has_frontier(&self) -> bool {
-        let listed = self.is_large || !self.list.is_empty();
-        listed || self.together.is_some() && !self.frontier.is_empty()
-    }
-
     /// Whether fewer edges are looked at when every vertex looks for the frontier than when the
     /// frontier is spread.
     pub fn pull_is_less(&self) -> bool {
@@ -267,15 +194,6 @@ impl<'a, P: Relaxation> Relaxing<'a, P> {
         // It has looked at as many edges by then as there are for each that leaves the frontier.
         let looking = proxies.filter(looks).count() as f64;
         looking * self.num_edges() as f64 / (self.list_edges as f64) < self.list_edges as f64
-    }
-
-    /// Lets mirrors know the labels of the frontier, and be part of it.
-    fn tell_frontier(&mut self, substrate: &mut Substrate<'_>) -> Result<()> {
-        // Whoever hears of a label becomes active.
-        self.labels.swap_active(&mut self.frontier);
-        substrate.broadcast(&mut self.labels, self.program.edges().read())?;
-        self.labels.swap_active(&mut self.frontier);
-        Ok(())
     }
 
     /// The label of a proxy.
@@ -448,124 +366,5 @@ impl<'a, P: Relaxation> Relaxing<'a, P> {
         };
         let words = (0..looking_end.div_ceil(64)).into_par_iter().with_max_len(PIECE / 64);
         words.map(look_at_word).sum()
-    }
-}
-
-/// Those of some vertices that edges leave, and how many.
-fn with_edges<W: Weight>(mut vertices: Vec<LocalId>, forth: WayRows<'_, W>) -> (Vec<LocalId>, u64) {
-    let (mut kept, mut edges) = (0, 0);
-    for place in 0..vertices.len() {
-        forth.prepare_degree(&vertices, place);
-        let degree = forth.degree(vertices[place]);
-        vertices[kept] = vertices[place];
-        kept += usize::from(degree > 0);
-        edges += degree;
-    }
-    vertices.truncate(kept);
-    (vertices, edges)
-}
-
-/// A relaxation with a way through its edges.
-pub(crate) struct RelaxingEngine<'a, P: Relaxation, S> {
-    host: Relaxing<'a, P>,
-    strategy: S,
-}
-
-impl<'a, P: Relaxation, S: Strategy> RelaxingEngine<'a, P, S> {
-    pub(crate) fn new(program: &'a P, partition: &'a Partition) -> Self {
-        let host = Relaxing::new::<S>(program, partition);
-        RelaxingEngine { host, strategy: S::default() }
-    }
-}
-
-impl<P: Relaxation, S: Strategy> Engine for RelaxingEngine<'_, P, S> {
-    fn trade(&mut self, substrate: &mut Substrate<'_>) -> Result<()> {
-        match &self.host.together {
-            None => Ok(()),
-            Some(Together { pull: true, .. }) => self.host.tell_frontier(substrate),
-            Some(_) => {
-                // Nobody looks for the labels of this frontier.
-                self.host.labels.reset(0..self.host.num_masters, Phase::Broadcast);
-                Ok(())
-            }
-        }
-    }
-
-    fn compute(&mut self) -> u64 {
-        // Hosts that do not wait for each other come by to pass on what they hear, too.
-        match self.host.has_frontier() || self.strategy.has_more() {
-            true => self.strategy.relax(&mut self.host),
-            false => 0,
-        }
-    }
-
-    fn accumulators(&mut self) -> (&mut dyn Field, End) {
-        (&mut self.host.labels, self.host.program.edges().written())
-    }
-
-    fn reduce(&mut self, substrate: &mut Substrate<'_>) -> Result<()> {
-        match &self.host.together {
-            // Masters have looked for themselves.
-            Some(Together { pull: true, .. }) => Ok(()),
-            _ => substrate.reduce(&mut self.host.labels, self.host.program.edges().written()),
-        }
-    }
-
-    fn apply(&mut self) -> Tally {
-        let masters = 0..self.host.num_masters;
-        let changed = self.host.labels.updated().count_range(masters) as u64;
-        Tally { changed, ..Tally::default() }
-    }
-
-    fn messages(&mut self) -> (&mut dyn Field, End) {
-        (&mut self.host.labels, self.host.program.edges().read())
-    }
-
-    fn broadcast(&mut self, substrate: &mut Substrate<'_>) -> Result<()> {
-        match &self.host.together {
-            // When hosts have agreed to look.
-            Some(_) => Ok(()),
-            None => substrate.broadcast(&mut self.host.labels, self.host.program.edges().read()),
-        }
-    }
-
-    fn is_active(&mut self) -> bool {
-        self.host.gather(S::FEW_LABELS) || self.strategy.has_more()
-    }
-
-    fn frontier_edges(&self) -> u64 {
-        if self.host.is_large { self.host.num_edges() } else { self.host.list_edges }
-    }
-
-    fn conclude(&mut self, total: &Tally) -> bool {
-        if let Some(together) = &mut self.host.together {
-            together.pull = self.host.in_rounds && total.frontier_edges > together.edges / DENSE;
-        }
-        total.active == 0
-    }
-
-    fn needs_rounds(&self) -> Option<&'static str> {
-        None
-    }
-
-    fn leave_rounds(&mut self, governed: bool) {
-        if let Some(together) = &mut self.host.together {
-            together.pull = false;
-        }
-        // A host that is alone has nobody to wait for: its frontiers are levels.
-        self.host.in_rounds = self.host.is_alone;
-        if governed && !self.host.is_alone && !S::SORTS {
-            self.host.waiting = Some(Waiting::new(self.host.labels.num_proxies()));
-        }
-    }
-
-    fn held(&self) -> Held {
-        self.host.waiting.as_ref().map_or(Held::default(), |waiting| waiting.held)
-    }
-}
-
-impl<P: Relaxation, S: Strategy> Relaxer<P> for RelaxingEngine<'_, P, S> {
-    fn label(&self, proxy: LocalId) -> P::Label {
-        self.host.labels.get(proxy)
     }
 }

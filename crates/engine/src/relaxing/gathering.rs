@@ -1,0 +1,102 @@
+//! What the next round starts from, gathered from what has become active.
+
+use parton_graph::{LocalId, Weight};
+use parton_sync::Reduction;
+use rayon::prelude::*;
+
+use super::{LIST_PIECE, PIECE, Relaxing};
+use crate::program::Relaxation;
+use crate::ways::WayRows;
+
+/// A large frontier with more than one in so many vertices is not listed for an engine that pulls.
+const MANY: usize = 8;
+
+impl<P: Relaxation> Relaxing<'_, P> {
+    /// Makes what is active the frontier; whether that is anything.
+    pub fn next_frontier(&mut self) -> bool {
+        self.gather(1)
+    }
+
+    /// Makes what is active the frontier, at least `few` if so many wait; whether that is anything.
+    pub(super) fn gather(&mut self, few: usize) -> bool {
+        self.frontier.clear();
+        self.labels.swap_active(&mut self.frontier);
+        self.is_large = false;
+        if let Some(noted) = self.noted.take() {
+            self.frontier.clear();
+            (self.list, self.list_edges) = with_edges(noted, self.forth.rows());
+            return !self.list.is_empty();
+        }
+        self.list_frontier();
+        if !self.is_large {
+            self.take_turns(few);
+        }
+        self.is_large || !self.list.is_empty()
+    }
+
+    /// Lists the frontier, unless it is large.
+    fn list_frontier(&mut self) {
+        self.list.clear();
+        self.list_edges = 0;
+        let rows = 0..self.rows_end;
+        let members = self.frontier.count_range(rows.clone());
+        // Hosts that do not wait have frontiers of more than one level: whoever looks through its edges
+        // looks at all of them, unless the first label wins.
+        let may_pull = self.back.is_some()
+            && (self.in_rounds || self.program.first_wins() && self.together.is_none());
+        let all = || self.frontier.iter_range(rows.clone());
+        let mut may_go = || self.waiting.as_mut().is_none_or(|waiting| waiting.let_through(all));
+        self.is_large = may_pull && members > (rows.len() / MANY).max(PIECE) && may_go();
+        if !self.is_large {
+            self.list_members();
+        }
+    }
+
+    /// Lists the frontier, but for those that no edge leaves.
+    pub(super) fn list_members(&mut self) {
+        let (frontier, forth, end) = (&self.frontier, self.forth.rows(), self.rows_end);
+        let list = |range| with_edges(frontier.iter_range(range).collect(), forth);
+        if frontier.len() < LIST_PIECE as usize {
+            (self.list, self.list_edges) = list(0..end);
+        } else {
+            let pieces = (0..end).into_par_iter().step_by(LIST_PIECE as usize);
+            let piece = |first| list(first..end.min(first.saturating_add(LIST_PIECE)));
+            let pieces: Vec<(Vec<LocalId>, u64)> = pieces.map(piece).collect();
+            self.list_edges = pieces.iter().map(|(_, edges)| edges).sum();
+            self.list.par_extend(pieces.into_par_iter().flat_map_iter(|(piece, _)| piece));
+        }
+    }
+
+    /// Leaves in the list whose turn it is, where hosts do not wait for each other.
+    fn take_turns(&mut self, few: usize) {
+        let Some(waiting) = &mut self.waiting else { return };
+        // What is listed is all there is.
+        self.frontier.clear();
+        let (labels, forth) = (self.labels.cells(), self.forth.rows());
+        let is_worse = |label, than| label != than && P::Reduction::combine(label, than) == than;
+        let order = |a: &P::Label, b: &P::Label| is_worse(*a, *b).cmp(&is_worse(*b, *a));
+        let degree = |vertex| forth.degree(vertex);
+        waiting.choose(&mut self.list, few, |vertex| labels.get(vertex), order, degree);
+        self.list_edges = self.list.iter().map(|&vertex| degree(vertex)).sum();
+    }
+
+    /// Whether anybody here has a label to spread, or may find one that a master elsewhere has.
+    pub(super) fn has_frontier(&self) -> bool {
+        let listed = self.is_large || !self.list.is_empty();
+        listed || self.together.is_some() && !self.frontier.is_empty()
+    }
+}
+
+/// Those of some vertices that edges leave, and how many.
+fn with_edges<W: Weight>(mut vertices: Vec<LocalId>, forth: WayRows<'_, W>) -> (Vec<LocalId>, u64) {
+    let (mut kept, mut edges) = (0, 0);
+    for place in 0..vertices.len() {
+        forth.prepare_degree(&vertices, place);
+        let degree = forth.degree(vertices[place]);
+        vertices[kept] = vertices[place];
+        kept += usize::from(degree > 0);
+        edges += degree;
+    }
+    vertices.truncate(kept);
+    (vertices, edges)
+}
