@@ -16,6 +16,7 @@ pub mod relaxing;
 pub mod report;
 pub mod run;
 pub mod sides;
+pub mod simulated;
 pub mod stepping;
 pub mod strategy;
 pub mod turn;
