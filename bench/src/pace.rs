@@ -33,11 +33,10 @@ const SLOW: HostId = HostId(1);
 const SPEED: f64 = 0.25;
 
 /// How hosts wait.
-const PACES: [(&str, Pacing); 4] = [
+const PACES: [(&str, Pacing); 3] = [
     ("bsp", governed(Pace::Bsp)),
     ("basp", governed(Pace::Basp)),
     ("basp, no governor", Pacing { governed: false, ..governed(Pace::Basp) }),
-    ("auto", governed(Pace::Auto)),
 ];
 
 const fn governed(pace: Pace) -> Pacing {
@@ -249,7 +248,6 @@ fn plot(rows: &[Row], title: &'static str, value: Shown) -> Bars<'static> {
             ("bsp", "#777777"),
             ("basp", "#1b6ca8"),
             ("basp, no governor", "#8fc1e3"),
-            ("auto", "#4a7c59"),
         ],
         groups: groups.collect(),
         unit: " %",

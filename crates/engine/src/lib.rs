@@ -17,6 +17,7 @@ pub mod report;
 pub mod run;
 pub mod sides;
 pub mod simulated;
+mod speed;
 pub mod stepping;
 pub mod strategy;
 pub mod turn;

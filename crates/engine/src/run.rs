@@ -58,7 +58,7 @@ pub fn run(
     substrate.take_sent();
     substrate.take_rested();
     let (mut pacemaker, mut termination) =
-        Pacemaker::new(pacing, limits.max_rounds.is_some(), engine, substrate)?;
+        Pacemaker::new(pacing, limits.max_rounds.is_some(), engine, substrate, watch)?;
     let (field, read) = engine.messages();
     substrate.broadcast(field, read)?;
     engine.is_active();
@@ -86,8 +86,8 @@ pub fn run(
         let active = u64::from(engine.is_active());
         let gathered = substrate.net().now() - told;
         let compute_seconds = ((computed - traded) + (applied - reduced) + gathered).as_secs_f64();
-        let mine =
-            Tally { active, edges, seconds: compute_seconds, slowest: compute_seconds, ..tally };
+        let effort = pacemaker.note(edges, compute_seconds);
+        let mine = Tally { active, edges, effort, ..tally };
         let total = termination.total(mine, substrate)?;
         let rested = substrate.take_rested();
         let round_time = substrate.net().now() - began;
@@ -108,6 +108,7 @@ pub fn run(
             sent: volume,
         });
         let (ended, round) = (engine.conclude(&total), records.len() as u64);
+        pacemaker.learn(&total);
         if let Some(measure) = engine.measure() {
             watch.measured(round, measure);
             measures.push(measure);
@@ -118,8 +119,7 @@ pub fn run(
                 break true;
             }
         }
-        termination =
-            pacemaker.close_round(round, &total, engine, substrate)?.unwrap_or(termination);
+        termination = pacemaker.close_round(round, engine, substrate)?.unwrap_or(termination);
     };
     let host = HostRecord {
         seconds: (substrate.net().now() - start).as_secs_f64(),
