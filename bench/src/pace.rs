@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use parton_algorithms::{Error, Job, Options, by_name};
 use parton_engine::engines::Kind;
+use parton_engine::simulated::{MESSAGE, SimulatedHost};
 use parton_engine::{Pace, Pacing, RunReport, Tally, Watch};
 use parton_graph::formats::{self, ReadOptions};
 use parton_graph::generate::Spec;
@@ -32,11 +33,10 @@ const SLOW: HostId = HostId(1);
 const SPEED: f64 = 0.25;
 
 /// How hosts wait.
-const PACES: [(&str, Pacing); 4] = [
+const PACES: [(&str, Pacing); 3] = [
     ("bsp", governed(Pace::Bsp)),
     ("basp", governed(Pace::Basp)),
     ("basp, no governor", Pacing { governed: false, ..governed(Pace::Basp) }),
-    ("auto", governed(Pace::Auto)),
 ];
 
 const fn governed(pace: Pace) -> Pacing {
@@ -54,12 +54,6 @@ const RUNS: [(&str, Kind); 7] = [
     ("components", Kind::Union),
 ];
 
-/// What simulated hosts take for a round, and for every edge.
-const ROUND: Duration = Duration::from_micros(5);
-const EDGE: Duration = Duration::from_nanos(10);
-/// What a message between them takes.
-const MESSAGE: Duration = Duration::from_micros(20);
-
 /// A host and its speed.
 struct Machine {
     speed: f64,
@@ -74,8 +68,7 @@ impl Watch for Machine {
 
     fn worked(&mut self, time: Duration, edges: u64) -> Duration {
         if self.simulated {
-            let time = ROUND.as_secs_f64() + EDGE.as_secs_f64() * edges as f64;
-            return Duration::from_secs_f64(time / self.speed);
+            return SimulatedHost(1.0 / self.speed).worked(time, edges);
         }
         self.due += time.mul_f64(1.0 / self.speed - 1.0);
         match self.due > Duration::from_micros(200) {
@@ -255,7 +248,6 @@ fn plot(rows: &[Row], title: &'static str, value: Shown) -> Bars<'static> {
             ("bsp", "#777777"),
             ("basp", "#1b6ca8"),
             ("basp, no governor", "#8fc1e3"),
-            ("auto", "#4a7c59"),
         ],
         groups: groups.collect(),
         unit: " %",

@@ -157,15 +157,16 @@ fn compare_on(
         let hosts = cluster.num_hosts();
         assert!(agrees(hosts, *algorithm, graph, options, columns), "{what}: {columns:?}");
         let rounds = found.report.rounds.len() as u64;
-        match options.pacing {
+        let left = match options.pacing {
+            Pacing { pace: Pace::Bsp, .. } => Some(false),
             // Its rounds are those of many runs.
-            Pacing { pace: Pace::Auto, .. } if algorithm.name() == "strongly-connected" => {}
-            Pacing { pace: Pace::Auto, leave_after, .. } => {
-                let left = leave_after.is_some_and(|after| after < rounds);
-                assert_eq!(found.report.pace == Pace::Basp, left, "{what}: {rounds} rounds");
+            Pacing { leave_after: Some(1..), .. } if algorithm.name() == "strongly-connected" => {
+                None
             }
-            Pacing { pace, .. } => assert_eq!(found.report.pace, pace, "{what}"),
-        }
+            Pacing { leave_after, .. } => leave_after.map(|after| after < rounds.max(1)),
+        };
+        let pace = found.report.pace;
+        assert!(left.is_none_or(|left| left == (pace == Pace::Basp)), "{what}: {rounds} rounds");
         assert_eq!(found.complaint, None, "{what}");
         assert!(found.report.converged || options.max_rounds.is_some(), "{what}: unfinished");
         let values = &columns[0].values;
@@ -180,16 +181,16 @@ fn compare_on(
 
 /// Every algorithm with every engine.
 fn all_runs() -> Vec<(&'static dyn Algorithm, Options)> {
-    runs_at(Pace::Bsp)
+    runs_at(Pace::Bsp.into())
 }
 
 /// Every algorithm with every engine, at one pace.
-fn runs_at(pace: Pace) -> Vec<(&'static dyn Algorithm, Options)> {
+fn runs_at(pacing: Pacing) -> Vec<(&'static dyn Algorithm, Options)> {
     let mut runs: Vec<(&'static dyn Algorithm, Options)> = Vec::new();
     for &algorithm in ALL {
         for &engine in algorithm.engines() {
-            let options = Options { pacing: pace.into(), ..options(Some(engine)) };
-            if pace == Pace::Basp && algorithm.needs_rounds(&options).is_some() {
+            let options = Options { pacing, ..options(Some(engine)) };
+            if pacing.pace == Pace::Basp && algorithm.needs_rounds(&options).is_some() {
                 continue;
             }
             if algorithm.name() == "kcore" {
@@ -229,7 +230,7 @@ fn hosts_at_their_own_pace() {
                 let places_per_message = if turn % 5 == 4 { 3 } else { 1 << 20 };
                 turn += 1;
                 let how = How { optimize, places_per_message, ..How::new(policy) };
-                compare(&mut cluster, (name, graph), &runs_at(Pace::Basp), how);
+                compare(&mut cluster, (name, graph), &runs_at(Pacing::AT_ONCE), how);
             }
         }
     }
@@ -279,7 +280,13 @@ fn many_schedules_of_a_simulated_network() {
 
 #[test]
 fn many_schedules_of_hosts_at_their_own_pace() {
-    try_schedules(&runs_at(Pace::Basp), 600);
+    try_schedules(&runs_at(Pacing::AT_ONCE), 400);
+    try_schedules(&runs_at(Pacing { governed: false, ..Pace::Basp.into() }), 200);
+}
+
+#[test]
+fn many_schedules_of_hosts_that_find_their_pace() {
+    try_schedules(&runs_at(Pace::Basp.into()), 200);
 }
 
 fn try_schedules(runs: &[(&dyn Algorithm, Options)], seeds: u64) {
@@ -398,7 +405,7 @@ fn ranks_of_other_definitions() {
                     for dangling in [Dangling::Redistribute, Dangling::Drop] {
                         let seeds = Some(seeds.clone());
                         let in_rounds = Options { seeds, dangling, ..options.clone() };
-                        let pacing = Pace::Basp.into();
+                        let pacing = Pacing::AT_ONCE;
                         let without = Options { pacing, max_rounds: None, ..in_rounds.clone() };
                         runs.push((pagerank, settled(pagerank, without)));
                         runs.push((pagerank, in_rounds));
@@ -430,8 +437,8 @@ fn chains_of_strong_components() {
     for hosts in [1, 2, 5] {
         let mut cluster = Cluster::local(hosts).threads_per_host(1);
         for (name, graph) in &graphs {
-            for pace in [Pace::Bsp, Pace::Basp] {
-                let options = Options { pacing: pace.into(), ..Options::default() };
+            for pacing in [Pace::Bsp.into(), Pace::Basp.into(), Pacing::AT_ONCE] {
+                let options = Options { pacing, ..Options::default() };
                 let runs = [(strong, options)];
                 compare(&mut cluster, (name, graph), &runs, How::new("oec"));
                 compare(&mut cluster, (name, graph), &runs, How::new("random"));
@@ -482,14 +489,15 @@ fn ranks_of_graphs_that_are_far_from_a_cache() {
     }
 }
 
-/// Frontiers so large that hosts that do not wait ask for them instead of spreading them.
+/// Frontiers so large that hosts that do not wait ask for them instead of spreading them, and that those who
+/// find out how fast they are do so first.
 #[test]
 fn large_frontiers_of_hosts_at_their_own_pace() {
     let graph = Spec::parse("rmat:15").and_then(|spec| spec.generate(&Silent)).expect("a graph");
-    for name in ["bfs", "components"] {
+    let paces = [Pacing::AT_ONCE, Pace::Basp.into()];
+    for (name, pacing) in paces.iter().flat_map(|p| ["bfs", "components"].map(|name| (name, *p))) {
         let algorithm = ALL.iter().find(|algorithm| algorithm.name() == name).expect("it is there");
-        let options =
-            Options { pacing: Pace::Basp.into(), ..options(Some(engines::Kind::Frontier)) };
+        let options = Options { pacing, ..options(Some(engines::Kind::Frontier)) };
         let run_of = (*algorithm, options);
         let expected = algorithm.reference(&graph, &run_of.1).expect("an answer");
         for hosts in [2, 3] {
@@ -513,8 +521,9 @@ fn hosts_that_leave_rounds_anywhere() {
     let graphs: Vec<_> = nasty_graphs().into_iter().chain(graphs).collect();
     let mut cluster = Cluster::local(3).threads_per_host(1);
     for after in 1..=6 {
-        let runs = runs_at(Pace::Basp).into_iter().map(|(algorithm, options)| {
-            let pacing = Pacing { leave_after: Some(after), ..Pace::Auto.into() };
+        let runs = runs_at(Pacing::AT_ONCE).into_iter().map(|(algorithm, options)| {
+            let pace = if after % 2 == 0 { Pace::Basp } else { Pace::Auto };
+            let pacing = Pacing { leave_after: Some(after), ..pace.into() };
             (algorithm, Options { pacing, formulation: Some(Formulation::Residual), ..options })
         });
         let runs: Vec<_> = runs.collect();
@@ -543,12 +552,12 @@ proptest! {
         optimize in prop::sample::select(Optimize::NAMES.to_vec()),
         threads in 1..3usize,
         undirected in any::<bool>(),
-        pace in prop::sample::select(vec![Pace::Bsp, Pace::Basp]),
+        pacing in prop::sample::select(vec![Pace::Bsp.into(), Pace::Basp.into(), Pacing::AT_ONCE]),
     ) {
         let graph = nasty::graph_of(vertices, &edges);
         let graph = if undirected { graph.undirected() } else { graph };
         let mut cluster = Cluster::local(hosts).threads_per_host(threads);
         let how = How { optimize: optimize.1, ..How::new(policy) };
-        compare(&mut cluster, ("random", &graph), &runs_at(pace), how);
+        compare(&mut cluster, ("random", &graph), &runs_at(pacing), how);
     }
 }

@@ -1,30 +1,18 @@
 //! What hosts gain that do not wait for each other, in virtual time: as much as is promised beside a
 //! slow host, and next to nothing is lost without one.
 
-use std::time::Duration;
-
 use parton_algorithms::{Error, Job, Options, by_name};
+use parton_engine::Pace;
 use parton_engine::engines::Kind;
-use parton_engine::{Pace, Tally, Watch};
+use parton_engine::simulated::{MESSAGE, SimulatedHost};
 use parton_graph::generate::Spec;
 use parton_graph::progress::Silent;
 use parton_graph::reweigh::Weights;
 use parton_net::{Cluster, SimOptions};
 use parton_partition::{Input, Partition, Plan};
-use parton_sync::{Optimize, Substrate, Volume};
+use parton_sync::{Optimize, Substrate};
 
 const HOSTS: usize = 4;
-
-/// How many times as long as others a host takes for its work.
-struct Machine(u32);
-
-impl Watch for Machine {
-    fn round(&mut self, _: u64, _: &Tally, _: &[Volume]) {}
-
-    fn worked(&mut self, _: Duration, edges: u64) -> Duration {
-        self.0 * (Duration::from_micros(5) + Duration::from_nanos(10 * edges))
-    }
-}
 
 fn partition(spec: &str) -> Vec<Partition> {
     let graph = Spec::parse(spec).and_then(|spec| spec.generate(&Silent)).expect(spec);
@@ -36,17 +24,16 @@ fn partition(spec: &str) -> Vec<Partition> {
 
 /// Time of hosts that do not wait for each other over that of hosts that do, where host 1 takes
 /// `slowness` times as long as others.
-fn gain(parts: &[Partition], (algorithm, engine): (&str, Kind), slowness: u32) -> f64 {
+fn gain(parts: &[Partition], (algorithm, engine): (&str, Kind), slowness: f64) -> f64 {
     let algorithm = by_name(algorithm).expect("an algorithm");
-    let message = Some(Duration::from_micros(20));
-    let calm = SimOptions { calm: message, step_limit: u64::MAX, ..SimOptions::default() };
+    let calm = SimOptions { calm: Some(MESSAGE), step_limit: u64::MAX, ..SimOptions::default() };
     let mut cluster = Cluster::sim_with(HOSTS, calm);
     let [basp, bsp] = [Pace::Basp, Pace::Bsp].map(|pace| {
         let options = Options { engine: Some(engine), pacing: pace.into(), ..Options::default() };
         let reports = cluster.launch(|net| -> Result<_, Error> {
             let host = net.host().index();
             let mut substrate = Substrate::new(&parts[host], net, Optimize::ALL);
-            let watch = &mut Machine(if host == 1 { slowness } else { 1 });
+            let watch = &mut SimulatedHost(if host == 1 { slowness } else { 1.0 });
             let mut job = Job { substrate: &mut substrate, options: &options, watch };
             Ok(algorithm.run(&mut job)?.report)
         });
@@ -65,7 +52,7 @@ fn a_slow_host_slows_others_down_less_than_in_rounds() {
         // The slow host's own work alone is more than half of the time.
         (("bfs", Kind::Push), 0.75),
     ] {
-        let gain = gain(&parts, run, 4);
+        let gain = gain(&parts, run, 4.0);
         assert!(gain <= most, "{run:?}: {gain:.2} of the time in rounds");
     }
 }
@@ -82,7 +69,7 @@ fn equal_hosts_lose_next_to_nothing_on_a_graph_of_few_levels() {
         ("components", Kind::Frontier),
         ("components", Kind::Union),
     ] {
-        let gain = gain(&parts, run, 1);
+        let gain = gain(&parts, run, 1.0);
         assert!(gain <= 1.05, "{run:?}: {gain:.2} of the time in rounds");
     }
 }

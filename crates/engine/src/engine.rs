@@ -55,6 +55,12 @@ pub trait Engine {
         Some("nothing says that it can do without rounds")
     }
 
+    /// Whether hosts look at fewer edges as long as they wait for each other, the same on all of them:
+    /// where they need not, they do so until this is over.
+    fn gains_from_rounds(&self) -> bool {
+        false
+    }
+
     /// From here on hosts do not wait for each other; never called where they have to. `governed`:
     /// whether what promises to save work in vain is worth holding something back.
     fn leave_rounds(&mut self, _governed: bool) {}

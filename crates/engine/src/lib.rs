@@ -16,6 +16,8 @@ pub mod relaxing;
 pub mod report;
 pub mod run;
 pub mod sides;
+pub mod simulated;
+mod speed;
 pub mod stepping;
 pub mod strategy;
 pub mod turn;

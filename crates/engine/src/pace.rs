@@ -2,14 +2,17 @@
 //!
 //! BSP: they do. BASP: every host sends what it has updated, takes in what has arrived and goes on;
 //! a slow host then slows nobody down, but some work may be done with values that are about to be
-//! improved. Which is better shows in a run only: with *auto*, hosts begin in rounds, and leave them
-//! when there have been many and one host has been slower than the others. What decides is summed
-//! up by all hosts in every round, so that all decide the same at the same time: between two rounds,
-//! when nothing is under way.
+//! improved. Where hosts are equally fast and rounds are few, rounds are better: all news of a round are
+//! there at once. Which it is shows in a run only. So hosts that may leave the rounds begin in them, unless
+//! nobody governs them, and leave when one of them holds the others up because it is slow, or when there
+//! have been many rounds. What decides is summed up by all hosts in every round, so that all decide the
+//! same at the same time: between two rounds, when nothing is under way.
 
-use parton_sync::{Error, Result, Substrate, Tally, Termination, Vote};
+use parton_sync::{Effort, Error, Result, Substrate, Tally, Termination, Vote};
 
 use crate::engine::Engine;
+use crate::run::Watch;
+use crate::speed::{Speed, try_out};
 
 /// When hosts wait for each other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,9 +20,9 @@ pub enum Pace {
     /// In every round.
     #[default]
     Bsp,
-    /// Never.
+    /// Never, once it shows that one host is slow or rounds are many; at once, if nobody governs them.
     Basp,
-    /// In every round, until it shows that one host is slower than the others.
+    /// The same, and in every round where a program needs them.
     Auto,
 }
 
@@ -27,8 +30,13 @@ impl Pace {
     /// Every pace: what users call it, and what it means.
     pub const ALL: &[(Pace, &str, &str)] = &[
         (Pace::Bsp, "bsp", "hosts wait for each other in every round"),
-        (Pace::Basp, "basp", "hosts never wait: they send, take what has arrived, and go on"),
-        (Pace::Auto, "auto", "bsp, then basp where there are many rounds and hosts are uneven"),
+        (
+            Pace::Basp,
+            "basp",
+            "hosts do not wait, once one is slow or rounds are many: they send, take what has \
+             arrived, and go on",
+        ),
+        (Pace::Auto, "auto", "basp, or bsp where the algorithm needs rounds"),
     ];
 
     /// What users call it.
@@ -49,11 +57,16 @@ impl Pace {
 pub struct Pacing {
     /// When hosts wait for each other.
     pub pace: Pace,
-    /// Whether hosts that need not wait do so a little, and let labels wait for better ones, where that
-    /// promises to save work.
+    /// Whether hosts that need not wait do so where that promises to save work: in rounds at first, then a
+    /// little; and let labels wait for better ones.
     pub governed: bool,
-    /// At [`Pace::Auto`], to leave the rounds after so many whatever they show, instead of finding out.
+    /// To leave the rounds after so many whatever they show, instead of finding out; 0: at once.
     pub leave_after: Option<u64>,
+}
+
+impl Pacing {
+    /// Hosts never wait in rounds, not even at first.
+    pub const AT_ONCE: Pacing = Pacing { pace: Pace::Basp, governed: true, leave_after: Some(0) };
 }
 
 impl Default for Pacing {
@@ -68,24 +81,34 @@ impl From<Pace> for Pacing {
     }
 }
 
-/// Rounds after which a graph counts as deep.
-const DEEP: u64 = 24;
-/// Computing time of the slowest host over that of a mean one, from which on waiting is worth
-/// avoiding.
-const UNEVEN: f64 = 1.25;
+/// Rounds after which a graph counts as deep: what it costs is round trips.
+const DEEP: u64 = 16;
+/// How many times as long as others a slow host takes.
+const SLOW: f64 = 2.5;
+
+/// When hosts leave the rounds.
+#[derive(Clone, Copy)]
+enum Leaves {
+    Never,
+    After(u64),
+    WhenBetter,
+}
 
 /// Keeps to a pace, or finds one.
 pub(crate) struct Pacemaker {
     asked: Pacing,
-    pace: Pace,
     /// Why hosts cannot do without rounds.
     needs_rounds: Option<&'static str>,
-    /// Round after which hosts left them.
-    left_after: Option<u64>,
-    /// Computing time of all hosts, and of the slowest in each round.
-    seconds: f64,
-    slowest: f64,
     hosts: usize,
+    leaves: Leaves,
+    /// What hosts have done in rounds.
+    effort: Effort,
+    /// How fast this host is.
+    speed: Speed,
+    /// Whether they would have left, were it not for the engine.
+    is_kept: bool,
+    /// Round after which hosts left them, and why.
+    left: Option<(u64, String)>,
 }
 
 impl Pacemaker {
@@ -95,86 +118,120 @@ impl Pacemaker {
         is_limited: bool,
         engine: &mut dyn Engine,
         substrate: &mut Substrate<'_>,
+        watch: &mut dyn Watch,
     ) -> Result<(Self, Box<dyn Termination>)> {
         let limited = "the number of rounds is limited, and hosts would each have their own";
         let needs_rounds = engine.needs_rounds().or(is_limited.then_some(limited));
+        if let (Pace::Basp, Some(why)) = (asked.pace, needs_rounds) {
+            return Err(Error::NeedsRounds { why: why.into() });
+        }
         let hosts = substrate.partition().num_hosts();
-        let (pace, seconds, slowest, left_after) = (Pace::Bsp, 0.0, 0.0, None);
-        let mut pacemaker =
-            Pacemaker { asked, pace, needs_rounds, left_after, seconds, slowest, hosts };
-        let termination: Box<dyn Termination> = match (asked.pace, needs_rounds) {
-            (Pace::Bsp | Pace::Auto, _) => Box::new(Vote),
-            (Pace::Basp, None) => pacemaker.leave_rounds(engine, substrate)?,
-            (Pace::Basp, Some(why)) => return Err(Error::NeedsRounds { why: why.into() }),
+        let may_leave = asked.pace != Pace::Bsp && needs_rounds.is_none();
+        let leave_after = asked.leave_after.or((!asked.governed).then_some(0));
+        let leaves = match leave_after {
+            _ if !may_leave => Leaves::Never,
+            Some(rounds) => Leaves::After(rounds),
+            None if hosts == 1 => Leaves::Never,
+            None => Leaves::WhenBetter,
         };
-        Ok((pacemaker, termination))
+        let effort = match leaves {
+            Leaves::WhenBetter if !engine.gains_from_rounds() => try_out(substrate, watch)?,
+            _ => Effort::default(),
+        };
+        let (speed, is_kept, left) = (Speed::default(), false, None);
+        let mut pacemaker =
+            Pacemaker { asked, needs_rounds, hosts, leaves, effort, speed, is_kept, left };
+        let termination = pacemaker.close_round(0, engine, substrate)?;
+        Ok((pacemaker, termination.unwrap_or_else(|| Box::new(Vote))))
     }
 
-    fn leave_rounds(
-        &mut self,
-        engine: &mut dyn Engine,
-        substrate: &mut Substrate<'_>,
-    ) -> Result<Box<dyn Termination>> {
-        self.pace = Pace::Basp;
-        engine.leave_rounds(self.asked.governed);
-        Ok(Box::new(substrate.begin_epoch(self.asked.governed)?))
+    /// Takes note of what this host did in a round; what it has done so far.
+    pub(crate) fn note(&mut self, edges: u64, seconds: f64) -> Effort {
+        self.speed.note(edges, seconds);
+        self.speed.effort()
     }
 
-    /// Learns what all hosts did in a round that has ended; how to find the end from now on, if
-    /// hosts leave the rounds here.
+    /// Learns what all hosts have done.
+    pub(crate) fn learn(&mut self, total: &Tally) {
+        if self.left.is_none() {
+            self.effort = total.effort;
+        }
+    }
+
+    /// How to find the end from now on, if hosts leave the rounds after this one.
     pub(crate) fn close_round(
         &mut self,
         round: u64,
-        total: &Tally,
         engine: &mut dyn Engine,
         substrate: &mut Substrate<'_>,
     ) -> Result<Option<Box<dyn Termination>>> {
-        if self.pace == Pace::Basp {
-            return Ok(None);
-        }
-        self.seconds += total.seconds;
-        self.slowest += total.slowest;
-        let may = self.asked.pace == Pace::Auto && self.needs_rounds.is_none() && self.hosts > 1;
-        let is_time = match self.asked.leave_after {
-            Some(rounds) => round >= rounds,
-            None => round >= DEEP && self.unevenness() >= UNEVEN,
+        let why = match self.leaves {
+            _ if self.left.is_some() => None,
+            Leaves::Never => None,
+            Leaves::After(rounds) => (round >= rounds).then(|| "as was asked for".into()),
+            Leaves::WhenBetter => self.find_out(round, engine),
         };
-        if !(may && is_time) {
-            return Ok(None);
+        let Some(why) = why else { return Ok(None) };
+        self.left = Some((round, why));
+        engine.leave_rounds(self.asked.governed);
+        Ok(Some(Box::new(substrate.begin_epoch(self.asked.governed)?)))
+    }
+
+    /// Why hosts had better leave the rounds after this one, if it shows.
+    fn find_out(&mut self, round: u64, engine: &mut dyn Engine) -> Option<String> {
+        let why = if self.lateness().min(self.slowness()) >= SLOW {
+            Some(self.comparison())
+        } else {
+            (round >= DEEP).then(|| format!("{DEEP} rounds are many"))
+        };
+        let why = why?;
+        if engine.gains_from_rounds() {
+            self.is_kept = true;
+            return None;
         }
-        self.left_after = Some(round);
-        self.leave_rounds(engine, substrate).map(Some)
+        Some(why)
     }
 
     /// When hosts wait for each other now: in every round, or never.
     pub(crate) fn pace(&self) -> Pace {
-        self.pace
+        if self.left.is_some() { Pace::Basp } else { Pace::Bsp }
     }
 
-    /// Computing time of the slowest host in each round over that of a mean one.
-    fn unevenness(&self) -> f64 {
-        if self.seconds > 0.0 { self.slowest * self.hosts as f64 / self.seconds } else { 1.0 }
+    /// Computing time of the host that took longest over that of a mean one of the others.
+    fn lateness(&self) -> f64 {
+        let others = (self.effort.seconds - self.effort.longest) / (self.hosts - 1) as f64;
+        if others > 0.0 { self.effort.longest / others } else { 1.0 }
+    }
+
+    /// How many times as long as the fastest host that one takes for an edge; 0 if it is not known.
+    fn slowness(&self) -> f64 {
+        self.effort.per_edge * self.effort.fastest
+    }
+
+    /// What hosts are judged by.
+    fn comparison(&self) -> String {
+        let late = format!("one host computed {:.1} times as long as others", self.lateness());
+        match self.slowness() {
+            0.0 => late,
+            slowness => format!("{late}, and {slowness:.1} times as long for an edge"),
+        }
     }
 
     /// The pace in the end, and why that one. The same on all hosts.
     pub(crate) fn verdict(&self, rounds: u64) -> (Pace, String) {
-        let uneven = self.unevenness();
-        let why = match (self.asked.pace, self.needs_rounds, self.left_after) {
-            (Pace::Bsp, ..) => "hosts wait for each other in every round".into(),
-            (Pace::Basp, ..) => "hosts never wait for each other".into(),
-            (_, _, Some(round)) if self.asked.leave_after.is_some() => {
-                format!("from round {} on, as was asked for", round + 1)
+        let why = match (&self.left, self.needs_rounds) {
+            _ if self.asked.pace == Pace::Bsp => "hosts wait for each other in every round".into(),
+            (Some((round, why)), _) => format!("from round {} on: {why}", round + 1),
+            (None, Some(why)) => why.into(),
+            (None, None) if self.hosts == 1 => "there is nobody to wait for".into(),
+            (None, None) if self.is_kept => {
+                "in rounds to the end: this engine looks at fewer edges in them".into()
             }
-            (_, _, Some(round)) => format!(
-                "from round {} on: it takes many, and the slowest host computed for {uneven:.2} \
-                 times the mean",
-                round + 1
-            ),
-            (_, Some(why), None) => why.into(),
-            _ if self.hosts == 1 => "there is nobody to wait for".into(),
-            _ if rounds < DEEP => format!("there were only {rounds} rounds"),
-            _ => format!("hosts are even: the slowest computed for {uneven:.2} times the mean"),
+            (None, None) => {
+                let judged_by = self.comparison();
+                format!("in rounds to the end: {rounds} are few, and {judged_by}")
+            }
         };
-        (self.pace, why)
+        (self.pace(), why)
     }
 }

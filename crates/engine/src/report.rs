@@ -147,8 +147,10 @@ impl RunReport {
     /// volumes add up.
     pub fn append(&mut self, next: RunReport) {
         self.converged &= next.converged;
-        self.pace = next.pace;
-        self.pace_why = next.pace_why;
+        // Of several runs, the first in which hosts did not wait for each other tells why.
+        if self.pace == Pace::Bsp {
+            (self.pace, self.pace_why) = (next.pace, next.pace_why);
+        }
         self.seconds += next.seconds;
         self.rounds.extend(next.rounds);
         for (host, next) in self.hosts.iter_mut().zip(next.hosts) {

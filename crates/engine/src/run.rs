@@ -58,7 +58,7 @@ pub fn run(
     substrate.take_sent();
     substrate.take_rested();
     let (mut pacemaker, mut termination) =
-        Pacemaker::new(pacing, limits.max_rounds.is_some(), engine, substrate)?;
+        Pacemaker::new(pacing, limits.max_rounds.is_some(), engine, substrate, watch)?;
     engine.broadcast(substrate)?;
     engine.is_active();
     let mut packing = Duration::ZERO;
@@ -84,14 +84,9 @@ pub fn run(
         let active = u64::from(engine.is_active());
         let gathered = substrate.net().now() - told;
         let compute_seconds = ((computed - traded) + (applied - reduced) + gathered).as_secs_f64();
-        let mine = Tally {
-            active,
-            edges,
-            frontier_edges: engine.frontier_edges(),
-            seconds: compute_seconds,
-            slowest: compute_seconds,
-            ..tally
-        };
+        let effort = pacemaker.note(edges, compute_seconds);
+        let frontier_edges = engine.frontier_edges();
+        let mine = Tally { active, edges, frontier_edges, effort, ..tally };
         let total = termination.total(mine, substrate)?;
         let rested = substrate.take_rested();
         let round_time = substrate.net().now() - began;
@@ -112,6 +107,7 @@ pub fn run(
             sent: volume,
         });
         let (ended, round) = (engine.conclude(&total), records.len() as u64);
+        pacemaker.learn(&total);
         if let Some(measure) = engine.measure() {
             watch.measured(round, measure);
             measures.push(measure);
@@ -122,8 +118,7 @@ pub fn run(
                 break true;
             }
         }
-        termination =
-            pacemaker.close_round(round, &total, engine, substrate)?.unwrap_or(termination);
+        termination = pacemaker.close_round(round, engine, substrate)?.unwrap_or(termination);
     };
     let host = HostRecord {
         seconds: (substrate.net().now() - start).as_secs_f64(),

@@ -4,20 +4,24 @@
 mod common;
 
 use std::fmt::Debug;
-use std::time::Duration;
 
 use common::hosts::{all_policies, local, partition};
 use common::programs::{Greatest, Hops, Near, Reach, Tokens};
 use common::{How, engines, run_program, run_relaxation, serial};
 use parton_engine::engines::Kind;
+use parton_engine::simulated::MESSAGE;
 use parton_engine::{
-    Edges, Limits, Pace, Pacing, Properties, Relaxation, Tally, Vertex, VertexProgram, Watch, run,
+    Edges, Limits, Pace, Pacing, Properties, Relaxation, RunReport, Tally, Vertex, VertexProgram,
+    run,
 };
-use parton_graph::{Csr, Graph};
-use parton_net::Cluster;
+use parton_graph::generate::Spec;
+use parton_graph::progress::Silent;
+use parton_graph::reweigh::Weights;
+use parton_graph::{Csr, GlobalId, Graph};
+use parton_net::{Cluster, SimOptions};
 use parton_partition::Partition;
-use parton_sync::reduction::Sum;
-use parton_sync::{Error, Optimize, Substrate, Volume};
+use parton_sync::reduction::{Min, Sum};
+use parton_sync::{Error, Optimize, Substrate};
 
 /// How many paths end at a vertex, in a graph without cycles: what arrives is added up and passed
 /// on, each contribution exactly once.
@@ -56,10 +60,6 @@ impl VertexProgram for Paths {
     }
 }
 
-fn pacing(pace: Pace) -> Pacing {
-    pace.into()
-}
-
 /// Edges from lower to higher vertices, parallel ones too.
 fn without_cycles(vertices: u32) -> Graph {
     let edges = (0..4 * vertices).map(|i| {
@@ -78,7 +78,7 @@ fn tangle(vertices: u32) -> Graph {
 }
 
 fn how(engine: Kind, optimize: Optimize, governed: bool) -> How {
-    let pacing = Pacing { governed, ..Pace::Basp.into() };
+    let pacing = Pacing { governed, ..Pacing::AT_ONCE };
     How { optimize, pacing, limits: Limits::default(), ..How::new(engine) }
 }
 
@@ -171,7 +171,7 @@ fn what_needs_rounds_is_refused_and_says_why() {
             let part = &parts[net.host().index()];
             let mut engine = Kind::Push.program(program.clone(), part);
             let mut substrate = Substrate::new(part, net, Optimize::ALL);
-            run(&mut *engine, &mut substrate, pacing(Pace::Basp), limits, &mut ()).map(drop)
+            run(&mut *engine, &mut substrate, Pace::Basp.into(), limits, &mut ()).map(drop)
         });
         launched.expect_err("a program that counts rounds").to_string()
     };
@@ -181,7 +181,7 @@ fn what_needs_rounds_is_refused_and_says_why() {
     let stationary = Tokens { stationary: true, ..tokens };
     assert!(refused(stationary, forever).contains("every vertex takes part in every round"));
 
-    let limited = How { pacing: pacing(Pace::Basp), ..How::new(Kind::Push) };
+    let limited = How { pacing: Pace::Basp.into(), ..How::new(Kind::Push) };
     let launched = local(2).launch(|net| -> Result<_, Error> {
         let part = &parts[net.host().index()];
         let mut engine = limited.engine.relaxation(&Hops, part);
@@ -192,56 +192,105 @@ fn what_needs_rounds_is_refused_and_says_why() {
     assert!(refusal.contains("the number of rounds is limited"), "{refusal}");
 }
 
-/// Makes its host take far longer than the others, in every round.
-struct Sleeper;
+/// What is joined: all vertices have work from the beginning.
+#[derive(Clone, Copy)]
+struct Joined;
 
-impl Watch for Sleeper {
-    fn round(&mut self, _: u64, _: &Tally, _: &[Volume]) {}
+impl Relaxation for Joined {
+    type Label = u64;
+    type Reduction = Min<u64>;
+    type Weight = ();
 
-    fn worked(&mut self, _: Duration, _: u64) -> Duration {
-        Duration::from_millis(5)
+    fn start(&self, GlobalId(vertex): GlobalId) -> Option<u64> {
+        Some(vertex)
+    }
+
+    fn relax(&self, vertex: u64, (): ()) -> u64 {
+        vertex
+    }
+
+    fn edges(&self) -> Edges {
+        Edges::Both
+    }
+
+    fn passes_unchanged(&self) -> bool {
+        true
     }
 }
 
-/// Left to itself, a run leaves its rounds where there are many and one host is slow, in the middle
-/// of everything; the answer is the same. Where it may not or need not, it stays and says why.
+/// Finds its pace: the report, if the answer is right.
+fn find_pace<P>(graph: &Graph, program: &P, how: How) -> RunReport
+where
+    P: Relaxation<Label: PartialEq + Debug> + Clone,
+{
+    let parts = partition(graph, "oec", 4);
+    let calm = SimOptions { calm: Some(MESSAGE), ..SimOptions::default() };
+    let (found, report) = run_relaxation(&mut Cluster::sim_with(4, calm), &parts, how, program);
+    assert!(found == serial(graph, Limits::default(), program).0, "{how:?}");
+    report
+}
+
+/// Hosts leave their rounds where one of them is slow, or where there are many, in the middle of
+/// everything; the answer is the same. Where they need not, they stay, and say why.
 #[test]
 fn the_pace_is_found_on_the_way() {
-    let path: Vec<_> = (0..60u32).map(|v| (v, v + 1, 1)).collect();
-    let graph = Graph::dense(Csr::from_edges(61, &path), "test");
-    let (expected, _) = serial(&graph, Limits::default(), &Paths);
-    let hosts = 3;
-    let parts = partition(&graph, "oec", hosts);
-    let paths = |rounds: u64, slow: Option<u16>| {
-        let launched = Cluster::sim(hosts, 7).launch(|net| -> Result<_, Error> {
-            let (part, host) = (&parts[net.host().index()], net.host());
-            let mut engine = Kind::Push.program(Paths, part);
-            let mut substrate = Substrate::new(part, net, Optimize::ALL);
-            let watch: &mut dyn Watch = if slow == Some(host.0) { &mut Sleeper } else { &mut () };
-            let max_rounds = (rounds > 0).then_some(rounds);
-            let limits = Limits { max_rounds };
-            let report = run(&mut *engine, &mut substrate, pacing(Pace::Auto), limits, watch)?;
-            Ok((engine.states().to_vec(), report))
-        });
-        launched.unwrap_or_else(|e| panic!("{e}"))
+    let generate =
+        |spec: &str| Spec::parse(spec).and_then(|spec| spec.generate(&Silent)).expect("a graph");
+    let graph = generate("rmat:16");
+    let how = |engine, pace: Pace, slowness| {
+        let slowness = Some(slowness);
+        How { pacing: pace.into(), limits: Limits::default(), slowness, ..How::new(engine) }
     };
-    let outcome = paths(0, Some(1));
-    let report = &outcome[0].1;
-    assert_eq!(report.pace, Pace::Basp, "{}", report.pace_why);
-    assert!(report.pace_why.contains("times the mean"), "{}", report.pace_why);
-    assert!(report.local_rounds().0 >= 24, "they left the rounds together");
-    for (part, (states, other)) in parts.iter().zip(&outcome) {
-        assert_eq!(other, report, "one report");
-        for (local, state) in (0..).zip(states) {
-            let vertex = part.global(parton_graph::LocalId(local)).0 as usize;
-            assert_eq!(state[0], expected[vertex][0]);
+    for engine in [Kind::Push, Kind::Frontier, Kind::Union] {
+        for pace in [Pace::Basp, Pace::Auto] {
+            let even = find_pace(&graph, &Joined, how(engine, pace, 1.0));
+            assert_eq!(even.pace, Pace::Bsp, "{engine:?}: {}", even.pace_why);
+            assert!(even.pace_why.contains("are few"), "{}", even.pace_why);
+            let uneven = find_pace(&graph, &Joined, how(engine, pace, 4.0));
+            if engine == Kind::Union {
+                assert_eq!(uneven.pace, Pace::Bsp, "it looks at fewer edges in rounds");
+                continue;
+            }
+            assert_eq!(uneven.pace, Pace::Basp, "{engine:?}: {}", uneven.pace_why);
+            assert!(uneven.pace_why.starts_with("from round 1 on"), "{}", uneven.pace_why);
         }
     }
-    let limited = &paths(1000, Some(1))[0].1;
-    assert_eq!((limited.pace, &limited.pace_why[..10]), (Pace::Bsp, "the number"));
-    let short = partition(&tangle(12), "oec", 2);
-    let how = How { pacing: pacing(Pace::Auto), limits: Limits::default(), ..How::new(Kind::Push) };
-    let (_, report) = run_relaxation(&mut local(2), &short, how, &Hops);
-    assert_eq!(report.pace, Pace::Bsp);
-    assert!(report.pace_why.contains("only"), "{}", report.pace_why);
+    // So few edges that it is not tried before the first round.
+    let small = generate("rmat:15").reweighed(&Weights::Random { low: 1, high: 64, seed: 1 });
+    let uneven = find_pace(&small, &Near(Edges::Out), how(Kind::Frontier, Pace::Basp, 4.0));
+    assert!(uneven.pace_why.contains("as long for an edge"), "{}", uneven.pace_why);
+    assert!(!uneven.pace_why.contains("from round 1 on"), "{}", uneven.pace_why);
+    let deep = find_pace(&path(100), &Hops, how(Kind::Frontier, Pace::Basp, 1.0));
+    assert_eq!(deep.pace, Pace::Basp, "{}", deep.pace_why);
+    assert_eq!(deep.pace_why, "from round 17 on: 16 rounds are many");
+    assert!(deep.local_rounds().0 >= 16, "they left the rounds together");
+}
+
+/// What arrives in rounds and what arrives later is added up, each contribution once.
+#[test]
+fn sums_survive_the_end_of_rounds() {
+    let graph = path(60);
+    let (expected, _) = serial(&graph, Limits::default(), &Paths);
+    let parts = partition(&graph, "oec", 3);
+    let limits = |max_rounds| Limits { max_rounds };
+    let how = |limits| How { pacing: Pace::Auto.into(), limits, ..How::new(Kind::Push) };
+    let (found, report) = run_program(&mut Cluster::sim(3, 7), &parts, how(limits(None)), || Paths);
+    let all = |states: &[Known]| states.iter().map(|[all, _]| *all).collect::<Vec<_>>();
+    assert_eq!((all(&found), report.pace), (all(&expected), Pace::Basp));
+    let limited = how(limits(Some(1000)));
+    let (_, report) = run_program(&mut Cluster::sim(3, 7), &parts, limited, || Paths);
+    assert_eq!((report.pace, &report.pace_why[..10]), (Pace::Bsp, "the number"));
+}
+
+#[test]
+fn a_host_that_is_alone_waits_for_nobody() {
+    let parts = partition(&tangle(12), "oec", 1);
+    let how = How { pacing: Pace::Basp.into(), limits: Limits::default(), ..How::new(Kind::Push) };
+    let (_, report) = run_relaxation(&mut local(1), &parts, how, &Hops);
+    assert_eq!(report.pace_why, "there is nobody to wait for");
+}
+
+fn path(edges: u32) -> Graph {
+    let path: Vec<_> = (0..edges).map(|v| (v, v + 1, 1)).collect();
+    Graph::dense(Csr::from_edges(edges as usize + 1, &path), "test")
 }

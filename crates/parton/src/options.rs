@@ -95,12 +95,13 @@ pub(crate) struct Own {
 /// When hosts wait for each other.
 #[derive(Args, Clone)]
 pub(crate) struct Paced {
-    /// When hosts wait for each other: in every round, never, or as it shows to be better
+    /// When hosts wait for each other: in every round, or only until it shows to be better not to
+    /// (basp: an error where rounds are needed; auto: then in every round)
     #[arg(long, value_name = "NAME", default_value = Pace::default().name(), value_parser = paces())]
     pace: String,
 
-    /// Whether hosts that need not wait do so a little, and spread their best labels first, where
-    /// that promises to save work
+    /// Whether hosts that need not wait do so where that promises to save work: in rounds at first, then
+    /// a little; and spread their best labels first
     #[arg(long, value_name = "on|off", default_value = "on", value_parser = ["on", "off"])]
     governor: String,
 }

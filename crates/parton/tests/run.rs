@@ -136,11 +136,23 @@ fn vertices_are_chosen_in_many_ways() {
 #[test]
 fn a_report_says_what_the_governor_did() {
     let folder = folder();
-    let run =
-        ["components", "grid:60x50", "--hosts", "4", "--engine", "frontier", "--pace", "basp"];
+    let run = [
+        "components",
+        "grid:60x50,permute",
+        "--hosts",
+        "4",
+        "--engine",
+        "frontier",
+        "--pace",
+        "basp",
+    ];
     for (governor, word) in [("on", "Best labels went first"), ("off", "in any order")] {
         let arguments = [&run[..], &["--governor", governor]].concat();
-        let hosts = &report(folder.path(), &arguments)["governor"];
+        let report = report(folder.path(), &arguments);
+        let since =
+            if governor == "on" { "from round 17 on: 16 rounds" } else { "from round 1 on" };
+        assert!(report["pace_why"].as_str().is_some_and(|why| why.starts_with(since)));
+        let hosts = &report["governor"];
         let held = hosts.as_array().map(|hosts| hosts.iter().filter_map(|h| h["held"].as_u64()));
         assert_eq!(held.map(|held| held.sum::<u64>() > 0), (governor == "on").then_some(true));
         let said = text(&parton(folder.path(), &[&["run"], &arguments[..]].concat()).stdout);

@@ -35,7 +35,7 @@ pub use governor::Waits;
 pub use lane_field::LaneField;
 pub use reduction::Reduction;
 pub use substrate::{Optimize, Shipment, Substrate};
-pub use termination::{Detector, Tally, Termination, Vote};
+pub use termination::{Detector, Effort, Tally, Termination, Vote};
 pub use value::Value;
 pub use vector_field::VectorField;
 pub use volume::Volume;

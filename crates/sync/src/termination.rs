@@ -40,10 +40,8 @@ pub struct Tally {
     pub edges: u64,
     /// Edges that leave what is to be computed next, where that matters.
     pub frontier_edges: u64,
-    /// Seconds of computing.
-    pub seconds: f64,
-    /// Seconds of computing of the host that took longest.
-    pub slowest: f64,
+    /// How long hosts have computed, and how fast.
+    pub effort: Effort,
     /// Sums of the program's own.
     pub sums: [f64; 2],
 }
@@ -55,9 +53,34 @@ impl Tally {
         self.changed += other.changed;
         self.edges += other.edges;
         self.frontier_edges += other.frontier_edges;
-        self.seconds += other.seconds;
-        self.slowest = self.slowest.max(other.slowest);
+        self.effort = self.effort.plus(other.effort);
         self.sums.iter_mut().zip(other.sums).for_each(|(mine, theirs)| *mine += theirs);
+        self
+    }
+}
+
+/// How long hosts have computed so far, and how fast those are that have done enough to tell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+pub struct Effort {
+    /// Seconds of all hosts.
+    pub seconds: f64,
+    /// Seconds of the host that computed longest,
+    pub longest: f64,
+    /// and how many it takes for an edge; 0 if it cannot tell.
+    pub per_edge: f64,
+    /// Edges of the fastest host in a second; 0 if none can tell.
+    pub fastest: f64,
+}
+
+impl Effort {
+    /// Both together. Always called in the same order, as sums of doubles are rounded.
+    pub fn plus(mut self, other: Effort) -> Effort {
+        if other.longest > self.longest {
+            (self.longest, self.per_edge) = (other.longest, other.per_edge);
+        }
+        self.seconds += other.seconds;
+        self.fastest = self.fastest.max(other.fastest);
         self
     }
 }

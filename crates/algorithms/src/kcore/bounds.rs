@@ -249,6 +249,11 @@ impl Engine for Bounds<'_> {
         None
     }
 
+    /// Level by level every edge is looked at once from each end; ahead of that, bounds fall many times.
+    fn gains_from_rounds(&self) -> bool {
+        true
+    }
+
     fn leave_rounds(&mut self, _governed: bool) {
         (self.stage, self.cap, self.is_due) = (Stage::Ahead, self.last, true);
     }

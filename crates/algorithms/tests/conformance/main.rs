@@ -22,8 +22,8 @@ use std::time::Instant;
 
 use common::{How, all_policies, run};
 use parton_algorithms::{Algorithm, Options, Sources};
-use parton_engine::Pace;
 use parton_engine::engines::Kind;
+use parton_engine::{Pace, Pacing};
 use parton_graph::tidy::Tidy;
 use parton_graph::{Direction, Graph, with_csr};
 use parton_net::Cluster;
@@ -99,7 +99,7 @@ const MEDIUM: u64 = 100_000;
 struct Setting {
     hosts: usize,
     engine: Option<Kind>,
-    pace: Pace,
+    pacing: Pacing,
     vertices: u64,
 }
 
@@ -114,11 +114,13 @@ impl Setting {
         } else {
             vec![(4, None)]
         };
-        let setting = |(hosts, engine)| Setting { hosts, engine, pace: Pace::Bsp, vertices };
+        let in_rounds = Pace::Bsp.into();
+        let setting = |(hosts, engine)| Setting { hosts, engine, pacing: in_rounds, vertices };
         let mut all: Vec<_> = pairs.into_iter().map(setting).collect();
         if vertices <= MEDIUM {
-            // The engine that suits, and hosts that do not wait for each other.
-            all.push(Setting { pace: Pace::Basp, ..setting((4, None)) });
+            // The engine that suits, and hosts that do not wait for each other, or not for long.
+            let paces = [Pacing::AT_ONCE, Pace::Basp.into()];
+            all.extend(paces.map(|pacing| Setting { pacing, ..setting((4, None)) }));
         }
         all
     }
@@ -130,10 +132,10 @@ impl Setting {
         let many_rounds = algorithm.name() == "pagerank" && options.max_rounds.is_none();
         // Known ranks are those after so many rounds, or exact to more digits than anybody waits
         // for; how close ranks without rounds come is tried on small graphs.
-        if self.pace == Pace::Basp && algorithm.name() == "pagerank" {
+        if self.pacing.pace == Pace::Basp && algorithm.name() == "pagerank" {
             return None;
         }
-        if self.pace == Pace::Basp && algorithm.needs_rounds(options).is_some() {
+        if self.pacing.pace == Pace::Basp && algorithm.needs_rounds(options).is_some() {
             return None;
         }
         // A search from every vertex: once is enough.
@@ -151,8 +153,8 @@ impl Setting {
             // Some bring an engine of their own, and are tried with it wherever others are tried.
             _ => self.engine.filter(|kind| algorithm.engines().contains(kind)),
         };
-        let options = Options { engine, pacing: self.pace.into(), ..options.clone() };
-        let waits = self.pace == Pace::Basp && algorithm.needs_rounds(&options).is_some();
+        let options = Options { engine, pacing: self.pacing, ..options.clone() };
+        let waits = self.pacing.pace == Pace::Basp && algorithm.needs_rounds(&options).is_some();
         (!waits).then_some((*algorithm, options))
     }
 }
@@ -249,8 +251,8 @@ impl Tally {
             let wrong = question.rules.iter().filter_map(|rule| found.matches(rule).err());
             let wrong: Vec<_> = wrong.chain(outcome.complaint.clone()).collect();
             self.matched += question.rules.len();
-            let Setting { hosts, engine, pace, .. } = setting;
-            let pace = pace.name();
+            let Setting { hosts, engine, pacing, .. } = setting;
+            let pace = pacing.pace.name();
             let what =
                 format!("{}: {hosts} hosts, {policy}, {engine:?}, {name}, {pace}", question.name);
             self.complaints.extend(wrong.iter().map(|wrong| format!("{what}: {wrong}")));

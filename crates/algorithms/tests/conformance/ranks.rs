@@ -3,8 +3,8 @@
 //!
 //! Run by cargo, this test has each MPI start it again; started by an MPI, it is one rank.
 
-use parton_engine::Pace;
 use parton_engine::engines::Kind;
+use parton_engine::{Pace, Pacing};
 use parton_net::{Cluster, Launcher};
 
 use crate::{SMALL, Setting, conform_on, launchers, real};
@@ -25,9 +25,10 @@ fn as_a_rank(launcher: &Launcher) {
         let engines = [None, Some(Kind::Push), Some(Kind::Frontier)];
         // Fewer ranks have fewer ways to go wrong.
         let engines = &engines[..hosts - 1];
-        let setting = |(engine, pace)| Setting { hosts, engine, pace, vertices };
-        let in_rounds = engines.iter().map(|&engine| (engine, Pace::Bsp));
-        in_rounds.chain([(None, Pace::Basp)]).map(setting).collect()
+        let setting = |(engine, pacing)| Setting { hosts, engine, pacing, vertices };
+        let in_rounds = engines.iter().map(|&engine| (engine, Pace::Bsp.into()));
+        let without = [(None, Pacing::AT_ONCE), (None, Pace::Basp.into())];
+        in_rounds.chain(without).map(setting).collect()
     };
     conform_on(&mut clusters, 0..=SMALL, settings);
     println!("rank {} agrees", launcher.rank());

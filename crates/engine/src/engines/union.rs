@@ -426,6 +426,11 @@ impl<P: Relaxation> Engine for Union<'_, P> {
         None
     }
 
+    /// Hosts that know the largest component need not look at most edges.
+    fn gains_from_rounds(&self) -> bool {
+        self.stage != Stage::Joined
+    }
+
     fn leave_rounds(&mut self, _governed: bool) {
         match self.stage {
             Stage::First { .. } => self.stage = Stage::First { agree: false },

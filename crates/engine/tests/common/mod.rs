@@ -10,6 +10,7 @@ pub(crate) mod properties;
 
 use parton_engine::engines::{self, Kind};
 use parton_engine::program::Accumulated;
+use parton_engine::simulated::SimulatedHost;
 use parton_engine::{
     EdgeView, Edges, Limits, Pacing, Relaxation, RunReport, Tally, Vertex, VertexProgram, run,
 };
@@ -25,13 +26,21 @@ pub(crate) struct How {
     pub(crate) optimize: Optimize,
     pub(crate) pacing: Pacing,
     pub(crate) limits: Limits,
+    /// Where work shall take virtual time: how many times as long as others host 1 takes.
+    pub(crate) slowness: Option<f64>,
 }
 
 impl How {
     /// With more rounds than any program here takes: one that would never end fails instead.
     pub(crate) fn new(engine: Kind) -> Self {
         let limits = Limits { max_rounds: Some(1000) };
-        How { engine, optimize: Optimize::ALL, pacing: Pacing::default(), limits }
+        let (optimize, pacing) = (Optimize::ALL, Pacing::default());
+        How { engine, optimize, pacing, limits, slowness: None }
+    }
+
+    fn watch(self, substrate: &mut Substrate<'_>) -> SimulatedHost {
+        let is_slow = substrate.net().host().index() == 1;
+        SimulatedHost(self.slowness.map_or(0.0, |slowness| if is_slow { slowness } else { 1.0 }))
     }
 }
 
@@ -49,7 +58,8 @@ pub(crate) fn run_program<P: VertexProgram>(
 ) -> (Vec<P::State>, RunReport) {
     on_all(cluster, parts, how, |part, substrate| {
         let mut engine = how.engine.program(program(), part);
-        let report = run(&mut *engine, substrate, how.pacing, how.limits, &mut ())?;
+        let watch = &mut how.watch(substrate);
+        let report = run(&mut *engine, substrate, how.pacing, how.limits, watch)?;
         Ok((engine.states().to_vec(), report))
     })
 }
@@ -63,7 +73,8 @@ pub(crate) fn run_relaxation<P: Relaxation>(
 ) -> (Vec<P::Label>, RunReport) {
     on_all(cluster, parts, how, |part, substrate| {
         let mut engine = how.engine.relaxation(program, part);
-        let report = run(&mut *engine, substrate, how.pacing, how.limits, &mut ())?;
+        let watch = &mut how.watch(substrate);
+        let report = run(&mut *engine, substrate, how.pacing, how.limits, watch)?;
         let masters = (0..part.num_masters() as u32).map(LocalId);
         Ok((masters.map(|master| engine.label(master)).collect(), report))
     })
