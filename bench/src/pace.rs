@@ -244,11 +244,7 @@ fn plot(rows: &[Row], title: &'static str, value: Shown) -> Bars<'static> {
     });
     Bars {
         title,
-        series: &[
-            ("bsp", "#777777"),
-            ("basp", "#1b6ca8"),
-            ("basp, no governor", "#8fc1e3"),
-        ],
+        series: &[("bsp", "#777777"), ("basp", "#1b6ca8"), ("basp, no governor", "#8fc1e3")],
         groups: groups.collect(),
         unit: " %",
     }
