@@ -489,23 +489,24 @@ fn ranks_of_graphs_that_are_far_from_a_cache() {
     }
 }
 
-/// Frontiers so large that hosts that do not wait ask for them instead of spreading them, and that those who
-/// find out how fast they are do so first.
+/// Frontiers so large that they are asked for instead of spread, by each host or by all together, wherever
+/// hosts leave the rounds; and that those who find out how fast they are do so first.
 #[test]
-fn large_frontiers_of_hosts_at_their_own_pace() {
+fn large_frontiers_at_any_pace() {
     let graph = Spec::parse("rmat:15").and_then(|spec| spec.generate(&Silent)).expect("a graph");
-    let paces = [Pacing::AT_ONCE, Pace::Basp.into()];
+    let leaving = [0, 2, 3].map(|after| Pacing { leave_after: Some(after), ..Pacing::AT_ONCE });
+    let paces = [&leaving[..], &[Pace::Basp.into(), Pace::Bsp.into()]].concat();
     for (name, pacing) in paces.iter().flat_map(|p| ["bfs", "components"].map(|name| (name, *p))) {
         let algorithm = ALL.iter().find(|algorithm| algorithm.name() == name).expect("it is there");
         let options = Options { pacing, ..options(Some(engines::Kind::Frontier)) };
         let run_of = (*algorithm, options);
         let expected = algorithm.reference(&graph, &run_of.1).expect("an answer");
-        for hosts in [2, 3] {
+        for (hosts, policy) in [(2, "oec"), (3, "oec"), (2, "dual"), (3, "dual")] {
             let mut cluster = Cluster::local(hosts).threads_per_host(2);
             let input = Input::from(graph.clone());
             let found =
-                &run(&mut cluster, &input, std::slice::from_ref(&run_of), How::new("oec"))[0];
-            assert!(same(&found.columns, &expected), "{name}, {hosts} hosts");
+                &run(&mut cluster, &input, std::slice::from_ref(&run_of), How::new(policy))[0];
+            assert!(same(&found.columns, &expected), "{name}, {hosts} hosts, {policy}, {pacing:?}");
         }
     }
 }
@@ -528,7 +529,7 @@ fn hosts_that_leave_rounds_anywhere() {
         });
         let runs: Vec<_> = runs.collect();
         for (name, graph) in &graphs {
-            for policy in ["oec", "cvc"] {
+            for policy in ["oec", "cvc", "dual"] {
                 // Each by itself: edges that one has turned around are at hand for the others.
                 for one in runs.chunks(1) {
                     compare(&mut cluster, (name, graph), one, How::new(policy));
