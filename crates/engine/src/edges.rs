@@ -12,6 +12,8 @@ use crate::turn::{BLOCK, Turn};
 const AHEAD: usize = 96;
 /// How many of a row's edges are combined at the same time.
 const LANES: usize = 4;
+/// How many weights are tested at a time.
+const AT_ONCE: usize = 64;
 /// The same inside a row.
 pub(crate) const WITHIN: usize = 16;
 /// How many vertices before its turn a vertex is prepared, in each of three steps.
@@ -76,6 +78,15 @@ impl Offsets<'_> {
         }
     }
 
+    /// The vertex of an edge.
+    fn vertex(self, edge: usize) -> LocalId {
+        let rows_before = match self {
+            Offsets::Narrow(offsets) => offsets.partition_point(|&start| start as usize <= edge),
+            Offsets::Wide(offsets) => offsets.partition_point(|&start| start as usize <= edge),
+        };
+        LocalId(rows_before as u32 - 1)
+    }
+
     #[inline(always)]
     fn prefetch(self, vertex: LocalId) {
         match self {
@@ -127,6 +138,15 @@ impl<'v, W: Weight> Rows<'v, W> {
         &self.targets[self.offsets.row(vertex)]
     }
 
+    /// So many of the edges, at equal distances, if there are any: vertex, other end and weight.
+    pub fn sample(self, edges: usize) -> impl Iterator<Item = (LocalId, LocalId, W)> + 'v {
+        let edges = if self.targets.is_empty() { 0 } else { edges };
+        (0..edges).map(move |place| {
+            let edge = self.targets.len() * place / edges;
+            (self.offsets.vertex(edge), self.targets[edge], self.weights[edge])
+        })
+    }
+
     /// A vertex's edges: the other end and the weight.
     #[inline]
     pub fn edges(self, vertex: LocalId) -> impl ExactSizeIterator<Item = (LocalId, W)> + 'v {
@@ -157,6 +177,29 @@ impl<'v, W: Weight> Rows<'v, W> {
                 soon(later);
             }
             visit(end, weights[edge]);
+        }
+    }
+
+    /// Calls `visit` with those of a vertex's edges whose weights pass a test that most do not.
+    #[inline(always)]
+    pub fn each_with(
+        self,
+        vertex: LocalId,
+        passes: impl Fn(W) -> bool,
+        mut visit: impl FnMut(LocalId, W),
+    ) {
+        let (ends, weights) = self.row(vertex);
+        let mut places = [0u8; AT_ONCE];
+        for (ends, weights) in ends.chunks(AT_ONCE).zip(weights.chunks(AT_ONCE)) {
+            // Without a branch that would be guessed wrong whenever one passes.
+            let mut passed = 0;
+            for (place, &weight) in weights.iter().enumerate() {
+                places[passed] = place as u8;
+                passed += usize::from(passes(weight));
+            }
+            for place in places[..passed].iter().map(|&place| usize::from(place)) {
+                visit(ends[place], weights[place]);
+            }
         }
     }
 

@@ -2,6 +2,7 @@
 
 mod engine;
 mod gathering;
+mod looking;
 
 use parton_graph::bits::{BitSet, ones_of};
 use parton_graph::{LocalId, VertexSet};
@@ -15,6 +16,7 @@ use crate::strategy::Strategy;
 use crate::waiting::Waiting;
 use crate::ways::Ways;
 pub(crate) use engine::RelaxingEngine;
+use looking::Looking;
 
 /// Below so many edges threads cost more than they bring.
 pub(crate) const FEW_EDGES: u64 = 1 << 11;
@@ -51,6 +53,8 @@ pub struct Relaxing<'a, P: Relaxation> {
     /// The proxies that edges leave.
     leads: BitSet,
     back: Option<Ways<'a, P::Weight>>,
+    /// The edges from where labels arrive, where it may turn out that few of them matter.
+    looking: Option<Looking<'a, P>>,
     num_masters: u32,
     /// Proxies from this one on have no edges here.
     rows_end: u32,
@@ -110,6 +114,7 @@ impl<'a, P: Relaxation> Relaxing<'a, P> {
             forth,
             leads,
             back: S::PULLS.then(|| ways(program.edges().turned())),
+            looking: S::LOOKS.then(|| Looking::new(program, partition)).flatten(),
             num_masters,
             rows_end: if is_whole { num_masters } else { proxies as u32 },
             together: is_whole

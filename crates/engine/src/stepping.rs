@@ -2,7 +2,6 @@
 
 use parton_graph::bits::BitSet;
 use parton_graph::{LocalId, huge};
-use parton_net::HostId;
 use parton_partition::{End, Partition};
 use parton_sync::cpu_field::Cells;
 use parton_sync::{CpuField, Delivery, Field, Reduction, Tally, Value};
@@ -13,7 +12,7 @@ use crate::engines::Stepper;
 use crate::program::{Accumulated, Vertex, VertexProgram};
 use crate::relaxing::{FEW_EDGES, FRONTIER_PIECE, PIECE};
 use crate::strategy::Strategy;
-use crate::ways::{Turns, WayRows, Ways};
+use crate::ways::{Turns, WayRows, Ways, is_complete};
 
 /// Edges whose contributions wait at a time.
 const EDGES_PER_BATCH: u64 = 1 << 20;
@@ -310,14 +309,6 @@ fn collect<P: VertexProgram>(
     let soon = |neighbour| messages.prefetch(neighbour);
     let value = |neighbour, weight| program.along(messages.get(neighbour), weight);
     back.combine_in_turn(turns, first, totals, soon, value, P::Reduction::combine);
-}
-
-/// Whether nothing is ever written at mirrors.
-fn is_complete(partition: &Partition, written: End) -> bool {
-    HostId::all(partition.num_hosts()).all(|peer| {
-        let routes = partition.routes(peer);
-        routes.mirrors(written).is_empty() && routes.masters(written).is_empty()
-    })
 }
 
 /// Lets a master take in what has come; what it tells next, if it must.

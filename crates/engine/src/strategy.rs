@@ -17,6 +17,10 @@ pub trait Strategy: Default {
     /// Whether it spreads labels in an order of its own.
     const SORTS: bool = false;
 
+    /// Whether it looks for labels along edges that still matter, when all hosts
+    /// [agree](Relaxing::look) on that. Then it tells what it is about to spread.
+    const LOOKS: bool = false;
+
     /// So many labels, if there are as many, have their turn in a round where others wait for better
     /// ones: more than one only where a round is a single step.
     const FEW_LABELS: usize = 1;
@@ -27,6 +31,16 @@ pub trait Strategy: Default {
     /// Whether it has kept something back for a later round of a relaxation.
     fn has_more(&self) -> bool {
         false
+    }
+
+    /// About how many edges leave what it has kept back and is about to spread.
+    fn edges_ahead(&self) -> u64 {
+        0
+    }
+
+    /// The best label that is still to be spread.
+    fn best<P: Relaxation>(&self, host: &Relaxing<'_, P>) -> P::Label {
+        host.best_of(host.frontier().iter().copied())
     }
 
     /// One round of a general program; how many edges it looked at. Pushes, unless told better.

@@ -1,7 +1,8 @@
 //! The edges messages take, from both ends.
 
 use parton_graph::{Adjacency, LocalId, Weight};
-use parton_partition::Partition;
+use parton_net::HostId;
+use parton_partition::{End, Partition};
 
 use crate::edges::{EdgeView, Rows, STEP};
 use crate::program::Edges;
@@ -141,4 +142,12 @@ impl<'v, W: Weight> WayRows<'v, W> {
             second.prepare(vertices, place, soon);
         }
     }
+}
+
+/// Whether nothing is ever written at mirrors.
+pub(crate) fn is_complete(partition: &Partition, written: End) -> bool {
+    HostId::all(partition.num_hosts()).all(|peer| {
+        let routes = partition.routes(peer);
+        routes.mirrors(written).is_empty() && routes.masters(written).is_empty()
+    })
 }

@@ -11,9 +11,10 @@
 //! meeting for at all.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use parton_graph::LocalId;
+use parton_sync::Reduction;
 
 use crate::program::Relaxation;
 use crate::relaxing::Relaxing;
@@ -39,8 +40,10 @@ pub(super) struct Delta {
     further: usize,
     /// The first bucket that has not been worked off.
     front: usize,
-    /// Whether vertices are left in later buckets.
+    /// Whether vertices are left in later buckets,
     has_more: bool,
+    /// and about how many edges leave the first of these, where that matters.
+    edges_ahead: u64,
 }
 
 /// Vertices by bucket. A vertex may wait in several; it belongs into the one its label says.
@@ -102,11 +105,19 @@ impl Buckets {
 impl Strategy for Delta {
     const PULLS: bool = false;
     const SORTS: bool = true;
+    const LOOKS: bool = true;
 
     fn relax<P: Relaxation>(&mut self, host: &mut Relaxing<'_, P>) -> u64 {
+        self.edges_ahead = 0;
+        if let Some(edges) = host.look() {
+            self.threads.clear();
+            self.has_more = host.has_found();
+            return edges;
+        }
         self.threads.resize_with(rayon::current_num_threads(), Mutex::default);
         let first = own(&mut self.threads[0]);
-        for &vertex in host.frontier() {
+        let found = host.take_found();
+        for &vertex in found.iter().flatten().chain(host.frontier()) {
             first.put(host.program().bucket(host.label(vertex)), vertex);
         }
         let (host, mut edges, mut again) = (&*host, 0, 0);
@@ -122,6 +133,13 @@ impl Strategy for Delta {
         {
             current = bucket;
             let batch = self.take(bucket);
+            if edges > 0 && batch.len() >= LITTLE {
+                let ahead = host.edges_ahead(&batch);
+                if host.should_ask(ahead) {
+                    own(&mut self.threads[0]).0[bucket] = batch;
+                    break;
+                }
+            }
             let looked = if batch.len() < LITTLE || self.threads.len() == 1 {
                 let first = own(&mut self.threads[0]);
                 first.spread::<P, true>(host, bucket, &batch)
@@ -137,8 +155,33 @@ impl Strategy for Delta {
             false => (2 * self.further + 1).min(FARTHEST),
         };
         self.front = self.front.max(current + 1);
-        self.has_more = self.next(current).is_some();
+        let next = self.next(current);
+        self.has_more = next.is_some();
+        if let Some(bucket) = next {
+            let waiting = self.threads.iter_mut().filter_map(|buckets| own(buckets).0.get(bucket));
+            self.edges_ahead = waiting.map(|vertices| host.edges_ahead(vertices)).sum();
+        }
         edges
+    }
+
+    fn edges_ahead(&self) -> u64 {
+        self.edges_ahead
+    }
+
+    fn best<P: Relaxation>(&self, host: &Relaxing<'_, P>) -> P::Label {
+        let buckets: Vec<_> = self.threads.iter().map(locked).collect();
+        let num_buckets = buckets.iter().map(|buckets| buckets.0.len()).max().unwrap_or(0);
+        let identity = P::Reduction::identity();
+        // What waits in a bucket may have moved to an earlier one.
+        let of_bucket = |bucket| {
+            let all = buckets.iter().filter_map(|buckets| buckets.0.get(bucket)).flatten();
+            let is_due = |vertex: &LocalId| host.program().bucket(host.label(*vertex)) == bucket;
+            host.best_of(all.copied().filter(is_due))
+        };
+        let waiting = (0..num_buckets).map(of_bucket).find(|best| *best != identity);
+        let new = host.best_of(host.frontier().iter().copied());
+        let best = P::Reduction::combine(new, host.best_found());
+        waiting.map_or(best, |waiting| P::Reduction::combine(waiting, best))
     }
 
     fn has_more(&self) -> bool {
@@ -174,8 +217,7 @@ impl Delta {
     ) -> u64 {
         let taken = AtomicUsize::new(0);
         let edges = rayon::broadcast(|thread| {
-            let buckets = &self.threads[thread.index()];
-            let mut buckets = buckets.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut buckets = locked(&self.threads[thread.index()]);
             let mut edges = 0;
             loop {
                 let start = taken.fetch_add(PIECE, Ordering::Relaxed);
@@ -192,4 +234,9 @@ impl Delta {
 /// The buckets of a thread, when no other can be at them.
 fn own(buckets: &mut Mutex<Buckets>) -> &mut Buckets {
     buckets.get_mut().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The buckets of a thread.
+fn locked(buckets: &Mutex<Buckets>) -> MutexGuard<'_, Buckets> {
+    buckets.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -38,7 +38,10 @@ impl<'a, P: Relaxation, S: Strategy> RelaxingEngine<'a, P, S> {
 impl<P: Relaxation, S: Strategy> Engine for RelaxingEngine<'_, P, S> {
     fn trade(&mut self, substrate: &mut Substrate<'_>) -> Result<()> {
         match &self.host.together {
-            None => Ok(()),
+            None => {
+                let strategy = &self.strategy;
+                self.host.agree_on_looking(substrate.net(), |host| strategy.best(host))
+            }
             Some(Together { pull: true, .. }) => self.host.tell_frontier(substrate),
             Some(_) => {
                 // Nobody looks for the labels of this frontier.
@@ -91,13 +94,15 @@ impl<P: Relaxation, S: Strategy> Engine for RelaxingEngine<'_, P, S> {
     }
 
     fn frontier_edges(&self) -> u64 {
-        if self.host.is_large { self.host.num_edges() } else { self.host.list_edges }
+        let listed = if self.host.is_large { self.host.num_edges() } else { self.host.list_edges };
+        listed + self.host.edges_found() + self.strategy.edges_ahead()
     }
 
     fn conclude(&mut self, total: &Tally) -> bool {
         if let Some(together) = &mut self.host.together {
             together.pull = self.host.in_rounds && total.frontier_edges > together.edges / DENSE;
         }
+        self.host.consider_looking(total.frontier_edges);
         total.active == 0
     }
 
@@ -108,6 +113,10 @@ impl<P: Relaxation, S: Strategy> Engine for RelaxingEngine<'_, P, S> {
     fn leave_rounds(&mut self, governed: bool) {
         if let Some(together) = &mut self.host.together {
             together.pull = false;
+        }
+        if !self.host.is_alone {
+            // Nobody knows the best label any more that is still to be spread.
+            self.host.looking = None;
         }
         // A host that is alone has nobody to wait for: its frontiers are levels.
         self.host.in_rounds = self.host.is_alone;
