@@ -70,6 +70,8 @@ pub enum Access {
     Destinations,
     /// From either, whichever is less work: small frontiers are spread, large ones looked for.
     Either,
+    /// From sources, and from destinations once few edges matter.
+    SourcesThenDestinations,
 }
 
 /// One run of an algorithm on this host.

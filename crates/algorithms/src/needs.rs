@@ -80,7 +80,7 @@ impl Needs {
             let found = "one that may have self-loops and parallel edges";
             return refuse("simple graphs", found, "--simple");
         }
-        let unweighted = partition.out_edges().weight_kind() == WeightKind::None;
+        let unweighted = partition.edges().weight_kind() == WeightKind::None;
         if self.weights == WeightNeed::Needed && unweighted {
             return Err(Error::Data(format!(
                 "{algorithm} needs weights, and the graph has none: name their column (--columns), \

@@ -15,7 +15,7 @@ use parton_sync::reduction::Min;
 use parton_sync::value::Number;
 use rayon::prelude::*;
 
-use crate::algorithm::{Algorithm, Job};
+use crate::algorithm::{Access, Algorithm, Job};
 use crate::answer::{Answer, Column, Values};
 use crate::certificate;
 use crate::error::{Error, Result};
@@ -235,12 +235,12 @@ struct Suitable {
 /// What suits the graph of a job. Every host must call this.
 fn suitable(job: &mut Job<'_, '_>) -> Result<Suitable> {
     let partition = job.substrate.partition();
-    let mine = with_csr!(partition.out_edges(), csr => Weights::of(csr.all_weights()));
+    let mine = with_csr!(partition.edges(), csr => Weights::of(csr.all_weights()));
     let all = job.substrate.net().all_reduce(mine, Weights::with)?;
     let (vertices, edges) = (partition.num_vertices(), partition.num_edges());
     let (mean, degree) = (all.sum / edges.max(1) as f64, job.average_degree());
     let width = job.options.delta.unwrap_or_else(|| suitable_width(mean, degree));
-    let kind = partition.out_edges().weight_kind();
+    let kind = partition.edges().weight_kind();
     let types = types(kind, vertices, all.least, all.greatest)?;
     let (engine, why) = if kind == WeightKind::None {
         (Kind::Frontier, format!("without weights, average degree {degree:.1}: level by level"))
@@ -288,6 +288,13 @@ impl Algorithm for Sssp {
 
     fn engines(&self) -> &'static [Kind] {
         &[Kind::Push, Kind::Frontier, Kind::Pull, Kind::Delta]
+    }
+
+    fn access(&self, options: &Options) -> Access {
+        match options.engine {
+            None | Some(Kind::Delta) => Access::SourcesThenDestinations,
+            Some(_) => Access::Sources,
+        }
     }
 
     fn accepts(&self, options: &Options) -> Result<()> {

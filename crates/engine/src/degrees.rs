@@ -1,7 +1,7 @@
 //! Degrees in the whole graph, of which a host may hold only a part of the edges.
 
-use parton_graph::LocalId;
-use parton_partition::End;
+use parton_graph::{Adjacency, LocalId};
+use parton_partition::{End, Partition};
 use parton_sync::reduction::Sum;
 use parton_sync::{CpuField, Result, Substrate};
 use rayon::prelude::*;
@@ -9,13 +9,12 @@ use rayon::prelude::*;
 /// Out-degrees of masters. Every host must call this.
 pub fn out_degrees(substrate: &mut Substrate<'_>) -> Result<Vec<u64>> {
     let partition = substrate.partition();
-    let offsets = partition.out_edges().offsets();
+    let here = out_degrees_here(partition);
     if partition.num_hosts() == 1 {
-        return Ok(offsets.par_windows(2).map(|ends| ends[1] - ends[0]).collect());
+        return Ok(here);
     }
     let mut degrees = CpuField::<Sum<u64>>::accumulator(partition.num_proxies());
-    for proxy in (0..partition.num_proxies() as u32).map(LocalId) {
-        let degree = offsets[proxy.index() + 1] - offsets[proxy.index()];
+    for (proxy, degree) in (0..).map(LocalId).zip(here) {
         if degree > 0 {
             degrees.put(proxy, degree);
             degrees.updated().insert(proxy);
@@ -23,4 +22,24 @@ pub fn out_degrees(substrate: &mut Substrate<'_>) -> Result<Vec<u64>> {
     }
     substrate.reduce(&mut degrees, End::Source)?;
     Ok((0..partition.num_masters() as u32).map(|master| degrees.get(LocalId(master))).collect())
+}
+
+/// How many edges leave each proxy on this host.
+pub(crate) fn out_degrees_here(partition: &Partition) -> Vec<u64> {
+    counted(partition.out_edges_at_hand(), partition)
+}
+
+/// How many edges lead to each proxy on this host.
+pub(crate) fn in_degrees_here(partition: &Partition) -> Vec<u64> {
+    counted(partition.in_edges_at_hand(), partition)
+}
+
+/// The lengths of rows, if they are at hand: edges need not be turned around to be counted.
+fn counted(rows: Option<&Adjacency>, partition: &Partition) -> Vec<u64> {
+    if let Some(rows) = rows {
+        return rows.offsets().par_windows(2).map(|ends| ends[1] - ends[0]).collect();
+    }
+    let mut counts = vec![0; partition.num_proxies()];
+    partition.edges().all_targets().iter().for_each(|end| counts[end.index()] += 1);
+    counts
 }

@@ -12,6 +12,8 @@ use crate::turn::{BLOCK, Turn};
 const AHEAD: usize = 96;
 /// How many of a row's edges are combined at the same time.
 const LANES: usize = 4;
+/// Ends of edges in a cache line.
+const PER_LINE: usize = 16;
 /// How many weights are tested at a time.
 const AT_ONCE: usize = 64;
 /// The same inside a row.
@@ -191,6 +193,9 @@ impl<'v, W: Weight> Rows<'v, W> {
         let (ends, weights) = self.row(vertex);
         let mut places = [0u8; AT_ONCE];
         for (ends, weights) in ends.chunks(AT_ONCE).zip(weights.chunks(AT_ONCE)) {
+            for place in (0..ends.len()).step_by(PER_LINE) {
+                prefetch(ends, place);
+            }
             // Without a branch that would be guessed wrong whenever one passes.
             let mut passed = 0;
             for (place, &weight) in weights.iter().enumerate() {

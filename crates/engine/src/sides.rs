@@ -1,10 +1,12 @@
 //! Which vertices are sources, which are destinations, and how their edges are spread over hosts.
 
 use parton_graph::LocalId;
-use parton_partition::{End, Partition};
+use parton_partition::End;
 use parton_sync::reduction::Sum;
 use parton_sync::value::Number;
 use parton_sync::{CpuField, Result, Substrate};
+
+use crate::degrees::{in_degrees_here, out_degrees_here};
 
 /// Edges of the whole graph at every proxy of a host.
 pub struct Sides {
@@ -33,7 +35,7 @@ impl Sides {
     /// Finds out. Every host must call this.
     pub fn find(substrate: &mut Substrate<'_>) -> Result<Self> {
         let partition = substrate.partition();
-        let (outs, ins) = (out_edges_here(partition), in_edges_here(partition));
+        let (outs, ins) = (out_degrees_here(partition), in_degrees_here(partition));
         let here: Vec<u64> = outs.iter().zip(&ins).map(|(outs, ins)| outs + ins).collect();
         let squares: Vec<f64> = here.iter().map(|&here| (here as f64).powi(2)).collect();
         Ok(Sides {
@@ -70,17 +72,6 @@ impl Sides {
     fn edges(&self, proxy: LocalId) -> f64 {
         (self.outs[proxy.index()] + self.ins[proxy.index()]) as f64
     }
-}
-
-fn out_edges_here(partition: &Partition) -> Vec<u64> {
-    partition.out_edges().offsets().windows(2).map(|ends| ends[1] - ends[0]).collect()
-}
-
-/// Counted, as edges need not be turned around for this.
-fn in_edges_here(partition: &Partition) -> Vec<u64> {
-    let mut counts = vec![0; partition.num_proxies()];
-    partition.out_edges().all_targets().iter().for_each(|target| counts[target.index()] += 1);
-    counts
 }
 
 /// What all hosts counted for a vertex, at each of its proxies.

@@ -30,7 +30,7 @@ pub struct Turns {
 impl<'a, W: Weight> Ways<'a, W> {
     /// From where messages start.
     pub fn forth(partition: &'a Partition, edges: Edges) -> Self {
-        Self::along(edges, partition.out_edges(), || partition.in_edges())
+        Self::along(edges, || partition.out_edges(), || partition.in_edges())
     }
 
     /// From where messages arrive.
@@ -43,14 +43,20 @@ impl<'a, W: Weight> Ways<'a, W> {
     /// whatever hosts these are, and hosts have to agree from which of them to go along it.
     pub fn whole(partition: &'a Partition, edges: Edges) -> Self {
         let into = || partition.whole_in_edges().unwrap_or_else(|| partition.in_edges());
-        Self::along(edges, partition.out_edges(), into)
+        Self::along(edges, || partition.out_edges(), into)
     }
 
-    fn along(edges: Edges, out: &'a Adjacency, into: impl FnOnce() -> &'a Adjacency) -> Self {
+    fn along(
+        edges: Edges,
+        out: impl FnOnce() -> &'a Adjacency,
+        into: impl FnOnce() -> &'a Adjacency,
+    ) -> Self {
         match edges {
-            Edges::Out => Ways { first: EdgeView::new(out), second: None },
+            Edges::Out => Ways { first: EdgeView::new(out()), second: None },
             Edges::In => Ways { first: EdgeView::new(into()), second: None },
-            Edges::Both => Ways { first: EdgeView::new(out), second: Some(EdgeView::new(into())) },
+            Edges::Both => {
+                Ways { first: EdgeView::new(out()), second: Some(EdgeView::new(into())) }
+            }
         }
     }
 

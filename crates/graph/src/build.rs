@@ -14,6 +14,7 @@ use std::sync::{Arc, Mutex};
 
 use rayon::prelude::*;
 
+use crate::huge;
 use crate::pages::Pages;
 use crate::rank::Rank;
 use crate::weight::Weight;
@@ -325,9 +326,9 @@ impl<W: Weight> CsrBuilder<W> {
         let num_edges = edge_counts.iter().sum();
 
         // Zeroed by the system, page by page as they are first touched.
-        let mut offsets: Vec<u64> = bytemuck::zeroed_vec(ids.rows + 1);
-        let mut targets: Vec<LocalId> = bytemuck::zeroed_vec(num_edges);
-        let mut weights: Vec<V> = bytemuck::zeroed_vec(num_edges);
+        let mut offsets: Vec<u64> = huge::zeroed_vec(ids.rows + 1);
+        let mut targets: Vec<LocalId> = huge::zeroed_vec(num_edges);
+        let mut weights: Vec<V> = huge::zeroed_vec(num_edges);
 
         // Every bucket gets its own windows of the three arrays, so threads never meet.
         let (_, mut free_offsets) = offsets.split_at_mut(1);

@@ -4,6 +4,8 @@
 //! than the cache. On pages of 2 MiB instead of 4 KiB it hardly ever does; most systems give them
 //! only to those who ask.
 
+use bytemuck::Zeroable;
+
 /// Smaller arrays do not gain.
 const LEAST_BYTES: usize = 4 << 20;
 /// Size of an ordinary page, or a divisor of it.
@@ -12,14 +14,27 @@ const PAGE_BYTES: usize = 4096;
 /// A vector with room for `capacity` elements, on large pages if there are many and the system
 /// has them.
 pub fn vec_with_capacity<T>(capacity: usize) -> Vec<T> {
-    let vec = Vec::<T>::with_capacity(capacity);
-    let bytes = capacity.saturating_mul(size_of::<T>());
-    if bytes >= LEAST_BYTES {
+    let vec = Vec::with_capacity(capacity);
+    ask(&vec);
+    vec
+}
+
+/// A vector of so many elements that are all zero, on large pages if there are many and the system
+/// has them. Pages are zeroed as they are first touched, in one go each.
+pub fn zeroed_vec<T: Zeroable>(len: usize) -> Vec<T> {
+    let vec = bytemuck::zeroed_vec(len);
+    ask(&vec);
+    vec
+}
+
+/// Asks for large pages where a vector that has not been touched yet is going to lie.
+fn ask<T>(vec: &Vec<T>) {
+    let bytes = vec.capacity().saturating_mul(size_of::<T>());
+    if bytes >= LEAST_BYTES && size_of::<T>() > 0 {
         let start = vec.as_ptr().addr().next_multiple_of(PAGE_BYTES);
         let end = (vec.as_ptr().addr() + bytes) / PAGE_BYTES * PAGE_BYTES;
         advise(start, end - start);
     }
-    vec
 }
 
 #[cfg(target_os = "linux")]

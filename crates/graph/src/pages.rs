@@ -32,7 +32,11 @@ impl<T: Pod> Pages<T> {
 
     /// So many elements, all zero.
     pub(crate) fn zeroed(len: usize) -> Self {
-        Pages { len, ..Self::with_capacity(len) }
+        let pages = Self::with_capacity(len);
+        // All will be touched. Where large pages are refused nothing is lost.
+        #[cfg(target_os = "linux")]
+        pages.map.iter().for_each(|map| _ = map.advise(memmap2::Advice::HugePage));
+        Pages { len, ..pages }
     }
 
     /// Elements that still fit.

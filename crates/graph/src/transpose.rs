@@ -16,6 +16,7 @@ use std::slice::IterMut;
 use rayon::prelude::*;
 
 use crate::build::split_off_front;
+use crate::huge;
 use crate::pages::Pages;
 use crate::weight::Weight;
 use crate::{Csr, LocalId};
@@ -83,8 +84,8 @@ pub(crate) fn transposed<W: Weight, V: Weight>(
 
     // Zeroed by the system, page by page as they are first touched.
     let edges = csr.num_edges() as usize;
-    let mut offsets = bytemuck::zeroed_vec(csr.num_vertices() + 1);
-    let (mut targets, mut weights) = (bytemuck::zeroed_vec(edges), bytemuck::zeroed_vec(edges));
+    let mut offsets = huge::zeroed_vec(csr.num_vertices() + 1);
+    let (mut targets, mut weights) = (huge::zeroed_vec(edges), huge::zeroed_vec(edges));
     let mut free_offsets = &mut offsets[1..];
     let (mut free_targets, mut free_weights) = (&mut targets[..], &mut weights[..]);
     for group in groups {

@@ -23,6 +23,7 @@ use parton_net::Net;
 use crate::Result;
 use crate::blocks::Blocks;
 use crate::dictionary::{Dictionary, Originals};
+use crate::policy::Reads;
 
 mod beside;
 mod edges;
@@ -70,6 +71,8 @@ enum Content {
 /// A host's share of an input.
 pub(crate) struct Share {
     pub(crate) rows: Rows,
+    /// Whether the rows are those of in-edges, because that is what was wanted.
+    pub(crate) turned: bool,
     /// The in-edges of the same vertices, where the input keeps them and they are wanted: by a lone
     /// host, or by a policy. Other hosts turn their edges around, which are not those of these rows.
     pub(crate) in_rows: Option<Rows>,
@@ -162,6 +165,19 @@ impl Input {
         self.is_symmetric() || self.fit.undirected || kept && !self.fit.simple
     }
 
+    /// Number of edges for each vertex, if that is known before anything is read.
+    pub fn average_degree(&self) -> Option<f64> {
+        let (vertices, edges) = match &self.content {
+            Content::Rows(file) => (file.num_vertices(), file.num_edges()),
+            Content::Generated(spec) => {
+                (spec.generator().num_vertices(), spec.generator().num_edges())
+            }
+            Content::Edges(_) => return None,
+            Content::Whole(graph) => (graph.num_vertices() as u64, graph.num_edges()),
+        };
+        Some(edges as f64 / vertices.max(1) as f64)
+    }
+
     /// Whether every edge is known to be there in both directions, before anything is changed.
     fn is_symmetric(&self) -> bool {
         match &self.content {
@@ -174,9 +190,9 @@ impl Input {
 
     /// This host's share, with in-edges if they are wanted and the input keeps them. Every host must
     /// call this.
-    pub(crate) fn share(&self, net: &mut Net, in_edges: bool) -> Result<Share> {
+    pub(crate) fn share(&self, net: &mut Net, reads: Reads) -> Result<Share> {
         let share = match &self.content {
-            Content::Rows(file) => rows::of_file(net, file, in_edges)?,
+            Content::Rows(file) => rows::of_file(net, file, reads)?,
             Content::Whole(graph) => rows::of_graph(net, graph)?,
             Content::Generated(spec) => traded::generated(net, spec)?,
             Content::Edges(file) => edges::share(net, &**file)?,
@@ -188,7 +204,11 @@ impl Input {
             }
             None => share,
         };
-        fit::fit(net, Share { is_symmetric: self.is_symmetric(), ..share }, self.fit)
+        let share = Share { is_symmetric: self.is_symmetric(), ..share };
+        let share = fit::fit(net, share, self.fit)?;
+        // Where every edge has its mirror image, rows are both.
+        let turned = share.turned || reads == Reads::InEdges && share.is_symmetric;
+        Ok(Share { turned, ..share })
     }
 
     /// What users call some vertices. Every host must call this.
@@ -227,6 +247,7 @@ impl Share {
         let peak_bytes = rows.adjacency.bytes();
         Share {
             rows,
+            turned: false,
             in_rows: None,
             readers,
             peak_bytes,

@@ -100,10 +100,10 @@ impl Shared {
 }
 
 /// Numbers the vertices that edges and `mine` name, and agrees on routes with every peer.
-/// Every host must call this.
+/// Every host must call this. `turned`: whether the runs received are destinations'.
 pub(crate) fn lay_out(
     net: &mut Net,
-    (received, in_edges): (&Received, Option<&InEdges>),
+    (received, turned, in_edges): (&Received, bool, Option<&InEdges>),
     masters: &Masters,
     mine: &[u32],
     num_vertices: u32,
@@ -111,7 +111,10 @@ pub(crate) fn lay_out(
 ) -> Result<Layout> {
     let host = net.host();
     let (mut read, mut written) = (IdSet::new(num_vertices), IdSet::new(num_vertices));
-    received.note_ends(&mut read, &mut written);
+    match turned {
+        true => received.note_ends(&mut written, &mut read),
+        false => received.note_ends(&mut read, &mut written),
+    }
     if let Some(in_edges) = in_edges {
         in_edges.note_ends(received, &mut read, &mut written);
     }

@@ -1,6 +1,6 @@
 //! A host's edges between local ids.
 
-use parton_graph::{Adjacency, Csr, LocalId, Weight, WeightKind};
+use parton_graph::{Adjacency, Csr, LocalId, Weight, WeightKind, huge};
 use rayon::prelude::*;
 
 use crate::layout::Layout;
@@ -18,8 +18,8 @@ pub(crate) fn local_edges(received: &Received, layout: &Layout, weights: WeightK
 
 fn between_locals<W: Weight>(received: &Received, layout: &Layout) -> Csr<W> {
     let vertices = layout.globals.len();
-    let mut offsets: Vec<u64> = bytemuck::zeroed_vec(vertices + 1);
-    let mut places: Vec<RunPlace> = bytemuck::zeroed_vec(vertices);
+    let mut offsets: Vec<u64> = huge::zeroed_vec(vertices + 1);
+    let mut places: Vec<RunPlace> = huge::zeroed_vec(vertices);
     received.for_each_run(|place, run| {
         let local = layout.local(run.source) as usize;
         places[local] = place;
@@ -29,7 +29,7 @@ fn between_locals<W: Weight>(received: &Received, layout: &Layout) -> Csr<W> {
         offsets[v + 1] += offsets[v];
     }
     let edges = offsets[vertices] as usize;
-    let (mut targets, mut weights) = (bytemuck::zeroed_vec(edges), bytemuck::zeroed_vec(edges));
+    let (mut targets, mut weights) = (huge::zeroed_vec(edges), huge::zeroed_vec(edges));
 
     // Consecutive vertices fill consecutive windows, so threads never meet.
     let chunk = vertices.div_ceil(rayon::current_num_threads() * 16).max(1);

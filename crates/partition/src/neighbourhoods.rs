@@ -99,7 +99,8 @@ impl Partition {
 
     /// Edges either way with their numbers, on a host that is alone.
     fn counted(&self) -> Self {
-        let once: Csr<u32> = with_csr!(self.adjacency.clone(), csr => csr.reweighted(|_, _, _| 1));
+        let once: Csr<u32> =
+            with_csr!(self.out_edges().clone(), csr => csr.reweighted(|_, _, _| 1));
         let tidy = Tidy { merge: Some(Merge::Sum), sort: true, ..Tidy::default() };
         let graph = Graph::dense(once, "").undirected().tidied(tidy);
         self.with_edges(self.globals.to_vec(), graph.adjacency, self.routes.clone())
@@ -108,8 +109,8 @@ impl Partition {
     fn gathered(&self, net: &mut Net, moved: &mut [u64]) -> Result<Self> {
         let both_ways = !self.symmetric;
         let owners = self.owners();
-        let offsets = self.adjacency.offsets();
-        let targets = self.adjacency.all_targets();
+        let offsets = self.out_edges().offsets();
+        let targets = self.out_edges().all_targets();
         let mut pieces = Vec::new();
         let mut start = 0;
         while start < self.num_proxies() {

@@ -13,7 +13,7 @@ use crate::in_edges::InEdges;
 use crate::input::{Input, Share};
 use crate::layout::{MasterParts, lay_out};
 use crate::local_edges::local_edges;
-use crate::policy::{self, Setup};
+use crate::policy::{self, Reads, Setup};
 use crate::routes::Routes;
 use crate::shuffle::shuffle;
 use crate::{Error, Result};
@@ -87,7 +87,9 @@ pub struct Partition {
     pub(crate) masters: MasterParts,
     /// Global id of every local id.
     pub(crate) globals: Buffer<u32>,
-    pub(crate) adjacency: Adjacency,
+    /// This host's edges by source and by destination: one of them at least, the other if it was asked for.
+    pub(crate) out_edges: OnceLock<Adjacency>,
+    pub(crate) in_edges: OnceLock<Adjacency>,
     pub(crate) routes: Vec<Routes>,
     pub(crate) originals: Originals,
     /// Whether every edge is known to be there in both directions.
@@ -99,7 +101,6 @@ pub struct Partition {
     pub(crate) note: Option<String>,
     /// Most bytes held at once while this was built.
     pub(crate) peak_bytes: u64,
-    in_edges: OnceLock<Adjacency>,
     /// All in-edges of masters, if the policy wants them; `None` in there: they are the out-edges.
     pub(crate) whole_in_edges: Option<Option<Adjacency>>,
 }
@@ -109,12 +110,12 @@ impl Partition {
     pub fn build(net: &mut Net, input: &Input, plan: &Plan) -> Result<Self> {
         let (kind, argument) = policy::find(&plan.policy)?;
         let shares = plan.shares(net.num_hosts())?;
-        let wants_in_edges = kind.in_edges && net.num_hosts() > 1;
-        let share = input.share(net, wants_in_edges)?;
+        let reads = if net.num_hosts() > 1 { kind.reads } else { Reads::OutEdges };
+        let share = input.share(net, reads)?;
         if net.num_hosts() == 1 && plan.order == Order::Original && argument.is_none() {
             return Self::whole(net, input, share);
         }
-        let Share { rows, in_rows, readers, .. } = share;
+        let Share { rows, turned, in_rows, readers, .. } = share;
         let num_edges = net.all_reduce(rows.adjacency.num_edges(), |a, b| a + b)?;
         // One host may have had to change its rows, which are then those of nobody's in-edges.
         let all_have = net.all_reduce(u64::from(in_rows.is_some()), |a, b| a & b)? == 1;
@@ -122,6 +123,7 @@ impl Partition {
         let policy = (kind.build)(&mut Setup {
             net,
             rows: &rows,
+            turned,
             in_rows: in_rows.as_ref(),
             readers: &readers,
             shares: &shares,
@@ -130,18 +132,24 @@ impl Partition {
             argument,
         })?;
         let (weight_kind, row_bytes) = (rows.adjacency.weight_kind(), rows.adjacency.bytes());
-        let in_edges = match wants_in_edges {
-            true => Some(InEdges::gather(net, &rows, in_rows, share.is_symmetric, &*policy)?),
-            false => None,
+        let in_edges = match reads {
+            Reads::Both => {
+                Some(InEdges::gather(net, &rows, in_rows, share.is_symmetric, &*policy)?)
+            }
+            Reads::OutEdges | Reads::InEdges => None,
         };
         let received = shuffle(net, rows, &*policy)?;
         let masters = policy.masters();
         let mine = masters.mine(net, &readers)?;
-        let edges = (&received, in_edges.as_ref());
+        let edges = (&received, turned, in_edges.as_ref());
         let layout = lay_out(net, edges, masters, &mine, readers.num_vertices(), plan.order)?;
         let mine = &layout.globals[..layout.masters.all as usize];
         let originals = input.originals(net, &share.ids, mine)?;
-        let adjacency = local_edges(&received, &layout, weight_kind);
+        let edges = OnceLock::from(local_edges(&received, &layout, weight_kind));
+        let (own_out, own_in) = match turned {
+            true => (OnceLock::new(), edges),
+            false => (edges, OnceLock::new()),
+        };
         let whole_in_edges = in_edges.as_ref().map(|edges| edges.local(&layout, weight_kind));
         let mut partition = Partition {
             host: net.host(),
@@ -154,8 +162,8 @@ impl Partition {
             masters: layout.masters,
             peak_bytes: 0,
             note: policy.note(),
-            adjacency,
-            in_edges: OnceLock::new(),
+            out_edges: own_out,
+            in_edges: own_in,
             whole_in_edges,
             routes: Vec::new(),
             globals: Vec::new().into(),
@@ -204,7 +212,8 @@ impl Partition {
             num_edges: sizes.1,
             masters,
             globals: globals.into(),
-            adjacency,
+            out_edges: adjacency.into(),
+            in_edges: OnceLock::new(),
             routes,
             originals,
             symmetric: false,
@@ -212,7 +221,6 @@ impl Partition {
             changes: Vec::new(),
             note: None,
             peak_bytes: 0,
-            in_edges: OnceLock::new(),
             whole_in_edges: None,
         }
     }
@@ -291,21 +299,32 @@ impl Partition {
         self.originals.get(master.index(), self.global(master).0)
     }
 
-    /// This host's out-edges, between local ids.
+    /// This host's edges, between local ids, by whichever end they are at hand.
+    pub fn edges(&self) -> &Adjacency {
+        let at_hand = self.out_edges.get().or(self.in_edges.get());
+        at_hand.expect("edges come by one end at least")
+    }
+
+    /// Its out-edges, made when first asked for, unless they are at hand.
     pub fn out_edges(&self) -> &Adjacency {
-        &self.adjacency
+        self.out_edges.get_or_init(|| turned(self.edges()))
     }
 
-    /// The same edges turned around, made when first asked for, unless they are at hand.
+    /// Its out-edges, if they need not be made.
+    pub fn out_edges_at_hand(&self) -> Option<&Adjacency> {
+        self.out_edges.get()
+    }
+
+    /// Its in-edges, made when first asked for, unless they are at hand.
     pub fn in_edges(&self) -> &Adjacency {
-        let transpose = || with_csr!(&self.adjacency, csr => csr.transposed().into());
-        self.in_edges_at_hand().unwrap_or_else(|| self.in_edges.get_or_init(transpose))
+        let made = || self.in_edges.get_or_init(|| turned(self.edges()));
+        self.in_edges_at_hand().unwrap_or_else(made)
     }
 
-    /// The same edges turned around, if they need not be made.
+    /// Its in-edges, if they need not be made.
     pub fn in_edges_at_hand(&self) -> Option<&Adjacency> {
         match self.symmetric && self.num_hosts() == 1 {
-            true => Some(&self.adjacency),
+            true => self.out_edges.get(),
             false => self.in_edges.get(),
         }
     }
@@ -313,7 +332,7 @@ impl Partition {
     /// All in-edges of this host's masters, from wherever, if several hosts keep them so beside
     /// their own edges. Then all out-edges of masters are here, too, and mirrors have no rows.
     pub fn whole_in_edges(&self) -> Option<&Adjacency> {
-        self.whole_in_edges.as_ref().map(|edges| edges.as_ref().unwrap_or(&self.adjacency))
+        self.whole_in_edges.as_ref().map(|edges| edges.as_ref().unwrap_or(self.out_edges()))
     }
 
     /// What this host shares with another.
@@ -347,13 +366,18 @@ impl Partition {
         let routes: usize = self.routes.iter().map(|r| 4 * r.masters.len()).sum();
         let whole_in_edges =
             self.whole_in_edges.iter().flatten().map(Adjacency::bytes).sum::<u64>();
-        self.adjacency.bytes() + whole_in_edges + (4 * self.globals.len() + routes) as u64
+        self.edges().bytes() + whole_in_edges + (4 * self.globals.len() + routes) as u64
     }
 
     /// Most bytes held at once while this was built.
     pub fn peak_bytes(&self) -> u64 {
         self.peak_bytes
     }
+}
+
+/// Edges by their other end.
+fn turned(edges: &Adjacency) -> Adjacency {
+    with_csr!(edges, csr => csr.transposed().into())
 }
 
 /// Which proxy of a host stands for a vertex, found with a look or two.

@@ -135,6 +135,8 @@ pub struct Setup<'a> {
     pub net: &'a mut Net,
     /// The rows this host reads.
     pub rows: &'a Rows,
+    /// Whether they are those of in-edges.
+    pub turned: bool,
     /// The same vertices' in-edges, if they are at hand, on all hosts.
     pub in_rows: Option<&'a Rows>,
     /// Who reads which rows.
@@ -163,8 +165,11 @@ impl Setup<'_> {
 
     /// Blocks in proportion to the shares, balanced by in-edges; a vertex itself costs little.
     pub fn blocks_by_in_edges(&mut self) -> Result<Blocks> {
-        let costs = vertices(self.rows).chain(ends(self.rows));
-        Blocks::balanced(self.net, self.readers.num_vertices(), self.shares, costs)
+        let (vertices, all) = (vertices(self.rows), self.readers.num_vertices());
+        match self.turned {
+            true => Blocks::balanced(self.net, all, self.shares, vertices.chain(rows(self.rows))),
+            false => Blocks::balanced(self.net, all, self.shares, vertices.chain(ends(self.rows))),
+        }
     }
 
     /// Blocks in proportion to the shares, balanced by edges of either kind; a vertex itself costs
@@ -194,6 +199,17 @@ fn ends(rows: &Rows) -> impl Iterator<Item = (u32, u64)> + Clone {
     rows.adjacency.all_targets().iter().map(|target| (target.0, EDGE_COST))
 }
 
+/// Which rows a policy has use for, where an input has a choice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reads {
+    /// Those of out-edges.
+    OutEdges,
+    /// Those of in-edges, as edges live with their destination; of out-edges where there are no others.
+    InEdges,
+    /// Both, as all in-edges of a vertex live with its master, beside those that are there anyway.
+    Both,
+}
+
 /// One kind of policy, as the command lists it.
 pub struct Kind {
     /// Its name; a policy with an argument is `name:ARGUMENT`.
@@ -202,8 +218,8 @@ pub struct Kind {
     pub help: &'static str,
     /// What the argument is, where there is one.
     pub argument: Option<&'static str>,
-    /// Whether all in-edges of a vertex also live with its master, beside those that are there anyway.
-    pub in_edges: bool,
+    /// Which rows it has use for.
+    pub reads: Reads,
     /// Makes it, on all hosts together.
     pub build: fn(&mut Setup<'_>) -> Result<Box<dyn Policy>>,
 }

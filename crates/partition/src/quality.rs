@@ -52,7 +52,7 @@ impl Share {
         let mut share = Share {
             masters: partition.num_masters() as u64,
             mirrors: (partition.num_proxies() - partition.num_masters()) as u64,
-            edges: partition.out_edges().num_edges(),
+            edges: partition.edges().num_edges(),
             bytes: partition.bytes(),
             peak_bytes: partition.peak_bytes(),
             ..Share::default()

@@ -38,6 +38,8 @@ const SYMMETRIC: u64 = 1 << 8;
 const SIMPLE: u64 = 1 << 9;
 /// The same: all in-edges of masters are kept, at the end of the file unless they are the out-edges.
 const WHOLE: u64 = 1 << 10;
+/// Edges are those by destination.
+const TURNED: u64 = 1 << 11;
 /// Numbers in a host file's header, and for each peer after it.
 const HEADER_WORDS: usize = 12;
 const ROUTE_WORDS: usize = 8;
@@ -117,14 +119,15 @@ impl Partition {
             self.num_hosts() as u64,
             self.num_vertices,
             self.num_edges,
-            self.adjacency.weight_kind() as u64
+            self.edges().weight_kind() as u64
+                | if self.out_edges_at_hand().is_none() { TURNED } else { 0 }
                 | if self.symmetric { SYMMETRIC } else { 0 }
                 | if self.simple { SIMPLE } else { 0 }
                 | if self.whole_in_edges.is_some() { WHOLE } else { 0 },
             u64::from(both) << 32 | u64::from(read),
             u64::from(written) << 32 | u64::from(all),
             self.globals.len() as u64,
-            self.adjacency.num_edges(),
+            self.edges().num_edges(),
             match &self.originals {
                 Originals::Offset(_) => OFFSET,
                 Originals::Integers(_) => INTEGERS,
@@ -145,7 +148,7 @@ impl Partition {
             ])?;
         }
         file.write(&self.globals)?;
-        file.write_edges(&self.adjacency)?;
+        file.write_edges(self.edges())?;
         for routes in &self.routes {
             file.write(&routes.masters)?;
         }
@@ -255,9 +258,9 @@ impl HostFile {
         let mut reader = Arrays { bytes: &bytes, at: 8 * HEADER_WORDS as u64 };
         let route_words: Vec<u32> = reader.next(hosts * ROUTE_WORDS as u64)?;
         let globals = reader.next(proxies)?;
-        let [symmetric, simple, whole] =
-            [SYMMETRIC, SIMPLE, WHOLE].map(|flag| header[6] & flag != 0);
-        let kind = (header[6] & !(SYMMETRIC | SIMPLE | WHOLE)) as usize;
+        let [symmetric, simple, whole, turned] =
+            [SYMMETRIC, SIMPLE, WHOLE, TURNED].map(|flag| header[6] & flag != 0);
+        let kind = (header[6] & !(SYMMETRIC | SIMPLE | WHOLE | TURNED)) as usize;
         let kind = WeightKind::ALL.get(kind).ok_or_else(|| reader.bad("kind of weights"))?;
         let adjacency = reader.edges(*kind, proxies, edges)?;
         let routes = route_words.chunks_exact(ROUTE_WORDS).map(|words| {
@@ -297,6 +300,9 @@ impl HostFile {
         part.symmetric = symmetric;
         part.simple = simple;
         part.whole_in_edges = whole_in_edges;
+        if turned {
+            std::mem::swap(&mut part.out_edges, &mut part.in_edges);
+        }
         Ok(part)
     }
 

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use parton_graph::formats::{self, WriteOptions};
-use parton_graph::{Adjacency, Csr, GlobalId, Graph, LocalId, Weight, with_csr};
+use parton_graph::{Adjacency, Csr, Direction, GlobalId, Graph, LocalId, Weight, with_csr};
 use parton_net::{Cluster, HostId};
 use parton_partition::{End, Input, Order, Partition, Plan, policies};
 use proptest::prelude::*;
@@ -234,9 +234,9 @@ fn nasty_graphs_over_many_hosts() {
     }
 }
 
-/// In-edges that a file keeps do instead of those that would have to travel.
+/// In-edges that a file keeps do instead of those that would have to travel, or be turned around.
 #[test]
-fn whole_in_edges_from_a_file() {
+fn in_edges_from_a_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("g.parton");
     for graph in nasty_graphs() {
@@ -245,8 +245,23 @@ fn whole_in_edges_from_a_file() {
             formats::write(&graph, &path, None, &options).unwrap();
             let file = Input::open(path.to_str().unwrap()).unwrap();
             for hosts in [2, 3, 7] {
-                let cluster = Cluster::local(hosts).threads_per_host(1);
-                check(&graph, &build(cluster, &file, &plan("dual")), Order::Original);
+                let build = |policy: &str, order| {
+                    let plan = Plan { order, ..plan(policy) };
+                    build(Cluster::local(hosts).threads_per_host(1), &file, &plan)
+                };
+                check(&graph, &build("dual", Order::Original), Order::Original);
+                let are_kept = in_edges || graph.direction == Direction::Undirected;
+                for order in [Order::Original, Order::Degree] {
+                    let parts = build("iec", order);
+                    for part in &parts {
+                        assert_eq!(part.in_edges_at_hand().is_some(), are_kept);
+                        assert_eq!(part.out_edges_at_hand().is_some(), !are_kept);
+                        let turned = pairs(part.in_edges(), |v| part.global(v).0);
+                        let turned = turned.into_iter().map(|(v, source, w)| (source, v, w));
+                        assert_eq!(sorted(turned.collect()), sorted(edges_of(part)));
+                    }
+                    check(&graph, &parts, order);
+                }
             }
         }
     }

@@ -127,19 +127,41 @@ pub(crate) fn bytes_as_json(sent: &Volume) -> Value {
     json!({ "values": sent.values(), "metadata": sent.metadata(), "total": sent.total() })
 }
 
-/// A policy for so many hosts, and why; `in_edges`: whether they are [at hand](Input::has_in_edges).
+/// What is known of an input before it is read.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Known {
+    /// Whether in-edges are [at hand](Input::has_in_edges).
+    pub(crate) in_edges: bool,
+    /// Whether vertices have many edges.
+    pub(crate) is_dense: bool,
+}
+
+impl Known {
+    /// From so many edges for each vertex on most come to matter no more while labels spread.
+    const DENSE: f64 = 12.0;
+
+    pub(crate) fn of(input: &Input) -> Self {
+        let is_dense = input.average_degree().is_some_and(|degree| degree >= Self::DENSE);
+        Known { in_edges: input.has_in_edges(), is_dense }
+    }
+}
+
+/// A policy for so many hosts, and why.
 pub(crate) fn choose_policy(
     hosts: usize,
     access: Access,
-    in_edges: bool,
+    known: Known,
 ) -> (&'static str, &'static str) {
     match (hosts, access) {
         (1, _) => ("oec", "one host holds everything"),
         (2..=FEW_HOSTS, Access::Destinations) => {
             ("iec", "for up to 16 hosts, as all collect: nothing to reduce")
         }
-        (2..=FEW_HOSTS, Access::Either) if in_edges => {
+        (2..=FEW_HOSTS, Access::Either) if known.in_edges => {
             ("dual", "for up to 16 hosts, as in-edges are at hand: all of a vertex's in one place")
+        }
+        (2..=FEW_HOSTS, Access::SourcesThenDestinations) if known.in_edges && known.is_dense => {
+            ("iec", "for up to 16 hosts, as in-edges are at hand, and few of many will matter")
         }
         (2..=FEW_HOSTS, _) => ("oec", "for up to 16 hosts: few copies, nothing to broadcast"),
         _ => ("cvc", "for more than 16 hosts: each talks to its row and column only"),
@@ -152,13 +174,17 @@ mod tests {
 
     #[test]
     fn the_policy_follows_the_hosts_and_the_algorithm() {
-        let chosen =
-            |access, in_edges| [1, 2, 16, 17].map(|hosts| choose_policy(hosts, access, in_edges).0);
-        for in_edges in [false, true] {
-            assert_eq!(chosen(Access::Sources, in_edges), ["oec", "oec", "oec", "cvc"]);
-            assert_eq!(chosen(Access::Destinations, in_edges), ["oec", "iec", "iec", "cvc"]);
+        let chosen = |access, in_edges, is_dense| {
+            let known = Known { in_edges, is_dense };
+            [1, 2, 16, 17].map(|hosts| choose_policy(hosts, access, known).0)
+        };
+        let [oec, iec, dual] = ["oec", "iec", "dual"].map(|few| ["oec", few, few, "cvc"]);
+        for (in_edges, dense) in [(false, false), (false, true), (true, false), (true, true)] {
+            assert_eq!(chosen(Access::Sources, in_edges, dense), oec);
+            assert_eq!(chosen(Access::Destinations, in_edges, dense), iec);
+            assert_eq!(chosen(Access::Either, in_edges, dense), if in_edges { dual } else { oec });
+            let narrowing = chosen(Access::SourcesThenDestinations, in_edges, dense);
+            assert_eq!(narrowing, if in_edges && dense { iec } else { oec });
         }
-        assert_eq!(chosen(Access::Either, false), ["oec", "oec", "oec", "cvc"]);
-        assert_eq!(chosen(Access::Either, true), ["oec", "dual", "dual", "cvc"]);
     }
 }

@@ -53,6 +53,7 @@ enum Mattering<'a, P: Relaxation> {
 }
 
 /// Edges of some vertices.
+#[derive(Clone, Default)]
 struct Piece<W> {
     /// Vertices, and where their edges end.
     rows: Vec<(LocalId, usize)>,
@@ -75,7 +76,7 @@ impl<'a, P: Relaxation> Looking<'a, P> {
     pub(super) fn new(program: &P, partition: &'a Partition) -> Option<Self> {
         let edges = match program.edges() {
             Edges::Out => partition.in_edges_at_hand(),
-            Edges::In => Some(partition.out_edges()),
+            Edges::In => partition.out_edges_at_hand(),
             Edges::Both => None,
         }?;
         is_complete(partition, program.edges().written()).then(|| Looking {
@@ -189,12 +190,20 @@ impl<P: Relaxation> Relaxing<'_, P> {
             Mattering::All(edges) => {
                 let rows = edges.rows();
                 let firsts = (0..rows.num_vertices()).into_par_iter().step_by(PIECE);
-                let pieces = firsts.with_max_len(1).map(|first| self.piece(rows, first, best));
-                pieces.map(|piece| self.look_along(piece, best)).unzip()
+                let look = |piece: &mut Piece<_>, first| {
+                    self.fill(piece, rows, first, best);
+                    let found = self.look_along(piece, best);
+                    // Only what is left takes memory of its own.
+                    (piece.clone(), found)
+                };
+                firsts.with_max_len(1).map_init(Piece::default, look).unzip()
             }
             Mattering::Some(pieces) => {
-                let pieces = pieces.into_par_iter().with_max_len(1);
-                pieces.map(|piece| self.look_along(piece, best)).unzip()
+                let look = |mut piece: Piece<_>| {
+                    let found = self.look_along(&mut piece, best);
+                    (piece, found)
+                };
+                pieces.into_par_iter().with_max_len(1).map(look).unzip()
             }
         };
         let (found, looked): (Vec<_>, Vec<u64>) = found.into_iter().unzip();
@@ -227,10 +236,18 @@ impl<P: Relaxation> Relaxing<'_, P> {
         self.looking.as_mut().map_or_else(Vec::new, take)
     }
 
-    /// Those edges of some vertices that matter.
-    fn piece(&self, rows: Rows<'_, P::Weight>, first: usize, best: P::Label) -> Piece<P::Weight> {
+    /// Replaces a piece by those edges of some vertices that matter.
+    fn fill(
+        &self,
+        piece: &mut Piece<P::Weight>,
+        rows: Rows<'_, P::Weight>,
+        first: usize,
+        best: P::Label,
+    ) {
         let labels = self.labels.cells();
-        let mut piece = Piece { rows: Vec::new(), edges: Vec::new(), looked: 0 };
+        piece.rows.clear();
+        piece.edges.clear();
+        piece.looked = 0;
         let vertices = first..rows.num_vertices().min(first + PIECE);
         for vertex in vertices.map(|vertex| LocalId(vertex as u32)) {
             let label = labels.get(vertex);
@@ -240,23 +257,16 @@ impl<P: Relaxation> Relaxing<'_, P> {
             piece.looked += rows.degree(vertex);
             let start = piece.edges.len();
             let matters = |weight| self.improves(label, best, weight);
-            rows.each_with(vertex, matters, |end, weight| {
-                labels.prefetch(end);
-                piece.edges.push((end, weight));
-            });
+            rows.each_with(vertex, matters, |end, weight| piece.edges.push((end, weight)));
             if piece.edges.len() > start {
                 piece.rows.push((vertex, piece.edges.len()));
             }
         }
-        piece
     }
 
-    /// Looks for better labels along these edges; those edges that still matter, and what was found.
-    fn look_along(
-        &self,
-        mut piece: Piece<P::Weight>,
-        best: P::Label,
-    ) -> (Piece<P::Weight>, (Found<P::Label>, u64)) {
+    /// Looks for better labels along these edges, and leaves those that still matter; what was found,
+    /// and how many edges were looked at.
+    fn look_along(&self, piece: &mut Piece<P::Weight>, best: P::Label) -> (Found<P::Label>, u64) {
         let (labels, forth) = (self.labels.cells(), self.forth.rows());
         let mut found = Found::nothing::<P>();
         let mut vertices = Vec::new();
@@ -297,7 +307,7 @@ impl<P: Relaxation> Relaxing<'_, P> {
         piece.edges.truncate(edges);
         let looked = std::mem::replace(&mut piece.looked, edges as u64);
         found.vertices.push(vertices);
-        (piece, (found, looked))
+        (found, looked)
     }
 }
 

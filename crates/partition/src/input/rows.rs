@@ -9,23 +9,29 @@ use parton_net::Net;
 use super::Share;
 use crate::Result;
 use crate::blocks::Blocks;
-use crate::policy::EDGE_COST;
+use crate::policy::{EDGE_COST, Reads};
 
 /// This host's rows of a file, with in-edges if they are wanted and the file has them. Every host
 /// must call this.
-pub(super) fn of_file(net: &mut Net, file: &RowFile, in_edges: bool) -> Result<Share> {
-    let both_ways = in_edges && file.has_in_rows();
-    let offset = |vertex: u64| -> Result<u64> {
-        Ok(file.offset(vertex)? + if both_ways { file.in_offset(vertex)? } else { 0 })
+pub(super) fn of_file(net: &mut Net, file: &RowFile, reads: Reads) -> Result<Share> {
+    let reads = if file.has_in_rows() { reads } else { Reads::OutEdges };
+    let offset = |vertex: u64| match reads {
+        Reads::OutEdges => file.offset(vertex),
+        Reads::InEdges => file.in_offset(vertex),
+        Reads::Both => Ok(file.offset(vertex)? + file.in_offset(vertex)?),
     };
-    let entries = file.num_edges() * if both_ways { 2 } else { 1 };
-    let readers = even_rows(net.num_hosts(), (file.num_vertices(), entries), offset)?;
+    let entries = file.num_edges() * if reads == Reads::Both { 2 } else { 1 };
+    let sizes = (file.num_vertices(), entries);
+    let readers = even_rows(net.num_hosts(), sizes, |vertex| Ok(offset(vertex)?))?;
     let mine = readers.of(net.host());
     let mine = u64::from(mine.start)..u64::from(mine.end);
-    let mut rows = file.rows(mine.clone())?;
-    let mut in_rows = match in_edges || net.num_hosts() == 1 {
-        true => file.in_rows(mine)?,
+    let in_rows = match reads != Reads::OutEdges || net.num_hosts() == 1 {
+        true => file.in_rows(mine.clone())?,
         false => None,
+    };
+    let (mut rows, mut in_rows) = match (in_rows, reads == Reads::InEdges) {
+        (Some(in_rows), true) => (in_rows, None),
+        (in_rows, _) => (file.rows(mine)?, in_rows),
     };
     if file.has_signed_weights() {
         let negative = net.all_reduce(u64::from(rows.has_negative_weights()), |a, b| a | b)?;
@@ -34,7 +40,8 @@ pub(super) fn of_file(net: &mut Net, file: &RowFile, in_edges: bool) -> Result<S
             in_rows = in_rows.map(Rows::with_signs);
         }
     }
-    Ok(Share::of_rows(rows, readers).with_in_rows(in_rows))
+    let share = Share::of_rows(rows, readers).with_in_rows(in_rows);
+    Ok(Share { turned: reads == Reads::InEdges, ..share })
 }
 
 /// This host's rows of a graph in memory.
@@ -111,12 +118,19 @@ mod tests {
             let source = Source::file(&path).unwrap();
             let (shares, _) = formats::shares(source, None, &ReadOptions::default()).unwrap();
             let Shares::Rows(file) = shares else { panic!("rows expected") };
-            for (hosts, wanted) in [(1, false), (2, false), (1, true), (2, true), (3, true)] {
-                let launched = Cluster::local(hosts).launch(|net| of_file(net, &file, wanted));
+            let out = Reads::OutEdges;
+            let cases = [(1, out), (2, out), (1, Reads::Both), (2, Reads::Both), (3, Reads::Both)];
+            for (hosts, reads) in
+                cases.into_iter().chain([(2, Reads::InEdges), (3, Reads::InEdges)])
+            {
+                let launched = Cluster::local(hosts).launch(|net| of_file(net, &file, reads));
                 for (host, share) in launched.unwrap().into_iter().enumerate() {
-                    let mine = share.readers.of(HostId(host as u16));
-                    let kept = in_edges && (wanted || hosts == 1);
-                    assert_eq!(share.in_rows, kept.then(|| copied(&turned, mine)));
+                    let mine = || share.readers.of(HostId(host as u16));
+                    assert_eq!(share.turned, in_edges && reads == Reads::InEdges);
+                    let rows = copied(if share.turned { &turned } else { &graph }, mine());
+                    assert_eq!(share.rows, rows);
+                    let kept = in_edges && (reads == Reads::Both || hosts == 1);
+                    assert_eq!(share.in_rows, kept.then(|| copied(&turned, mine())));
                 }
             }
         }

@@ -12,13 +12,13 @@ use parton_net::HostId;
 use super::oec::WithSource;
 use crate::Result;
 use crate::directory::Directory;
-use crate::policy::{Kind, Masters, Policy, Setup};
+use crate::policy::{Kind, Masters, Policy, Reads, Setup};
 
 pub(super) const KIND: Kind = Kind {
     name: "file",
     help: "a host per line of a file, as METIS writes it; edges live with their source",
     argument: Some("PATH"),
-    in_edges: false,
+    reads: Reads::OutEdges,
     build,
 };
 

@@ -8,13 +8,13 @@ use parton_net::HostId;
 
 use crate::Result;
 use crate::grid::Grid;
-use crate::policy::{Kind, Masters, Policy, Row, Setup};
+use crate::policy::{Kind, Masters, Policy, Reads, Row, Setup};
 
 pub(super) const KIND: Kind = Kind {
     name: "cvc",
     help: "Cartesian vertex cut: a grid of hosts, row by source and column by destination",
     argument: None,
-    in_edges: false,
+    reads: Reads::OutEdges,
     build,
 };
 

@@ -6,13 +6,13 @@
 
 use super::oec::WithSource;
 use crate::Result;
-use crate::policy::{Kind, Masters, Policy, Setup};
+use crate::policy::{Kind, Masters, Policy, Reads, Setup};
 
 pub(super) const KIND: Kind = Kind {
     name: "dual",
     help: "as oec, and all in-edges of a vertex live with it, too: each edge is there twice",
     argument: None,
-    in_edges: true,
+    reads: Reads::Both,
     build,
 };
 

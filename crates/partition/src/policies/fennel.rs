@@ -3,13 +3,13 @@
 use super::oec::WithSource;
 use super::scored;
 use crate::Result;
-use crate::policy::{Kind, Policy, Setup};
+use crate::policy::{Kind, Policy, Reads, Setup};
 
 pub(super) const KIND: Kind = Kind {
     name: "fennel",
     help: "scored masters (Fennel), edges live with their source",
     argument: None,
-    in_edges: false,
+    reads: Reads::OutEdges,
     build,
 };
 

@@ -4,13 +4,13 @@
 use parton_net::HostId;
 
 use crate::Result;
-use crate::policy::{Kind, Masters, Policy, Row, Setup};
+use crate::policy::{Kind, Masters, Policy, Reads, Row, Setup};
 
 pub(super) const KIND: Kind = Kind {
     name: "hvc",
     help: "hybrid vertex cut: as oec, but edges of large vertices live with their destination",
     argument: None,
-    in_edges: false,
+    reads: Reads::OutEdges,
     build,
 };
 

@@ -6,14 +6,15 @@ use std::borrow::Borrow;
 
 use parton_net::HostId;
 
+use super::oec::WithSource;
 use crate::Result;
-use crate::policy::{Kind, Masters, Policy, Row, Setup};
+use crate::policy::{Kind, Masters, Policy, Reads, Row, Setup};
 
 pub(super) const KIND: Kind = Kind {
     name: "iec",
     help: "incoming edge cut: blocks balanced by in-edges, edges live with their destination",
     argument: None,
-    in_edges: false,
+    reads: Reads::InEdges,
     build,
 };
 
@@ -31,7 +32,10 @@ impl<M: Borrow<Masters>> WithDestination<M> {
 
 fn build(setup: &mut Setup<'_>) -> Result<Box<dyn Policy>> {
     let masters = Masters::Blocks(setup.blocks_by_in_edges()?);
-    Ok(Box::new(WithDestination::new(masters, setup.shares.len())))
+    Ok(match setup.turned {
+        true => Box::new(WithSource(masters)),
+        false => Box::new(WithDestination::new(masters, setup.shares.len())),
+    })
 }
 
 impl<M: Borrow<Masters> + Send + Sync> Policy for WithDestination<M> {

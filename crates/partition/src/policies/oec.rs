@@ -5,17 +5,18 @@
 use parton_net::HostId;
 
 use crate::Result;
-use crate::policy::{Kind, Masters, Policy, Row, Setup};
+use crate::policy::{Kind, Masters, Policy, Reads, Row, Setup};
 
 pub(super) const KIND: Kind = Kind {
     name: "oec",
     help: "outgoing edge cut: blocks balanced by out-edges, edges live with their source",
     argument: None,
-    in_edges: false,
+    reads: Reads::OutEdges,
     build,
 };
 
-/// Every edge with its source's master.
+/// Every row with its vertex's master: edges with their sources, or where rows are of in-edges, with
+/// their destinations.
 pub(super) struct WithSource(pub(super) Masters);
 
 fn build(setup: &mut Setup<'_>) -> Result<Box<dyn Policy>> {

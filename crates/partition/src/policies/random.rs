@@ -3,13 +3,13 @@
 
 use super::oec::WithSource;
 use crate::Result;
-use crate::policy::{Kind, Masters, Policy, Setup};
+use crate::policy::{Kind, Masters, Policy, Reads, Setup};
 
 pub(super) const KIND: Kind = Kind {
     name: "random",
     help: "vertices hashed to hosts, edges live with their source",
     argument: None,
-    in_edges: false,
+    reads: Reads::OutEdges,
     build,
 };
 

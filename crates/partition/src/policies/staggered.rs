@@ -11,13 +11,13 @@ use parton_net::HostId;
 use crate::Result;
 use crate::blocks::Blocks;
 use crate::grid::Grid;
-use crate::policy::{Kind, Masters, Policy, Row, Setup};
+use crate::policy::{Kind, Masters, Policy, Reads, Row, Setup};
 
 pub(super) const KIND: Kind = Kind {
     name: "staggered",
     help: "LA3's 2D placement: tiles dealt out so that each host has one on the diagonal",
     argument: None,
-    in_edges: false,
+    reads: Reads::OutEdges,
     build,
 };
 

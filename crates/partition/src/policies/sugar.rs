@@ -3,13 +3,13 @@
 use super::cvc::Cartesian;
 use super::scored;
 use crate::Result;
-use crate::policy::{Kind, Policy, Setup};
+use crate::policy::{Kind, Policy, Reads, Setup};
 
 pub(super) const KIND: Kind = Kind {
     name: "sugar",
     help: "scored masters, edges as in cvc",
     argument: None,
-    in_edges: false,
+    reads: Reads::OutEdges,
     build,
 };
 

@@ -20,7 +20,7 @@ use super::results::{Key, Row};
 use super::samples::Samples;
 use crate::exit::Failure;
 use crate::input::Input;
-use crate::job::{self, AUTO, Cut, Task, Verdict};
+use crate::job::{self, AUTO, Cut, Known, Task, Verdict};
 use crate::watch::Watch;
 
 /// One configuration on any graph.
@@ -68,7 +68,10 @@ impl Case {
     pub(super) fn policy<'p>(&self, asked: &'p str) -> &'p str {
         match asked {
             // It is cut once and run often: in-edges may as well travel.
-            AUTO => job::choose_policy(self.hosts, self.algorithm.access(&self.options), true).0,
+            AUTO => {
+                let known = Known { in_edges: true, ..Known::default() };
+                job::choose_policy(self.hosts, self.algorithm.access(&self.options), known).0
+            }
             _ => asked,
         }
     }

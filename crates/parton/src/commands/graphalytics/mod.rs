@@ -24,7 +24,7 @@ use parton::sync::Optimize;
 use serde_json::{Value, json};
 
 use crate::exit::{Done, Failure};
-use crate::job::{self, AUTO, Cut, Finished, Task, Verdict};
+use crate::job::{self, AUTO, Cut, Finished, Known, Task, Verdict};
 use crate::show;
 use crate::watch::Watch;
 use benchmark::{Benchmark, Case};
@@ -78,7 +78,7 @@ impl Graphalytics {
         let cases = Case::all(&data, &self.algorithms)?;
         let hosts = self.hosts();
         let policy = match &self.policy[..] {
-            AUTO => job::choose_policy(hosts, Access::Sources, false).0,
+            AUTO => job::choose_policy(hosts, Access::Sources, Known::default()).0,
             asked => asked,
         };
         Plan::new(policy).check(hosts)?;

@@ -24,7 +24,7 @@ use parton::sync::Optimize;
 use super::partition::Cutting;
 use crate::exit::{Done, Failure};
 use crate::input::Input;
-use crate::job::{self, AUTO, Cut, Task};
+use crate::job::{self, AUTO, Cut, Known, Task};
 use crate::options::{self, Own, Paced};
 use crate::team::Team;
 use crate::watch::Watch;
@@ -156,9 +156,9 @@ impl Run {
             algorithms::check_request(algorithm, &options)?;
         }
         let access = algorithm.access(&options);
-        let suits = |in_edges| match &self.policy[..] {
+        let suits = |known| match &self.policy[..] {
             AUTO => {
-                let (policy, why) = job::choose_policy(hosts, access, in_edges);
+                let (policy, why) = job::choose_policy(hosts, access, known);
                 (policy, Some(why))
             }
             asked => (asked, None),
@@ -167,9 +167,9 @@ impl Run {
             Some(saved) => ((saved.policy(), Some("as saved")), None),
             None => {
                 // Whatever it will be: what makes no sense is found before anything is read.
-                self.cutting.plan(suits(false).0).check(hosts)?;
+                self.cutting.plan(suits(Known::default()).0).check(hosts)?;
                 let input = self.input.open(fit, watch, team)?;
-                (suits(input.has_in_edges()), Some(input))
+                (suits(Known::of(&input)), Some(input))
             }
         };
         let request = Request {

@@ -1,0 +1,60 @@
+//! Shortest paths where vertices have so many edges that hosts come to look for labels along the few
+//! that still matter, instead of spreading them along all.
+
+mod common;
+
+use common::{How, run, same};
+use parton_algorithms::sssp::Sssp;
+use parton_algorithms::{Algorithm, Options};
+use parton_engine::engines::Kind;
+use parton_engine::{Pace, Pacing};
+use parton_graph::formats::{self, WriteOptions};
+use parton_graph::generate::Spec;
+use parton_graph::progress::Silent;
+use parton_graph::reweigh::Weights;
+use parton_graph::{Graph, WeightKind};
+use parton_net::Cluster;
+use parton_partition::Input;
+
+fn generated(spec: &str) -> Graph {
+    let graph = Spec::parse(spec).and_then(|spec| spec.generate(&Silent)).expect(spec);
+    graph.reweighed(&Weights::Random { low: 1, high: 64, seed: 1 })
+}
+
+fn search(pace: Pace) -> [(&'static dyn Algorithm, Options); 1] {
+    let options =
+        Options { engine: Some(Kind::Delta), pacing: Pacing::from(pace), ..Options::default() };
+    [(&Sssp, options)]
+}
+
+/// A file with in-edges and one without; hosts that have them at hand look at fewer edges, as long as
+/// they wait for each other, and all find the same.
+#[test]
+fn fewer_edges_are_looked_at_where_in_edges_are_at_hand() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("g.parton");
+    let integers = generated("rmat:14,32");
+    let reals = integers.clone().with_weight_kind(WeightKind::F64).expect("weights are numbers");
+    for graph in [integers.clone(), reals, integers.undirected()] {
+        let expected = Sssp.reference(&graph, &Options::default()).expect("an answer");
+        let edges_with = |in_edges, hosts: usize, threads, pace: Pace| {
+            let options = WriteOptions { in_edges, ..WriteOptions::default() };
+            formats::write(&graph, &path, None, &options).expect("a file");
+            let input = Input::open(path.to_str().expect("a name")).expect("a graph");
+            let mut cluster = Cluster::local(hosts).threads_per_host(threads);
+            let found = run(&mut cluster, &input, &search(pace), How::new("iec")).swap_remove(0);
+            let what = format!("{hosts} hosts, {threads} threads, in-edges: {in_edges}, {pace:?}");
+            assert_eq!(found.complaint, None, "{what}");
+            assert!(same(&found.columns, &expected), "{what}");
+            found.report.work()
+        };
+        for (hosts, threads) in [(1, 1), (1, 3), (2, 2), (4, 1), (7, 1)] {
+            let [looking, spreading] =
+                [true, false].map(|in_edges| edges_with(in_edges, hosts, threads, Pace::Bsp));
+            if graph.direction == parton_graph::Direction::Directed {
+                assert!(looking < spreading, "{hosts} hosts: {looking} and {spreading} edges");
+            }
+            edges_with(true, hosts, threads, Pace::Basp);
+        }
+    }
+}
