@@ -185,7 +185,8 @@ pub trait Relaxation: Sync {
     /// The label a vertex starts with, if any. Every proxy of the vertex asks.
     fn start(&self, vertex: GlobalId) -> Option<Self::Label>;
 
-    /// A label at the other end of an edge.
+    /// A label at the other end of an edge: never better than it was, and if another is better, what
+    /// becomes of that along the same edge is no worse.
     fn relax(&self, label: Self::Label, weight: Self::Weight) -> Self::Label;
 
     /// Which edges labels take.

@@ -52,11 +52,16 @@ struct Buckets(Vec<Vec<LocalId>>);
 
 impl Buckets {
     #[inline]
-    fn put(&mut self, bucket: usize, vertex: LocalId) {
+    fn bucket(&mut self, bucket: usize) -> &mut Vec<LocalId> {
         if bucket >= self.0.len() {
             self.0.resize_with(bucket + 1, Vec::new);
         }
-        self.0[bucket].push(vertex);
+        &mut self.0[bucket]
+    }
+
+    #[inline]
+    fn put(&mut self, bucket: usize, vertex: LocalId) {
+        self.bucket(bucket).push(vertex);
     }
 
     /// The first bucket from `from` on that is not empty.
@@ -136,7 +141,7 @@ impl Strategy for Delta {
             if edges > 0 && batch.len() >= LITTLE {
                 let ahead = host.edges_ahead(&batch);
                 if host.should_ask(ahead) {
-                    own(&mut self.threads[0]).0[bucket] = batch;
+                    *own(&mut self.threads[0]).bucket(bucket) = batch;
                     break;
                 }
             }

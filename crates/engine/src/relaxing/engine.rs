@@ -114,12 +114,10 @@ impl<P: Relaxation, S: Strategy> Engine for RelaxingEngine<'_, P, S> {
         if let Some(together) = &mut self.host.together {
             together.pull = false;
         }
-        if !self.host.is_alone {
-            // Nobody knows the best label any more that is still to be spread.
-            self.host.looking = None;
-        }
         // A host that is alone has nobody to wait for: its frontiers are levels.
         self.host.in_rounds = self.host.is_alone;
+        // Nobody knows the best label any more that is still to be spread.
+        self.host.consider_looking(0);
         if governed && !self.host.is_alone && !S::SORTS {
             self.host.waiting = Some(Waiting::new(self.host.labels.num_proxies()));
         }

@@ -111,7 +111,8 @@ impl<P: Relaxation> Relaxing<'_, P> {
     /// Whether hosts should compare, before so many edges are spread along on all of them.
     fn should_compare(&self, edges: u64) -> bool {
         let may_pay = |looking: &Looking<'_, P>| OVERRATED * SPREADING * edges >= looking.cost;
-        edges >= WORTH_COMPARING && self.looking.as_ref().is_some_and(may_pay)
+        let is_worth_it = self.in_rounds && edges >= WORTH_COMPARING;
+        is_worth_it && self.looking.as_ref().is_some_and(may_pay)
     }
 
     /// Whether a round should end before so many edges are spread along here, for hosts to compare
@@ -123,7 +124,7 @@ impl<P: Relaxation> Relaxing<'_, P> {
 
     /// Learns how many edges leave what all hosts have to spread.
     pub(super) fn consider_looking(&mut self, edges: u64) {
-        let asks = self.in_rounds && self.should_compare(edges);
+        let asks = self.should_compare(edges);
         if let Some(looking) = &mut self.looking {
             looking.spreading = asks.then_some(SPREADING * edges);
         }
