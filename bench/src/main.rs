@@ -10,6 +10,7 @@ mod overhead;
 mod pace;
 mod partition;
 mod plot;
+mod quota;
 mod volume;
 mod wire;
 
@@ -32,7 +33,7 @@ fn main() {
                 "parton-bench load [--scale N] [--turns N] [--folder DIR]\nparton-bench net\n\
                  parton-bench partition [--scale N] [--hosts N] [--turns N] [--folder DIR]\n\
                  parton-bench overhead [--graph GRAPH] [--turns N]\n\
-                 parton-bench pace [--graphs GRAPH+GRAPH…] [--policy NAME] [--runs bfs/push+…] [--turns N] [--simulated] [--plot FILE.svg]\n\
+                 parton-bench pace [--graphs GRAPH+GRAPH…] [--policy NAME] [--runs bfs/push+…] [--turns N] [--simulated] [--slow-host cgroup] [--plot FILE.svg]\n\
                  parton-bench volume --data DIR [--plot FILE.svg]\n\
                  parton-bench wire"
             );

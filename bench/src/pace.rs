@@ -1,7 +1,8 @@
 //! Hosts that wait for each other beside hosts that do not, with one slow host among them and without.
 //!
 //! A slow host gets as much done in a second as the others in a quarter of one: after every stretch
-//! of work it sleeps three times as long. Nothing else differs, and all take turns.
+//! of work it sleeps three times as long. Nothing else differs, and all take turns. With `--slow-host cgroup`
+//! it does not sleep: the system gives it a quarter of the processor time that is its part.
 //!
 //! `--simulated` runs the same code on simulated hosts, whose work takes virtual time by its edges: what
 //! it shows depends on no other load of the machine, nor on how many cores it has.
@@ -25,6 +26,7 @@ use parton_sync::{Optimize, Substrate, Volume};
 
 use crate::option;
 use crate::plot::Bars;
+use crate::quota::Quota;
 
 const HOSTS: usize = 4;
 /// The slow host, where there is one.
@@ -88,8 +90,12 @@ pub fn run(options: &[&str]) {
     };
     // One turn in virtual time is like the other.
     let turns = if simulated { 1 } else { turns };
+    let quota = (option(options, "--slow-host") == Some("cgroup")).then(|| {
+        let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
+        Quota::new(SPEED * (cores as f64 / HOSTS as f64).min(1.0))
+    });
     let runs = option(options, "--runs").map_or(Vec::new(), |list| list.split('+').collect());
-    let how = How { policy, turns, simulated, runs };
+    let how = How { policy, turns, simulated, quota, runs };
     let mut rows = Vec::new();
     match simulated {
         true => println!("{HOSTS} simulated hosts, {policy}; virtual time\n"),
@@ -130,6 +136,8 @@ struct How<'a> {
     policy: &'a str,
     turns: usize,
     simulated: bool,
+    /// What slows the slow host down, if it does not do so itself.
+    quota: Option<Quota>,
     /// What to run; all, if it is empty.
     runs: Vec<&'a str>,
 }
@@ -154,13 +162,8 @@ fn measure(name: &str, how: &How<'_>, rows: &mut Vec<Row>) {
             let mut best: Vec<Option<RunReport>> = vec![None; PACES.len()];
             for _ in 0..how.turns {
                 for ((_, pacing), best) in PACES.iter().zip(&mut best) {
-                    let report = once(
-                        &mut cluster,
-                        &parts,
-                        algorithm,
-                        (engine, *pacing),
-                        (slow, how.simulated),
-                    );
+                    let report =
+                        once(&mut cluster, &parts, algorithm, (engine, *pacing), (slow, how));
                     if best.as_ref().is_none_or(|best| report.seconds < best.seconds) {
                         *best = Some(report);
                     }
@@ -185,17 +188,20 @@ fn once(
     parts: &[Partition],
     algorithm: &str,
     (engine, pacing): (Kind, Pacing),
-    (slow, simulated): (bool, bool),
+    (slow, how): (bool, &How<'_>),
 ) -> RunReport {
     let algorithm = by_name(algorithm).expect("an algorithm");
     let options = Options { engine: Some(engine), pacing, ..Options::default() };
     let reports = cluster.launch(|net| -> Result<_, Error> {
         let host = net.host();
         let mut substrate = Substrate::new(&parts[host.index()], net, Optimize::ALL);
-        let speed = if slow && host == SLOW { SPEED } else { 1.0 };
-        let watch = &mut Machine { speed, simulated, due: Duration::ZERO };
+        let quota = how.quota.as_ref().filter(|_| slow && host == SLOW);
+        let speed = if slow && host == SLOW && quota.is_none() { SPEED } else { 1.0 };
+        let watch = &mut Machine { speed, simulated: how.simulated, due: Duration::ZERO };
         let mut job = Job { substrate: &mut substrate, options: &options, watch };
-        Ok(algorithm.run(&mut job)?.report)
+        let mut run = || algorithm.run(&mut job);
+        let answer = if let Some(quota) = quota { quota.within(run) } else { run() };
+        Ok(answer?.report)
     });
     reports.expect("a run").swap_remove(0)
 }

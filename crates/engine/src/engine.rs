@@ -61,6 +61,10 @@ pub trait Engine {
         false
     }
 
+    /// Makes the first rounds short, where they could be most of a run: hosts may leave them, and a slow
+    /// one shall show early.
+    fn begin_short(&mut self) {}
+
     /// From here on hosts do not wait for each other; never called where they have to. `governed`:
     /// whether what promises to save work in vain is worth holding something back.
     fn leave_rounds(&mut self, _governed: bool) {}

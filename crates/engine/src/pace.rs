@@ -8,11 +8,13 @@
 //! have been many rounds. What decides is summed up by all hosts in every round, so that all decide the
 //! same at the same time: between two rounds, when nothing is under way.
 
+use std::time::Duration;
+
 use parton_sync::{Effort, Error, Result, Substrate, Tally, Termination, Vote};
 
 use crate::engine::Engine;
 use crate::run::Watch;
-use crate::speed::{Speed, try_out};
+use crate::speed::{Comparison, Speed, try_out};
 
 /// When hosts wait for each other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -83,8 +85,6 @@ impl From<Pace> for Pacing {
 
 /// Rounds after which a graph counts as deep: what it costs is round trips.
 const DEEP: u64 = 16;
-/// How many times as long as others a slow host takes.
-const SLOW: f64 = 2.5;
 
 /// When hosts leave the rounds.
 #[derive(Clone, Copy)]
@@ -100,10 +100,13 @@ pub(crate) struct Pacemaker {
     /// Why hosts cannot do without rounds.
     needs_rounds: Option<&'static str>,
     hosts: usize,
+    /// When the run began: what hosts did before is not part of it, nor is waiting for the last of
+    /// them; trying how fast they are is.
+    start: Duration,
     leaves: Leaves,
     /// What hosts have done in rounds.
     effort: Effort,
-    /// How fast this host is.
+    /// What this host has done.
     speed: Speed,
     /// Whether they would have left, were it not for the engine.
     is_kept: bool,
@@ -112,7 +115,7 @@ pub(crate) struct Pacemaker {
 }
 
 impl Pacemaker {
-    /// Begins at the pace that was asked for.
+    /// Begins at the pace that was asked for, when all hosts are there.
     pub(crate) fn new(
         asked: Pacing,
         is_limited: bool,
@@ -134,21 +137,31 @@ impl Pacemaker {
             None if hosts == 1 => Leaves::Never,
             None => Leaves::WhenBetter,
         };
-        let effort = match leaves {
-            Leaves::WhenBetter if !engine.gains_from_rounds() => try_out(substrate, watch)?,
-            _ => Effort::default(),
+        let (effort, tried) = match leaves {
+            Leaves::WhenBetter if !engine.gains_from_rounds() => {
+                engine.begin_short();
+                try_out(substrate, watch)?
+            }
+            _ => Default::default(),
         };
+        // Hosts have to meet before the first round anyway.
+        let effort = substrate.net().all_reduce(effort, Effort::plus)?;
+        let start = substrate.net().now().saturating_sub(tried);
         let (speed, is_kept, left) = (Speed::default(), false, None);
         let mut pacemaker =
-            Pacemaker { asked, needs_rounds, hosts, leaves, effort, speed, is_kept, left };
+            Pacemaker { asked, needs_rounds, hosts, start, leaves, effort, speed, is_kept, left };
         let termination = pacemaker.close_round(0, engine, substrate)?;
         Ok((pacemaker, termination.unwrap_or_else(|| Box::new(Vote))))
     }
 
+    /// When the run began.
+    pub(crate) fn start(&self) -> Duration {
+        self.start
+    }
+
     /// Takes note of what this host did in a round; what it has done so far.
     pub(crate) fn note(&mut self, edges: u64, seconds: f64) -> Effort {
-        self.speed.note(edges, seconds);
-        self.speed.effort()
+        self.speed.note(edges, seconds)
     }
 
     /// Learns what all hosts have done.
@@ -179,12 +192,12 @@ impl Pacemaker {
 
     /// Why hosts had better leave the rounds after this one, if it shows.
     fn find_out(&mut self, round: u64, engine: &mut dyn Engine) -> Option<String> {
-        let why = if self.lateness().min(self.slowness()) >= SLOW {
-            Some(self.comparison())
-        } else {
-            (round >= DEEP).then(|| format!("{DEEP} rounds are many"))
+        let seen = self.comparison();
+        let why = match seen.is_uneven(round == 0) {
+            true => seen.to_string(),
+            false if round >= DEEP => format!("{DEEP} rounds are many"),
+            false => return None,
         };
-        let why = why?;
         if engine.gains_from_rounds() {
             self.is_kept = true;
             return None;
@@ -197,24 +210,9 @@ impl Pacemaker {
         if self.left.is_some() { Pace::Basp } else { Pace::Bsp }
     }
 
-    /// Computing time of the host that took longest over that of a mean one of the others.
-    fn lateness(&self) -> f64 {
-        let others = (self.effort.seconds - self.effort.longest) / (self.hosts - 1) as f64;
-        if others > 0.0 { self.effort.longest / others } else { 1.0 }
-    }
-
-    /// How many times as long as the fastest host that one takes for an edge; 0 if it is not known.
-    fn slowness(&self) -> f64 {
-        self.effort.per_edge * self.effort.fastest
-    }
-
-    /// What hosts are judged by.
-    fn comparison(&self) -> String {
-        let late = format!("one host computed {:.1} times as long as others", self.lateness());
-        match self.slowness() {
-            0.0 => late,
-            slowness => format!("{late}, and {slowness:.1} times as long for an edge"),
-        }
+    /// What was seen of hosts so far.
+    fn comparison(&self) -> Comparison {
+        Comparison::of(&self.effort, self.hosts)
     }
 
     /// The pace in the end, and why that one. The same on all hosts.

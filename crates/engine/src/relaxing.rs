@@ -33,8 +33,11 @@ const LABELS_AHEAD: usize = 16;
 /// Vertices that are listed at a time.
 const LIST_PIECE: u32 = 1 << 16;
 
-/// Edges, of each thread, after which hosts that do not wait for each other talk.
+/// Edges, of each thread, after which hosts that do not wait for each other talk; and in the first round,
+/// where they may come to that.
 const ENOUGH: u64 = 1 << 13;
+/// How many times as many it takes in every round after that.
+const LONGER: u64 = 4;
 
 /// Where an edge is with both of its ends, either all hosts spread labels in a round or all look for
 /// them: else it could be left to a host that does not go along it either.
@@ -75,6 +78,8 @@ pub struct Relaxing<'a, P: Relaxation> {
     list_edges: u64,
     /// Whether hosts wait for each other, so that a frontier is one level.
     in_rounds: bool,
+    /// So many edges are enough before hosts talk; `None`: that is up to the engine.
+    talk_after: Option<u64>,
     /// Labels that wait for better ones, where hosts do not wait for each other.
     waiting: Option<Waiting<P::Label>>,
 }
@@ -126,6 +131,7 @@ impl<'a, P: Relaxation> Relaxing<'a, P> {
             list: Vec::new(),
             list_edges: 0,
             in_rounds: true,
+            talk_after: None,
             waiting: None,
         }
     }
@@ -141,10 +147,16 @@ impl<'a, P: Relaxation> Relaxing<'a, P> {
     }
 
     /// Whether so many edges are enough before hosts talk. Where they wait for each other it is up to
-    /// the engine. Elsewhere talking costs little, and news are worth most while they are new: those
-    /// who have nothing to do can begin, and those who do see early what they do in vain.
+    /// the engine, but for the first rounds, if hosts may leave them. Elsewhere talking costs little, and
+    /// news are worth most while they are new: those who have nothing to do can begin, and those who do
+    /// see early what they do in vain.
     pub fn should_talk(&self, edges: u64) -> bool {
-        !self.in_rounds && edges >= ENOUGH * rayon::current_num_threads() as u64
+        self.talk_after.is_some_and(|enough| edges >= enough)
+    }
+
+    /// Talks after little work, in this round or from now on.
+    fn talk_soon(&mut self) {
+        self.talk_after = Some(ENOUGH * rayon::current_num_threads() as u64);
     }
 
     /// Whether the frontier is too large to be listed. Never, for an engine that does not pull.

@@ -48,9 +48,6 @@ pub fn run(
     limits: Limits,
     watch: &mut dyn Watch,
 ) -> Result<RunReport> {
-    // What hosts did before is not part of the run, nor is waiting for the last of them.
-    substrate.net().barrier()?;
-    let start = substrate.net().now();
     let mut records: Vec<RoundRecord> = Vec::new();
     let mut measures: Vec<Measure> = Vec::new();
     let mut sent_to = vec![Volume::default(); substrate.partition().num_hosts()];
@@ -121,7 +118,7 @@ pub fn run(
         termination = pacemaker.close_round(round, engine, substrate)?.unwrap_or(termination);
     };
     let host = HostRecord {
-        seconds: (substrate.net().now() - start).as_secs_f64(),
+        seconds: (substrate.net().now() - pacemaker.start()).as_secs_f64(),
         waits: substrate.end_epoch()?,
         held: engine.held(),
     };

@@ -1,67 +1,115 @@
-//! How fast a host is, as far as it can tell.
+//! How fast hosts are, as far as it shows.
 //!
-//! Whether it is worth waiting for a host depends on how fast it is, not on how much it has to do. What
-//! it takes for an edge differs from round to round: memory is touched for the first time, a thread has
-//! to leave its core for a while. A host that is slow is so in every round, so what counts is its best
-//! of several, and only of those with so many edges that what else a round takes does not matter.
+//! Whether it is worth waiting for a host depends on how fast it is, not on how much it has to do: on
+//! what it takes for an edge. A slow processor shows at once, in a trial that takes next to nothing. What
+//! a host has to share its processor with, or may not use of it, shows only in time: a thread that has to
+//! leave its core is away for milliseconds, and whose turn that is, is chance at first. So work counts
+//! only as far as it is more than chance.
 
 use std::hint::black_box;
+use std::time::Duration;
 
 use parton_sync::{Effort, Result, Substrate};
 
 use crate::run::Watch;
 
-/// Rounds with fewer edges say nothing.
+/// Rounds with fewer edges say nothing: what else a round takes matters more.
 const ENOUGH: u64 = 1 << 11;
-/// So many rounds, and it is not by chance.
-const SEVERAL: u32 = 3;
-/// Of so many times as many edges, to try first takes little.
-const MUCH: u64 = 80;
+/// How many times as long as others a slow host takes, in all and for an edge.
+const SLOW: f64 = 2.5;
+/// So many seconds more than others take for as much work are not chance.
+const NO_CHANCE: f64 = 0.01;
 
-/// What a host has computed so far.
+/// What hosts try first takes as long as so many edges. The clock tells that from twice as long.
+const TRIAL: u64 = 1 << 8;
+/// So many times, of which the best counts.
+const TIMES: usize = 3;
+/// Of so many times as many edges, it takes little.
+const MUCH: u64 = 100;
+
+/// What a host computes.
 #[derive(Default)]
 pub(crate) struct Speed {
     seconds: f64,
-    /// Edges in a second, of the best round, and of how many.
-    best: f64,
-    rounds: u32,
+    edges: u64,
 }
 
 impl Speed {
-    /// Takes note of a round.
-    pub(crate) fn note(&mut self, edges: u64, seconds: f64) {
-        self.seconds += seconds;
-        // Simulated work may take no time.
-        if edges >= ENOUGH && seconds > 0.0 {
-            self.rounds += 1;
-            self.best = self.best.max(edges as f64 / seconds);
+    /// Takes note of a round; what this host has done so far.
+    pub(crate) fn note(&mut self, edges: u64, seconds: f64) -> Effort {
+        if edges >= ENOUGH {
+            self.seconds += seconds;
+            self.edges += edges;
         }
-    }
-
-    /// What all hosts sum up.
-    pub(crate) fn effort(&self) -> Effort {
-        let is_known = self.rounds >= SEVERAL;
-        let (fastest, per_edge) = if is_known { (self.best, 1.0 / self.best) } else { (0.0, 0.0) };
-        Effort { seconds: self.seconds, longest: self.seconds, per_edge, fastest }
+        Effort::of_one(self.seconds, self.edges)
     }
 }
 
-/// Tries how fast hosts are, before the first of them has to wait; what all find. Every host must call
-/// this. Nothing, if there are so few edges that it would take longer than it could save.
-pub(crate) fn try_out(substrate: &mut Substrate<'_>, watch: &mut dyn Watch) -> Result<Effort> {
+/// What was seen of hosts.
+#[derive(Default)]
+pub(crate) struct Comparison {
+    /// How many times as long as a mean one of the others the host computed that computed longest.
+    lateness: f64,
+    /// How many times as long as others it took for an edge; 0 if it is not known.
+    slowness: f64,
+    /// How many seconds more than others take for as much work.
+    more: f64,
+}
+
+impl Comparison {
+    /// Compares what so many hosts did.
+    pub(crate) fn of(all: &Effort, hosts: usize) -> Self {
+        let (seconds, edges) = (all.seconds - all.longest, all.edges - all.of_longest);
+        // Simulated work may take no time.
+        if seconds <= 0.0 || edges == 0 || all.of_longest == 0 {
+            return Comparison::default();
+        }
+        let lateness = all.longest * (hosts - 1) as f64 / seconds;
+        let as_others = all.of_longest as f64 * seconds / edges as f64;
+        Comparison { lateness, slowness: all.longest / as_others, more: all.longest - as_others }
+    }
+
+    /// Whether one host is slow; `tried`: where work was so little and so even that nothing is chance.
+    pub(crate) fn is_uneven(&self, tried: bool) -> bool {
+        self.lateness.min(self.slowness) >= SLOW && (tried || self.more >= NO_CHANCE)
+    }
+}
+
+impl std::fmt::Display for Comparison {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Comparison { lateness, slowness, .. } = self;
+        match *slowness {
+            0.0 => write!(f, "all hosts did little"),
+            _ => write!(
+                f,
+                "one host computed {lateness:.1} times as long as others, and {slowness:.1} times as \
+                 long for an edge"
+            ),
+        }
+    }
+}
+
+/// Tries how fast this host is, before anybody has to wait for it; and how long that took. Nothing, if
+/// there are so few edges that it would take longer than it could save: the same on all hosts.
+pub(crate) fn try_out(
+    substrate: &mut Substrate<'_>,
+    watch: &mut dyn Watch,
+) -> Result<(Effort, Duration)> {
     let partition = substrate.partition();
-    if partition.num_edges() < MUCH * ENOUGH * partition.num_hosts() as u64 {
-        return Ok(Effort::default());
+    if partition.num_edges() < MUCH * TRIAL * partition.num_hosts() as u64 {
+        return Ok(Default::default());
     }
-    let mut speed = Speed::default();
-    for _ in 0..SEVERAL {
+    let start = substrate.net().now();
+    let times = [(); TIMES].map(|()| {
         let start = substrate.net().now();
-        pretend_to_look(ENOUGH);
-        let longer = watch.worked(substrate.net().now() - start, ENOUGH);
-        substrate.net().spend(longer)?;
-        speed.note(ENOUGH, (substrate.net().now() - start).as_secs_f64());
-    }
-    Ok(substrate.net().all_reduce(speed.effort(), Effort::plus)?)
+        pretend_to_look(TRIAL);
+        substrate.net().now() - start
+    });
+    let best = times.into_iter().min().unwrap_or_default();
+    let longer = watch.worked(best, TRIAL);
+    substrate.net().spend(longer)?;
+    let effort = Effort::of_one((best + longer).as_secs_f64(), TRIAL);
+    Ok((effort, substrate.net().now() - start))
 }
 
 /// Takes about as long as looking at so many edges does, with numbers that need no memory: edges
@@ -75,26 +123,29 @@ fn pretend_to_look(edges: u64) {
 mod tests {
     use super::*;
 
-    #[test]
-    fn only_several_rounds_with_enough_edges_tell_and_the_best_counts() {
-        let mut speed = Speed::default();
-        speed.note(ENOUGH, 1.0);
-        speed.note(ENOUGH - 1, 1e-9);
-        speed.note(ENOUGH, 0.0);
-        speed.note(ENOUGH, 0.5);
-        assert_eq!((speed.effort().fastest, speed.effort().per_edge), (0.0, 0.0));
-        speed.note(2 * ENOUGH, 4.0);
-        let effort = speed.effort();
-        assert_eq!((effort.fastest, effort.per_edge), (2.0 * ENOUGH as f64, 0.5 / ENOUGH as f64));
-        assert_eq!((effort.seconds, effort.longest), (5.5 + 1e-9, 5.5 + 1e-9));
+    fn compare(hosts: &[(f64, u64)]) -> Comparison {
+        let all = hosts.iter().map(|&(seconds, edges)| Effort::of_one(seconds, edges));
+        Comparison::of(&all.reduce(Effort::plus).expect("some hosts"), hosts.len())
     }
 
     #[test]
-    fn the_host_that_computed_longest_is_compared_with_the_fastest() {
-        let of = |seconds, best| Speed { seconds, best, rounds: SEVERAL }.effort();
-        let all = [of(1.0, 8.0), of(4.0, 2.0), of(2.0, 1.0)].into_iter().reduce(Effort::plus);
-        let Some(all) = all else { panic!("there are some") };
-        assert_eq!((all.seconds, all.longest), (7.0, 4.0));
-        assert_eq!((all.per_edge, all.fastest), (0.5, 8.0));
+    fn only_rounds_with_enough_edges_tell() {
+        let mut speed = Speed::default();
+        speed.note(ENOUGH - 1, 1.0);
+        assert_eq!(speed.note(ENOUGH, 0.5), Effort::of_one(0.5, ENOUGH));
+    }
+
+    #[test]
+    fn a_host_is_slow_that_takes_long_and_longer_for_an_edge() {
+        assert!(compare(&[(0.1, 100), (0.4, 100), (0.1, 100)]).is_uneven(false));
+        assert!(!compare(&[(0.1, 100), (0.4, 400), (0.1, 100)]).is_uneven(true), "it does more");
+        assert!(!compare(&[(0.1, 400), (0.1, 100), (0.1, 400)]).is_uneven(true), "it does less");
+        assert!(!compare(&[(0.0, 0), (0.4, 100), (0.0, 0)]).is_uneven(true), "it is alone");
+    }
+
+    #[test]
+    fn what_may_be_chance_counts_only_where_it_was_tried() {
+        let short = compare(&[(1e-5, 100), (4e-5, 100), (1e-5, 100)]);
+        assert!(short.is_uneven(true) && !short.is_uneven(false));
     }
 }

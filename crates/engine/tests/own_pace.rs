@@ -256,8 +256,8 @@ fn the_pace_is_found_on_the_way() {
         }
     }
     // So few edges that it is not tried before the first round.
-    let small = generate("rmat:15").reweighed(&Weights::Random { low: 1, high: 64, seed: 1 });
-    let uneven = find_pace(&small, &Near(Edges::Out), how(Kind::Frontier, Pace::Basp, 4.0));
+    let small = generate("rmat:12").reweighed(&Weights::Random { low: 1, high: 64, seed: 1 });
+    let uneven = find_pace(&small, &Near(Edges::Out), how(Kind::Frontier, Pace::Basp, 40.0));
     assert!(uneven.pace_why.contains("as long for an edge"), "{}", uneven.pace_why);
     assert!(!uneven.pace_why.contains("from round 1 on"), "{}", uneven.pace_why);
     let deep = find_pace(&path(100), &Hops, how(Kind::Frontier, Pace::Basp, 1.0));

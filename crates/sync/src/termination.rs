@@ -40,7 +40,7 @@ pub struct Tally {
     pub edges: u64,
     /// Edges that leave what is to be computed next, where that matters.
     pub frontier_edges: u64,
-    /// How long hosts have computed, and how fast.
+    /// How long hosts have computed, and with how many edges.
     pub effort: Effort,
     /// Sums of the program's own.
     pub sums: [f64; 2],
@@ -59,28 +59,33 @@ impl Tally {
     }
 }
 
-/// How long hosts have computed so far, and how fast those are that have done enough to tell.
+/// How long hosts have computed so far, and with how many edges.
 #[derive(Clone, Copy, Debug, Default, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub struct Effort {
-    /// Seconds of all hosts.
+    /// Seconds of all hosts,
     pub seconds: f64,
+    /// and their edges.
+    pub edges: u64,
     /// Seconds of the host that computed longest,
     pub longest: f64,
-    /// and how many it takes for an edge; 0 if it cannot tell.
-    pub per_edge: f64,
-    /// Edges of the fastest host in a second; 0 if none can tell.
-    pub fastest: f64,
+    /// and its edges.
+    pub of_longest: u64,
 }
 
 impl Effort {
+    /// What one host did.
+    pub fn of_one(seconds: f64, edges: u64) -> Effort {
+        Effort { seconds, edges, longest: seconds, of_longest: edges }
+    }
+
     /// Both together. Always called in the same order, as sums of doubles are rounded.
     pub fn plus(mut self, other: Effort) -> Effort {
         if other.longest > self.longest {
-            (self.longest, self.per_edge) = (other.longest, other.per_edge);
+            (self.longest, self.of_longest) = (other.longest, other.of_longest);
         }
         self.seconds += other.seconds;
-        self.fastest = self.fastest.max(other.fastest);
+        self.edges += other.edges;
         self
     }
 }

@@ -4,7 +4,7 @@ use parton_graph::LocalId;
 use parton_partition::{End, Partition};
 use parton_sync::{Field, Phase, Result, Substrate, Tally};
 
-use super::{DENSE, Relaxing, Together};
+use super::{DENSE, LONGER, Relaxing, Together};
 use crate::engine::Engine;
 use crate::engines::Relaxer;
 use crate::program::Relaxation;
@@ -53,10 +53,14 @@ impl<P: Relaxation, S: Strategy> Engine for RelaxingEngine<'_, P, S> {
 
     fn compute(&mut self) -> u64 {
         // Hosts that do not wait for each other come by to pass on what they hear, too.
-        match self.host.has_frontier() || self.strategy.has_more() {
+        let edges = match self.host.has_frontier() || self.strategy.has_more() {
             true => self.strategy.relax(&mut self.host),
             false => 0,
+        };
+        if self.host.in_rounds {
+            self.host.talk_after = self.host.talk_after.map(|enough| enough.saturating_mul(LONGER));
         }
+        edges
     }
 
     fn accumulators(&mut self) -> (&mut dyn Field, End) {
@@ -110,15 +114,23 @@ impl<P: Relaxation, S: Strategy> Engine for RelaxingEngine<'_, P, S> {
         None
     }
 
+    fn begin_short(&mut self) {
+        self.host.talk_soon();
+    }
+
     fn leave_rounds(&mut self, governed: bool) {
         if let Some(together) = &mut self.host.together {
             together.pull = false;
         }
         // A host that is alone has nobody to wait for: its frontiers are levels.
         self.host.in_rounds = self.host.is_alone;
+        if self.host.is_alone {
+            return;
+        }
+        self.host.talk_soon();
         // Nobody knows the best label any more that is still to be spread.
         self.host.consider_looking(0);
-        if governed && !self.host.is_alone && !S::SORTS {
+        if governed && !S::SORTS {
             self.host.waiting = Some(Waiting::new(self.host.labels.num_proxies()));
         }
     }
