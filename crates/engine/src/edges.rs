@@ -127,6 +127,18 @@ impl<'v, W: Weight> Rows<'v, W> {
         &self.targets[self.offsets.row(vertex)]
     }
 
+    /// The other ends of the edges of consecutive vertices.
+    #[inline]
+    pub fn targets_of(self, vertices: Range<u32>) -> &'v [LocalId] {
+        match vertices.is_empty() {
+            true => &[],
+            false => {
+                let (first, last) = (LocalId(vertices.start), LocalId(vertices.end - 1));
+                &self.targets[self.offsets.row(first).start..self.offsets.row(last).end]
+            }
+        }
+    }
+
     /// A vertex's edges: the other end and the weight.
     #[inline]
     pub fn edges(self, vertex: LocalId) -> impl ExactSizeIterator<Item = (LocalId, W)> + 'v {
