@@ -1,6 +1,7 @@
 //! Which edges hosts look at, and what they join.
 
 use std::ops::Range;
+use std::slice;
 
 use parton_graph::LocalId;
 use rayon::prelude::*;
@@ -49,10 +50,10 @@ impl<P: Relaxation> Union<'_, P> {
     /// Joins the ends of all edges, but for those between known members of the giant, which is one for
     /// all of these.
     pub(super) fn join_rest(&self) {
-        let all = [0..self.joined.len() as u32];
+        let all = 0..self.joined.len() as u32;
         let looked_at = match self.sight {
             Sight::OneEnd => &self.sources[..],
-            Sight::BothEnds | Sight::BothEndsSomewhere => &all[..],
+            Sight::BothEnds | Sight::BothEndsSomewhere => slice::from_ref(&all),
         };
         pieces(looked_at).for_each(|piece| {
             self.outside.0.iter_range(piece).for_each(|vertex| self.join_edges(vertex));
