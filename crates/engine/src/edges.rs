@@ -140,13 +140,25 @@ impl<'v, W: Weight> Rows<'v, W> {
         &self.targets[self.offsets.row(vertex)]
     }
 
-    /// So many of the edges, at equal distances, if there are any: vertex, other end and weight.
-    pub fn sample(self, edges: usize) -> impl Iterator<Item = (LocalId, LocalId, W)> + 'v {
+    /// So many of the edges, at equal distances, if there are any: vertex and weight.
+    pub fn sample(self, edges: usize) -> impl Iterator<Item = (LocalId, W)> + 'v {
         let edges = if self.targets.is_empty() { 0 } else { edges };
         (0..edges).map(move |place| {
             let edge = self.targets.len() * place / edges;
-            (self.offsets.vertex(edge), self.targets[edge], self.weights[edge])
+            (self.offsets.vertex(edge), self.weights[edge])
         })
+    }
+
+    /// The other ends of the edges of consecutive vertices.
+    #[inline]
+    pub fn targets_of(self, vertices: Range<u32>) -> &'v [LocalId] {
+        match vertices.is_empty() {
+            true => &[],
+            false => {
+                let (first, last) = (LocalId(vertices.start), LocalId(vertices.end - 1));
+                &self.targets[self.offsets.row(first).start..self.offsets.row(last).end]
+            }
+        }
     }
 
     /// A vertex's edges: the other end and the weight.

@@ -6,66 +6,71 @@
 //! rounds is the number of times a component crosses hosts, not its diameter.
 //!
 //! Most edges join what is joined already. After the first few edges of every vertex most vertices
-//! are in one component. So, where there are many edges, hosts join first ones, agree on labels, agree
-//! on the largest component, and then join what is left. Where every edge is seen from both ends, be it on two hosts, members
-//! of the largest component need no further look: an edge that leaves it is seen from its other end.
-//! Where edges are seen once, masters announce to their mirrors that they are outside, and an edge
-//! between two members costs a look at one bit.
+//! are in one component. So, where there are many edges, hosts join first ones, and each talks over
+//! a few mirrors of its largest component: labels tell which of these are one, the *giant*. Then
+//! masters announce to their mirrors that they are outside, and members are one and the same from then
+//! on. Where every edge is seen from both ends, be it on two hosts, they are not looked at again: an
+//! edge that leaves the giant is seen from its other end. Where edges are seen once, one between two
+//! members costs a look at one flag. Mirrors that turn out to be inside tell their masters so. None of
+//! this takes labels.
 //!
 //! A mirror that no edge has joined to anything stands for itself alone, and nobody needs its label:
-//! hosts talk over mirrors that are joined to something, and their masters. A mirror speaks up when
-//! it is joined; from then on its master tells what is new, and answers at once if it knows better.
+//! hosts talk over mirrors that are joined to something other than the giant, and their masters. A
+//! mirror speaks up when it is joined; from then on its master tells what is new, and answers at once
+//! if it knows better.
 
 mod joined;
+mod joining;
+mod marked;
+mod told;
 
 use std::ops::Range;
 use std::ptr;
 
 use parton_graph::{LocalId, VertexSet};
-use parton_net::Net;
+use parton_net::{HostId, Net};
 use parton_partition::{End, Partition};
-use parton_sync::{
-    CpuField, Delivery, Field, Outgoing, Phase, Places, Reduction, Result, Route, Shape, Tally,
-    ValueKind, Which,
-};
+use parton_sync::{CpuField, Delivery, Field, Reduction, Result, Tally};
 use rayon::prelude::*;
 
 use crate::edges::EdgeView;
 use crate::engine::Engine;
 use crate::engines::Relaxer;
 use crate::program::Relaxation;
-use crate::relaxing::PIECE;
 use joined::{Joined, most_frequent};
+use joining::{FIRST_EDGES, pieces};
+use marked::Marked;
+use told::Told;
 
-/// Edges of every vertex that are joined before looking for the largest component.
-const FIRST_EDGES: usize = 2;
-/// Where a vertex has so many edges on average, hosts agree on labels after the first ones: where
+/// Where a vertex has so many edges on average, hosts agree on the giant after the first ones: where
 /// there are few, these are a good part of all, and leave many components that cross hosts.
 const MANY_EDGES: u64 = 4 * FIRST_EDGES as u64;
-/// How many vertices before its turn a vertex's neighbour is asked for.
-const AHEAD: u32 = 16;
-/// Edges that are looked at before anything is decided about one of them.
-const AT_ONCE: usize = 16;
-/// No proxy.
-const NONE: u32 = u32::MAX;
+/// Mirrors of each peer's masters by which hosts find out whether their largest components are one.
+const WITNESSES: usize = 16;
 
 /// A relaxation whose labels go through edges as they are.
 pub(super) struct Union<'a, P: Relaxation> {
+    partition: &'a Partition,
     edges: EdgeView<'a, ()>,
     num_masters: u32,
+    /// Proxies that have edges here.
+    sources: Vec<Range<u32>>,
     sight: Sight,
     /// The edges from their other ends, if that takes no effort and is not the same.
     in_edges: Option<EdgeView<'a, ()>>,
     stage: Stage,
-    /// Who is not known to be in the largest component.
-    outside: Outside,
+    /// A member of this host's largest component; later of the giant, if anyone is known to be.
+    giant: Option<u32>,
+    /// Who is not known to be in the giant.
+    outside: Marked,
+    /// Who of these may have no edge from a member: those that have others, as far as is known.
+    suspects: Marked,
+    /// Who of these is in it, as found out at mirrors.
+    reached: Marked,
     joined: Joined,
     /// The label of a component, at its representative.
     component_labels: CpuField<P::Reduction>,
     told: Told<P::Reduction>,
-    /// Of each component a list of the proxies hosts talk over: the first one at its
-    /// representative, which is not listed itself, then at each the next one. Empty if out of date.
-    lists: Vec<u32>,
 }
 
 /// From where edges are seen.
@@ -82,86 +87,18 @@ enum Sight {
 /// How far joining has got.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stage {
-    /// Not begun; whether hosts agree on labels in between.
+    /// Not begun; whether hosts agree on the giant in between.
     First { agree: bool },
-    /// First edges are joined, and hosts agree on labels.
+    /// First edges are joined, and hosts find out whether their largest components are one.
     Agreeing,
-    /// Hosts know the largest component, and masters announce that they are outside.
+    /// Hosts know the giant, and masters announce that they are outside.
     Announcing,
     /// The rest is to be joined.
     Rest,
+    /// The rest is joined, and mirrors tell that they are in the giant.
+    Reaching,
     /// All is joined.
     Joined,
-}
-
-/// Proxies outside the largest component, as far as their masters have told. What travels is who is,
-/// and nothing with it: fewer are than are not.
-struct Outside(VertexSet);
-
-impl Field for Outside {
-    fn shape(&self) -> Shape {
-        Shape { kind: ValueKind::Plain(0), delivery: Delivery::Event }
-    }
-
-    fn extract(&self, route: Route<'_>, _: Which, out: &mut Outgoing) {
-        route.find(&self.0, &mut out.places);
-    }
-
-    fn reset(&mut self, _: Range<u32>, _: Phase) {}
-
-    fn reduce(&mut self, _: Phase, route: Route<'_>, places: Places<'_>, values: &[u8]) {
-        self.set(route, places, values);
-    }
-
-    fn set(&mut self, route: Route<'_>, places: Places<'_>, _: &[u8]) {
-        let mut outside = self.0.inserter();
-        route.visit(places, |_, proxy| outside.insert_if(proxy, true));
-    }
-}
-
-/// Labels of proxies over which hosts talk.
-struct Told<R: Reduction> {
-    labels: CpuField<R>,
-    /// Which proxies those are.
-    talking: VertexSet,
-    /// Whether there are more than there were.
-    has_grown: bool,
-}
-
-impl<R: Reduction> Told<R> {
-    /// Hosts talk over a proxy from now on.
-    fn talk_over(&self, proxy: LocalId) -> bool {
-        !self.talking.contains(proxy) && self.talking.insert(proxy)
-    }
-}
-
-impl<R: Reduction> Field for Told<R> {
-    fn shape(&self) -> Shape {
-        self.labels.shape()
-    }
-
-    fn extract(&self, route: Route<'_>, which: Which, out: &mut Outgoing) {
-        self.labels.extract(route, which, out);
-    }
-
-    fn reset(&mut self, proxies: Range<u32>, phase: Phase) {
-        self.labels.reset(proxies, phase);
-    }
-
-    fn reduce(&mut self, phase: Phase, route: Route<'_>, places: Places<'_>, values: &[u8]) {
-        if phase == Phase::Reduce {
-            for master in route.locals(places) {
-                self.has_grown |= self.talk_over(master);
-                // Also where the label is no news: an answer may be due.
-                self.labels.active().insert_alone(master);
-            }
-        }
-        self.labels.reduce(phase, route, places, values);
-    }
-
-    fn set(&mut self, route: Route<'_>, places: Places<'_>, values: &[u8]) {
-        self.labels.set(route, places, values);
-    }
 }
 
 impl<'a, P: Relaxation> Union<'a, P> {
@@ -169,141 +106,157 @@ impl<'a, P: Relaxation> Union<'a, P> {
         let proxies = partition.num_proxies();
         let start =
             |proxy| program.start(partition.global(proxy)).unwrap_or_else(P::Reduction::identity);
-        let (out_edges, in_edges) = (partition.out_edges(), partition.in_edges_at_hand());
-        let sight = match (in_edges, partition.is_symmetric()) {
-            (Some(_), _) => Sight::BothEnds,
-            (None, true) => Sight::BothEndsSomewhere,
-            (None, false) => Sight::OneEnd,
+        let out_edges = partition.out_edges();
+        let whole = partition.whole_in_edges();
+        let (sight, in_edges) = match (whole, partition.in_edges_at_hand()) {
+            (Some(in_edges), _) => (Sight::BothEndsSomewhere, Some(in_edges)),
+            (None, Some(in_edges)) => (Sight::BothEnds, Some(in_edges)),
+            (None, None) if partition.is_symmetric() => (Sight::BothEndsSomewhere, None),
+            (None, None) => (Sight::OneEnd, None),
         };
+        let mirrors = peers(partition).map(|peer| partition.routes(peer).mirrors(End::Source));
+        let mirrors = mirrors.filter(|_| whole.is_none());
         let many = MANY_EDGES * partition.num_vertices();
         Union {
+            partition,
             edges: EdgeView::new(out_edges),
             num_masters: partition.num_masters() as u32,
+            sources: std::iter::once(0..partition.master_parts().read).chain(mirrors).collect(),
             sight,
             in_edges: in_edges.filter(|edges| !ptr::eq(*edges, out_edges)).map(EdgeView::new),
             stage: Stage::First {
                 agree: partition.num_hosts() > 1 && partition.num_edges() >= many,
             },
-            outside: Outside(VertexSet::new(proxies)),
+            giant: None,
+            outside: Marked(VertexSet::new(proxies)),
+            suspects: Marked(VertexSet::new(proxies)),
+            reached: Marked(VertexSet::new(proxies)),
             joined: Joined::new(proxies),
             component_labels: CpuField::new(proxies, Delivery::Label, start),
-            told: Told {
-                labels: CpuField::new(proxies, Delivery::Label, start),
-                talking: VertexSet::new(proxies),
-                has_grown: false,
-            },
-            lists: Vec::new(),
+            told: Told::new(CpuField::new(proxies, Delivery::Label, start)),
         }
     }
 
-    fn all(&self) -> impl IndexedParallelIterator<Item = LocalId> + use<P> {
-        let proxies = self.joined.len() as u32;
-        (0..proxies).into_par_iter().with_max_len(PIECE).map(LocalId)
+    fn mirrors(&self) -> Range<u32> {
+        self.num_masters..self.joined.len() as u32
     }
 
-    /// Joins the ends of the first edges of every vertex.
-    fn join_first(&self) {
-        let (edges, joined) = (self.edges.rows(), &self.joined);
-        let last = (joined.len() as u32).saturating_sub(1);
-        let first = |vertex| edges.targets(vertex).iter().take(FIRST_EDGES);
-        self.all().for_each(|vertex| {
-            let later = LocalId(vertex.0.saturating_add(AHEAD).min(last));
-            first(later).for_each(|other| joined.prefetch(other.0));
-            first(vertex).for_each(|other| joined.join(vertex.0, other.0));
-        });
+    /// Masters that have edges, wherever.
+    fn connected(&self) -> u32 {
+        self.partition.master_parts().written
     }
 
-    /// Takes note of those of the first `proxies` for which `is_member` does not say so.
-    fn note_outside(&self, proxies: u32, is_member: impl Fn(u32) -> bool + Sync) {
-        (0..proxies.div_ceil(u64::BITS)).into_par_iter().with_max_len(PIECE / 64).for_each(
-            |word| {
-                let first = word * u64::BITS;
-                let others = (first..proxies.min(first + u64::BITS))
-                    .fold(0, |all, proxy| all | u64::from(!is_member(proxy)) << (proxy - first));
-                self.outside.0.insert_word(word as usize, others);
-            },
-        );
-    }
-
-    /// All but the first edges of a vertex: their other ends.
-    fn rest(&self, vertex: LocalId) -> &[LocalId] {
-        let others = self.edges.rows().targets(vertex);
-        &others[FIRST_EDGES.min(others.len())..]
-    }
-
-    /// Joins the other ends of all but the first edges of a vertex, those into it included if they
-    /// are at hand.
-    fn join_rest_of(&self, vertex: LocalId) {
-        self.joined.join_all(vertex, self.rest(vertex));
-        if let Some(in_edges) = &self.in_edges {
-            self.joined.join_all(vertex, in_edges.rows().targets(vertex));
+    /// Joins everything, whatever other hosts have joined.
+    fn join_all(&mut self) {
+        self.join_first();
+        if self.sight == Sight::BothEnds {
+            return self.join_rest_alone();
         }
+        // What is largest here need not be so elsewhere: two hosts would leave an edge to each other.
+        self.sight = Sight::OneEnd;
+        let (joined, proxies) = (&self.joined, self.joined.len() as u32);
+        joined.flatten(proxies, |_, _| ());
+        let largest = joined.largest(proxies);
+        self.outside.insert_where(0..proxies, |proxy| Some(joined.parent(proxy)) != largest);
+        self.giant = largest;
+        self.join_rest();
+        // Nobody else knows of it.
+        self.giant = None;
     }
 
-    /// Joins the ends of the other edges of all vertices that are not in the largest component.
-    fn join_rest_from_both_ends(&self) {
-        let (joined, largest) = (&self.joined, self.joined.largest());
-        joined.flatten(|vertex, representative| {
-            if representative != largest && representative != joined.representative(largest) {
-                self.join_rest_of(LocalId(vertex));
-            }
+    /// Labels what the first edges have joined, and has a few mirrors of the largest component speak
+    /// up.
+    fn find_largest(&mut self) {
+        let (labels, joined) = (self.component_labels.cells(), &self.joined);
+        joined.flatten(self.connected(), |vertex, representative| {
+            labels.fold(LocalId(representative), labels.get(LocalId(vertex)));
         });
+        let largest = joined.largest(self.connected());
+        self.giant = largest;
+        for peer in peers(self.partition) {
+            let mirrors = self.partition.routes(peer).mirrors(End::Either);
+            let members = mirrors.filter(|&mirror| Some(joined.representative(mirror)) == largest);
+            members.take(WITNESSES).for_each(|mirror| self.told.speak_up(LocalId(mirror)));
+        }
+        self.tell_all();
     }
 
-    /// Joins the ends of the other edges, but for those between known members of the largest
-    /// component.
-    fn join_rest(&self) {
+    /// Hosts know who is in the giant: joins everything else. Mirrors that turn out to be in it are
+    /// noted.
+    fn join_outside(&mut self) {
+        let is_known = |mirror: &u32| !self.outside.0.contains(LocalId(*mirror));
+        if self.giant.is_none()
+            && let Some(mirror) = self.mirrors().find(is_known)
+        {
+            self.giant = Some(mirror);
+            self.told.speak_up(LocalId(mirror));
+        }
+        self.join_rest();
         let (joined, outside) = (&self.joined, self.outside.0.members());
-        let last = joined.len() as u32;
-        (0..last).into_par_iter().step_by(PIECE).for_each(|first| {
-            // Who becomes a member: to be joined when memory has had time to fetch it.
-            let mut new: Vec<(LocalId, LocalId)> = Vec::new();
-            for vertex in (first..last.min(first.saturating_add(PIECE as u32))).map(LocalId) {
-                match (outside.contains(vertex), self.sight) {
-                    (true, _) => self.join_rest_of(vertex),
-                    (false, Sight::OneEnd) => {
-                        for others in self.rest(vertex).chunks(AT_ONCE) {
-                            // Hardly ever: all are looked at before anything is decided.
-                            let is_any = |any, other: &LocalId| any | outside.contains(*other);
-                            if !others.iter().fold(false, is_any) {
-                                continue;
-                            }
-                            for &other in others.iter().filter(|other| outside.contains(**other)) {
-                                joined.prefetch(other.0);
-                                new.push((vertex, other));
-                            }
-                        }
-                    }
-                    (false, Sight::BothEnds | Sight::BothEndsSomewhere) => {}
-                }
-            }
-            new.iter().for_each(|(vertex, other)| joined.join(vertex.0, other.0));
+        let Some(giant) = self.giant.map(|giant| joined.representative(giant)) else { return };
+        self.reached.insert_where(self.mirrors(), |mirror| {
+            outside.contains(LocalId(mirror)) && joined.representative(mirror) == giant
         });
+        // A host that has known nobody in it learns its label, too.
+        for peer in peers(self.partition) {
+            let mirrors = self.partition.routes(peer).mirrors(End::Either);
+            let first = self.reached.0.iter_range(mirrors).next();
+            first.into_iter().for_each(|mirror| self.told.speak_up(mirror));
+        }
+    }
+
+    /// Joins masters with the giant whose mirrors have told so.
+    fn join_reached(&mut self) {
+        for master in self.reached.0.iter_range(0..self.num_masters) {
+            let giant = *self.giant.get_or_insert(master.0);
+            self.joined.join(giant, master.0);
+        }
     }
 
     /// Gives every component the best of its members' labels; those over which hosts talk hear of
-    /// it. Mirrors that have been joined to something speak up.
+    /// it. Mirrors that have been joined to something speak up, unless their masters know already that
+    /// this is the giant.
     fn label_components(&mut self) {
-        let (labels, told) = (self.component_labels.cells(), &self.told);
-        self.joined.flatten(|vertex, representative| {
+        let (labels, told, joined) = (self.component_labels.cells(), &self.told, &self.joined);
+        let giant = self.giant.map(|member| {
+            let representative = joined.representative(member);
+            labels.fold(LocalId(representative), labels.get(LocalId(member)));
+            representative
+        });
+        let reached = self.reached.0.members();
+        let label = |vertex: u32, representative: u32| {
             if representative != vertex {
                 labels.fold(LocalId(representative), labels.get(LocalId(vertex)));
-                for mirror in [vertex, representative].map(LocalId) {
-                    if mirror.0 >= self.num_masters && told.talk_over(mirror) {
-                        told.labels.update(mirror);
+                let mirrors = [vertex, representative].map(LocalId).into_iter();
+                for mirror in mirrors.filter(|mirror| mirror.0 >= self.num_masters) {
+                    // What is in the giant only since others have told so has not told it on.
+                    if Some(representative) != giant || !reached.contains(mirror) {
+                        told.speak_up(mirror);
                     }
                 }
             }
-        });
-        self.told.has_grown = true;
-        let all = 0..self.joined.len() as u32;
-        self.told.talking.iter_range(all).for_each(|proxy| self.tell(proxy));
+        };
+        let all = 0..joined.len() as u32;
+        match giant {
+            None => joined.flatten(all.end, label),
+            // Members were labelled when it was found.
+            Some(_) => pieces(&[all]).for_each(|piece| {
+                let outside = self.outside.0.iter_range(piece);
+                outside.for_each(|LocalId(proxy)| label(proxy, joined.representative(proxy)));
+            }),
+        }
+        self.tell_all();
+    }
+
+    /// Gives all proxies over which hosts talk the label of their component.
+    fn tell_all(&mut self) {
+        self.told.grow();
+        self.told.talking().for_each(|proxy| self.tell(proxy));
     }
 
     /// Gives a proxy the label of its component; if that is better it must be sent.
     fn tell(&self, proxy: LocalId) {
-        let label = self.component_labels.get(LocalId(self.joined.parent(proxy.0)));
-        if self.told.labels.fold_alone(proxy, label) {
+        if self.told.labels.fold_alone(proxy, self.label(proxy)) {
             self.told.labels.updated().insert(proxy);
         }
     }
@@ -312,7 +265,7 @@ impl<'a, P: Relaxation> Union<'a, P> {
     fn absorb(&mut self) {
         let mut improved: Vec<u32> = Vec::new();
         for proxy in self.told.labels.drain_active() {
-            let representative = self.joined.parent(proxy.0);
+            let representative = self.joined.representative(proxy.0);
             let label = self.told.labels.get(proxy);
             match self.component_labels.fold_alone(LocalId(representative), label) {
                 true => improved.push(representative),
@@ -322,82 +275,77 @@ impl<'a, P: Relaxation> Union<'a, P> {
         if improved.is_empty() {
             return;
         }
-        if std::mem::take(&mut self.told.has_grown) {
-            self.list();
-        }
+        self.told.list(&self.joined);
         improved.sort_unstable();
         improved.dedup();
         for representative in improved {
-            if self.told.talking.contains(LocalId(representative)) {
-                self.tell(LocalId(representative));
-            }
-            let mut proxy = self.lists[representative as usize];
-            while proxy != NONE {
-                self.tell(LocalId(proxy));
-                proxy = self.lists[proxy as usize];
-            }
+            self.told.members(representative).for_each(|proxy| self.tell(proxy));
         }
     }
 
-    /// Lists the proxies over which hosts talk, by component.
-    fn list(&mut self) {
-        let proxies = self.joined.len();
-        self.lists.clear();
-        self.lists.resize(proxies, NONE);
-        for proxy in self.told.talking.iter_range(0..proxies as u32) {
-            let representative = self.joined.parent(proxy.0);
-            if representative != proxy.0 {
-                let first = std::mem::replace(&mut self.lists[representative as usize], proxy.0);
-                self.lists[proxy.index()] = first;
-            }
-        }
+    /// The label that most hosts give their largest component, as seen by some of their vertices.
+    fn vote(&self, net: &mut Net) -> Result<Option<P::Label>> {
+        let masters = self.connected();
+        let vote = most_frequent(masters, |vertex| self.label(LocalId(vertex)));
+        let vote = vote.map(|(label, votes)| {
+            let votes = votes as u64 * u64::from(masters);
+            [bytemuck::bytes_of(&votes), bytemuck::bytes_of(&label)].concat()
+        });
+        let votes = net.all_gather(vote.unwrap_or_default())?;
+        let votes = votes.iter().filter(|vote| !vote.is_empty()).map(|vote| {
+            let (votes, label) = vote.split_at(size_of::<u64>());
+            (bytemuck::pod_read_unaligned::<u64>(votes), bytemuck::pod_read_unaligned(label))
+        });
+        Ok(votes.max_by_key(|(votes, _)| *votes).map(|(_, label)| label))
     }
+}
+
+/// All hosts but this one.
+fn peers(partition: &Partition) -> impl Iterator<Item = HostId> + use<> {
+    let host = partition.host();
+    HostId::all(partition.num_hosts()).filter(move |&peer| peer != host)
 }
 
 impl<P: Relaxation> Engine for Union<'_, P> {
     fn compute(&mut self) -> u64 {
-        let (next, edges) = match self.stage {
+        let edges = match self.stage {
             Stage::First { agree: true } => {
                 self.join_first();
-                (Stage::Agreeing, FIRST_EDGES as u64 * self.joined.len() as u64)
+                self.find_largest();
+                self.stage = Stage::Agreeing;
+                FIRST_EDGES as u64 * self.joined.len() as u64
             }
             Stage::First { agree: false } => {
-                self.join_first();
-                match self.sight {
-                    Sight::BothEnds => self.join_rest_from_both_ends(),
-                    Sight::BothEndsSomewhere | Sight::OneEnd => {
-                        // What is largest here need not be so elsewhere: two hosts would leave an
-                        // edge to each other.
-                        self.sight = Sight::OneEnd;
-                        self.joined.flatten(|_, _| ());
-                        let largest = self.joined.largest();
-                        let proxies = self.joined.len() as u32;
-                        self.note_outside(proxies, |proxy| self.joined.parent(proxy) == largest);
-                        self.join_rest();
-                    }
-                }
-                (Stage::Joined, self.edges.num_edges())
+                self.join_all();
+                self.label_components();
+                self.stage = Stage::Joined;
+                self.edges.num_edges()
             }
             Stage::Rest => {
-                self.join_rest();
-                (Stage::Joined, self.edges.num_edges())
+                self.join_outside();
+                self.stage = Stage::Reaching;
+                self.edges.num_edges()
             }
-            Stage::Agreeing | Stage::Announcing | Stage::Joined => (self.stage, 0),
+            Stage::Agreeing | Stage::Announcing | Stage::Reaching | Stage::Joined => 0,
         };
-        if next != self.stage {
-            self.stage = next;
-            self.label_components();
-        }
         // Also right after joining: hosts that are ahead may have told something already.
         self.absorb();
         edges.min(self.edges.num_edges())
     }
 
     fn accumulators(&mut self) -> (&mut dyn Field, End) {
-        (&mut self.told, End::Either)
+        match self.stage {
+            Stage::Reaching => (&mut self.reached, End::Either),
+            _ => (&mut self.told, End::Either),
+        }
     }
 
     fn apply(&mut self) -> Tally {
+        if self.stage == Stage::Reaching {
+            self.join_reached();
+            self.label_components();
+            self.stage = Stage::Joined;
+        }
         self.absorb();
         let updated = self.told.labels.updated();
         let changed = updated.count_range(0..self.num_masters) as u64;
@@ -415,8 +363,8 @@ impl<P: Relaxation> Engine for Union<'_, P> {
         if self.stage == Stage::Announcing {
             self.stage = Stage::Rest;
         }
-        let (labels, proxies) = (&self.told.labels, self.joined.len() as u32);
-        let unsent = || labels.updated().iter_range(self.num_masters..proxies).next().is_some();
+        let labels = &self.told.labels;
+        let unsent = || labels.updated().iter_range(self.mirrors()).next().is_some();
         matches!(self.stage, Stage::First { .. } | Stage::Rest)
             || !labels.active().is_empty()
             || unsent()
@@ -426,58 +374,36 @@ impl<P: Relaxation> Engine for Union<'_, P> {
         None
     }
 
-    /// Hosts that know the largest component need not look at most edges.
+    /// Hosts that know the giant need not look at most edges.
     fn gains_from_rounds(&self) -> bool {
         self.stage != Stage::Joined
     }
 
     fn leave_rounds(&mut self, _governed: bool) {
         match self.stage {
-            Stage::First { .. } => self.stage = Stage::First { agree: false },
-            // Not everybody knows who is in the largest component: nothing is left out.
-            Stage::Agreeing | Stage::Announcing => {
-                self.outside.0.insert_range(0..self.joined.len() as u32);
-                self.stage = Stage::Rest;
-            }
-            Stage::Rest | Stage::Joined => {}
+            Stage::Joined => {}
+            // Not everybody knows who is in the giant: everything is joined, and nothing left out.
+            _ => self.stage = Stage::First { agree: false },
         }
     }
 
-    /// Hosts agree on the largest component, as seen by some of their vertices.
+    /// Hosts agree on the giant.
     fn begin_phase(&mut self, net: &mut Net) -> Result<bool> {
         if self.stage != Stage::Agreeing {
             return Ok(false);
         }
-        let label = |vertex| self.component_labels.get(LocalId(self.joined.parent(vertex)));
-        let masters = self.num_masters as usize;
-        let vote = most_frequent(masters, label).map(|(label, votes)| {
-            let votes = (votes * masters) as u64;
-            [bytemuck::bytes_of(&votes), bytemuck::bytes_of(&label)].concat()
-        });
-        let votes = net.all_gather(vote.unwrap_or_default())?;
-        let votes = votes.iter().filter(|vote| !vote.is_empty()).map(|vote| {
-            let (votes, label) = vote.split_at(size_of::<u64>());
-            (bytemuck::pod_read_unaligned::<u64>(votes), bytemuck::pod_read_unaligned(label))
-        });
-        let largest = votes.max_by_key(|(votes, _)| *votes).map(|(_, label)| label);
-        let is_member = |proxy| Some(label(proxy)) == largest;
-        self.stage = match self.sight {
-            Sight::OneEnd => {
-                // Mirrors are told by their masters.
-                self.note_outside(self.num_masters, is_member);
-                Stage::Announcing
-            }
-            Sight::BothEnds | Sight::BothEndsSomewhere => {
-                self.note_outside(self.joined.len() as u32, is_member);
-                Stage::Rest
-            }
-        };
+        let chosen = self.vote(net)?;
+        self.giant = self.giant.filter(|&member| Some(self.label(LocalId(member))) == chosen);
+        let (giant, joined) = (self.giant, &self.joined);
+        let is_member = |master| Some(joined.parent(master)) == giant;
+        self.outside.insert_where(0..self.connected(), |master| !is_member(master));
+        self.stage = Stage::Announcing;
         Ok(true)
     }
 }
 
 impl<P: Relaxation> Relaxer<P> for Union<'_, P> {
     fn label(&self, proxy: LocalId) -> P::Label {
-        self.component_labels.get(LocalId(self.joined.parent(proxy.0)))
+        self.component_labels.get(LocalId(self.joined.representative(proxy.0)))
     }
 }

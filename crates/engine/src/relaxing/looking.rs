@@ -157,7 +157,7 @@ impl<P: Relaxation> Relaxing<'_, P> {
                 LOOKING * pieces.iter().map(|piece| piece.edges.len() as u64).sum::<u64>()
             }
             Some(Mattering::All(edges)) => {
-                let asked = edges.rows().sample(SAMPLE).map(|(vertex, _, weight)| {
+                let asked = edges.rows().sample(SAMPLE).map(|(vertex, weight)| {
                     let label = self.label(vertex);
                     match self.is_good(label, best) {
                         true => 0,

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use parton_graph::{LocalId, huge, prefetch};
+use parton_graph::{huge, prefetch};
 use rayon::prelude::*;
 
 use crate::relaxing::PIECE;
@@ -68,8 +68,8 @@ impl Joined {
 
     /// Joins a vertex with each of some others.
     #[inline(always)]
-    pub(super) fn join_all(&self, vertex: LocalId, others: &[LocalId]) {
-        others.iter().for_each(|other| self.join(vertex.0, other.0));
+    pub(super) fn join_all(&self, vertex: u32, others: impl Iterator<Item = u32>) {
+        others.for_each(|other| self.join(vertex, other));
     }
 
     fn join_sets(&self, a: u32, b: u32) {
@@ -86,10 +86,11 @@ impl Joined {
         }
     }
 
-    /// Makes every vertex the child of its representative, and calls `visit` with both.
-    pub(super) fn flatten(&self, visit: impl Fn(u32, u32) + Sync) {
-        let last = (self.parents.len() as u32).saturating_sub(1);
-        (0..self.parents.len() as u32).into_par_iter().with_max_len(PIECE).for_each(|vertex| {
+    /// Makes each of the first vertices the child of its representative, and calls `visit` with
+    /// both.
+    pub(super) fn flatten(&self, vertices: u32, visit: impl Fn(u32, u32) + Sync) {
+        let last = vertices.saturating_sub(1);
+        (0..vertices).into_par_iter().with_max_len(PIECE).for_each(|vertex| {
             self.prefetch(self.parent(vertex.saturating_add(AHEAD).min(last)));
             let parent = self.parent(vertex);
             let representative = match self.parent(parent) == parent {
@@ -104,20 +105,20 @@ impl Joined {
         });
     }
 
-    /// The representative that most of some evenly spread vertices have.
-    pub(super) fn largest(&self) -> u32 {
-        most_frequent(self.parents.len(), |vertex| self.representative(vertex))
-            .map_or(0, |(found, _)| found)
+    /// The representative that most of some evenly spread ones of the first vertices have, if
+    /// there are any.
+    pub(super) fn largest(&self, vertices: u32) -> Option<u32> {
+        most_frequent(vertices, |vertex| self.representative(vertex)).map(|(found, _)| found)
     }
 }
 
 /// What most of some evenly spread vertices below `vertices` have, and how many of those asked.
 pub(super) fn most_frequent<T: PartialOrd + Copy>(
-    vertices: usize,
+    vertices: u32,
     has: impl Fn(u32) -> T,
 ) -> Option<(T, usize)> {
-    let step = vertices.div_ceil(ASKED).max(1);
-    let mut found: Vec<T> = (0..vertices as u32).step_by(step).map(has).collect();
+    let step = (vertices as usize).div_ceil(ASKED).max(1);
+    let mut found: Vec<T> = (0..vertices).step_by(step).map(has).collect();
     found.sort_unstable_by(|a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
     let longest = found.chunk_by(|a, b| a == b).max_by_key(|run| run.len())?;
     Some((longest[0], longest.len()))

@@ -1,0 +1,46 @@
+//! Proxies of which hosts tell each other nothing but which they are.
+
+use std::ops::Range;
+
+use parton_graph::VertexSet;
+use parton_sync::{Delivery, Field, Outgoing, Phase, Places, Route, Shape, ValueKind, Which};
+use rayon::prelude::*;
+
+use crate::relaxing::PIECE;
+
+/// A set of proxies. What travels is who is in it, and nothing with it.
+pub(super) struct Marked(pub(super) VertexSet);
+
+impl Marked {
+    /// Adds those of consecutive proxies for which `is_meant` says so.
+    pub(super) fn insert_where(&self, proxies: Range<u32>, is_meant: impl Fn(u32) -> bool + Sync) {
+        let words = proxies.start / u64::BITS..proxies.end.div_ceil(u64::BITS);
+        words.into_par_iter().with_max_len(PIECE / u64::BITS as usize).for_each(|word| {
+            let first = word * u64::BITS;
+            let here = proxies.start.max(first)..proxies.end.min(first + u64::BITS);
+            let bit = |proxy| u64::from(is_meant(proxy)) << (proxy - first);
+            self.0.insert_word(word as usize, here.fold(0, |bits, proxy| bits | bit(proxy)));
+        });
+    }
+}
+
+impl Field for Marked {
+    fn shape(&self) -> Shape {
+        Shape { kind: ValueKind::Plain(0), delivery: Delivery::Event }
+    }
+
+    fn extract(&self, route: Route<'_>, _: Which, out: &mut Outgoing) {
+        route.find(&self.0, &mut out.places);
+    }
+
+    fn reset(&mut self, _: Range<u32>, _: Phase) {}
+
+    fn reduce(&mut self, _: Phase, route: Route<'_>, places: Places<'_>, values: &[u8]) {
+        self.set(route, places, values);
+    }
+
+    fn set(&mut self, route: Route<'_>, places: Places<'_>, _: &[u8]) {
+        let mut marked = self.0.inserter();
+        route.visit(places, |_, proxy| marked.insert_if(proxy, true));
+    }
+}
