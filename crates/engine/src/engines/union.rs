@@ -224,15 +224,21 @@ impl<'a, P: Relaxation> Union<'a, P> {
             representative
         });
         let reached = self.reached.0.members();
+        let speak_up = |mirror: u32, representative: u32| {
+            for mirror in [mirror, representative].map(LocalId) {
+                // What is in the giant only since others have told so has not told it on.
+                let is_news = Some(representative) != giant || !reached.contains(mirror);
+                if mirror.0 >= self.num_masters && is_news {
+                    told.speak_up(mirror);
+                }
+            }
+        };
         let label = |vertex: u32, representative: u32| {
             if representative != vertex {
                 labels.fold(LocalId(representative), labels.get(LocalId(vertex)));
-                let mirrors = [vertex, representative].map(LocalId).into_iter();
-                for mirror in mirrors.filter(|mirror| mirror.0 >= self.num_masters) {
-                    // What is in the giant only since others have told so has not told it on.
-                    if Some(representative) != giant || !reached.contains(mirror) {
-                        told.speak_up(mirror);
-                    }
+                // Representatives are the least: that of a master is one.
+                if vertex >= self.num_masters {
+                    speak_up(vertex, representative);
                 }
             }
         };

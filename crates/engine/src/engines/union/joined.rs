@@ -1,11 +1,12 @@
 //! Sets of vertices that threads join: each is a tree of parents, flat where it is looked at often.
 
+use std::slice;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use parton_graph::{huge, prefetch};
 use rayon::prelude::*;
 
-use crate::relaxing::PIECE;
+use super::joining::pieces;
 
 /// How many vertices before its turn a vertex's parent is asked for.
 const AHEAD: u32 = 16;
@@ -66,10 +67,10 @@ impl Joined {
         }
     }
 
-    /// Joins a vertex with each of some others.
+    /// Joins a vertex with whoever `others` stand for.
     #[inline(always)]
-    pub(super) fn join_all(&self, vertex: u32, others: impl Iterator<Item = u32>) {
-        others.for_each(|other| self.join(vertex, other));
+    pub(super) fn join_all<T>(&self, vertex: u32, others: &[T], stands_for: impl Fn(&T) -> u32) {
+        others.iter().for_each(|other| self.join(vertex, stands_for(other)));
     }
 
     fn join_sets(&self, a: u32, b: u32) {
@@ -89,8 +90,7 @@ impl Joined {
     /// Makes each of the first vertices the child of its representative, and calls `visit` with
     /// both.
     pub(super) fn flatten(&self, vertices: u32, visit: impl Fn(u32, u32) + Sync) {
-        let last = vertices.saturating_sub(1);
-        (0..vertices).into_par_iter().with_max_len(PIECE).for_each(|vertex| {
+        let flatten = |vertex: u32, last: u32| {
             self.prefetch(self.parent(vertex.saturating_add(AHEAD).min(last)));
             let parent = self.parent(vertex);
             let representative = match self.parent(parent) == parent {
@@ -102,7 +102,10 @@ impl Joined {
                 }
             };
             visit(vertex, representative);
-        });
+        };
+        // A loop of its own for every piece: what is called for each vertex may not become part of one.
+        pieces(slice::from_ref(&(0..vertices)))
+            .for_each(|piece| piece.clone().for_each(|vertex| flatten(vertex, piece.end - 1)));
     }
 
     /// The representative that most of some evenly spread ones of the first vertices have, if

@@ -38,11 +38,11 @@ impl<P: Relaxation> Union<'_, P> {
         joined.flatten(proxies, |vertex, representative| {
             if representative != largest && representative != joined.representative(largest) {
                 let others = self.edges.rows().targets(LocalId(vertex));
-                let rest = &others[FIRST_EDGES.min(others.len())..];
-                joined.join_all(vertex, rest.iter().map(|other| other.0));
-                let sources =
-                    self.in_edges.as_ref().map(|edges| edges.rows().targets(LocalId(vertex)));
-                joined.join_all(vertex, sources.into_iter().flatten().map(|other| other.0));
+                joined.join_all(vertex, &others[FIRST_EDGES.min(others.len())..], |other| other.0);
+                if let Some(in_edges) = &self.in_edges {
+                    let sources = in_edges.rows().targets(LocalId(vertex));
+                    joined.join_all(vertex, sources, |source| source.0);
+                }
             }
         });
     }
@@ -78,7 +78,7 @@ impl<P: Relaxation> Union<'_, P> {
             if !others.is_empty() {
                 self.suspects.0.insert(vertex);
             }
-            self.joined.join_all(vertex.0, others.iter().map(stand_in));
+            self.joined.join_all(vertex.0, others, stand_in);
         };
         join(self.edges.rows().targets(vertex));
         if let Some(in_edges) = &self.in_edges {
@@ -94,7 +94,7 @@ impl<P: Relaxation> Union<'_, P> {
         pieces(&[self.mirrors()]).for_each(|piece| {
             let mirrors = outside.iter_range(piece);
             let neighbours = mirrors.filter(|&mirror| !suspects.0.contains(mirror));
-            joined.join_all(giant, neighbours.map(|mirror| mirror.0));
+            neighbours.for_each(|mirror| joined.join(giant, mirror.0));
         });
         suspects.insert_where(0..self.num_masters, |master| outside.contains(LocalId(master)));
         if suspects.0.is_empty() {
@@ -108,7 +108,7 @@ impl<P: Relaxation> Union<'_, P> {
                 first = vertex.0 + 1;
             }
             self.find_suspects(first..piece.end, &mut found);
-            joined.join_all(giant, found.into_iter());
+            joined.join_all(giant, &found, |other| *other);
         });
     }
 
