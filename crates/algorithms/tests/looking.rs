@@ -16,9 +16,11 @@ use parton_graph::{Graph, WeightKind};
 use parton_net::Cluster;
 use parton_partition::Input;
 
-fn generated(spec: &str) -> Graph {
+fn generated(low: u32, high: u32) -> Graph {
+    // Self-loops, parallel edges and vertices without edges are in it.
+    let spec = "rmat:14,32";
     let graph = Spec::parse(spec).and_then(|spec| spec.generate(&Silent)).expect(spec);
-    graph.reweighed(&Weights::Random { low: 1, high: 64, seed: 1 })
+    graph.reweighed(&Weights::Random { low, high, seed: 1 })
 }
 
 fn search(pacing: Pacing) -> [(&'static dyn Algorithm, Options); 1] {
@@ -31,9 +33,10 @@ fn search(pacing: Pacing) -> [(&'static dyn Algorithm, Options); 1] {
 fn fewer_edges_are_looked_at_where_in_edges_are_at_hand() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("g.parton");
-    let integers = generated("rmat:14,32");
+    let integers = generated(1, 64);
     let reals = integers.clone().with_weight_kind(WeightKind::F64).expect("weights are numbers");
-    for graph in [integers.clone(), reals, integers.undirected()] {
+    // Where weights may be 0, many are as near as the nearest that is still to be spread.
+    for graph in [integers.clone(), reals, integers.undirected(), generated(0, 9)] {
         let expected = Sssp.reference(&graph, &Options::default()).expect("an answer");
         let edges_with = |in_edges, hosts: usize, threads, pacing: Pacing| {
             let options = WriteOptions { in_edges, ..WriteOptions::default() };

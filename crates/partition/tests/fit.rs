@@ -83,7 +83,7 @@ fn weights_are_dropped_and_files_remember() {
     let fit = Fit { undirected: true, simple: true, weights: false };
     let input = Input::from(graph).fitted(fit);
     let folder = tempfile::tempdir().unwrap();
-    for policy in ["oec", "dual"] {
+    for policy in ["oec", "iec", "dual"] {
         let saved = Cluster::local(3).launch(|net| {
             let part = Partition::build(net, &input, &Plan::new(policy))?;
             part.save(net, folder.path(), policy)?;
@@ -91,7 +91,10 @@ fn weights_are_dropped_and_files_remember() {
             Partition::load(net, folder.path()).map(|again| (part, again))
         });
         for (part, again) in saved.unwrap() {
-            assert_eq!(part.out_edges().weight_kind(), WeightKind::None);
+            // By whichever end edges came, they are saved.
+            assert_eq!(again.in_edges_at_hand(), part.in_edges_at_hand());
+            assert_eq!(again.in_edges_at_hand().is_some(), policy == "iec");
+            assert_eq!(part.edges().weight_kind(), WeightKind::None);
             assert_eq!(part.changes()[0], "weights are ignored");
             assert_eq!((again.is_simple(), again.is_symmetric()), (true, true));
             assert_eq!(again.out_edges(), part.out_edges());
