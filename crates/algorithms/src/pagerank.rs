@@ -96,6 +96,8 @@ struct Ranks<'a, S> {
     from_nowhere: f64,
     /// How much all ranks together changed in the last round.
     change: f64,
+    /// Rounds at most.
+    rounds: u64,
     shares: PhantomData<S>,
 }
 
@@ -140,7 +142,7 @@ impl<S: Share> VertexProgram for Ranks<'_, S> {
     }
 
     fn properties(&self) -> Properties {
-        Properties { stationary: true, ..Properties::default() }
+        Properties { stationary: true, rounds: self.rounds, ..Properties::default() }
     }
 
     fn conclude(&mut self, total: &Tally) -> bool {
@@ -242,6 +244,7 @@ fn rank<S: Share>(
         damping: options.damping,
         from_nowhere: nowhere.gives(options, lost),
         change: f64::INFINITY,
+        rounds: limits.max_rounds.unwrap_or(u64::MAX),
         shares: PhantomData,
     };
     let mut engine = engine.program(program, partition);

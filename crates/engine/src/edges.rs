@@ -6,12 +6,8 @@ use std::ops::Range;
 use parton_graph::{Adjacency, LocalId, Weight, huge, prefetch, with_csr};
 use rayon::prelude::*;
 
-use crate::turn::{BLOCK, Turn};
-
 /// How many edges before its turn an edge's end is asked for, where rows follow each other.
 const AHEAD: usize = 96;
-/// How many of a row's edges are combined at the same time.
-const LANES: usize = 4;
 /// Ends of edges in a cache line.
 const PER_LINE: usize = 16;
 /// How many weights are tested at a time.
@@ -26,6 +22,7 @@ const FIRST_ENDS: usize = 4;
 /// A host's edges with the weights a program asks for. Weights it does not ask for are not
 /// touched; edges without weights count as 1.
 pub struct EdgeView<'a, W: Weight> {
+    adjacency: &'a Adjacency,
     offsets: OwnOffsets<'a>,
     targets: &'a [LocalId],
     weights: Cow<'a, [W]>,
@@ -103,7 +100,7 @@ impl<'a, W: Weight> EdgeView<'a, W> {
     pub fn new(adjacency: &'a Adjacency) -> Self {
         let targets = adjacency.all_targets();
         let weights = with_csr!(adjacency, csr => weights_as(csr.all_weights(), targets.len()));
-        EdgeView { offsets: OwnOffsets::new(adjacency.offsets()), targets, weights }
+        EdgeView { adjacency, offsets: OwnOffsets::new(adjacency.offsets()), targets, weights }
     }
 
     /// Its rows.
@@ -115,6 +112,12 @@ impl<'a, W: Weight> EdgeView<'a, W> {
     /// Number of edges.
     pub fn num_edges(&self) -> u64 {
         self.targets.len() as u64
+    }
+
+    /// Says that the edges of some vertices will hardly be needed again.
+    pub fn set_aside(&self, vertices: Range<usize>) {
+        let offsets = &self.adjacency.offsets()[vertices.start..=vertices.end];
+        self.adjacency.set_aside(offsets[0] as usize..offsets[vertices.len()] as usize);
     }
 }
 
@@ -221,12 +224,10 @@ impl<'v, W: Weight> Rows<'v, W> {
     }
 
     /// Combines what edges of consecutive vertices from `first` on are worth, each vertex's with the
-    /// total at its place. `first` begins a block. Where neighbours are far, `soon` is called before
-    /// with the ends that come somewhat later.
+    /// total at its place; and calls `soon` before with the ends that come somewhat later.
     #[inline(always)]
-    pub fn combine_in_turn<T: Copy>(
+    pub fn combine<T: Copy>(
         self,
-        turn: &Turn,
         first: LocalId,
         totals: &mut [T],
         soon: impl Fn(LocalId),
@@ -235,73 +236,10 @@ impl<'v, W: Weight> Rows<'v, W> {
     ) {
         let fold = |total, end, weight| combine(total, value(end, weight));
         let offsets = first.index()..first.index() + totals.len() + 1;
-        match (turn, self.offsets) {
-            (Turn::Near, _) => {
-                for (vertex, total) in (first.0..).map(LocalId).zip(totals) {
-                    *total = self.combine_in_lanes(vertex, *total, &value, &combine);
-                }
-            }
-            (Turn::Far, Offsets::Narrow(all)) => self.fold_rows(&all[offsets], totals, soon, fold),
-            (Turn::Far, Offsets::Wide(all)) => self.fold_rows(&all[offsets], totals, soon, fold),
-            (Turn::FarByLength(order), _) => {
-                for (block, totals) in totals.chunks_mut(BLOCK).enumerate() {
-                    let first = LocalId(first.0 + (block * BLOCK) as u32);
-                    self.fold_block(&order[first.index()..], first, totals, &soon, fold);
-                }
-            }
+        match self.offsets {
+            Offsets::Narrow(all) => self.fold_rows(&all[offsets], totals, soon, fold),
+            Offsets::Wide(all) => self.fold_rows(&all[offsets], totals, soon, fold),
         }
-    }
-
-    /// Folds the rows of a block in an order.
-    #[inline(always)]
-    fn fold_block<T: Copy>(
-        self,
-        order: &[u8],
-        first: LocalId,
-        totals: &mut [T],
-        soon: impl Fn(LocalId),
-        fold: impl Fn(T, LocalId, W) -> T,
-    ) {
-        let last = LocalId(first.0 + totals.len() as u32 - 1);
-        let (start, end) = (self.offsets.row(first).start, self.offsets.row(last).end);
-        // Near the very end there is nothing to look ahead to.
-        let later = self.targets.get(start + AHEAD..end + AHEAD);
-        later.unwrap_or_default().iter().for_each(|&end| soon(end));
-        for &row in &order[..order.len().min(BLOCK)] {
-            // The last totals may end inside a block.
-            let Some(total) = totals.get_mut(usize::from(row)) else { continue };
-            let edges = self.edges(LocalId(first.0 + u32::from(row)));
-            *total = edges.fold(*total, |total, (end, weight)| fold(total, end, weight));
-        }
-    }
-
-    /// Combines a vertex's edges in several lanes: a sum need not wait for the one before.
-    #[inline(always)]
-    fn combine_in_lanes<T: Copy>(
-        self,
-        vertex: LocalId,
-        mut total: T,
-        value: impl Fn(LocalId, W) -> T,
-        combine: impl Fn(T, T) -> T,
-    ) -> T {
-        let (ends, weights) = self.row(vertex);
-        let (packs, rest) = ends.as_chunks::<LANES>();
-        let (weight_packs, weights_rest) = weights.as_chunks::<LANES>();
-        let mut packs = packs.iter().zip(weight_packs);
-        if let Some((ends, weights)) = packs.next() {
-            let mut lanes: [T; LANES] =
-                std::array::from_fn(|lane| value(ends[lane], weights[lane]));
-            for (ends, weights) in packs {
-                for lane in 0..LANES {
-                    lanes[lane] = combine(lanes[lane], value(ends[lane], weights[lane]));
-                }
-            }
-            total = lanes.into_iter().fold(total, &combine);
-        }
-        for (&end, &weight) in rest.iter().zip(weights_rest) {
-            total = combine(total, value(end, weight));
-        }
-        total
     }
 
     #[inline(always)]

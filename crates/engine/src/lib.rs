@@ -6,6 +6,7 @@
 //! [`mod@run`], [`pace`], [`report`], [`strategy`], [`relaxing`], [`stepping`], [`sides`], then
 //! [`engines`].
 
+mod bands;
 pub mod degrees;
 pub mod edges;
 pub mod engine;
@@ -17,10 +18,11 @@ pub mod report;
 pub mod run;
 pub mod sides;
 pub mod simulated;
+mod slices;
+mod spares;
 mod speed;
 pub mod stepping;
 pub mod strategy;
-pub mod turn;
 mod waiting;
 pub mod ways;
 

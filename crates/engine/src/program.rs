@@ -96,6 +96,8 @@ pub struct Properties {
     pub any_order: bool,
     /// Which edges messages take.
     pub edges: Edges,
+    /// About how many rounds it takes, if that is known: many are worth preparing for.
+    pub rounds: u64,
 }
 
 /// Which edges messages take.
@@ -242,6 +244,6 @@ impl<R: Relaxation> VertexProgram for R {
     }
 
     fn properties(&self) -> Properties {
-        Properties { stationary: false, any_order: true, edges: self.edges() }
+        Properties { any_order: true, edges: self.edges(), ..Properties::default() }
     }
 }

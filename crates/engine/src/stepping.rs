@@ -1,25 +1,27 @@
 //! A host's part of a general program: states, messages, contributions, and applying.
 
+use std::ops::Range;
+
 use parton_graph::bits::BitSet;
 use parton_graph::{LocalId, huge};
 use parton_partition::{End, Partition};
-use parton_sync::cpu_field::Cells;
 use parton_sync::{CpuField, Delivery, Field, Reduction, Tally, Value};
 use rayon::prelude::*;
 
+use crate::bands::{self, Band, Totals};
 use crate::engine::Engine;
 use crate::engines::Stepper;
 use crate::program::{Accumulated, Vertex, VertexProgram};
 use crate::relaxing::{FEW_EDGES, FRONTIER_PIECE, PIECE};
+use crate::slices::cut;
+use crate::spares::Spares;
 use crate::strategy::Strategy;
-use crate::ways::{Turns, WayRows, Ways, is_complete};
+use crate::ways::{WayRows, Ways, is_complete};
 
 /// Edges whose contributions wait at a time.
 const EDGES_PER_BATCH: u64 = 1 << 20;
 /// Edges of one piece of a batch.
 const EDGES_PER_PIECE: u64 = 1 << 14;
-/// Vertices that collect before all of them take it in.
-const AT_ONCE: usize = 256;
 /// Groups of destinations that threads deliver to at the same time.
 const GROUPS: usize = 64;
 
@@ -34,8 +36,11 @@ pub struct Stepping<'a, P: VertexProgram> {
     /// From where messages start; `None` where they are only ever collected.
     forth: Option<Ways<'a, P::Weight>>,
     num_edges: u64,
-    /// From where messages arrive, and how to go through all of it, for an engine that pulls.
-    back: Option<(Ways<'a, P::Weight>, Turns)>,
+    /// From where messages arrive, for an engine that pulls.
+    back: Option<Ways<'a, P::Weight>>,
+    /// The same, in bands; none where that is not worth it.
+    bands: Vec<Band>,
+    totals: Spares<Totals<Accumulated<P>>>,
     /// What has something to tell in the next round.
     frontier: Vec<LocalId>,
     /// Whether all collect in every round, and all that comes to this host's masters comes along edges
@@ -74,10 +79,13 @@ impl<'a, P: VertexProgram> Stepping<'a, P> {
         let at_once =
             pulls && properties.stationary && is_complete(partition, properties.edges.written());
         let forth = (!at_once).then(|| Ways::forth(partition, properties.edges));
-        let back = pulls.then(|| {
-            let back = Ways::back(partition, properties.edges);
-            let turns = back.turns();
-            (back, turns)
+        let back = pulls.then(|| Ways::back(partition, properties.edges));
+        let is_banded = properties.stationary
+            && properties.rounds >= bands::MANY_ROUNDS
+            && size_of::<P::Weight>() == 0;
+        let bands = back.as_ref().filter(|_| is_banded).map(|back| {
+            let collecting = if at_once { partition.num_masters() } else { proxies };
+            Band::all(back.rows(), collecting, |rows| back.set_aside(rows))
         });
         let mut frontier = Vec::new();
         // Only what pushes needs a list of those that tell in all rounds.
@@ -92,7 +100,7 @@ impl<'a, P: VertexProgram> Stepping<'a, P> {
             let unsaid = (0..proxies).into_par_iter().map(|_| P::Messages::identity().cell());
             next_messages.par_extend(unsaid);
         }
-        let edges = forth.as_ref().or(back.as_ref().map(|(back, _)| back));
+        let edges = forth.as_ref().or(back.as_ref());
         // What is taken in at once is not kept, and nobody else asks for it.
         let keeps = !at_once || partition.num_hosts() > 1;
         Stepping {
@@ -104,6 +112,8 @@ impl<'a, P: VertexProgram> Stepping<'a, P> {
             num_edges: edges.map_or(0, Ways::num_edges),
             forth,
             back,
+            bands: bands.unwrap_or_default(),
+            totals: Spares::new(),
             frontier,
             at_once,
             applied: None,
@@ -203,18 +213,21 @@ impl<'a, P: VertexProgram> Stepping<'a, P> {
 
     /// Lets every proxy collect, in turn, from its neighbours that have something to tell.
     pub fn pull(&mut self) {
-        let (back, turns) = self.back.take().expect("an engine that pulls says so");
         if !self.program.properties().stationary {
-            self.pull_from_telling(&back);
+            self.pull_from_telling();
         } else if self.at_once {
-            self.pull_and_apply(&back, &turns);
+            self.pull_and_apply();
         } else {
-            self.pull_from_all(&back, &turns);
+            self.pull_from_all();
         }
-        self.back = Some((back, turns));
     }
 
-    fn pull_from_telling(&self, back: &Ways<'_, P::Weight>) {
+    fn back(&self) -> &Ways<'a, P::Weight> {
+        self.back.as_ref().expect("an engine that pulls says so")
+    }
+
+    fn pull_from_telling(&self) {
+        let back = self.back();
         let mut telling = BitSet::new(self.messages.num_proxies());
         self.frontier.iter().for_each(|vertex| _ = telling.insert(vertex.index()));
         let proxies = self.partition.num_proxies();
@@ -245,70 +258,79 @@ impl<'a, P: VertexProgram> Stepping<'a, P> {
         words.for_each(collect_word);
     }
 
-    fn pull_from_all(&self, back: &Ways<'_, P::Weight>, turns: &Turns) {
-        let proxies = self.partition.num_proxies();
-        let collect_word = |word: usize| {
-            let (accumulators, back) = (self.accumulators.cells(), back.rows());
-            let mut totals = [P::Reduction::identity(); 64];
-            let totals = &mut totals[..64.min(proxies - word * 64)];
-            let first = LocalId((word * 64) as u32);
-            collect(&self.program, self.messages.cells(), (back, turns), first, totals);
-            let mut got = 0u64;
-            for (proxy, total) in (first.0..).map(LocalId).zip(totals) {
+    fn pull_from_all(&self) {
+        let (accumulators, back) = (self.accumulators.cells(), self.back().rows());
+        let spans = self.spans(self.partition.num_proxies()).into_par_iter().with_max_len(1);
+        spans.enumerate().for_each(|(place, span)| {
+            self.collect(place, &span, |proxy, total| {
                 if back.degree(proxy) > 0 {
-                    accumulators.put(proxy, *total);
-                    got |= 1 << (proxy.0 % 64);
+                    accumulators.put(proxy, total);
+                    self.accumulators.updated().insert(proxy);
                 }
-            }
-            self.accumulators.updated().insert_word(word, got);
-        };
-        let words = (0..proxies.div_ceil(64)).into_par_iter().with_max_len(PIECE / 64);
-        words.for_each(collect_word);
+            });
+        });
     }
 
     /// Lets every master collect from all its neighbours and take it in at once. The others go on
     /// reading the messages of this round: new ones wait until it is over.
-    fn pull_and_apply(&mut self, back: &Ways<'_, P::Weight>, turns: &Turns) {
-        let (program, messages) = (&self.program, &self.messages);
-        let globals = self.partition.globals();
-        let pieces = self.states.par_chunks_mut(PIECE).zip(self.next_messages.par_chunks(PIECE));
-        let take_piece = |(piece, (states, next)): (usize, (&mut [P::State], &[_]))| {
-            let (messages, back) = (messages.cells(), back.rows());
-            let (mut tally, mut first) = (Tally::default(), LocalId((piece * PIECE) as u32));
-            for (states, next) in states.chunks_mut(AT_ONCE).zip(next.chunks(AT_ONCE)) {
-                let mut totals = [P::Reduction::identity(); AT_ONCE];
-                let totals = &mut totals[..states.len()];
-                collect(program, messages, (back, turns), first, totals);
-                let (totals, next) = (&totals[..states.len()], &next[..states.len()]);
-                for place in 0..states.len() {
-                    let local = LocalId(first.0 + place as u32);
-                    let vertex = Vertex::new(globals, local);
-                    let told =
-                        apply(program, vertex, &mut states[place], totals[place], &mut tally);
-                    told.unwrap_or_else(|| messages.get(local)).store(&next[place]);
-                }
-                first.0 += AT_ONCE as u32;
-            }
+    fn pull_and_apply(&mut self) {
+        let mut states = std::mem::take(&mut self.states);
+        let (messages, globals) = (self.messages.cells(), self.partition.globals());
+        let spans = self.spans(states.len());
+        let lengths = spans.iter().map(Range::len);
+        let spans = spans.par_iter().with_max_len(1).zip(cut(&mut states, lengths));
+        let take_in = |(place, (span, states)): (usize, (&Range<usize>, &mut [P::State]))| {
+            let mut tally = Tally::default();
+            let mut both = states.iter_mut().zip(&self.next_messages[span.clone()]);
+            self.collect(place, span, |local, total| {
+                let (state, next) = both.next().expect("one for each that collects");
+                let vertex = Vertex::new(globals, local);
+                let told = apply(&self.program, vertex, state, total, &mut tally);
+                told.unwrap_or_else(|| messages.get(local)).store(next);
+            });
             tally
         };
-        // Sums are rounded piece by piece: pieces do not depend on the number of threads.
-        let tallies: Vec<Tally> = pieces.enumerate().map(take_piece).collect();
+        // Sums are rounded span by span: spans do not depend on the number of threads.
+        let tallies: Vec<Tally> = spans.enumerate().map(take_in).collect();
+        self.states = states;
         self.applied = Some(tallies.into_iter().fold(Tally::default(), Tally::plus));
     }
-}
 
-/// Folds what comes to consecutive proxies from `first` on, all of whose neighbours tell.
-#[inline(always)]
-fn collect<P: VertexProgram>(
-    program: &P,
-    messages: Cells<'_, P::Messages>,
-    (back, turns): (WayRows<'_, P::Weight>, &Turns),
-    first: LocalId,
-    totals: &mut [Accumulated<P>],
-) {
-    let soon = |neighbour| messages.prefetch(neighbour);
-    let value = |neighbour, weight| program.along(messages.get(neighbour), weight);
-    back.combine_in_turn(turns, first, totals, soon, value, P::Reduction::combine);
+    /// Rows that collect at a time.
+    fn spans(&self, rows: usize) -> Vec<Range<usize>> {
+        match &self.bands[..] {
+            [] => (0..rows).step_by(PIECE).map(|row| row..rows.min(row + PIECE)).collect(),
+            bands => bands.iter().map(Band::rows).collect(),
+        }
+    }
+
+    /// Collects what comes to each row of a span in turn; all their neighbours tell.
+    #[inline(always)]
+    fn collect(
+        &self,
+        place: usize,
+        span: &Range<usize>,
+        mut take: impl FnMut(LocalId, Accumulated<P>),
+    ) {
+        let (nothing, combine) = (P::Reduction::identity(), P::Reduction::combine);
+        let (program, messages) = (&self.program, self.messages.cells());
+        let value = |end, weight| program.along(messages.get(end), weight);
+        self.totals.with(
+            || Totals::new(nothing),
+            |totals| {
+                if let Some(band) = self.bands.get(place) {
+                    band.combine(totals, |end| value(end, P::Weight::default()), combine);
+                } else {
+                    let (first, totals) = (LocalId(span.start as u32), totals.first(span.len()));
+                    let soon = |end| messages.prefetch(end);
+                    self.back().rows().combine(first, totals, soon, value, combine);
+                }
+                for (row, total) in span.clone().zip(totals.first(span.len())) {
+                    take(LocalId(row as u32), std::mem::replace(total, nothing));
+                }
+            },
+        );
+    }
 }
 
 /// Lets a master take in what has come; what it tells next, if it must.

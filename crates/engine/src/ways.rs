@@ -1,12 +1,13 @@
 //! The edges messages take, from both ends.
 
+use std::ops::Range;
+
 use parton_graph::{Adjacency, LocalId, Weight};
 use parton_net::HostId;
 use parton_partition::{End, Partition};
 
 use crate::edges::{EdgeView, Rows, STEP};
 use crate::program::Edges;
-use crate::turn::Turn;
 
 /// The edges that messages take: out-edges, in-edges, or both.
 pub struct Ways<'a, W: Weight> {
@@ -19,12 +20,6 @@ pub struct Ways<'a, W: Weight> {
 pub struct WayRows<'v, W: Weight> {
     first: Rows<'v, W>,
     second: Option<Rows<'v, W>>,
-}
-
-/// How to go through [`Ways`] one after another.
-pub struct Turns {
-    first: Turn,
-    second: Option<Turn>,
 }
 
 impl<'a, W: Weight> Ways<'a, W> {
@@ -52,8 +47,8 @@ impl<'a, W: Weight> Ways<'a, W> {
         into: impl FnOnce() -> &'a Adjacency,
     ) -> Self {
         match edges {
-            Edges::Out => Ways { first: EdgeView::new(out()), second: None },
-            Edges::In => Ways { first: EdgeView::new(into()), second: None },
+            Edges::Out => EdgeView::new(out()).into(),
+            Edges::In => EdgeView::new(into()).into(),
             Edges::Both => {
                 Ways { first: EdgeView::new(out()), second: Some(EdgeView::new(into())) }
             }
@@ -65,15 +60,24 @@ impl<'a, W: Weight> Ways<'a, W> {
         self.first.num_edges() + self.second.as_ref().map_or(0, EdgeView::num_edges)
     }
 
-    /// How to go through them one after another.
-    pub fn turns(&self) -> Turns {
-        Turns { first: Turn::of(&self.first), second: self.second.as_ref().map(Turn::of) }
+    /// Says that the edges of some vertices will hardly be needed again.
+    pub fn set_aside(&self, vertices: Range<usize>) {
+        self.first.set_aside(vertices.clone());
+        if let Some(second) = &self.second {
+            second.set_aside(vertices);
+        }
     }
 
     /// Their rows.
     #[inline]
     pub fn rows(&self) -> WayRows<'_, W> {
         WayRows { first: self.first.rows(), second: self.second.as_ref().map(EdgeView::rows) }
+    }
+}
+
+impl<'a, W: Weight> From<EdgeView<'a, W>> for Ways<'a, W> {
+    fn from(edges: EdgeView<'a, W>) -> Self {
+        Ways { first: edges, second: None }
     }
 }
 
@@ -104,20 +108,18 @@ impl<'v, W: Weight> WayRows<'v, W> {
         }
     }
 
-    /// [`Rows::combine_in_turn`] for the edges of both ways.
+    /// [`Rows::combine`] for the edges of both ways.
     #[inline(always)]
-    pub fn combine_in_turn<T: Copy>(
+    pub fn combine<T: Copy>(
         self,
-        turns: &Turns,
         first: LocalId,
         totals: &mut [T],
         soon: impl Fn(LocalId),
         value: impl Fn(LocalId, W) -> T,
         combine: impl Fn(T, T) -> T,
     ) {
-        self.first.combine_in_turn(&turns.first, first, totals, &soon, &value, &combine);
-        if let (Some(second), Some(turn)) = (self.second, &turns.second) {
-            second.combine_in_turn(turn, first, totals, soon, value, combine);
+        for rows in self.parts() {
+            rows.combine(first, totals, &soon, &value, &combine);
         }
     }
 

@@ -56,6 +56,15 @@ impl<T: Pod> Buffer<T> {
         }
     }
 
+    /// Gives the memory of some elements of a mapped array back. Whoever reads them again waits for the
+    /// file.
+    pub fn set_aside(&self, elements: Range<usize>) {
+        if let Owner::Map { map, from } = &self.owner {
+            let from = from + elements.start * size_of::<T>();
+            give_back(map, from, elements.len() * size_of::<T>());
+        }
+    }
+
     /// The elements as a vector; copies only when they are mapped or shared.
     pub fn into_vec(self) -> Vec<T> {
         match self.owner {
@@ -82,6 +91,19 @@ fn populate(map: &Mmap, from: usize, bytes: usize) -> io::Result<()> {
 fn populate(_: &Mmap, _: usize, _: usize) -> io::Result<()> {
     Ok(())
 }
+
+#[cfg(target_os = "linux")]
+fn give_back(map: &Mmap, from: usize, bytes: usize) {
+    if bytes > 0 {
+        // SAFETY: nobody writes to the mapping, so what is read again is what the file holds, as
+        // before. Where the advice is refused nothing is lost.
+        let _ =
+            unsafe { map.unchecked_advise_range(memmap2::UncheckedAdvice::DontNeed, from, bytes) };
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn give_back(_: &Mmap, _: usize, _: usize) {}
 
 impl<T> Deref for Buffer<T> {
     type Target = [T];

@@ -127,6 +127,12 @@ impl<W: Weight> Csr<W> {
         &self.weights
     }
 
+    /// [`Buffer::set_aside`] for some edges.
+    pub fn set_aside(&self, edges: std::ops::Range<usize>) {
+        self.targets.set_aside(edges.clone());
+        self.weights.set_aside(edges);
+    }
+
     /// The three arrays.
     pub fn into_parts(self) -> (Buffer<u64>, Buffer<LocalId>, Buffer<W>) {
         (self.offsets, self.targets, self.weights)

@@ -1,5 +1,7 @@
 //! A whole graph as read from a file or generated: edges, original ids, and what is known of it.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use crate::buffer::Buffer;
@@ -97,6 +99,12 @@ impl Adjacency {
     /// Destinations of all edges.
     pub fn all_targets(&self) -> &[LocalId] {
         with_csr!(self, csr => csr.all_targets())
+    }
+
+    /// Says that some edges will hardly be needed again: where they are in a mapped file, their memory
+    /// goes back to the system.
+    pub fn set_aside(&self, edges: Range<usize>) {
+        with_csr!(self, csr => csr.set_aside(edges));
     }
 
     /// Bytes of the three arrays.

@@ -20,6 +20,7 @@ use rayon::prelude::*;
 use crate::engine::{Engine, Measure};
 use crate::program::{EdgeProgram, Tip};
 use crate::sides::{Side, Sides};
+use crate::slices::cut;
 
 /// Edges of an average cell, if there are enough: few enough for a cell's vectors to stay in
 /// cache, enough to be worth a thread's while.
@@ -194,17 +195,6 @@ fn visit_cell(
         program.visit(sources.tip(edge.source), destinations.tip(edge.destination), edge.weight)
     };
     cell.iter().map(visit).sum()
-}
-
-/// Consecutive pieces of so many elements each.
-fn cut<T>(mut rest: &mut [T], lengths: impl Iterator<Item = usize>) -> Vec<&mut [T]> {
-    let mut pieces = Vec::new();
-    for length in lengths {
-        let (piece, after) = std::mem::take(&mut rest).split_at_mut(length);
-        pieces.push(piece);
-        rest = after;
-    }
-    pieces
 }
 
 /// Where vectors lie: blocks of sources, blocks of destinations, then vertices without edges.

@@ -1,0 +1,12 @@
+//! Cutting slices.
+
+/// Consecutive pieces of so many elements each.
+pub(crate) fn cut<T>(mut rest: &mut [T], lengths: impl Iterator<Item = usize>) -> Vec<&mut [T]> {
+    let mut pieces = Vec::new();
+    for length in lengths {
+        let (piece, after) = std::mem::take(&mut rest).split_at_mut(length);
+        pieces.push(piece);
+        rest = after;
+    }
+    pieces
+}
