@@ -26,8 +26,10 @@ const MOST_ROWS: usize = 8 * ROWS;
 const MOST_SHORT_ROWS: usize = 15 * ROWS;
 /// Rows with fewer edges than this on average are short.
 const SHORT: u64 = 8;
-/// Edges of a band of several times [`ROWS`] at most: threads have to share bands out.
+/// Edges of a band of several times [`ROWS`] at most,
 const MOST_EDGES: u64 = 1 << 21;
+/// and bands at least, if there are enough rows: threads have to share them out.
+const LEAST_BANDS: usize = 32;
 
 /// Bits of an edge that say its row in the band. The others say how many vertices after that of the edge
 /// before its other end is.
@@ -36,22 +38,36 @@ const ROW_BITS: u32 = 16;
 const NOBODY: u32 = (1 << ROW_BITS) - 1;
 /// The longest step.
 const LONGEST: u32 = u32::MAX >> ROW_BITS;
-/// Bits of an end that are sorted by at a time.
+/// Bits of an end that are sorted by at a time,
 const DIGIT: u32 = 11;
+/// and how often.
+const DIGITS: usize = u32::BITS.div_ceil(DIGIT) as usize;
 
 /// What comes to the rows of a band, or of as many others.
-pub(crate) struct Totals<T>(Box<[T; 1 << ROW_BITS]>);
+pub(crate) struct Totals<T> {
+    totals: Box<[T; 1 << ROW_BITS]>,
+    nothing: T,
+}
 
 impl<T: Copy> Totals<T> {
     /// Nothing, for each.
     pub(crate) fn new(nothing: T) -> Self {
         let totals = vec![nothing; 1 << ROW_BITS].into_boxed_slice();
-        Totals(totals.try_into().unwrap_or_else(|_| unreachable!("as many as there are")))
+        let totals = totals.try_into().unwrap_or_else(|_| unreachable!("as many as there are"));
+        Totals { totals, nothing }
     }
 
     /// Those of the first rows.
+    #[inline(always)]
     pub(crate) fn first(&mut self, rows: usize) -> &mut [T] {
-        &mut self.0[..rows]
+        &mut self.totals[..rows]
+    }
+
+    /// Takes those of the first rows, and leaves nothing.
+    #[inline(always)]
+    pub(crate) fn drain(&mut self, rows: usize) -> impl Iterator<Item = T> {
+        let nothing = self.nothing;
+        self.first(rows).iter_mut().map(move |total| std::mem::replace(total, nothing))
     }
 }
 
@@ -72,18 +88,12 @@ impl Band {
         let spans = spans(rows, count);
         let room = Spares::new();
         let bands = spans.into_par_iter().with_max_len(1).map(|span| {
-            room.with(<[Vec<u64>; 2]>::default, |[keys, spare]| {
-                keys.clear();
-                for (row, place) in span.clone().zip(0..) {
-                    for part in rows.parts() {
-                        let ends = part.targets(LocalId(row as u32)).iter();
-                        keys.extend(ends.map(|end| u64::from(end.0) << ROW_BITS | place));
-                    }
-                }
-                done(span.clone());
-                sort_by_end(keys, spare);
-                Band { rows: span, edges: in_steps(keys) }
-            })
+            let mut keys = room.take_or(<[Vec<u64>; 2]>::default);
+            let sorted = sort_by_end(rows, &span, &mut keys);
+            done(span.clone());
+            let band = Band { rows: span, edges: in_steps(sorted) };
+            room.leave(keys);
+            band
         });
         bands.collect()
     }
@@ -97,7 +107,7 @@ impl Band {
     #[inline(always)]
     pub(crate) fn combine<T: Copy>(
         &self,
-        Totals(totals): &mut Totals<T>,
+        Totals { totals, .. }: &mut Totals<T>,
         value: impl Fn(LocalId) -> T,
         combine: impl Fn(T, T) -> T,
     ) {
@@ -119,6 +129,7 @@ fn spans<W: Weight>(rows: WayRows<'_, W>, count: usize) -> Vec<Range<usize>> {
     let pieces: Vec<(Range<usize>, u64)> = pieces.collect();
     let all: u64 = pieces.iter().map(|(_, edges)| edges).sum();
     let most_rows = if all < SHORT * count as u64 { MOST_SHORT_ROWS } else { MOST_ROWS };
+    let most_rows = most_rows.min(count / LEAST_BANDS);
     let mut spans: Vec<(Range<usize>, u64)> = Vec::new();
     for (piece, edges) in pieces {
         match spans.last_mut() {
@@ -132,24 +143,52 @@ fn spans<W: Weight>(rows: WayRows<'_, W>, count: usize) -> Vec<Range<usize>> {
     spans.into_iter().map(|(span, _)| span).collect()
 }
 
-/// Sorts edges by their other ends, one digit after another. Rows stay in order.
-fn sort_by_end(keys: &mut Vec<u64>, spare: &mut Vec<u64>) {
-    let longest = keys.iter().fold(0, |all, key| all | key);
-    spare.clear();
-    spare.resize(keys.len(), 0);
-    for shift in (ROW_BITS..u64::BITS - longest.leading_zeros()).step_by(DIGIT as usize) {
-        let digit = |key: u64| (key >> shift) as usize & ((1 << DIGIT) - 1);
-        let mut next = [0u32; 1 << DIGIT];
-        keys.iter().for_each(|&key| next[digit(key)] += 1);
+/// The edges of some rows by their other ends, then by row: an end and a row's place each. Sorts by one digit
+/// after another.
+fn sort_by_end<'k, W: Weight>(
+    rows: WayRows<'_, W>,
+    span: &Range<usize>,
+    [keys, spare]: &'k mut [Vec<u64>; 2],
+) -> &'k [u64] {
+    let each = |visit: &mut dyn FnMut(u64, &[LocalId])| {
+        for (row, place) in span.clone().zip(0..) {
+            rows.parts().for_each(|part| visit(place, part.targets(LocalId(row as u32))));
+        }
+    };
+    let digit = |end: u32, number: usize| (end >> (number as u32 * DIGIT)) as usize % (1 << DIGIT);
+    let mut places = [[0u32; 1 << DIGIT]; DIGITS];
+    let (mut len, mut all) = (0, 0);
+    each(&mut |_, ends| {
+        len += ends.len();
+        for end in ends {
+            all |= end.0;
+            (0..DIGITS).for_each(|number| places[number][digit(end.0, number)] += 1);
+        }
+    });
+    for places in &mut places {
         let mut sum = 0;
-        next.iter_mut().for_each(|next| sum += std::mem::replace(next, sum));
-        for &key in &*keys {
-            let place = &mut next[digit(key)];
-            spare[*place as usize] = key;
-            *place += 1;
+        places.iter_mut().for_each(|place| sum += std::mem::replace(place, sum));
+    }
+    let next = |places: &mut [u32; 1 << DIGIT], digit: usize| {
+        places[digit] += 1;
+        places[digit] as usize - 1
+    };
+    for keys in [&mut *keys, spare] {
+        keys.resize(keys.len().max(len), 0);
+    }
+    each(&mut |place, ends| {
+        for end in ends {
+            let key = u64::from(end.0) << ROW_BITS | place;
+            keys[next(&mut places[0], digit(end.0, 0))] = key;
+        }
+    });
+    for number in (1..DIGITS).take_while(|&number| all >> (number as u32 * DIGIT) > 0) {
+        for &key in &keys[..len] {
+            spare[next(&mut places[number], digit((key >> ROW_BITS) as u32, number))] = key;
         }
         std::mem::swap(keys, spare);
     }
+    &keys[..len]
 }
 
 /// Sorted edges, each with the step from the one before.
@@ -196,10 +235,9 @@ mod tests {
             next = band.rows().end;
             let value = |end: LocalId| u64::from(end.0) + 1;
             band.combine(&mut totals, value, |a, b| a + b);
-            let sums = totals.first(band.rows().len());
-            for (row, sum) in band.rows().zip(sums.iter_mut()) {
+            for (row, sum) in band.rows().zip(totals.drain(band.rows().len())) {
                 let ends = rows.parts().flat_map(|part| part.targets(LocalId(row as u32)));
-                assert_eq!(std::mem::take(sum), ends.map(|end| value(*end)).sum::<u64>());
+                assert_eq!(sum, ends.map(|end| value(*end)).sum::<u64>());
             }
         }
         assert_eq!(next, vertices);
@@ -221,15 +259,17 @@ mod tests {
             (end(0x9e37_79b9_7f4a_7c15), end(0xd1b5_4a32_d192_ed03), ())
         });
         let short = compare(vertices as usize, &scattered.collect::<Vec<_>>());
-        assert!(short[..short.len() - 1].iter().all(|band| band.len() == MOST_SHORT_ROWS));
+        assert!(short[..short.len() - 1].iter().all(|band| band.len() == 3 * ROWS));
     }
 
     #[test]
     fn bands_are_short_where_rows_are_long() {
-        let rows = (2 * MOST_ROWS) as u32;
+        let rows = LEAST_BANDS * MOST_SHORT_ROWS;
+        assert_eq!(compare(rows, &[(3, 4, ())])[0], 0..MOST_SHORT_ROWS);
+        let rows = (LEAST_BANDS * MOST_ROWS) as u32;
         let edges = (0..rows).flat_map(|row| (0..SHORT as u32).map(move |edge| (row, edge, ())));
         let mut edges: Vec<_> = edges.collect();
-        assert_eq!(compare(rows as usize, &edges), [0..MOST_ROWS, MOST_ROWS..2 * MOST_ROWS]);
+        assert_eq!(compare(rows as usize, &edges)[..2], [0..MOST_ROWS, MOST_ROWS..2 * MOST_ROWS]);
         edges.extend((0..MOST_EDGES as u32).map(|edge| (ROWS as u32, edge % rows, ())));
         assert_eq!(compare(rows as usize, &edges)[..2], [0..ROWS, ROWS..2 * ROWS]);
     }

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-/// What threads need for a while, as many as work at the same time. Fresh memory costs more than to go through
+/// What threads need for a while, as many as work at the same time: fresh memory costs more than to go through
 /// it once.
 pub(crate) struct Spares<T>(Mutex<Vec<T>>);
 
@@ -12,13 +12,14 @@ impl<T> Spares<T> {
         Spares(Mutex::default())
     }
 
-    /// Works with one that nobody needs just now, or with a new one.
-    pub(crate) fn with<R>(&self, new: impl FnOnce() -> T, work: impl FnOnce(&mut T) -> R) -> R {
-        let all = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let unused = all().pop();
-        let mut one = unused.unwrap_or_else(new);
-        let result = work(&mut one);
-        all().push(one);
-        result
+    /// One that nobody needs just now, or a new one.
+    pub(crate) fn take_or(&self, new: impl FnOnce() -> T) -> T {
+        let unused = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        unused.unwrap_or_else(new)
+    }
+
+    /// Leaves one to others.
+    pub(crate) fn leave(&self, one: T) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(one);
     }
 }

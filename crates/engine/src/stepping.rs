@@ -262,12 +262,15 @@ impl<'a, P: VertexProgram> Stepping<'a, P> {
         let (accumulators, back) = (self.accumulators.cells(), self.back().rows());
         let spans = self.spans(self.partition.num_proxies()).into_par_iter().with_max_len(1);
         spans.enumerate().for_each(|(place, span)| {
-            self.collect(place, &span, |proxy, total| {
+            let mut totals = self.collect(place, &span);
+            for (proxy, total) in span.clone().zip(totals.drain(span.len())) {
+                let proxy = LocalId(proxy as u32);
                 if back.degree(proxy) > 0 {
                     accumulators.put(proxy, total);
                     self.accumulators.updated().insert(proxy);
                 }
-            });
+            }
+            self.totals.leave(totals);
         });
     }
 
@@ -275,19 +278,23 @@ impl<'a, P: VertexProgram> Stepping<'a, P> {
     /// reading the messages of this round: new ones wait until it is over.
     fn pull_and_apply(&mut self) {
         let mut states = std::mem::take(&mut self.states);
-        let (messages, globals) = (self.messages.cells(), self.partition.globals());
         let spans = self.spans(states.len());
         let lengths = spans.iter().map(Range::len);
         let spans = spans.par_iter().with_max_len(1).zip(cut(&mut states, lengths));
         let take_in = |(place, (span, states)): (usize, (&Range<usize>, &mut [P::State]))| {
+            let (program, messages) = (&self.program, self.messages.cells());
+            let (globals, next) = (self.partition.globals(), &self.next_messages[span.clone()]);
             let mut tally = Tally::default();
-            let mut both = states.iter_mut().zip(&self.next_messages[span.clone()]);
-            self.collect(place, span, |local, total| {
-                let (state, next) = both.next().expect("one for each that collects");
-                let vertex = Vertex::new(globals, local);
-                let told = apply(&self.program, vertex, state, total, &mut tally);
+            let mut totals = self.collect(place, span);
+            let both = states.iter_mut().zip(next);
+            for ((row, total), (state, next)) in
+                span.clone().zip(totals.drain(span.len())).zip(both)
+            {
+                let local = LocalId(row as u32);
+                let told = apply(program, Vertex::new(globals, local), state, total, &mut tally);
                 told.unwrap_or_else(|| messages.get(local)).store(next);
-            });
+            }
+            self.totals.leave(totals);
             tally
         };
         // Sums are rounded span by span: spans do not depend on the number of threads.
@@ -304,32 +311,24 @@ impl<'a, P: VertexProgram> Stepping<'a, P> {
         }
     }
 
-    /// Collects what comes to each row of a span in turn; all their neighbours tell.
+    /// What comes to the rows of a span, all of whose neighbours tell.
     #[inline(always)]
-    fn collect(
-        &self,
-        place: usize,
-        span: &Range<usize>,
-        mut take: impl FnMut(LocalId, Accumulated<P>),
-    ) {
-        let (nothing, combine) = (P::Reduction::identity(), P::Reduction::combine);
+    fn collect(&self, place: usize, span: &Range<usize>) -> Totals<Accumulated<P>> {
+        let mut totals = self.totals.take_or(|| Totals::new(P::Reduction::identity()));
         let (program, messages) = (&self.program, self.messages.cells());
         let value = |end, weight| program.along(messages.get(end), weight);
-        self.totals.with(
-            || Totals::new(nothing),
-            |totals| {
-                if let Some(band) = self.bands.get(place) {
-                    band.combine(totals, |end| value(end, P::Weight::default()), combine);
-                } else {
-                    let (first, totals) = (LocalId(span.start as u32), totals.first(span.len()));
-                    let soon = |end| messages.prefetch(end);
-                    self.back().rows().combine(first, totals, soon, value, combine);
-                }
-                for (row, total) in span.clone().zip(totals.first(span.len())) {
-                    take(LocalId(row as u32), std::mem::replace(total, nothing));
-                }
-            },
-        );
+        match self.bands.get(place) {
+            Some(band) => {
+                let value = |end| value(end, P::Weight::default());
+                band.combine(&mut totals, value, P::Reduction::combine);
+            }
+            None => {
+                let soon = |end| messages.prefetch(end);
+                let (first, totals) = (LocalId(span.start as u32), totals.first(span.len()));
+                self.back().rows().combine(first, totals, soon, value, P::Reduction::combine);
+            }
+        }
+        totals
     }
 }
 

@@ -10,12 +10,13 @@
 //! long as it is little, without meeting the others; a bucket with little in it is not worth
 //! meeting for at all.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
 
 use parton_graph::LocalId;
 use parton_sync::Reduction;
 
+use crate::helping::with_helpers;
 use crate::program::Relaxation;
 use crate::relaxing::Relaxing;
 use crate::strategy::Strategy;
@@ -119,52 +120,32 @@ impl Strategy for Delta {
             self.has_more = host.has_found();
             return edges;
         }
-        self.threads.resize_with(rayon::current_num_threads(), Mutex::default);
-        let first = own(&mut self.threads[0]);
+        // This thread is not necessarily one of its pool.
+        self.threads.resize_with(1 + rayon::current_num_threads(), Mutex::default);
+        let mut first = locked(&self.threads[0]);
         let found = host.take_found();
         for &vertex in found.iter().flatten().chain(host.frontier()) {
             first.put(host.program().bucket(host.label(vertex)), vertex);
         }
-        let (host, mut edges, mut again) = (&*host, 0, 0);
+        drop(first);
+        let host = &*host;
         let Some(first) = self.next(0) else {
             self.has_more = false;
             return 0;
         };
-        let end = if host.is_alone() { usize::MAX } else { first.saturating_add(1 + self.further) };
-        let mut current = first;
-        // Labels only grow along edges, so nothing falls back behind the current bucket.
-        while let Some(bucket) = self.next(current).filter(|bucket| *bucket < end)
-            && !host.should_talk(edges)
-        {
-            current = bucket;
-            let batch = self.take(bucket);
-            if edges > 0 && batch.len() >= LITTLE {
-                let ahead = host.edges_ahead(&batch);
-                if host.should_ask(ahead) {
-                    *own(&mut self.threads[0]).bucket(bucket) = batch;
-                    break;
-                }
-            }
-            let looked = if batch.len() < LITTLE || self.threads.len() == 1 {
-                let first = own(&mut self.threads[0]);
-                first.spread::<P, true>(host, bucket, &batch)
-                    + first.finish::<P, true>(host, bucket)
-            } else {
-                self.spread_by_all(host, bucket, &batch)
-            };
-            edges += looked;
-            again += if bucket < self.front { looked } else { 0 };
-        }
+        let Done { edges, again, last } = self.work_off(host, first);
         self.further = match again > (edges / AGAIN).max(TALKING) {
             true => self.further / 2,
             false => (2 * self.further + 1).min(FARTHEST),
         };
-        self.front = self.front.max(current + 1);
-        let next = self.next(current);
+        self.front = self.front.max(last + 1);
+        let next = self.next(last);
         self.has_more = next.is_some();
         if let Some(bucket) = next {
-            let waiting = self.threads.iter_mut().filter_map(|buckets| own(buckets).0.get(bucket));
-            self.edges_ahead = waiting.map(|vertices| host.edges_ahead(vertices)).sum();
+            let ahead = |buckets: &Mutex<Buckets>| {
+                locked(buckets).0.get(bucket).map_or(0, |vertices| host.edges_ahead(vertices))
+            };
+            self.edges_ahead = self.threads.iter().map(ahead).sum();
         }
         edges
     }
@@ -194,17 +175,38 @@ impl Strategy for Delta {
     }
 }
 
+/// What has been worked off.
+struct Done {
+    /// Edges that were looked at,
+    edges: u64,
+    /// and those of them that were before.
+    again: u64,
+    /// The last bucket.
+    last: usize,
+}
+
+/// Vertices of one bucket that threads share out.
+#[derive(Default)]
+struct Batch {
+    bucket: usize,
+    vertices: Vec<LocalId>,
+    /// How many have been taken,
+    taken: AtomicUsize,
+    /// and how many edges these have led along.
+    edges: AtomicU64,
+}
+
 impl Delta {
     /// The first bucket from `from` on that is not empty.
-    fn next(&mut self, from: usize) -> Option<usize> {
-        self.threads.iter_mut().filter_map(|buckets| own(buckets).next(from)).min()
+    fn next(&self, from: usize) -> Option<usize> {
+        self.threads.iter().filter_map(|buckets| locked(buckets).next(from)).min()
     }
 
     /// What all threads have in a bucket.
-    fn take(&mut self, bucket: usize) -> Vec<LocalId> {
+    fn take(&self, bucket: usize) -> Vec<LocalId> {
         let mut all = Vec::new();
-        for buckets in &mut self.threads {
-            if let Some(held) = own(buckets).0.get_mut(bucket) {
+        for buckets in &self.threads {
+            if let Some(held) = locked(buckets).0.get_mut(bucket) {
                 match all.is_empty() {
                     true => all = std::mem::take(held),
                     false => all.append(held),
@@ -214,31 +216,61 @@ impl Delta {
         all
     }
 
-    fn spread_by_all<P: Relaxation>(
-        &self,
-        host: &Relaxing<'_, P>,
-        bucket: usize,
-        batch: &[LocalId],
-    ) -> u64 {
-        let taken = AtomicUsize::new(0);
-        let edges = rayon::broadcast(|thread| {
-            let mut buckets = locked(&self.threads[thread.index()]);
-            let mut edges = 0;
-            loop {
-                let start = taken.fetch_add(PIECE, Ordering::Relaxed);
-                let Some(rest) = batch.get(start..) else { break };
-                let piece = &rest[..rest.len().min(PIECE)];
-                edges += buckets.spread::<P, false>(host, bucket, piece);
+    /// Works off buckets from this one on until it is time to talk.
+    fn work_off<P: Relaxation>(&self, host: &Relaxing<'_, P>, first: usize) -> Done {
+        let end = if host.is_alone() { usize::MAX } else { first.saturating_add(1 + self.further) };
+        let shared = RwLock::new(Batch::default());
+        let step = |thread: usize| {
+            let batch = shared.read().unwrap_or_else(PoisonError::into_inner);
+            let edges = self.help::<P>(host, &batch, thread);
+            batch.edges.fetch_add(edges, Ordering::Relaxed);
+        };
+        with_helpers(step, |take_step| {
+            let mut done = Done { edges: 0, again: 0, last: first };
+            // Labels only grow along edges, so nothing falls back behind the current bucket.
+            while let Some(bucket) = self.next(done.last).filter(|bucket| *bucket < end)
+                && !host.should_talk(done.edges)
+            {
+                done.last = bucket;
+                let vertices = self.take(bucket);
+                if done.edges > 0
+                    && vertices.len() >= LITTLE
+                    && host.should_ask(host.edges_ahead(&vertices))
+                {
+                    *locked(&self.threads[0]).bucket(bucket) = vertices;
+                    break;
+                }
+                let looked = if vertices.len() < LITTLE || rayon::current_num_threads() == 1 {
+                    let mut buckets = locked(&self.threads[0]);
+                    buckets.spread::<P, true>(host, bucket, &vertices)
+                        + buckets.finish::<P, true>(host, bucket)
+                } else {
+                    let batch = Batch { bucket, vertices, ..Batch::default() };
+                    *shared.write().unwrap_or_else(PoisonError::into_inner) = batch;
+                    take_step();
+                    let batch = shared.read().unwrap_or_else(PoisonError::into_inner);
+                    batch.edges.load(Ordering::Relaxed)
+                };
+                done.edges += looked;
+                done.again += if bucket < self.front { looked } else { 0 };
             }
-            edges + buckets.finish::<P, false>(host, bucket)
-        });
-        edges.into_iter().sum()
+            done
+        })
     }
-}
 
-/// The buckets of a thread, when no other can be at them.
-fn own(buckets: &mut Mutex<Buckets>) -> &mut Buckets {
-    buckets.get_mut().unwrap_or_else(PoisonError::into_inner)
+    /// Takes pieces of a batch while there are any; how many edges that took.
+    fn help<P: Relaxation>(&self, host: &Relaxing<'_, P>, batch: &Batch, thread: usize) -> u64 {
+        let Batch { bucket, vertices, taken, .. } = batch;
+        let mut buckets = locked(&self.threads[thread]);
+        let mut edges = 0;
+        loop {
+            let start = taken.fetch_add(PIECE, Ordering::Relaxed);
+            let Some(rest) = vertices.get(start..) else { break };
+            let piece = &rest[..rest.len().min(PIECE)];
+            edges += buckets.spread::<P, false>(host, *bucket, piece);
+        }
+        edges + buckets.finish::<P, false>(host, *bucket)
+    }
 }
 
 /// The buckets of a thread.
