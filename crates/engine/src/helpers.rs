@@ -1,0 +1,266 @@
+//! Threads of the pool that help one of them through many short steps.
+//!
+//! A thread that goes to sleep takes longer to wake than a short step takes. Helpers stay awake for a while
+//! after each step, and nobody waits for one that has not come: a step is over when whoever has joined it
+//! is done, and the thread that leads may as well have done it all. While there is no step, helpers do what
+//! else the pool has to do.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How long a thread stays awake with nothing to do.
+const AWAKE: Duration = Duration::from_micros(200);
+/// How often it looks for a step before it looks for anything else.
+const LOOKS: u32 = 64;
+
+/// Threads that come when there is a step to take.
+pub(crate) struct Helpers {
+    /// Whoever leads.
+    leading: Mutex<()>,
+    steps: Arc<Steps>,
+}
+
+impl Helpers {
+    /// Those of this thread's pool. They come when there is a step to take.
+    pub(crate) fn of_pool() -> Self {
+        let present = (0..rayon::current_num_threads()).map(|_| AtomicBool::new(false));
+        let steps = Steps { present: present.collect(), ..Steps::default() };
+        Helpers { leading: Mutex::default(), steps: Arc::new(steps) }
+    }
+
+    /// Whether there is nobody to help.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.steps.present.len() == 1
+    }
+
+    /// How many numbers threads may have in a step. One that leads need not be in the pool.
+    pub(crate) fn num_threads(&self) -> usize {
+        1 + self.steps.present.len()
+    }
+
+    /// Takes a step in which threads share some elements out, so many at a time: each calls `part` with its
+    /// number and what it gets.
+    pub(crate) fn share_out<T: Sync>(
+        &self,
+        elements: &[T],
+        at_once: usize,
+        part: impl Fn(usize, Pieces<'_, T>) + Sync,
+    ) {
+        let taken = AtomicUsize::new(0);
+        self.step(|thread| part(thread, Pieces { elements, at_once, taken: &taken }));
+    }
+
+    /// Takes a step: calls `part` with 0, and at the same time helpers that are there do with numbers of
+    /// their own below [`num_threads`](Self::num_threads). What is left to do must be in data they
+    /// share.
+    fn step(&self, part: impl Fn(usize) + Sync) {
+        let _leading = locked(&self.leading);
+        let (part, steps): (&Part<'_>, _) = (&part, &self.steps);
+        // SAFETY: only the lifetime changes. Helpers call it between joining a step and leaving it, and
+        // join only while the step is open; `Close` closes it and waits until all have left, however
+        // this call ends, and `part` lives until then. Nobody else leads meanwhile.
+        let part: &'static Part<'static> = unsafe { std::mem::transmute(part) };
+        *locked(&steps.part) = Some(part);
+        steps.state.fetch_add(NEXT | OPEN, Ordering::SeqCst);
+        let close = Close(steps);
+        steps.call();
+        part(0);
+        drop(close);
+        if let Some(failure) = locked(&steps.failure).take() {
+            resume_unwind(failure);
+        }
+    }
+}
+
+/// What a thread gets of elements that are shared out.
+pub(crate) struct Pieces<'p, T> {
+    elements: &'p [T],
+    at_once: usize,
+    taken: &'p AtomicUsize,
+}
+
+impl<'p, T> Iterator for Pieces<'p, T> {
+    type Item = &'p [T];
+
+    fn next(&mut self) -> Option<&'p [T]> {
+        let start = self.taken.fetch_add(self.at_once, Ordering::Relaxed);
+        let rest = self.elements.get(start..).filter(|rest| !rest.is_empty())?;
+        Some(&rest[..rest.len().min(self.at_once)])
+    }
+}
+
+/// What a thread does in a step.
+type Part<'p> = dyn Fn(usize) + Sync + 'p;
+
+/// Steps that a thread leads and others join.
+#[derive(Default)]
+struct Steps {
+    /// The number of the last step, whether it can be joined, and how many have joined it and are not done
+    /// yet.
+    state: AtomicU64,
+    part: Mutex<Option<&'static Part<'static>>>,
+    /// What has become of a helper.
+    failure: Mutex<Option<Box<dyn Any + Send>>>,
+    /// Which threads of the pool are awake and look for steps, or have been called.
+    present: Vec<AtomicBool>,
+}
+
+/// How many have joined.
+const JOINED: u64 = (1 << 16) - 1;
+/// Whether the step can be joined.
+const OPEN: u64 = 1 << 16;
+/// The number of steps goes up by one.
+const NEXT: u64 = 1 << 17;
+
+impl Steps {
+    /// Calls whoever is not there.
+    fn call(self: &Arc<Self>) {
+        let leader = rayon::current_thread_index();
+        let mut others = (0..self.present.len()).filter(|&thread| Some(thread) != leader);
+        if others.all(|thread| self.present[thread].load(Ordering::Relaxed)) {
+            return;
+        }
+        let steps = Arc::clone(self);
+        rayon::spawn_broadcast(move |thread| {
+            let present = &steps.present[thread.index()];
+            if Some(thread.index()) != leader && !present.swap(true, Ordering::Relaxed) {
+                steps.help(1 + thread.index());
+                present.store(false, Ordering::Relaxed);
+            }
+        });
+    }
+
+    /// Joins steps as long as there are any.
+    fn help(&self, number: usize) {
+        let mut last = 0;
+        while let Some(state) = self.find(last) {
+            let (joined, failed) = (Ordering::SeqCst, Ordering::Relaxed);
+            if self.state.compare_exchange(state, state + 1, joined, failed).is_ok() {
+                last = state / NEXT;
+                let part = *locked(&self.part);
+                if let Some(part) = part
+                    && let Err(failure) = catch_unwind(AssertUnwindSafe(|| part(number)))
+                {
+                    *locked(&self.failure) = Some(failure);
+                }
+                self.state.fetch_sub(1, Ordering::SeqCst);
+            }
+        }
+    }
+
+    /// Waits for a step that can be joined, other than the last one. Not for long.
+    fn find(&self, last: u64) -> Option<u64> {
+        let mut began = None;
+        loop {
+            for _ in 0..LOOKS {
+                let state = self.state.load(Ordering::SeqCst);
+                if state & OPEN != 0 && state / NEXT != last {
+                    return Some(state);
+                }
+                std::hint::spin_loop();
+            }
+            if *began.get_or_insert_with(Instant::now) + AWAKE < Instant::now() {
+                return None;
+            }
+            match rayon::yield_now() {
+                // A step takes longer than that to notice that nobody is there.
+                Some(rayon::Yield::Executed) => began = None,
+                _ => thread::yield_now(),
+            }
+        }
+    }
+}
+
+/// Ends a step when the thread that leads is done, however that ends.
+struct Close<'s>(&'s Steps);
+
+impl Drop for Close<'_> {
+    fn drop(&mut self) {
+        let mut state = self.0.state.fetch_and(!OPEN, Ordering::SeqCst);
+        while state & JOINED != 0 {
+            for _ in 0..LOOKS {
+                std::hint::spin_loop();
+            }
+            thread::yield_now();
+            state = self.0.state.load(Ordering::SeqCst);
+        }
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn in_pool(threads: usize, test: impl FnOnce(&Helpers) + Send) {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| test(&Helpers::of_pool()));
+    }
+
+    /// Every step is complete before the next begins.
+    #[test]
+    fn all_of_a_step_is_done_when_it_is_over() {
+        for threads in [1, 2, 3, 8] {
+            in_pool(threads, |helpers| {
+                for number in 0..500 {
+                    // Gone when the step is over.
+                    let (numbers, sum) = ((0..number).collect::<Vec<_>>(), AtomicUsize::new(0));
+                    helpers.share_out(&numbers, 7, |thread, pieces| {
+                        assert!(thread < helpers.num_threads());
+                        let sums = pieces.map(|piece| piece.iter().sum::<usize>());
+                        sum.fetch_add(sums.sum(), Ordering::Relaxed);
+                    });
+                    assert_eq!(sum.into_inner(), numbers.iter().sum::<usize>());
+                    // Helpers leave now and then.
+                    if number % 100 == 0 {
+                        thread::sleep(2 * AWAKE);
+                    }
+                }
+            });
+        }
+    }
+
+    #[test]
+    fn others_do_help_and_are_still_in_the_pool() {
+        in_pool(2, |helpers| {
+            for _ in 0..100 {
+                let came = AtomicUsize::new(0);
+                let meet = || {
+                    came.fetch_add(1, Ordering::SeqCst);
+                    while came.load(Ordering::SeqCst) < 2 {
+                        thread::yield_now();
+                    }
+                };
+                helpers.step(|_| meet());
+                came.store(0, Ordering::SeqCst);
+                rayon::join(meet, meet);
+            }
+        });
+    }
+
+    #[test]
+    fn whoever_fails_keeps_nobody_waiting_and_is_heard_of() {
+        for fails in [|thread| thread == 0, |thread| thread != 0] {
+            in_pool(2, |helpers| {
+                let came = AtomicUsize::new(0);
+                let part = |thread: usize| {
+                    came.fetch_add(1, Ordering::SeqCst);
+                    while came.load(Ordering::SeqCst) != 2 {
+                        thread::yield_now();
+                    }
+                    assert!(!fails(thread), "as planned");
+                };
+                assert!(catch_unwind(AssertUnwindSafe(|| helpers.step(part))).is_err());
+                // And the next step goes on as if nothing had been.
+                helpers.step(|_| ());
+            });
+        }
+    }
+}
