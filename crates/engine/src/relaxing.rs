@@ -30,7 +30,7 @@ const VERY_FEW_EDGES: u64 = 1 << 9;
 /// what is left, as they would by themselves: the vertices with most edges come first.
 pub(crate) const PIECE: usize = 1 << 12;
 /// The same of a frontier.
-pub(crate) const FRONTIER_PIECE: usize = 1 << 8;
+pub(crate) const FRONTIER_PIECE: usize = 1 << 7;
 
 /// Pull when more than one edge in so many leaves the frontier.
 pub(crate) const DENSE: u64 = 8;
@@ -246,6 +246,8 @@ impl<'a, P: Relaxation> Relaxing<'a, P> {
     ) -> u64 {
         let (labels, forth, program) = (self.labels.cells(), self.forth.rows(), self.program);
         let mut edges = 0;
+        vertices.iter().take(LABELS_AHEAD).for_each(|&vertex| labels.prefetch(vertex));
+        forth.prepare_first(vertices);
         for (place, &vertex) in vertices.iter().enumerate() {
             if let Some(&later) = vertices.get(place + LABELS_AHEAD) {
                 labels.prefetch(later);

@@ -135,11 +135,22 @@ impl<'v, W: Weight> WayRows<'v, W> {
     #[inline(always)]
     pub fn prepare_degree(self, vertices: &[LocalId], place: usize) {
         if let Some(&vertex) = vertices.get(place + 3 * STEP) {
-            self.first.prefetch_offset(vertex);
-            if let Some(second) = self.second {
-                second.prefetch_offset(vertex);
-            }
+            self.prefetch_offset(vertex);
         }
+    }
+
+    #[inline(always)]
+    fn prefetch_offset(self, vertex: LocalId) {
+        self.first.prefetch_offset(vertex);
+        if let Some(second) = self.second {
+            second.prefetch_offset(vertex);
+        }
+    }
+
+    /// Prepares the degrees of the first of these vertices.
+    #[inline(always)]
+    pub fn prepare_first(self, vertices: &[LocalId]) {
+        vertices.iter().take(3 * STEP).for_each(|&vertex| self.prefetch_offset(vertex));
     }
 
     /// [`Rows::prepare`] for the edges of both ways.
