@@ -103,6 +103,11 @@ impl<'a, W: Weight> EdgeView<'a, W> {
         EdgeView { adjacency, offsets: OwnOffsets::new(adjacency.offsets()), targets, weights }
     }
 
+    /// What is viewed.
+    pub fn adjacency(&self) -> &'a Adjacency {
+        self.adjacency
+    }
+
     /// Its rows.
     #[inline]
     pub fn rows(&self) -> Rows<'_, W> {

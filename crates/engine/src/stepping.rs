@@ -84,6 +84,11 @@ impl<'a, P: VertexProgram> Stepping<'a, P> {
             && properties.rounds >= bands::MANY_ROUNDS
             && size_of::<P::Weight>() == 0;
         let bands = back.as_ref().filter(|_| is_banded).map(|back| {
+            if at_once {
+                let at_hand = [partition.out_edges_at_hand(), partition.in_edges_at_hand()];
+                let others = at_hand.into_iter().flatten().filter(|edges| !back.has(edges));
+                others.for_each(|edges| edges.set_aside(0..edges.num_edges() as usize));
+            }
             let collecting = if at_once { partition.num_masters() } else { proxies };
             Band::all(back.rows(), collecting, |rows| back.set_aside(rows))
         });

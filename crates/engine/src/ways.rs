@@ -60,6 +60,12 @@ impl<'a, W: Weight> Ways<'a, W> {
         self.first.num_edges() + self.second.as_ref().map_or(0, EdgeView::num_edges)
     }
 
+    /// Whether messages take these edges.
+    pub fn has(&self, edges: &Adjacency) -> bool {
+        let mut views = std::iter::once(&self.first).chain(&self.second);
+        views.any(|view| std::ptr::eq(view.adjacency(), edges))
+    }
+
     /// Says that the edges of some vertices will hardly be needed again.
     pub fn set_aside(&self, vertices: Range<usize>) {
         self.first.set_aside(vertices.clone());
