@@ -47,6 +47,8 @@ pub(crate) fn nasty_graphs() -> Vec<(&'static str, Graph)> {
             "weights that overflow",
             graph_of(3, &[(0, 1, u32::MAX), (1, 2, u32::MAX), (0, 2, u32::MAX)]),
         ),
+        // One of them has no vertex that edges both enter and leave.
+        ("two components", unweighted(18, [(8, 0), (0, 10), (1, 2)])),
     ]
 }
 

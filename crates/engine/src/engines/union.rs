@@ -117,11 +117,14 @@ impl<'a, P: Relaxation> Union<'a, P> {
         let mirrors = peers(partition).map(|peer| partition.routes(peer).mirrors(End::Source));
         let mirrors = mirrors.filter(|_| whole.is_none());
         let many = MANY_EDGES * partition.num_vertices();
+        let parts = partition.master_parts();
+        // All edges of masters are here, and so are mirrors because of those that lead to them.
+        let masters = 0..if whole.is_some() { parts.written } else { parts.read };
         Union {
             partition,
             edges: EdgeView::new(out_edges),
             num_masters: partition.num_masters() as u32,
-            sources: std::iter::once(0..partition.master_parts().read).chain(mirrors).collect(),
+            sources: std::iter::once(masters).chain(mirrors).collect(),
             sight,
             in_edges: in_edges.filter(|edges| !ptr::eq(*edges, out_edges)).map(EdgeView::new),
             stage: Stage::First {
