@@ -43,7 +43,7 @@ const LIST_PIECE: u32 = 1 << 16;
 /// where they may come to that.
 const ENOUGH: u64 = 1 << 13;
 /// How many times as many it takes in every round after that.
-const LONGER: u64 = 4;
+const LONGER: u64 = 16;
 
 /// Where an edge is with both of its ends, either all hosts spread labels in a round or all look for
 /// them: else it could be left to a host that does not go along it either.
