@@ -56,7 +56,7 @@ impl Helpers {
 
     /// Takes a step: calls `part` with 0, and at the same time helpers that are there do with numbers of
     /// their own below [`num_threads`](Self::num_threads). What is left to do must be in data they
-    /// share.
+    /// share; `part` must not ask the pool for anything.
     fn step(&self, part: impl Fn(usize) + Sync) {
         let _leading = locked(&self.leading);
         let (part, steps): (&Part<'_>, _) = (&part, &self.steps);
@@ -124,12 +124,15 @@ impl Steps {
         if others.all(|thread| self.present[thread].load(Ordering::Relaxed)) {
             return;
         }
-        let steps = Arc::clone(self);
+        let present = self.present.iter().enumerate();
+        let is_called = present.map(|(thread, present)| {
+            Some(thread) != leader && !present.swap(true, Ordering::Relaxed)
+        });
+        let (steps, is_called) = (Arc::clone(self), is_called.collect::<Vec<_>>());
         rayon::spawn_broadcast(move |thread| {
-            let present = &steps.present[thread.index()];
-            if Some(thread.index()) != leader && !present.swap(true, Ordering::Relaxed) {
+            if is_called[thread.index()] {
                 steps.help(1 + thread.index());
-                present.store(false, Ordering::Relaxed);
+                steps.present[thread.index()].store(false, Ordering::Relaxed);
             }
         });
     }
@@ -167,7 +170,6 @@ impl Steps {
                 return None;
             }
             match rayon::yield_now() {
-                // A step takes longer than that to notice that nobody is there.
                 Some(rayon::Yield::Executed) => began = None,
                 _ => thread::yield_now(),
             }
@@ -188,6 +190,7 @@ impl Drop for Close<'_> {
             thread::yield_now();
             state = self.0.state.load(Ordering::SeqCst);
         }
+        *locked(&self.0.part) = None;
     }
 }
 
