@@ -19,7 +19,7 @@ use crate::ways::WayRows;
 /// So many rounds make sorting worth it.
 pub(crate) const MANY_ROUNDS: u64 = 6;
 /// Bands begin at multiples of this.
-pub(crate) const ROWS: usize = 1 << 12;
+const ROWS: usize = 1 << 12;
 /// Rows of a band at most, where they are long:
 const MOST_ROWS: usize = 8 * ROWS;
 /// and where they are short, so that a band goes through messages less often.
@@ -78,7 +78,7 @@ pub(crate) struct Band {
 }
 
 impl Band {
-    /// All rows from the first to this one, in bands. Whatever rows are done with afterwards is told to `done`.
+    /// The first rows, in bands. Calls `done` with rows whose edges are not needed any more.
     pub(crate) fn all<W: Weight>(
         rows: WayRows<'_, W>,
         count: usize,

@@ -22,10 +22,8 @@ pub(crate) use engine::RelaxingEngine;
 use gathering::Listed;
 use looking::Looking;
 
-/// Below so many edges threads cost more than they bring,
-pub(crate) const FEW_EDGES: u64 = 1 << 11;
-/// even those that are awake.
-const VERY_FEW_EDGES: u64 = 1 << 9;
+/// Below so many edges threads cost more than they bring, even those that are awake.
+const FEW_EDGES: u64 = 1 << 9;
 /// Vertices that a thread takes at a time where it looks at all. Threads must not take half of
 /// what is left, as they would by themselves: the vertices with most edges come first.
 pub(crate) const PIECE: usize = 1 << 12;
@@ -290,7 +288,7 @@ impl<'a, P: Relaxation> Relaxing<'a, P> {
             self.list_members();
         }
         let (active, first_wins) = (self.labels.active(), self.program.first_wins());
-        let little = self.list_edges < VERY_FEW_EDGES || self.helpers.is_empty();
+        let little = self.list_edges < FEW_EDGES || self.helpers.is_empty();
         if self.is_alone && (little || first_wins) {
             // Noting costs less than finding them in the set.
             self.noted = Some(match (little, first_wins) {

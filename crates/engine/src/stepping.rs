@@ -12,12 +12,14 @@ use crate::bands::{self, Band, Totals};
 use crate::engine::Engine;
 use crate::engines::Stepper;
 use crate::program::{Accumulated, Vertex, VertexProgram};
-use crate::relaxing::{FEW_EDGES, FRONTIER_PIECE, PIECE};
+use crate::relaxing::{FRONTIER_PIECE, PIECE};
 use crate::slices::cut;
 use crate::spares::Spares;
 use crate::strategy::Strategy;
 use crate::ways::{WayRows, Ways, is_complete};
 
+/// Below so many edges threads cost more than they bring.
+const FEW_EDGES: u64 = 1 << 11;
 /// Edges whose contributions wait at a time.
 const EDGES_PER_BATCH: u64 = 1 << 20;
 /// Edges of one piece of a batch.
@@ -268,13 +270,19 @@ impl<'a, P: VertexProgram> Stepping<'a, P> {
         let spans = self.spans(self.partition.num_proxies()).into_par_iter().with_max_len(1);
         spans.enumerate().for_each(|(place, span)| {
             let mut totals = self.collect(place, &span);
-            for (proxy, total) in span.clone().zip(totals.drain(span.len())) {
-                let proxy = LocalId(proxy as u32);
-                if back.degree(proxy) > 0 {
-                    accumulators.put(proxy, total);
-                    self.accumulators.updated().insert(proxy);
+            let mut collected = span.clone().zip(totals.drain(span.len()));
+            // Spans begin with a word.
+            for word in span.start / 64..span.end.div_ceil(64) {
+                let mut got = 0u64;
+                for (proxy, total) in collected.by_ref().take(64) {
+                    if back.degree(LocalId(proxy as u32)) > 0 {
+                        accumulators.put(LocalId(proxy as u32), total);
+                        got |= 1 << (proxy % 64);
+                    }
                 }
+                self.accumulators.updated().insert_word(word, got);
             }
+            drop(collected);
             self.totals.leave(totals);
         });
     }

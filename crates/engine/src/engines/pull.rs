@@ -2,7 +2,7 @@
 //!
 //! For programs in which every vertex has something to tell in every round, that is all the work
 //! there is, without a single atomic update, and sums have one order. What bounds it is how fast
-//! messages can be fetched from all over memory; they are asked for long before their turn.
+//! messages can be fetched: for many rounds it is worth sorting edges by them.
 
 use crate::program::{Relaxation, VertexProgram};
 use crate::relaxing::Relaxing;

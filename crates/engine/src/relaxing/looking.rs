@@ -22,8 +22,8 @@ use crate::ways::is_complete;
 
 /// How many vertices, and edges, are asked to estimate all,
 const SAMPLE: usize = 1 << 9;
-/// but never more vertices than one in so many: asking must cost less than spreading their labels.
-const FEWEST: usize = 16;
+/// but never more than one vertex in so many: asking must cost less than spreading their labels.
+const ONE_IN: usize = 16;
 /// What it takes to spread a label along an edge, and to look for one along it, if it takes 1 to look
 /// at its weight.
 const SPREADING: u64 = 8;
@@ -104,7 +104,7 @@ impl<P: Relaxation> Relaxing<'_, P> {
         if self.looking.is_none() || vertices.is_empty() {
             return 0;
         }
-        let one_in = vertices.len().div_ceil(SAMPLE).max(FEWEST);
+        let one_in = vertices.len().div_ceil(SAMPLE).max(ONE_IN);
         let (asked, rows) = (vertices.iter().step_by(one_in), self.forth.rows());
         let count = asked.len() as u64;
         asked.map(|&vertex| rows.degree(vertex)).sum::<u64>() * vertices.len() as u64 / count
