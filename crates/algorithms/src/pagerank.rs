@@ -52,7 +52,10 @@ const TOP: usize = 10;
 /// What rounding a share to single precision can change it by, relative to it.
 const SINGLE_ERROR: f64 = 1.0 / (1 << 24) as f64;
 /// Shares of fewer vertices are doubles: they stay in a cache, and the last digits are free.
-const MANY_VERTICES: u64 = 1 << 21;
+const MANY_VERTICES: u64 = 1 << 18;
+/// The same where rounds are counted: what others found after as many rounds is compared digit by
+/// digit, as long as that can be done.
+const MANY_VERTICES_COUNTED: u64 = 1 << 21;
 /// Rounding may cost one part in so many of what stopping early costs.
 const NEGLIGIBLE: f64 = 1.0 / 16.0;
 
@@ -271,8 +274,12 @@ fn is_single(vertices: u64, options: &Options, limits: Limits) -> bool {
         Precision::Auto => {
             let rounds = limits.max_rounds.map_or(f64::INFINITY, |rounds| rounds as f64);
             let tolerance = if options.graphalytics { 0.0 } else { options.tolerance };
-            let left = tolerance.max(2.0 * options.damping.powf(rounds));
-            vertices >= MANY_VERTICES && SINGLE_ERROR <= left * NEGLIGIBLE
+            let left_by_rounds = 2.0 * options.damping.powf(rounds);
+            let (many, left) = match left_by_rounds > tolerance {
+                true => (MANY_VERTICES_COUNTED, left_by_rounds),
+                false => (MANY_VERTICES, tolerance),
+            };
+            vertices >= many && SINGLE_ERROR <= left * NEGLIGIBLE
         }
     }
 }
