@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 /// How long a thread stays awake with nothing to do.
 const AWAKE: Duration = Duration::from_micros(200);
-/// How often it looks for a step before it looks for anything else.
+/// How often it looks for what it waits for before it looks for anything else.
 const LOOKS: u32 = 64;
 
 /// Threads that come when there is a step to take.
@@ -159,12 +159,12 @@ impl Steps {
     fn find(&self, last: u64) -> Option<u64> {
         let mut began = None;
         loop {
-            for _ in 0..LOOKS {
+            let step = look(|| {
                 let state = self.state.load(Ordering::SeqCst);
-                if state & OPEN != 0 && state / NEXT != last {
-                    return Some(state);
-                }
-                std::hint::spin_loop();
+                (state & OPEN != 0 && state / NEXT != last).then_some(state)
+            });
+            if step.is_some() {
+                return step;
             }
             if *began.get_or_insert_with(Instant::now) + AWAKE < Instant::now() {
                 return None;
@@ -182,16 +182,24 @@ struct Close<'s>(&'s Steps);
 
 impl Drop for Close<'_> {
     fn drop(&mut self) {
-        let mut state = self.0.state.fetch_and(!OPEN, Ordering::SeqCst);
-        while state & JOINED != 0 {
-            for _ in 0..LOOKS {
-                std::hint::spin_loop();
-            }
+        let steps = self.0;
+        steps.state.fetch_and(!OPEN, Ordering::SeqCst);
+        let all_have_left = || (steps.state.load(Ordering::SeqCst) & JOINED == 0).then_some(());
+        while look(all_have_left).is_none() {
             thread::yield_now();
-            state = self.0.state.load(Ordering::SeqCst);
         }
-        *locked(&self.0.part) = None;
+        *locked(&steps.part) = None;
     }
+}
+
+/// Looks for something, not for long.
+fn look<T>(find: impl Fn() -> Option<T>) -> Option<T> {
+    (0..LOOKS).find_map(|_| {
+        find().or_else(|| {
+            std::hint::spin_loop();
+            None
+        })
+    })
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -233,7 +233,7 @@ impl<'a, P: Relaxation> Relaxing<'a, P> {
 
     /// Spreads the label of each of these vertices for which `due` says so along its edges, and
     /// calls `improved` with whoever gets a better one. That must be sent; whether it is spread
-    /// further is up to the caller. `ALONE`: no other thread spreads labels at the same time.
+    /// further is up to the caller. `ALONE`: no other thread spreads other labels at the same time.
     /// Returns how many edges that took.
     #[inline(always)]
     pub fn spread<const ALONE: bool>(
@@ -292,9 +292,9 @@ impl<'a, P: Relaxation> Relaxing<'a, P> {
         if self.is_alone && (little || first_wins) {
             // Noting costs less than finding them in the set.
             self.noted = Some(match (little, first_wins) {
-                (true, true) => self.spread_and_note::<true>([&self.list[..]], |_| true),
+                (true, true) => self.spread_and_note([&self.list[..]], |_| true),
                 (true, false) => {
-                    self.spread_and_note::<true>([&self.list[..]], |v| active.insert_alone(v))
+                    self.spread_and_note([&self.list[..]], |v| active.insert_alone(v))
                 }
                 (false, _) => self.spread_and_note_by_all(),
             });
@@ -310,7 +310,7 @@ impl<'a, P: Relaxation> Relaxing<'a, P> {
     }
 
     /// Spreads labels; those with better ones for which `is_new` says so.
-    fn spread_and_note<'v, const ALONE: bool>(
+    fn spread_and_note<'v>(
         &self,
         pieces: impl IntoIterator<Item = &'v [LocalId]>,
         is_new: impl Fn(LocalId) -> bool,
@@ -323,16 +323,18 @@ impl<'a, P: Relaxation> Relaxing<'a, P> {
                     noted.push(neighbour);
                 }
             };
-            self.spread::<ALONE>(piece, |_| true, &mut note);
+            self.spread::<true>(piece, |_| true, &mut note);
         }
         Listed::new(noted, self.forth.rows())
     }
 
-    /// The same for what is listed, by all threads, where nobody becomes active twice.
+    /// The same for what is listed, by all threads, where it is one level: whoever else writes a label
+    /// writes the same. Two that write it at once both note it, which hardly ever happens and costs a
+    /// look at the same edges again.
     fn spread_and_note_by_all(&self) -> Listed {
         let noted = Mutex::new(Listed::default());
         self.helpers.share_out(&self.list, FRONTIER_PIECE, |_, pieces| {
-            let mine = self.spread_and_note::<false>(pieces, |_| true);
+            let mine = self.spread_and_note(pieces, |_| true);
             noted.lock().unwrap_or_else(PoisonError::into_inner).add(mine);
         });
         noted.into_inner().unwrap_or_else(PoisonError::into_inner)

@@ -2,10 +2,10 @@
 //!
 //! Beside the bits lies a summary with one bit for each word that may hold a member. Walking,
 //! emptying and counting follow the summary: a set with few members among millions of vertices
-//! takes a few hundred loads.
+//! takes a few hundred loads, and one that nobody has been added to a single one.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::LocalId;
 use crate::bits::{AtomicBitSet, mask, ones_of, words_of};
@@ -18,6 +18,8 @@ pub struct VertexSet {
     bits: AtomicBitSet,
     /// Words that hold a member; some may have lost theirs.
     occupied: AtomicBitSet,
+    /// Whether any word has held a member since the set was emptied.
+    is_used: AtomicBool,
 }
 
 /// Who is a member of a [`VertexSet`]. To be copied out of whatever holds it before a loop.
@@ -59,7 +61,7 @@ impl Inserter<'_> {
         if self.bits != 0 {
             let bits = &self.set.bits;
             bits.set_word(self.word, bits.word(self.word) | self.bits);
-            self.set.occupied.insert_alone(self.word);
+            self.set.occupy(self.word);
         }
     }
 }
@@ -76,6 +78,7 @@ impl VertexSet {
         VertexSet {
             bits: AtomicBitSet::new(len),
             occupied: AtomicBitSet::new(len.div_ceil(WORD_BITS)),
+            is_used: AtomicBool::new(false),
         }
     }
 
@@ -96,7 +99,7 @@ impl VertexSet {
     pub fn insert(&self, vertex: LocalId) -> bool {
         let new = self.bits.insert(vertex.index());
         if new {
-            self.occupied.insert(vertex.index() / WORD_BITS);
+            self.occupy(vertex.index() / WORD_BITS);
         }
         new
     }
@@ -106,7 +109,7 @@ impl VertexSet {
     pub fn insert_alone(&self, vertex: LocalId) -> bool {
         let new = self.bits.insert_alone(vertex.index());
         if new {
-            self.occupied.insert_alone(vertex.index() / WORD_BITS);
+            self.occupy(vertex.index() / WORD_BITS);
         }
         new
     }
@@ -115,6 +118,7 @@ impl VertexSet {
     pub fn insert_range(&self, range: Range<u32>) {
         let range = range.start as usize..range.end as usize;
         if !range.is_empty() {
+            self.is_used.store(true, Ordering::Relaxed);
             self.occupied.insert_range(range.start / WORD_BITS..range.end.div_ceil(WORD_BITS));
             self.bits.insert_range(range);
         }
@@ -125,7 +129,15 @@ impl VertexSet {
     pub fn insert_word(&self, word: usize, bits: u64) {
         if bits != 0 {
             self.bits.insert_word(word, bits);
-            self.occupied.insert(word);
+            self.occupy(word);
+        }
+    }
+
+    /// Notes that a word holds a member.
+    #[inline]
+    fn occupy(&self, word: usize) {
+        if self.occupied.insert(word) {
+            self.is_used.store(true, Ordering::Relaxed);
         }
     }
 
@@ -165,7 +177,7 @@ impl VertexSet {
     /// Removes the members in `range`.
     pub fn remove_range(&self, range: Range<u32>) {
         let range = range.start as usize..range.end as usize;
-        for word in self.occupied.iter_range(words_of(&range)) {
+        for word in self.occupied_in(&range) {
             let bits = word * WORD_BITS..(word + 1) * WORD_BITS;
             let inside = bits.start.max(range.start)..bits.end.min(range.end);
             self.bits.remove_range(inside);
@@ -184,6 +196,9 @@ impl VertexSet {
 
     /// Takes all members out.
     pub fn clear(&mut self) {
+        if !std::mem::take(self.is_used.get_mut()) {
+            return;
+        }
         for summary in 0..self.bits.len().div_ceil(WORD_BITS * WORD_BITS) {
             let occupied = self.occupied.word(summary);
             if occupied != 0 {
@@ -193,9 +208,15 @@ impl VertexSet {
         }
     }
 
+    /// Words of `range` that may hold a member.
+    fn occupied_in(&self, range: &Range<usize>) -> impl Iterator<Item = usize> + use<'_> {
+        let is_used = self.is_used.load(Ordering::Relaxed);
+        self.occupied.iter_range(if is_used { words_of(range) } else { 0..0 })
+    }
+
     /// Words with a member in `range`, and what of them belongs to it.
     fn occupied_words(&self, range: Range<usize>) -> impl Iterator<Item = (usize, u64)> + '_ {
-        self.occupied.iter_range(words_of(&range)).filter_map(move |word| {
+        self.occupied_in(&range).filter_map(move |word| {
             let low = range.start.saturating_sub(word * WORD_BITS);
             let high = (range.end - word * WORD_BITS).min(WORD_BITS);
             let bits = self.bits.word(word) & mask(low, high);
