@@ -42,16 +42,19 @@ impl Helpers {
         1 + self.steps.present.len()
     }
 
-    /// Takes a step in which threads share some elements out, so many at a time: each calls `part` with its
-    /// number and what it gets.
+    /// Takes a step in which threads share the elements of some lists out, so many at a time: each calls
+    /// `part` with its number and what it gets. That is of the list with its number, as long as there is
+    /// anything left in it: what a thread has put there is near.
     pub(crate) fn share_out<T: Sync>(
         &self,
-        elements: &[T],
+        lists: &[impl AsRef<[T]>],
         at_once: usize,
         part: impl Fn(usize, Pieces<'_, T>) + Sync,
     ) {
-        let taken = AtomicUsize::new(0);
-        self.step(|thread| part(thread, Pieces { elements, at_once, taken: &taken }));
+        let lists = lists.iter().map(AsRef::as_ref);
+        let lists = lists.map(|elements| List { elements, taken: AtomicUsize::new(0) });
+        let lists: Vec<List<'_, T>> = lists.collect();
+        self.step(|thread| part(thread, Pieces { lists: &lists, thread, passed: 0, at_once }));
     }
 
     /// Takes a step: calls `part` with 0, and at the same time helpers that are there do with numbers of
@@ -76,20 +79,35 @@ impl Helpers {
     }
 }
 
+/// Elements that threads take, and how many they have taken.
+struct List<'p, T> {
+    elements: &'p [T],
+    taken: AtomicUsize,
+}
+
 /// What a thread gets of elements that are shared out.
 pub(crate) struct Pieces<'p, T> {
-    elements: &'p [T],
+    lists: &'p [List<'p, T>],
+    thread: usize,
+    /// How many lists have nothing left any more, from that of the thread on.
+    passed: usize,
     at_once: usize,
-    taken: &'p AtomicUsize,
 }
 
 impl<'p, T> Iterator for Pieces<'p, T> {
     type Item = &'p [T];
 
     fn next(&mut self) -> Option<&'p [T]> {
-        let start = self.taken.fetch_add(self.at_once, Ordering::Relaxed);
-        let rest = self.elements.get(start..).filter(|rest| !rest.is_empty())?;
-        Some(&rest[..rest.len().min(self.at_once)])
+        while self.passed < self.lists.len() {
+            let list = &self.lists[(self.thread + self.passed) % self.lists.len()];
+            let start = list.taken.fetch_add(self.at_once, Ordering::Relaxed);
+            if start < list.elements.len() {
+                let rest = &list.elements[start..];
+                return Some(&rest[..rest.len().min(self.at_once)]);
+            }
+            self.passed += 1;
+        }
+        None
     }
 }
 
@@ -223,7 +241,7 @@ mod tests {
                 for number in 0..500 {
                     // Gone when the step is over.
                     let (numbers, sum) = ((0..number).collect::<Vec<_>>(), AtomicUsize::new(0));
-                    helpers.share_out(&numbers, 7, |thread, pieces| {
+                    helpers.share_out(&[&numbers], 7, |thread, pieces| {
                         assert!(thread < helpers.num_threads());
                         let sums = pieces.map(|piece| piece.iter().sum::<usize>());
                         sum.fetch_add(sums.sum(), Ordering::Relaxed);

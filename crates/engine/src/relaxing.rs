@@ -302,7 +302,7 @@ impl<'a, P: Relaxation> Relaxing<'a, P> {
             let improved = |neighbour, _| _ = active.insert_alone(neighbour);
             self.spread::<true>(&self.list, |_| true, improved);
         } else {
-            self.helpers.share_out(&self.list, FRONTIER_PIECE, |_, pieces| {
+            self.helpers.share_out(&[&self.list], FRONTIER_PIECE, |_, pieces| {
                 let improved = |neighbour, _| _ = active.insert(neighbour);
                 pieces.for_each(|piece| _ = self.spread::<false>(piece, |_| true, improved));
             });
@@ -333,7 +333,7 @@ impl<'a, P: Relaxation> Relaxing<'a, P> {
     /// look at the same edges again.
     fn spread_and_note_by_all(&self) -> Listed {
         let noted = Mutex::new(Listed::default());
-        self.helpers.share_out(&self.list, FRONTIER_PIECE, |_, pieces| {
+        self.helpers.share_out(&[&self.list], FRONTIER_PIECE, |_, pieces| {
             let mine = self.spread_and_note(pieces, |_| true);
             noted.lock().unwrap_or_else(PoisonError::into_inner).add(mine);
         });

@@ -189,18 +189,12 @@ impl Delta {
         self.threads.iter().filter_map(|buckets| locked(buckets).next(from)).min()
     }
 
-    /// What all threads have in a bucket.
-    fn take(&self, bucket: usize) -> Vec<LocalId> {
-        let mut all = Vec::new();
-        for buckets in &self.threads {
-            if let Some(held) = locked(buckets).0.get_mut(bucket) {
-                match all.is_empty() {
-                    true => all = std::mem::take(held),
-                    false => all.append(held),
-                }
-            }
-        }
-        all
+    /// What each thread has in a bucket.
+    fn take(&self, bucket: usize) -> Vec<Vec<LocalId>> {
+        let held = |buckets: &Mutex<Buckets>| {
+            locked(buckets).0.get_mut(bucket).map(std::mem::take).unwrap_or_default()
+        };
+        self.threads.iter().map(held).collect()
     }
 
     /// Works off buckets from this one on until it is time to talk.
@@ -213,17 +207,20 @@ impl Delta {
         {
             done.last = bucket;
             let batch = self.take(bucket);
-            let is_much = batch.len() >= LITTLE;
-            if done.edges > 0 && is_much && host.should_ask(host.edges_ahead(&batch)) {
-                *locked(&self.threads[0]).bucket(bucket) = batch;
+            let is_much = batch.iter().map(Vec::len).sum::<usize>() >= LITTLE;
+            let edges_ahead = || batch.iter().map(|list| host.edges_ahead(list)).sum();
+            if done.edges > 0 && is_much && host.should_ask(edges_ahead()) {
+                for (buckets, list) in self.threads.iter().zip(batch) {
+                    *locked(buckets).bucket(bucket) = list;
+                }
                 break;
             }
             let looked = if is_much && !host.helpers().is_empty() {
                 self.spread_by_all(host, bucket, &batch)
             } else {
                 let mut buckets = locked(&self.threads[0]);
-                buckets.spread::<P, true>(host, bucket, &batch)
-                    + buckets.finish::<P, true>(host, bucket)
+                let lists = batch.iter().map(|list| buckets.spread::<P, true>(host, bucket, list));
+                lists.sum::<u64>() + buckets.finish::<P, true>(host, bucket)
             };
             done.edges += looked;
             done.again += if bucket < self.front { looked } else { 0 };
@@ -235,7 +232,7 @@ impl Delta {
         &self,
         host: &Relaxing<'_, P>,
         bucket: usize,
-        batch: &[LocalId],
+        batch: &[Vec<LocalId>],
     ) -> u64 {
         let edges = AtomicU64::new(0);
         host.helpers().share_out(batch, PIECE, |thread, pieces| {
