@@ -304,6 +304,16 @@ impl<'v, W: Weight> Rows<'v, W> {
         self.offsets.prefetch(vertex);
     }
 
+    /// Tells memory that a vertex's edges will be looked at soon.
+    #[inline(always)]
+    pub fn prefetch_edges(self, vertex: LocalId) {
+        let start = self.offsets.row(vertex).start;
+        prefetch(self.targets, start);
+        if size_of::<W>() > 0 {
+            prefetch(self.weights, start);
+        }
+    }
+
     /// Prepares some of these vertices while it is the turn of the one at `place`: first where
     /// their edges are, then the edges, then, by `soon`, what is at the other ends.
     #[inline(always)]
@@ -312,11 +322,7 @@ impl<'v, W: Weight> Rows<'v, W> {
             self.prefetch_offset(vertex);
         }
         if let Some(&vertex) = vertices.get(place + 2 * STEP) {
-            let start = self.offsets.row(vertex).start;
-            prefetch(self.targets, start);
-            if size_of::<W>() > 0 {
-                prefetch(self.weights, start);
-            }
+            self.prefetch_edges(vertex);
         }
         if let Some(&vertex) = vertices.get(place + STEP) {
             // Always as many, whatever the degree: a guess less to get wrong.

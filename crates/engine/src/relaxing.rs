@@ -3,10 +3,11 @@
 mod engine;
 mod gathering;
 mod looking;
+mod pulling;
 
 use std::sync::{Mutex, PoisonError};
 
-use parton_graph::bits::{BitSet, ones_of};
+use parton_graph::bits::BitSet;
 use parton_graph::{LocalId, VertexSet};
 use parton_partition::Partition;
 use parton_sync::{CpuField, Delivery, Reduction};
@@ -293,9 +294,7 @@ impl<'a, P: Relaxation> Relaxing<'a, P> {
             // Noting costs less than finding them in the set.
             self.noted = Some(match (little, first_wins) {
                 (true, true) => self.spread_and_note([&self.list[..]], |_| true),
-                (true, false) => {
-                    self.spread_and_note([&self.list[..]], |v| active.insert_alone(v))
-                }
+                (true, false) => self.spread_and_note([&self.list[..]], |v| active.insert_alone(v)),
                 (false, _) => self.spread_and_note_by_all(),
             });
         } else if little {
@@ -338,68 +337,5 @@ impl<'a, P: Relaxation> Relaxing<'a, P> {
             noted.lock().unwrap_or_else(PoisonError::into_inner).add(mine);
         });
         noted.into_inner().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The best label that the frontier can give, where all edges are the same.
-    fn best_of_frontier(&self) -> P::Label {
-        let pieces = (0..self.labels.num_proxies() as u32).into_par_iter();
-        let best = pieces.step_by(LIST_PIECE as usize).map(|first| {
-            let piece =
-                first..first.saturating_add(LIST_PIECE).min(self.labels.num_proxies() as u32);
-            let labels = self.frontier.iter_range(piece).map(|vertex| self.labels.get(vertex));
-            labels.fold(P::Reduction::identity(), P::Reduction::combine)
-        });
-        let best = best.reduce(P::Reduction::identity, P::Reduction::combine);
-        self.program.relax(best, P::Weight::default())
-    }
-
-    /// Lets every proxy look for better labels in the frontier; how many edges they looked at.
-    pub fn pull(&self) -> u64 {
-        // A list may be all there is of the frontier.
-        self.list.iter().for_each(|&vertex| _ = self.frontier.insert_alone(vertex));
-        let back = self.back.as_ref().expect("an engine that pulls says so");
-        let identity = P::Reduction::identity();
-        let first_wins = self.program.first_wins();
-        let best = (first_wins && !self.in_rounds).then(|| self.best_of_frontier());
-        // Whether the frontier cannot improve a label.
-        let is_good = |label| match best {
-            Some(best) => P::Reduction::combine(label, best) == label,
-            None => first_wins && label != identity,
-        };
-        let (proxies, looking_end) = (self.labels.num_proxies(), self.rows_end as usize);
-        let one_level = first_wins && self.in_rounds;
-        let first = self.frontier.iter_range(0..proxies as u32).next().filter(|_| one_level);
-        let first_label = first.map(|vertex| self.labels.get(vertex));
-        let look_at_word = |word: usize| -> u64 {
-            let (labels, back, frontier) =
-                (self.labels.cells(), back.rows(), self.frontier.members());
-            let of_word = word * 64..looking_end.min((word + 1) * 64);
-            let looking = of_word.fold(0u64, |all, proxy| {
-                let looks = !is_good(labels.get(LocalId(proxy as u32)));
-                all | u64::from(looks) << (proxy % 64)
-            });
-            let (mut better, mut looked) = (0u64, 0);
-            for proxy in ones_of(word * 64, looking).map(|proxy| LocalId(proxy as u32)) {
-                let old = labels.get(proxy);
-                let mut label = old;
-                back.until(proxy, |neighbour, weight| {
-                    looked += 1;
-                    let there = frontier.contains(neighbour);
-                    if there {
-                        let other = first_label.unwrap_or_else(|| labels.get(neighbour));
-                        label = P::Reduction::combine(label, self.program.relax(other, weight));
-                    }
-                    there && is_good(label)
-                });
-                if label != old {
-                    labels.put(proxy, label);
-                    better |= 1 << (proxy.0 % 64);
-                }
-            }
-            self.labels.touch_word(word, better);
-            looked
-        };
-        let words = (0..looking_end.div_ceil(64)).into_par_iter().with_max_len(PIECE / 64);
-        words.map(look_at_word).sum()
     }
 }

@@ -129,11 +129,19 @@ impl<'v, W: Weight> WayRows<'v, W> {
         }
     }
 
-    /// Each edge until `visit` says that it has seen enough.
+    /// Each edge until `visit` says that it has seen enough; whether it did.
     #[inline(always)]
-    pub fn until(self, vertex: LocalId, mut visit: impl FnMut(LocalId, W) -> bool) {
-        if let (false, Some(second)) = (self.first.until(vertex, &mut visit), self.second) {
-            second.until(vertex, visit);
+    pub fn until(self, vertex: LocalId, mut visit: impl FnMut(LocalId, W) -> bool) -> bool {
+        self.first.until(vertex, &mut visit)
+            || self.second.is_some_and(|second| second.until(vertex, visit))
+    }
+
+    /// Tells memory that a vertex's edges will be looked at soon.
+    #[inline(always)]
+    pub fn prefetch_edges(self, vertex: LocalId) {
+        self.first.prefetch_edges(vertex);
+        if let Some(second) = self.second {
+            second.prefetch_edges(vertex);
         }
     }
 
