@@ -157,7 +157,7 @@ impl<'a, P: Relaxation> Union<'a, P> {
         }
         // What is largest here need not be so elsewhere: two hosts would leave an edge to each other.
         self.sight = Sight::OneEnd;
-        let (joined, proxies) = (&self.joined, self.joined.len() as u32);
+        let (joined, proxies) = (self.joined.sets(), self.joined.len() as u32);
         joined.flatten(proxies, |_, _| ());
         let largest = joined.largest(proxies);
         self.outside.insert_where(0..proxies, |proxy| Some(joined.parent(proxy)) != largest);
@@ -170,7 +170,7 @@ impl<'a, P: Relaxation> Union<'a, P> {
     /// Labels what the first edges have joined, and has a few mirrors of the largest component speak
     /// up.
     fn find_largest(&mut self) {
-        let (labels, joined) = (self.component_labels.cells(), &self.joined);
+        let (labels, joined) = (self.component_labels.cells(), self.joined.sets());
         joined.flatten(self.connected(), |vertex, representative| {
             labels.fold(LocalId(representative), labels.get(LocalId(vertex)));
         });
@@ -195,7 +195,7 @@ impl<'a, P: Relaxation> Union<'a, P> {
             self.told.speak_up(LocalId(mirror));
         }
         self.join_rest();
-        let (joined, outside) = (&self.joined, self.outside.0.members());
+        let (joined, outside) = (self.joined.sets(), self.outside.0.members());
         let Some(giant) = self.giant.map(|giant| joined.representative(giant)) else { return };
         self.reached.insert_where(self.mirrors(), |mirror| {
             outside.contains(LocalId(mirror)) && joined.representative(mirror) == giant
@@ -212,7 +212,7 @@ impl<'a, P: Relaxation> Union<'a, P> {
     fn join_reached(&mut self) {
         for master in self.reached.0.iter_range(0..self.num_masters) {
             let giant = *self.giant.get_or_insert(master.0);
-            self.joined.join(giant, master.0);
+            self.joined.sets().join(giant, master.0);
         }
     }
 
@@ -220,7 +220,8 @@ impl<'a, P: Relaxation> Union<'a, P> {
     /// it. Mirrors that have been joined to something speak up, unless their masters know already that
     /// this is the giant.
     fn label_components(&mut self) {
-        let (labels, told, joined) = (self.component_labels.cells(), &self.told, &self.joined);
+        let (labels, told, joined) =
+            (self.component_labels.cells(), &self.told, self.joined.sets());
         let giant = self.giant.map(|member| {
             let representative = joined.representative(member);
             labels.fold(LocalId(representative), labels.get(LocalId(member)));
@@ -245,7 +246,7 @@ impl<'a, P: Relaxation> Union<'a, P> {
                 }
             }
         };
-        let all = 0..joined.len() as u32;
+        let all = 0..self.joined.len() as u32;
         match giant {
             None => joined.flatten(all.end, label),
             // Members were labelled when it was found.
@@ -274,7 +275,7 @@ impl<'a, P: Relaxation> Union<'a, P> {
     fn absorb(&mut self) {
         let mut improved: Vec<u32> = Vec::new();
         for proxy in self.told.labels.drain_active() {
-            let representative = self.joined.representative(proxy.0);
+            let representative = self.joined.sets().representative(proxy.0);
             let label = self.told.labels.get(proxy);
             match self.component_labels.fold_alone(LocalId(representative), label) {
                 true => improved.push(representative),
@@ -403,7 +404,7 @@ impl<P: Relaxation> Engine for Union<'_, P> {
         }
         let chosen = self.vote(net)?;
         self.giant = self.giant.filter(|&member| Some(self.label(LocalId(member))) == chosen);
-        let (giant, joined) = (self.giant, &self.joined);
+        let (giant, joined) = (self.giant, self.joined.sets());
         let is_member = |master| Some(joined.parent(master)) == giant;
         self.outside.insert_where(0..self.connected(), |master| !is_member(master));
         self.stage = Stage::Announcing;
@@ -413,6 +414,6 @@ impl<P: Relaxation> Engine for Union<'_, P> {
 
 impl<P: Relaxation> Relaxer<P> for Union<'_, P> {
     fn label(&self, proxy: LocalId) -> P::Label {
-        self.component_labels.get(LocalId(self.joined.representative(proxy.0)))
+        self.component_labels.get(LocalId(self.joined.sets().representative(proxy.0)))
     }
 }

@@ -17,6 +17,8 @@ const ASKED: usize = 1024;
 pub(super) struct Joined {
     /// A vertex of the same set, never a greater one; representatives have themselves.
     parents: Vec<AtomicU32>,
+    /// Whether there is but one thread.
+    is_alone: bool,
 }
 
 impl Joined {
@@ -24,7 +26,7 @@ impl Joined {
     pub(super) fn new(vertices: usize) -> Self {
         let mut parents = huge::vec_with_capacity(vertices);
         parents.par_extend((0..vertices as u32).into_par_iter().map(AtomicU32::new));
-        Joined { parents }
+        Joined { parents, is_alone: rayon::current_num_threads() == 1 }
     }
 
     /// Number of vertices.
@@ -32,21 +34,36 @@ impl Joined {
         self.parents.len()
     }
 
+    /// The sets.
+    pub(super) fn sets(&self) -> Sets<'_> {
+        Sets { parents: &self.parents, is_alone: self.is_alone }
+    }
+}
+
+/// The sets of a [`Joined`]. To be copied out of whatever holds it before a loop: what lies in registers
+/// need not be looked up again after every write.
+#[derive(Clone, Copy)]
+pub(super) struct Sets<'j> {
+    parents: &'j [AtomicU32],
+    is_alone: bool,
+}
+
+impl Sets<'_> {
     /// The parent of a vertex: the representative of its set, if that is flat.
     #[inline]
-    pub(super) fn parent(&self, vertex: u32) -> u32 {
+    pub(super) fn parent(self, vertex: u32) -> u32 {
         self.parents[vertex as usize].load(Ordering::Relaxed)
     }
 
     /// Tells memory that a vertex's parent will be needed soon.
     #[inline(always)]
-    pub(super) fn prefetch(&self, vertex: u32) {
-        prefetch(&self.parents, vertex as usize);
+    pub(super) fn prefetch(self, vertex: u32) {
+        prefetch(self.parents, vertex as usize);
     }
 
     /// The representative of a vertex's set; on the way every other vertex skips its parent.
     #[inline]
-    pub(super) fn representative(&self, mut vertex: u32) -> u32 {
+    pub(super) fn representative(self, mut vertex: u32) -> u32 {
         loop {
             let parent = self.parent(vertex);
             let grandparent = self.parent(parent);
@@ -60,7 +77,7 @@ impl Joined {
 
     /// Makes one set of two: the greater representative gets the lesser one as its parent.
     #[inline(always)]
-    pub(super) fn join(&self, a: u32, b: u32) {
+    pub(super) fn join(self, a: u32, b: u32) {
         // Most are joined already, and most of those have the same parent.
         if self.parent(a) != self.parent(b) {
             self.join_sets(a, b);
@@ -69,19 +86,22 @@ impl Joined {
 
     /// Joins a vertex with whoever `others` stand for.
     #[inline(always)]
-    pub(super) fn join_all<T>(&self, vertex: u32, others: &[T], stands_for: impl Fn(&T) -> u32) {
+    pub(super) fn join_all<T>(self, vertex: u32, others: &[T], stands_for: impl Fn(&T) -> u32) {
         others.iter().for_each(|other| self.join(vertex, stands_for(other)));
     }
 
-    fn join_sets(&self, a: u32, b: u32) {
+    fn join_sets(self, a: u32, b: u32) {
         loop {
             let (a, b) = (self.representative(a), self.representative(b));
             if a == b {
                 return;
             }
             let (low, high) = (a.min(b), a.max(b));
-            let relaxed = Ordering::Relaxed;
-            if self.parents[high as usize].compare_exchange(high, low, relaxed, relaxed).is_ok() {
+            let (cell, relaxed) = (&self.parents[high as usize], Ordering::Relaxed);
+            if self.is_alone {
+                return cell.store(low, relaxed);
+            }
+            if cell.compare_exchange(high, low, relaxed, relaxed).is_ok() {
                 return;
             }
         }
@@ -89,28 +109,30 @@ impl Joined {
 
     /// Makes each of the first vertices the child of its representative, and calls `visit` with
     /// both.
-    pub(super) fn flatten(&self, vertices: u32, visit: impl Fn(u32, u32) + Sync) {
-        let flatten = |vertex: u32, last: u32| {
-            self.prefetch(self.parent(vertex.saturating_add(AHEAD).min(last)));
-            let parent = self.parent(vertex);
-            let representative = match self.parent(parent) == parent {
-                true => parent,
-                false => {
-                    let representative = self.representative(vertex);
-                    self.parents[vertex as usize].store(representative, Ordering::Relaxed);
-                    representative
-                }
-            };
-            visit(vertex, representative);
-        };
+    pub(super) fn flatten(self, vertices: u32, visit: impl Fn(u32, u32) + Sync) {
         // A loop of its own for every piece: what is called for each vertex may not become part of one.
-        pieces(slice::from_ref(&(0..vertices)))
-            .for_each(|piece| piece.clone().for_each(|vertex| flatten(vertex, piece.end - 1)));
+        pieces(slice::from_ref(&(0..vertices))).for_each(|piece| {
+            let sets = self;
+            for vertex in piece.clone() {
+                let later = vertex.saturating_add(AHEAD).min(piece.end - 1);
+                sets.prefetch(sets.parent(later));
+                let parent = sets.parent(vertex);
+                let representative = match sets.parent(parent) == parent {
+                    true => parent,
+                    false => {
+                        let representative = sets.representative(vertex);
+                        sets.parents[vertex as usize].store(representative, Ordering::Relaxed);
+                        representative
+                    }
+                };
+                visit(vertex, representative);
+            }
+        });
     }
 
     /// The representative that most of some evenly spread ones of the first vertices have, if
     /// there are any.
-    pub(super) fn largest(&self, vertices: u32) -> Option<u32> {
+    pub(super) fn largest(self, vertices: u32) -> Option<u32> {
         most_frequent(vertices, |vertex| self.representative(vertex)).map(|(found, _)| found)
     }
 }

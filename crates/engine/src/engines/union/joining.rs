@@ -20,11 +20,14 @@ const AT_ONCE: usize = 16;
 impl<P: Relaxation> Union<'_, P> {
     /// Joins the ends of the first edges of every vertex.
     pub(super) fn join_first(&self) {
-        let (edges, joined) = (self.edges.rows(), &self.joined);
-        let first = |vertex| edges.targets(LocalId(vertex)).iter().take(FIRST_EDGES);
         pieces(&self.sources).for_each(|piece| {
+            let (edges, joined) = (self.edges.rows(), self.joined.sets());
+            let first = |vertex| edges.targets(LocalId(vertex)).iter().take(FIRST_EDGES);
+            let after =
+                |vertex: u32, steps| vertex.saturating_add(steps * AHEAD).min(piece.end - 1);
             for vertex in piece.clone() {
-                let later = vertex.saturating_add(AHEAD).min(piece.end - 1);
+                edges.prefetch_edges(LocalId(after(vertex, 2)));
+                let later = after(vertex, 1);
                 first(later).for_each(|other| joined.prefetch(other.0));
                 first(vertex).for_each(|other| joined.join(vertex, other.0));
             }
@@ -33,7 +36,7 @@ impl<P: Relaxation> Union<'_, P> {
 
     /// Joins the ends of the other edges of all vertices that are not in the largest component.
     pub(super) fn join_rest_alone(&self) {
-        let (joined, proxies) = (&self.joined, self.joined.len() as u32);
+        let (joined, proxies) = (self.joined.sets(), self.joined.len() as u32);
         let Some(largest) = joined.largest(proxies) else { return };
         joined.flatten(proxies, |vertex, representative| {
             if representative != largest && representative != joined.representative(largest) {
@@ -78,7 +81,7 @@ impl<P: Relaxation> Union<'_, P> {
             if !others.is_empty() {
                 self.suspects.0.insert(vertex);
             }
-            self.joined.join_all(vertex.0, others, stand_in);
+            self.joined.sets().join_all(vertex.0, others, stand_in);
         };
         join(self.edges.rows().targets(vertex));
         if let Some(in_edges) = &self.in_edges {
@@ -89,7 +92,8 @@ impl<P: Relaxation> Union<'_, P> {
     /// Joins the giant with those outside who have an edge from a member, after those outside have
     /// been joined with each other.
     fn join_neighbours(&self, giant: u32) {
-        let (joined, outside, suspects) = (&self.joined, &self.outside.0, &self.suspects);
+        let (joined, outside) = (self.joined.sets(), &self.outside.0);
+        let suspects = &self.suspects;
         // A mirror is here because of an edge: if that is nobody's outside, it comes from a member.
         pieces(&[self.mirrors()]).for_each(|piece| {
             let mirrors = outside.iter_range(piece);
@@ -115,12 +119,12 @@ impl<P: Relaxation> Union<'_, P> {
     /// Finds neighbours of consecutive members of the giant that may be outside. They are to be joined
     /// when memory has had time to fetch them.
     fn find_suspects(&self, members: Range<u32>, found: &mut Vec<u32>) {
-        let suspects = self.suspects.0.members();
+        let (suspects, joined) = (self.suspects.0.members(), self.joined.sets());
         for others in self.edges.rows().targets_of(members).chunks(AT_ONCE) {
             // Hardly ever: all are looked at before anything is decided.
             if others.iter().fold(false, |any, other| any | suspects.contains(*other)) {
                 for other in others.iter().filter(|other| suspects.contains(**other)) {
-                    self.joined.prefetch(other.0);
+                    joined.prefetch(other.0);
                     found.push(other.0);
                 }
             }

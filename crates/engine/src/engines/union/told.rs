@@ -55,7 +55,7 @@ impl<R: Reduction> Told<R> {
         }
         self.lists = vec![0; joined.len()];
         for proxy in self.talking.iter() {
-            let representative = joined.representative(proxy.0);
+            let representative = joined.sets().representative(proxy.0);
             if representative != proxy.0 {
                 let first = std::mem::replace(&mut self.lists[representative as usize], proxy.0);
                 self.lists[proxy.index()] = first;
