@@ -90,18 +90,26 @@ impl Sets<'_> {
         others.iter().for_each(|other| self.join(vertex, stands_for(other)));
     }
 
-    fn join_sets(self, a: u32, b: u32) {
+    /// Goes up from whichever has the greater parent. On the way that gets the lesser one: both will be in
+    /// one set, and the way is shorter from then on.
+    fn join_sets(self, mut a: u32, mut b: u32) {
         loop {
-            let (a, b) = (self.representative(a), self.representative(b));
-            if a == b {
+            let (above_a, above_b) = (self.parent(a), self.parent(b));
+            if above_a == above_b {
                 return;
             }
-            let (low, high) = (a.min(b), a.max(b));
-            let (cell, relaxed) = (&self.parents[high as usize], Ordering::Relaxed);
-            if self.is_alone {
-                return cell.store(low, relaxed);
-            }
-            if cell.compare_exchange(high, low, relaxed, relaxed).is_ok() {
+            let (high, above_high, low) = match above_a > above_b {
+                true => (&mut a, above_a, above_b),
+                false => (&mut b, above_b, above_a),
+            };
+            let (cell, relaxed) = (&self.parents[*high as usize], Ordering::Relaxed);
+            if above_high != *high || self.is_alone {
+                cell.store(low, relaxed);
+                if above_high == *high {
+                    return;
+                }
+                *high = above_high;
+            } else if cell.compare_exchange(above_high, low, relaxed, relaxed).is_ok() {
                 return;
             }
         }
