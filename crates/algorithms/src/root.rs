@@ -13,6 +13,9 @@ pub(crate) struct Found {
     pub(crate) vertex: GlobalId,
     pub(crate) id: Id,
     pub(crate) out_degree: u64,
+    /// Average out-degree of the vertex that an edge leaves: far more than that of a vertex where few
+    /// have most of the edges.
+    pub(crate) degree_of_edges: f64,
 }
 
 /// The vertex to start from; `None` when the graph has no vertices. Every host must call this.
@@ -42,7 +45,11 @@ pub(crate) fn find(substrate: &mut Substrate<'_>, root: &Root) -> Result<Option<
     let vertex = GlobalId(!best[1]);
     let here = mine.filter(|&master| partition.global(master) == vertex);
     let id = original(substrate, here)?;
-    Ok(Some(Found { vertex, id, out_degree: best[0] - 1 }))
+    let squares =
+        degrees.iter().fold(0u64, |sum, &degree| sum.saturating_add(degree.saturating_mul(degree)));
+    let squares = substrate.net().all_reduce(squares, u64::saturating_add)?;
+    let degree_of_edges = squares as f64 / partition.num_edges().max(1) as f64;
+    Ok(Some(Found { vertex, id, out_degree: best[0] - 1, degree_of_edges }))
 }
 
 /// What users call a vertex that one host masters, told to all.

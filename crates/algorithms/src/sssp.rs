@@ -21,7 +21,7 @@ use crate::certificate;
 use crate::error::{Error, Result};
 use crate::needs::{Needs, WeightNeed};
 use crate::options::Options;
-use crate::root;
+use crate::root::{self, Found};
 use crate::traversal;
 
 /// Single-source shortest paths.
@@ -57,10 +57,16 @@ impl Delta {
 
 /// The width of buckets that suits weights of this mean on so many edges per vertex: wider buckets
 /// spread more labels in vain, narrower ones leave less to do at a time. Where vertices have many
-/// edges distances lie closer together and more of them improve in vain.
-fn suitable_width(mean_weight: f64, mean_degree: f64) -> f64 {
-    (8.0 * mean_weight / mean_degree.max(1.0).powf(1.5)).max(f64::MIN_POSITIVE)
+/// edges distances lie closer together and more of them improve in vain; more still where most edges
+/// leave a few vertices.
+fn suitable_width(mean_weight: f64, mean_degree: f64, degree_of_edges: f64) -> f64 {
+    let mean_degree = mean_degree.max(1.0);
+    let uneven = (degree_of_edges / mean_degree / UNEVEN).max(1.0);
+    (8.0 * mean_weight / (mean_degree.powf(1.5) * uneven.sqrt())).max(f64::MIN_POSITIVE)
 }
+
+/// Edges leave vertices of so many times the average degree, on average, before that matters.
+const UNEVEN: f64 = 8.0;
 
 impl<D, W> Distances<D, W> {
     /// Distances from `root`, all of them in one bucket.
@@ -233,13 +239,14 @@ struct Suitable {
 }
 
 /// What suits the graph of a job. Every host must call this.
-fn suitable(job: &mut Job<'_, '_>) -> Result<Suitable> {
+fn suitable(job: &mut Job<'_, '_>, root: Option<&Found>) -> Result<Suitable> {
     let partition = job.substrate.partition();
     let mine = with_csr!(partition.edges(), csr => Weights::of(csr.all_weights()));
     let all = job.substrate.net().all_reduce(mine, Weights::with)?;
     let (vertices, edges) = (partition.num_vertices(), partition.num_edges());
     let (mean, degree) = (all.sum / edges.max(1) as f64, job.average_degree());
-    let width = job.options.delta.unwrap_or_else(|| suitable_width(mean, degree));
+    let of_edges = root.map_or(degree, |root| root.degree_of_edges);
+    let width = job.options.delta.unwrap_or_else(|| suitable_width(mean, degree, of_edges));
     let kind = partition.edges().weight_kind();
     let types = types(kind, vertices, all.least, all.greatest)?;
     let (engine, why) = if kind == WeightKind::None {
@@ -318,15 +325,16 @@ impl Algorithm for Sssp {
     fn run(&self, job: &mut Job<'_, '_>) -> Result<Answer> {
         let root = traversal::root(job)?;
         let vertex = root.as_ref().map(|found| found.vertex);
-        let suitable = suitable(job)?;
+        let suitable = suitable(job, root.as_ref())?;
         let mut answer = with_types!(suitable.types, search(job, vertex, suitable))?;
         traversal::sum_up(job, &mut answer, root)?;
         Ok(answer)
     }
 
     fn check(&self, job: &mut Job<'_, '_>, answer: &Answer) -> Result<Option<String>> {
-        let root = traversal::root(job)?.map(|found| found.vertex);
-        let types = suitable(job)?.types;
+        let root = traversal::root(job)?;
+        let types = suitable(job, root.as_ref())?.types;
+        let root = root.map(|found| found.vertex);
         with_types!(types, certify(job, root, &answer.columns[0].values))
     }
 
