@@ -20,6 +20,7 @@
 //! Ranks and sums are doubles. What passes along edges, the bulk of what is moved in memory, is a
 //! single where there are many vertices and stopping early costs far more than rounding does.
 
+mod precision;
 mod residual;
 
 use std::marker::PhantomData;
@@ -32,58 +33,23 @@ use parton_engine::{
 };
 use parton_graph::bits::BitSet;
 use parton_graph::{Graph, LocalId, with_csr};
+use parton_sync::Substrate;
 use parton_sync::reduction::{Latest, Sum};
-use parton_sync::{Substrate, Value};
 use rayon::prelude::*;
 
 use crate::algorithm::{Access, Algorithm, Job};
 use crate::answer::{Answer, Column, Fact, Id, Values};
 use crate::chosen;
 use crate::error::{Error, Result};
-use crate::options::{Dangling, Formulation, Options, Precision};
+use crate::options::{Dangling, Formulation, Options};
 use crate::root::share;
+use precision::{SINGLE_ERROR, Share, is_single};
 
 /// PageRank.
 pub struct PageRank;
 
 /// Number of vertices in the ranking that is part of the result.
 const TOP: usize = 10;
-
-/// What rounding a share to single precision can change it by, relative to it.
-const SINGLE_ERROR: f64 = 1.0 / (1 << 24) as f64;
-/// Shares of fewer vertices are doubles: they stay in a cache, and the last digits are free.
-const MANY_VERTICES: u64 = 1 << 18;
-/// The same where rounds are counted: what others found after as many rounds is compared digit by
-/// digit, as long as that can be done.
-const MANY_VERTICES_COUNTED: u64 = 1 << 21;
-/// Rounding may cost one part in so many of what stopping early costs.
-const NEGLIGIBLE: f64 = 1.0 / 16.0;
-
-/// The part of its rank that a vertex passes along each edge, as it is kept and sent.
-trait Share: Value + Default {
-    fn rounded(share: f64) -> Self;
-    fn exact(self) -> f64;
-}
-
-impl Share for f32 {
-    fn rounded(share: f64) -> Self {
-        share as f32
-    }
-
-    fn exact(self) -> f64 {
-        self.into()
-    }
-}
-
-impl Share for f64 {
-    fn rounded(share: f64) -> Self {
-        share
-    }
-
-    fn exact(self) -> f64 {
-        self
-    }
-}
 
 /// Ranks that approach a fixed point. All ranks are normalised until they leave. Ranks and sums
 /// are doubles; what passes along edges is an `S`.
@@ -263,25 +229,6 @@ fn formulation(options: &Options) -> Formulation {
         Pace::Basp => Formulation::Residual,
         Pace::Bsp | Pace::Auto => Formulation::Power,
     })
-}
-
-/// Whether shares are singles: as asked, or where there are many and what rounding them costs is
-/// negligible beside what it costs to stop after so many rounds, or at that tolerance.
-fn is_single(vertices: u64, options: &Options, limits: Limits) -> bool {
-    match options.precision {
-        Precision::Single => true,
-        Precision::Double => false,
-        Precision::Auto => {
-            let rounds = limits.max_rounds.map_or(f64::INFINITY, |rounds| rounds as f64);
-            let tolerance = if options.graphalytics { 0.0 } else { options.tolerance };
-            let left_by_rounds = 2.0 * options.damping.powf(rounds);
-            let (many, left) = match left_by_rounds > tolerance {
-                true => (MANY_VERTICES_COUNTED, left_by_rounds),
-                false => (MANY_VERTICES, tolerance),
-            };
-            vertices >= many && SINGLE_ERROR <= left * NEGLIGIBLE
-        }
-    }
 }
 
 /// Checks what the user asked for, and finds how many rounds must be enough.

@@ -241,7 +241,8 @@ mod tests {
                 for number in 0..500 {
                     // Gone when the step is over.
                     let (numbers, sum) = ((0..number).collect::<Vec<_>>(), AtomicUsize::new(0));
-                    helpers.share_out(&[&numbers], 7, |thread, pieces| {
+                    let (some, others) = numbers.split_at(number / 3);
+                    helpers.share_out(&[some, &[], others], 7, |thread, pieces| {
                         assert!(thread < helpers.num_threads());
                         let sums = pieces.map(|piece| piece.iter().sum::<usize>());
                         sum.fetch_add(sums.sum(), Ordering::Relaxed);

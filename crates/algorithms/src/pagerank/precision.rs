@@ -1,0 +1,84 @@
+//! How exactly what passes along edges is kept, moved and sent.
+
+use parton_engine::Limits;
+use parton_sync::Value;
+
+use crate::options::{Options, Precision};
+
+/// What rounding a share to single precision can change it by, relative to it.
+pub(super) const SINGLE_ERROR: f64 = 1.0 / (1 << 24) as f64;
+/// Shares of fewer vertices are doubles: they stay in a cache, and the last digits are free.
+const MANY_VERTICES: u64 = 1 << 18;
+/// The same where rounds are counted: what others found after as many rounds is compared digit by
+/// digit, as long as that can be done.
+const MANY_VERTICES_COUNTED: u64 = 1 << 21;
+/// Rounding may cost one part in so many of what stopping early costs.
+const NEGLIGIBLE: f64 = 1.0 / 16.0;
+
+/// The part of its rank that a vertex passes along each edge, as it is kept and sent.
+pub(super) trait Share: Value + Default {
+    fn rounded(share: f64) -> Self;
+    fn exact(self) -> f64;
+}
+
+impl Share for f32 {
+    fn rounded(share: f64) -> Self {
+        share as f32
+    }
+
+    fn exact(self) -> f64 {
+        self.into()
+    }
+}
+
+impl Share for f64 {
+    fn rounded(share: f64) -> Self {
+        share
+    }
+
+    fn exact(self) -> f64 {
+        self
+    }
+}
+
+/// Whether shares are singles: as asked, or where there are many and what rounding them costs is
+/// negligible beside what it costs to stop after so many rounds, or at that tolerance.
+pub(super) fn is_single(vertices: u64, options: &Options, limits: Limits) -> bool {
+    match options.precision {
+        Precision::Single => true,
+        Precision::Double => false,
+        Precision::Auto => {
+            let rounds = limits.max_rounds.map_or(f64::INFINITY, |rounds| rounds as f64);
+            let tolerance = if options.graphalytics { 0.0 } else { options.tolerance };
+            let left_by_rounds = 2.0 * options.damping.powf(rounds);
+            let (many, left) = match left_by_rounds > tolerance {
+                true => (MANY_VERTICES_COUNTED, left_by_rounds),
+                false => (MANY_VERTICES, tolerance),
+            };
+            vertices >= many && SINGLE_ERROR <= left * NEGLIGIBLE
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether it is, with this tolerance, and after so many rounds at most.
+    fn single(vertices: u64, tolerance: f64, max_rounds: Option<u64>) -> bool {
+        let options = Options { tolerance, max_rounds, ..Options::default() };
+        is_single(vertices, &options, Limits { max_rounds })
+    }
+
+    #[test]
+    fn the_last_digits_are_kept_where_they_are_free_or_wanted() {
+        let (tolerance, few, many) = (1e-6, MANY_VERTICES - 1, MANY_VERTICES);
+        assert!(single(many, tolerance, None));
+        assert!(!single(few, tolerance, None));
+        assert!(!single(many, tolerance / 2.0, None), "rounding would be seen");
+        assert!(single(many, tolerance, Some(100)), "that many are never taken");
+        assert!(!single(many, tolerance, Some(10)), "what ten rounds give can be compared");
+        assert!(single(MANY_VERTICES_COUNTED, 0.0, Some(10)));
+        assert!(!single(MANY_VERTICES_COUNTED, 0.0, Some(1000)), "rounding would be seen");
+    }
+}
