@@ -23,8 +23,10 @@ fn generated(low: u32, high: u32) -> Graph {
     graph.reweighed(&Weights::Random { low, high, seed: 1 })
 }
 
+/// With buckets so wide that many labels are spread in vain.
 fn search(pacing: Pacing) -> [(&'static dyn Algorithm, Options); 1] {
-    [(&Sssp, Options { engine: Some(Kind::Delta), pacing, ..Options::default() })]
+    let (engine, delta) = (Some(Kind::Delta), Some(2.0));
+    [(&Sssp, Options { engine, delta, pacing, ..Options::default() })]
 }
 
 /// A file with in-edges and one without; hosts that have them at hand look at fewer edges, as long as

@@ -81,7 +81,7 @@ pub struct Relaxing<'a, P: Relaxation> {
     is_large: bool,
     /// The same as a list, but for those that no edge leaves; empty if it is large.
     list: Vec<LocalId>,
-    /// How many edges leave what is listed.
+    /// How many edges leave it, about, where it is large.
     list_edges: u64,
     /// Whether hosts wait for each other, so that a frontier is one level.
     in_rounds: bool,
@@ -172,7 +172,8 @@ impl<'a, P: Relaxation> Relaxing<'a, P> {
         self.talk_after = Some(ENOUGH * rayon::current_num_threads() as u64);
     }
 
-    /// Whether the frontier is too large to be listed. Never, for an engine that does not pull.
+    /// Whether the frontier is too large to be listed, as it may not have to be. Never, for an engine that
+    /// neither pulls nor looks.
     pub fn is_large(&self) -> bool {
         self.is_large
     }
@@ -284,10 +285,8 @@ impl<'a, P: Relaxation> Relaxing<'a, P> {
 
     /// Spreads the labels of what is listed; whoever gets a better one is active.
     pub fn push(&mut self) {
-        if std::mem::take(&mut self.is_large) {
-            // Others have so little to spread that nobody looks.
-            self.list_members();
-        }
+        // Others may have so little to spread that nobody looks.
+        self.list_large();
         let (active, first_wins) = (self.labels.active(), self.program.first_wins());
         let little = self.list_edges < FEW_EDGES || self.helpers.is_empty();
         if self.is_alone && (little || first_wins) {

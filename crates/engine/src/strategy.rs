@@ -40,7 +40,7 @@ pub trait Strategy: Default {
 
     /// The best label that is still to be spread.
     fn best<P: Relaxation>(&self, host: &Relaxing<'_, P>) -> P::Label {
-        host.best_of(host.frontier().iter().copied())
+        host.best_of(host.members())
     }
 
     /// One round of a general program; how many edges it looked at. Pushes, unless told better.

@@ -119,6 +119,7 @@ impl Strategy for Delta {
             self.has_more = host.has_found();
             return edges;
         }
+        host.list_large();
         self.threads.resize_with(host.helpers().num_threads(), Mutex::default);
         let mut first = locked(&self.threads[0]);
         let found = host.take_found();
@@ -163,7 +164,7 @@ impl Strategy for Delta {
             host.best_of(all.copied().filter(is_due))
         };
         let waiting = (0..num_buckets).map(of_bucket).find(|best| *best != identity);
-        let new = host.best_of(host.frontier().iter().copied());
+        let new = host.best_of(host.members());
         let best = P::Reduction::combine(new, host.best_found());
         waiting.map_or(best, |waiting| P::Reduction::combine(waiting, best))
     }

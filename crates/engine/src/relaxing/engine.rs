@@ -98,8 +98,7 @@ impl<P: Relaxation, S: Strategy> Engine for RelaxingEngine<'_, P, S> {
     }
 
     fn frontier_edges(&self) -> u64 {
-        let listed = if self.host.is_large { self.host.num_edges() } else { self.host.list_edges };
-        listed + self.host.edges_found() + self.strategy.edges_ahead()
+        self.host.list_edges + self.host.edges_found() + self.strategy.edges_ahead()
     }
 
     fn conclude(&mut self, total: &Tally) -> bool {

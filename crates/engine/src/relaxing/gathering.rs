@@ -4,6 +4,7 @@ use parton_graph::{LocalId, Weight};
 use parton_sync::Reduction;
 use rayon::prelude::*;
 
+use super::looking::ONE_IN;
 use super::{LIST_PIECE, PIECE, Relaxing};
 use crate::program::Relaxation;
 use crate::ways::WayRows;
@@ -34,7 +35,7 @@ impl<P: Relaxation> Relaxing<'_, P> {
         self.is_large || !self.list.is_empty()
     }
 
-    /// Lists the frontier, unless it is large.
+    /// Lists the frontier, unless it is large and may not have to be.
     fn list_frontier(&mut self) {
         self.list.clear();
         self.list_edges = 0;
@@ -46,10 +47,31 @@ impl<P: Relaxation> Relaxing<'_, P> {
             && (self.in_rounds || self.program.first_wins() && self.together.is_none());
         let all = || self.frontier.iter_range(rows.clone());
         let mut may_go = || self.waiting.as_mut().is_none_or(|waiting| waiting.let_through(all));
-        self.is_large = may_pull && members > (rows.len() / MANY).max(PIECE) && may_go();
-        if !self.is_large {
+        let many = members > (rows.len() / MANY).max(PIECE);
+        let may_look = self.looking.is_some() && self.in_rounds;
+        self.is_large = many && (may_look || may_pull && may_go());
+        match (self.is_large, may_pull) {
+            (false, _) => self.list_members(),
+            (true, true) => self.list_edges = self.num_edges(),
+            (true, false) => {
+                let asked = self.frontier.iter_range(rows).step_by(ONE_IN);
+                let edges: u64 = asked.map(|vertex| self.forth.rows().degree(vertex)).sum();
+                self.list_edges = ONE_IN as u64 * edges;
+            }
+        }
+    }
+
+    /// Lists the frontier after all, if it was too large for that.
+    pub fn list_large(&mut self) {
+        if std::mem::take(&mut self.is_large) {
             self.list_members();
         }
+    }
+
+    /// What has a label to spread; where it is large, also those that no edge leaves.
+    pub fn members(&self) -> impl Iterator<Item = LocalId> + '_ {
+        let large = if self.is_large { self.rows_end } else { 0 };
+        self.list.iter().copied().chain(self.frontier.iter_range(0..large))
     }
 
     /// Lists the frontier, but for those that no edge leaves.

@@ -23,7 +23,7 @@ use crate::ways::is_complete;
 /// How many vertices, and edges, are asked to estimate all,
 const SAMPLE: usize = 1 << 9;
 /// but never more than one vertex in so many: asking must cost less than spreading their labels.
-const ONE_IN: usize = 16;
+pub(super) const ONE_IN: usize = 16;
 /// What it takes to spread a label along an edge, and to look for one along it, if it takes 1 to look
 /// at its weight.
 const SPREADING: u64 = 8;
