@@ -139,29 +139,40 @@ impl Steps {
     fn call(self: &Arc<Self>) {
         let leader = rayon::current_thread_index();
         let mut others = (0..self.present.len()).filter(|&thread| Some(thread) != leader);
-        if others.all(|thread| self.present[thread].load(Ordering::Relaxed)) {
+        if others.all(|thread| self.present[thread].load(Ordering::SeqCst)) {
             return;
         }
         let present = self.present.iter().enumerate();
         let is_called = present.map(|(thread, present)| {
-            Some(thread) != leader && !present.swap(true, Ordering::Relaxed)
+            Some(thread) != leader && !present.swap(true, Ordering::SeqCst)
         });
         let (steps, is_called) = (Arc::clone(self), is_called.collect::<Vec<_>>());
         rayon::spawn_broadcast(move |thread| {
             if is_called[thread.index()] {
-                steps.help(1 + thread.index());
-                steps.present[thread.index()].store(false, Ordering::Relaxed);
+                steps.attend(thread.index());
             }
         });
     }
 
-    /// Joins steps as long as there are any.
-    fn help(&self, number: usize) {
-        let mut last = 0;
-        while let Some(state) = self.find(last) {
+    /// Lets a thread of the pool help as long as there are steps.
+    fn attend(&self, thread: usize) {
+        let (present, mut last) = (&self.present[thread], 0);
+        loop {
+            self.help(1 + thread, &mut last);
+            present.store(false, Ordering::SeqCst);
+            // Whoever leads a new step may have counted on it.
+            if self.open(last).is_none() || present.swap(true, Ordering::SeqCst) {
+                return;
+            }
+        }
+    }
+
+    /// Joins steps after the last one as long as there are any.
+    fn help(&self, number: usize, last: &mut u64) {
+        while let Some(state) = self.find(*last) {
             let (joined, failed) = (Ordering::SeqCst, Ordering::Relaxed);
             if self.state.compare_exchange(state, state + 1, joined, failed).is_ok() {
-                last = state / NEXT;
+                *last = state / NEXT;
                 let part = *locked(&self.part);
                 if let Some(part) = part
                     && let Err(failure) = catch_unwind(AssertUnwindSafe(|| part(number)))
@@ -173,14 +184,17 @@ impl Steps {
         }
     }
 
-    /// Waits for a step that can be joined, other than the last one. Not for long.
+    /// A step that can be joined, other than the last one.
+    fn open(&self, last: u64) -> Option<u64> {
+        let state = self.state.load(Ordering::SeqCst);
+        (state & OPEN != 0 && state / NEXT != last).then_some(state)
+    }
+
+    /// Waits for such a step. Not for long.
     fn find(&self, last: u64) -> Option<u64> {
         let mut began = None;
         loop {
-            let step = look(|| {
-                let state = self.state.load(Ordering::SeqCst);
-                (state & OPEN != 0 && state / NEXT != last).then_some(state)
-            });
+            let step = look(|| self.open(last));
             if step.is_some() {
                 return step;
             }
@@ -260,7 +274,7 @@ mod tests {
     #[test]
     fn others_do_help_and_are_still_in_the_pool() {
         in_pool(2, |helpers| {
-            for _ in 0..100 {
+            for number in 0..1000 {
                 let came = AtomicUsize::new(0);
                 let meet = || {
                     came.fetch_add(1, Ordering::SeqCst);
@@ -271,6 +285,8 @@ mod tests {
                 helpers.step(|_| meet());
                 came.store(0, Ordering::SeqCst);
                 rayon::join(meet, meet);
+                // Some leave just when they are wanted again.
+                thread::sleep(AWAKE * (number % 8) / 4);
             }
         });
     }

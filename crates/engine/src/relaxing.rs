@@ -35,8 +35,6 @@ pub(crate) const FRONTIER_PIECE: usize = 1 << 7;
 pub(crate) const DENSE: u64 = 8;
 /// How many vertices before its turn a vertex's label is asked for.
 const LABELS_AHEAD: usize = 16;
-/// Vertices that are listed at a time.
-const LIST_PIECE: u32 = 1 << 16;
 
 /// Edges, of each thread, after which hosts that do not wait for each other talk; and in the first round,
 /// where they may come to that.
@@ -73,7 +71,7 @@ pub struct Relaxing<'a, P: Relaxation> {
     /// Threads for what is too little for the pool.
     helpers: Helpers,
     /// What became active in this round, where it was noted down instead, but for those that no edge leaves;
-    /// those that could become active twice are in the set, too.
+    /// those that could become active twice are in the set, too, unless that is too rare to matter.
     noted: Option<Listed>,
     /// What the next round starts from; empty where a list is all there is.
     frontier: VertexSet,

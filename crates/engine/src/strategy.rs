@@ -40,7 +40,7 @@ pub trait Strategy: Default {
 
     /// The best label that is still to be spread.
     fn best<P: Relaxation>(&self, host: &Relaxing<'_, P>) -> P::Label {
-        host.best_of(host.members())
+        host.best_of_frontier()
     }
 
     /// One round of a general program; how many edges it looked at. Pushes, unless told better.

@@ -164,7 +164,7 @@ impl Strategy for Delta {
             host.best_of(all.copied().filter(is_due))
         };
         let waiting = (0..num_buckets).map(of_bucket).find(|best| *best != identity);
-        let new = host.best_of(host.members());
+        let new = host.best_of_frontier();
         let best = P::Reduction::combine(new, host.best_found());
         waiting.map_or(best, |waiting| P::Reduction::combine(waiting, best))
     }

@@ -1,16 +1,20 @@
 //! What the next round starts from, gathered from what has become active.
 
+use std::ops::Range;
+
 use parton_graph::{LocalId, Weight};
 use parton_sync::Reduction;
 use rayon::prelude::*;
 
 use super::looking::ONE_IN;
-use super::{LIST_PIECE, PIECE, Relaxing};
+use super::{PIECE, Relaxing};
 use crate::program::Relaxation;
 use crate::ways::WayRows;
 
 /// A large frontier with more than one in so many vertices is not listed for an engine that pulls.
 const MANY: usize = 8;
+/// Vertices that are listed at a time.
+const LIST_PIECE: u32 = 1 << 16;
 
 impl<P: Relaxation> Relaxing<'_, P> {
     /// Makes what is active the frontier; whether that is anything.
@@ -54,9 +58,11 @@ impl<P: Relaxation> Relaxing<'_, P> {
             (false, _) => self.list_members(),
             (true, true) => self.list_edges = self.num_edges(),
             (true, false) => {
-                let asked = self.frontier.iter_range(rows).step_by(ONE_IN);
-                let edges: u64 = asked.map(|vertex| self.forth.rows().degree(vertex)).sum();
-                self.list_edges = ONE_IN as u64 * edges;
+                let edges = pieces(self.rows_end).map(|piece| {
+                    let asked = self.frontier.iter_range(piece).step_by(ONE_IN);
+                    asked.map(|vertex| self.forth.rows().degree(vertex)).sum::<u64>()
+                });
+                self.list_edges = ONE_IN as u64 * edges.sum::<u64>();
             }
         }
     }
@@ -68,10 +74,19 @@ impl<P: Relaxation> Relaxing<'_, P> {
         }
     }
 
-    /// What has a label to spread; where it is large, also those that no edge leaves.
-    pub fn members(&self) -> impl Iterator<Item = LocalId> + '_ {
-        let large = if self.is_large { self.rows_end } else { 0 };
-        self.list.iter().copied().chain(self.frontier.iter_range(0..large))
+    /// The best label of the frontier.
+    pub fn best_of_frontier(&self) -> P::Label {
+        match self.is_large {
+            true => self.best_of_members(),
+            false => self.best_of(self.list.iter().copied()),
+        }
+    }
+
+    /// The best label of the frontier's members, where it is not only listed.
+    pub(super) fn best_of_members(&self) -> P::Label {
+        let best = pieces(self.labels.num_proxies() as u32)
+            .map(|piece| self.best_of(self.frontier.iter_range(piece)));
+        best.reduce(P::Reduction::identity, P::Reduction::combine)
     }
 
     /// Lists the frontier, but for those that no edge leaves.
@@ -82,9 +97,7 @@ impl<P: Relaxation> Relaxing<'_, P> {
             let listed = list(0..end);
             (self.list, self.list_edges) = (listed.vertices, listed.edges);
         } else {
-            let pieces = (0..end).into_par_iter().step_by(LIST_PIECE as usize);
-            let piece = |first| list(first..end.min(first.saturating_add(LIST_PIECE)));
-            let pieces: Vec<Listed> = pieces.map(piece).collect();
+            let pieces: Vec<Listed> = pieces(end).map(list).collect();
             self.list_edges = pieces.iter().map(|piece| piece.edges).sum();
             self.list.par_extend(pieces.into_par_iter().flat_map_iter(|piece| piece.vertices));
         }
@@ -108,6 +121,12 @@ impl<P: Relaxation> Relaxing<'_, P> {
         let listed = self.is_large || !self.list.is_empty();
         listed || self.together.is_some() && !self.frontier.is_empty()
     }
+}
+
+/// The proxies below `end` in pieces.
+fn pieces(end: u32) -> impl IndexedParallelIterator<Item = Range<u32>> {
+    let firsts = (0..end).into_par_iter().step_by(LIST_PIECE as usize);
+    firsts.map(move |first| first..end.min(first.saturating_add(LIST_PIECE)))
 }
 
 /// Some vertices that edges leave, and how many edges do.

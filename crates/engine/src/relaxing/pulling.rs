@@ -7,7 +7,7 @@ use parton_graph::bits::ones_of;
 use parton_sync::Reduction;
 use rayon::prelude::*;
 
-use super::{LIST_PIECE, PIECE, Relaxing};
+use super::{PIECE, Relaxing};
 use crate::program::Relaxation;
 use crate::ways::Ways;
 
@@ -30,7 +30,9 @@ impl<'a, P: Relaxation> Relaxing<'a, P> {
             }
             None => {
                 let first_wins = self.program.first_wins();
-                let best = (first_wins && !self.in_rounds).then(|| self.best_of_frontier());
+                // The best label that it can give: all edges are the same.
+                let best = (first_wins && !self.in_rounds)
+                    .then(|| self.program.relax(self.best_of_members(), P::Weight::default()));
                 pieces.map(|piece| self.look_for_best(back, piece, best)).sum()
             }
         }
@@ -42,19 +44,6 @@ impl<'a, P: Relaxation> Relaxing<'a, P> {
         let is_level = self.program.first_wins() && self.in_rounds;
         let first = is_level.then(|| self.frontier.iter_range(proxies).next()).flatten();
         first.map(|vertex| self.labels.get(vertex))
-    }
-
-    /// The best label that the frontier can give, where all edges are the same.
-    fn best_of_frontier(&self) -> P::Label {
-        let pieces = (0..self.labels.num_proxies() as u32).into_par_iter();
-        let best = pieces.step_by(LIST_PIECE as usize).map(|first| {
-            let piece =
-                first..first.saturating_add(LIST_PIECE).min(self.labels.num_proxies() as u32);
-            let labels = self.frontier.iter_range(piece).map(|vertex| self.labels.get(vertex));
-            labels.fold(P::Reduction::identity(), P::Reduction::combine)
-        });
-        let best = best.reduce(P::Reduction::identity, P::Reduction::combine);
-        self.program.relax(best, P::Weight::default())
     }
 
     /// Gives the proxies of some words that have no label, and a neighbour in the frontier, the one

@@ -103,12 +103,11 @@ impl Sets<'_> {
                 false => (&mut b, above_b, above_a),
             };
             let (cell, relaxed) = (&self.parents[*high as usize], Ordering::Relaxed);
-            if above_high != *high || self.is_alone {
+            if above_high != *high {
                 cell.store(low, relaxed);
-                if above_high == *high {
-                    return;
-                }
                 *high = above_high;
+            } else if self.is_alone {
+                return cell.store(low, relaxed);
             } else if cell.compare_exchange(above_high, low, relaxed, relaxed).is_ok() {
                 return;
             }
