@@ -1,9 +1,9 @@
-//! Components that one edge joins, where nobody would look for it by chance.
+//! Components that one edge joins, or does not, where nobody would look for it by chance.
 
 mod common;
 
 use common::nasty::graph_of;
-use common::{How, run, same};
+use common::{How, all_policies, run, same};
 use parton_algorithms::components::Components;
 use parton_algorithms::{Algorithm, Options};
 use parton_engine::engines::Kind;
@@ -11,6 +11,7 @@ use parton_engine::{Pace, Pacing};
 use parton_graph::Graph;
 use parton_net::Cluster;
 use parton_partition::Input;
+use proptest::prelude::*;
 
 const LOW: u32 = 12;
 const HIGH: u32 = 24;
@@ -54,6 +55,41 @@ fn a_bridge_between_the_largest_components_of_two_hosts() {
             let what = format!("{lonely} lonely, undirected: {undirected}, {}", pace.name());
             assert_eq!(found.complaint, None, "{what}");
             assert!(same(&found.columns, &expected), "{what}: {:?}", found.columns);
+        }
+    }
+}
+
+/// A prime: numbers times another one are all different.
+const VERTICES: u32 = 101;
+const CORE: u32 = 48;
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    /// Many edges within a core, which hosts soon find to be the giant, and few between others, from the
+    /// core to others, or to the core: who has an edge from outside is in it only if there is one from
+    /// inside, be it on another host.
+    #[test]
+    fn few_edges_around_a_giant(
+        inner in prop::collection::vec((0..CORE, 0..CORE), 8 * VERTICES as usize),
+        outer in prop::collection::vec((CORE..VERTICES, CORE..VERTICES), 0..40),
+        leaving in prop::collection::vec((0..CORE, CORE..VERTICES), 0..20),
+        entering in prop::collection::vec((CORE..VERTICES, 0..CORE), 0..3),
+        hosts in 2..6usize,
+    ) {
+        let edges = inner.iter().chain(&outer).chain(&leaving).chain(&entering);
+        let mixed = |vertex: u32| vertex * 37 % VERTICES;
+        let edges: Vec<_> = edges.map(|&(a, b)| (mixed(a), mixed(b), ())).collect();
+        let graph = graph_of(VERTICES as usize, &edges);
+        let options = Options { engine: Some(Kind::Union), ..Options::default() };
+        let expected = Components.reference(&graph, &options).expect("an answer");
+        let mut cluster = Cluster::local(hosts).threads_per_host(1);
+        let runs = [(&Components as &dyn Algorithm, options)];
+        for policy in all_policies() {
+            let input = Input::from(graph.clone());
+            let found = run(&mut cluster, &input, &runs, How::new(policy)).swap_remove(0);
+            prop_assert_eq!(&found.complaint, &None, "{} {}", hosts, policy);
+            prop_assert!(same(&found.columns, &expected), "{} {}", hosts, policy);
         }
     }
 }

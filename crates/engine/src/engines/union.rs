@@ -14,6 +14,11 @@
 //! members costs a look at one flag. Mirrors that turn out to be inside tell their masters so. None of
 //! this takes labels.
 //!
+//! Many vertices that seem outside have edges from others but none to them, and nobody has looked yet.
+//! Where all sources are masters there is no need to: whoever has an edge, and none from a source
+//! outside, has it from a member. So mirrors tell their masters first that they have one from outside,
+//! and only those announce that they are outside, too.
+//!
 //! A mirror that no edge has joined to anything stands for itself alone, and nobody needs its label:
 //! hosts talk over mirrors that are joined to something other than the giant, and their masters. A
 //! mirror speaks up when it is joined; from then on its master tells what is new, and answers at once
@@ -25,7 +30,7 @@ mod marked;
 mod told;
 
 use std::ops::Range;
-use std::ptr;
+use std::{ptr, slice};
 
 use parton_graph::{LocalId, VertexSet};
 use parton_net::{HostId, Net};
@@ -65,6 +70,8 @@ pub(super) struct Union<'a, P: Relaxation> {
     outside: Marked,
     /// Who of these may have no edge from a member: those that have others, as far as is known.
     suspects: Marked,
+    /// Whether sources are masters on all hosts.
+    sources_are_masters: bool,
     /// Who of these is in it, as found out at mirrors.
     reached: Marked,
     joined: Joined,
@@ -133,6 +140,7 @@ impl<'a, P: Relaxation> Union<'a, P> {
             giant: None,
             outside: Marked(VertexSet::new(proxies)),
             suspects: Marked(VertexSet::new(proxies)),
+            sources_are_masters: false,
             reached: Marked(VertexSet::new(proxies)),
             joined: Joined::new(proxies),
             component_labels: CpuField::new(proxies, Delivery::Label, start),
@@ -182,6 +190,28 @@ impl<'a, P: Relaxation> Union<'a, P> {
             members.take(WITNESSES).for_each(|mirror| self.told.speak_up(LocalId(mirror)));
         }
         self.tell_all();
+    }
+
+    /// Joins masters with the giant that have edges, but none from outside as far as anybody knows:
+    /// they are outside no longer.
+    fn join_unsuspected(&mut self) {
+        let Some(giant) = self.giant else { return };
+        let (labels, joined) = (self.component_labels.cells(), self.joined.sets());
+        let (outside, suspects) = (&self.outside.0, &self.suspects.0);
+        let parts = self.partition.master_parts();
+        for destinations in [0..parts.both, parts.read..parts.written] {
+            pieces(slice::from_ref(&destinations)).for_each(|piece| {
+                let unsuspected = |vertex: &LocalId| !suspects.contains(*vertex);
+                for vertex in outside.iter_range(piece).filter(unsuspected) {
+                    joined.join(giant, vertex.0);
+                    labels.fold(LocalId(giant), labels.get(vertex));
+                }
+            });
+            let suspected = suspects.iter_range(destinations.clone());
+            let suspected: Vec<_> = suspected.filter(|it| outside.contains(*it)).collect();
+            outside.remove_range(destinations);
+            suspected.into_iter().for_each(|vertex| _ = outside.insert(vertex));
+        }
     }
 
     /// Hosts know who is in the giant: joins everything else. Mirrors that turn out to be in it are
@@ -293,20 +323,26 @@ impl<'a, P: Relaxation> Union<'a, P> {
         }
     }
 
-    /// The label that most hosts give their largest component, as seen by some of their vertices.
-    fn vote(&self, net: &mut Net) -> Result<Option<P::Label>> {
+    /// The label that most hosts give their largest component, as seen by some of their vertices, and
+    /// whether sources are masters on all hosts.
+    fn vote(&self, net: &mut Net) -> Result<(Option<P::Label>, bool)> {
+        let sources_are_masters =
+            self.sight == Sight::OneEnd && self.sources[1..].iter().all(Range::is_empty);
+        let mut said = vec![u8::from(sources_are_masters)];
         let masters = self.connected();
-        let vote = most_frequent(masters, |vertex| self.label(LocalId(vertex)));
-        let vote = vote.map(|(label, votes)| {
+        if let Some((label, votes)) = most_frequent(masters, |vertex| self.label(LocalId(vertex))) {
             let votes = votes as u64 * u64::from(masters);
-            [bytemuck::bytes_of(&votes), bytemuck::bytes_of(&label)].concat()
-        });
-        let votes = net.all_gather(vote.unwrap_or_default())?;
-        let votes = votes.iter().filter(|vote| !vote.is_empty()).map(|vote| {
+            said.extend_from_slice(bytemuck::bytes_of(&votes));
+            said.extend_from_slice(bytemuck::bytes_of(&label));
+        }
+        let said = net.all_gather(said)?;
+        let votes = said.iter().map(|said| &said[1..]).filter(|vote| !vote.is_empty());
+        let votes = votes.map(|vote| {
             let (votes, label) = vote.split_at(size_of::<u64>());
             (bytemuck::pod_read_unaligned::<u64>(votes), bytemuck::pod_read_unaligned(label))
         });
-        Ok(votes.max_by_key(|(votes, _)| *votes).map(|(_, label)| label))
+        let chosen = votes.max_by_key(|(votes, _)| *votes).map(|(_, label)| label);
+        Ok((chosen, said.iter().all(|said| said[0] == 1)))
     }
 }
 
@@ -336,6 +372,7 @@ impl<P: Relaxation> Engine for Union<'_, P> {
                 self.stage = Stage::Reaching;
                 self.edges.num_edges()
             }
+            Stage::Announcing if self.sources_are_masters => self.suspect(),
             Stage::Agreeing | Stage::Announcing | Stage::Reaching | Stage::Joined => 0,
         };
         // Also right after joining: hosts that are ahead may have told something already.
@@ -345,16 +382,25 @@ impl<P: Relaxation> Engine for Union<'_, P> {
 
     fn accumulators(&mut self) -> (&mut dyn Field, End) {
         match self.stage {
+            Stage::Announcing if self.sources_are_masters => (&mut self.suspects, End::Either),
             Stage::Reaching => (&mut self.reached, End::Either),
             _ => (&mut self.told, End::Either),
         }
     }
 
     fn apply(&mut self) -> Tally {
-        if self.stage == Stage::Reaching {
-            self.join_reached();
-            self.label_components();
-            self.stage = Stage::Joined;
+        match self.stage {
+            Stage::Announcing if self.sources_are_masters => {
+                self.join_unsuspected();
+                // They were so before hosts knew who is outside.
+                self.suspects.0.clear();
+            }
+            Stage::Reaching => {
+                self.join_reached();
+                self.label_components();
+                self.stage = Stage::Joined;
+            }
+            _ => {}
         }
         self.absorb();
         let updated = self.told.labels.updated();
@@ -402,7 +448,8 @@ impl<P: Relaxation> Engine for Union<'_, P> {
         if self.stage != Stage::Agreeing {
             return Ok(false);
         }
-        let chosen = self.vote(net)?;
+        let (chosen, sources_are_masters) = self.vote(net)?;
+        self.sources_are_masters = sources_are_masters;
         self.giant = self.giant.filter(|&member| Some(self.label(LocalId(member))) == chosen);
         let (giant, joined) = (self.giant, self.joined.sets());
         let is_member = |master| Some(joined.parent(master)) == giant;

@@ -50,6 +50,18 @@ impl<P: Relaxation> Union<'_, P> {
         });
     }
 
+    /// Notes who has an edge from a master outside; how many edges were looked at.
+    pub(super) fn suspect(&self) -> u64 {
+        let edges = |vertex: LocalId| {
+            let others = self.edges.rows().targets(vertex);
+            others.iter().for_each(|other| _ = self.suspects.0.insert(*other));
+            others.len() as u64
+        };
+        pieces(&self.sources[..1])
+            .map(|piece| self.outside.0.iter_range(piece).map(edges).sum::<u64>())
+            .sum()
+    }
+
     /// Joins the ends of all edges, but for those between known members of the giant, which is one for
     /// all of these.
     pub(super) fn join_rest(&self) {
