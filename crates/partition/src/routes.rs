@@ -77,6 +77,10 @@ pub(crate) struct LazyLookup {
 
 /// Making a lookup costs as much as going through the list about so many times.
 const MAKING_COSTS: u32 = 8;
+/// Looking up a master costs about as much as going past so many.
+const LOOK_UP: usize = 32;
+/// Searching for one costs about as much as going past so many.
+const SEARCH: usize = 1024;
 
 impl Clone for LazyLookup {
     fn clone(&self) -> Self {
@@ -95,7 +99,7 @@ impl Eq for LazyLookup {}
 
 /// Where masters are on a list.
 #[derive(Debug)]
-pub struct Lookup {
+struct Lookup {
     listed: Rank,
     /// Places on the list, in the order of local ids.
     places: Vec<u32>,
@@ -114,10 +118,40 @@ impl Lookup {
         Lookup { listed, places }
     }
 
+    #[inline]
+    fn place_of(&self, master: LocalId) -> Option<usize> {
+        self.listed.place(master.index()).map(|at| self.places[at] as usize)
+    }
+}
+
+/// Finds masters on a list that is shared with a peer.
+pub struct Finder<'a> {
+    routes: &'a Routes,
+    globals: &'a [u32],
+    lookup: Option<&'a Lookup>,
+}
+
+impl Finder<'_> {
     /// The place of a master, if it is on the list.
     #[inline]
     pub fn place_of(&self, master: LocalId) -> Option<usize> {
-        self.listed.place(master.index()).map(|at| self.places[at] as usize)
+        match self.lookup {
+            Some(lookup) => lookup.place_of(master),
+            None => self.search(master),
+        }
+    }
+
+    /// Each part of the list ascends by global ids.
+    fn search(&self, master: LocalId) -> Option<usize> {
+        let Parts { written, both, read } = self.routes.master_parts;
+        let mut start = 0;
+        [written, both, read].into_iter().find_map(|len| {
+            let part = &self.routes.masters[start..start + len as usize];
+            let global = |listed: LocalId| self.globals[listed.index()];
+            let found = part.binary_search_by_key(&global(master), |&listed| global(listed));
+            start += len as usize;
+            found.ok().map(|place| start - len as usize + place)
+        })
     }
 }
 
@@ -146,14 +180,26 @@ impl Routes {
         &self.masters[places]
     }
 
-    /// Where masters are on that list, for those who look for a few. `None` when this is asked for
-    /// the first few times: until it has paid to make it, going through the list is less work.
-    pub fn lookup(&self) -> Option<&Lookup> {
+    /// Finds masters on that list, for those who look for so few that it is less work than going through
+    /// the list: `are_few` tells whether they are if finding each costs as much as going past so many.
+    /// `globals`: the global ids of all proxies.
+    pub fn finder<'a>(
+        &'a self,
+        are_few: impl Fn(usize) -> bool,
+        globals: &'a [u32],
+    ) -> Option<Finder<'a>> {
         let LazyLookup { made, asked } = &self.lookup;
-        if made.get().is_none() && asked.fetch_add(1, Ordering::Relaxed) < MAKING_COSTS {
+        if !are_few(LOOK_UP) {
             return None;
         }
-        Some(made.get_or_init(|| Lookup::new(&self.masters)))
+        let finder = |lookup| Some(Finder { routes: self, globals, lookup });
+        match made.get() {
+            Some(lookup) => finder(Some(lookup)),
+            None if are_few(SEARCH) => finder(None),
+            // Until it has paid to make it, going through the list is less work.
+            None if asked.fetch_add(1, Ordering::Relaxed) < MAKING_COSTS => None,
+            None => finder(Some(made.get_or_init(|| Lookup::new(&self.masters)))),
+        }
     }
 
     /// How this host's mirrors of the peer's masters are used.

@@ -173,6 +173,17 @@ fn check_routes(part: &Partition, peer: &Partition) {
         let all = mine.mirrors(End::Either).map(|local| part.global(LocalId(local)));
         assert_eq!(mirrors, all.filter(belongs).collect::<Vec<_>>());
     }
+    // By search, and by the lookup that is made for those who ask often.
+    let listed = theirs.masters(End::Either);
+    let places: BTreeMap<_, _> = listed.iter().copied().zip(0..).collect();
+    for search in [true, false] {
+        let are_few = |costs| costs < 100 || search;
+        let finder = || theirs.finder(are_few, peer.globals());
+        let finder = std::iter::repeat_with(finder).find_map(|made| made).expect("in time");
+        for master in (0..peer.num_masters() as u32).map(LocalId) {
+            assert_eq!(finder.place_of(master), places.get(&master).copied(), "search: {search}");
+        }
+    }
 }
 
 /// What a host holds, as text that differs if anything does.

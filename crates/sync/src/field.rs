@@ -52,8 +52,6 @@ pub trait Field {
     }
 }
 
-/// Looking up a master on a route costs about as much as going past so many.
-const LOOK_UP: usize = 32;
 /// Places that are looked at before anything is done with them.
 const AT_ONCE: usize = 1 << 8;
 
@@ -116,8 +114,9 @@ impl Outgoing {
 pub enum Route<'a> {
     /// Consecutive local ids: mirrors of one host's masters.
     Range(Range<u32>),
-    /// Masters in the order of a peer's mirrors: a part of the list that is shared with it.
-    Masters(&'a Routes, Range<usize>),
+    /// Masters in the order of a peer's mirrors: a part of the list that is shared with it; and the
+    /// global ids of all proxies.
+    Masters(&'a Routes, Range<usize>, &'a [u32]),
     /// Any proxies, in this order.
     List(&'a [LocalId]),
 }
@@ -127,7 +126,7 @@ impl Route<'_> {
     pub fn len(&self) -> usize {
         match self {
             Route::Range(range) => range.len(),
-            Route::Masters(_, part) => part.len(),
+            Route::Masters(_, part, _) => part.len(),
             Route::List(list) => list.len(),
         }
     }
@@ -142,7 +141,7 @@ impl Route<'_> {
     pub fn local(&self, place: u32) -> LocalId {
         match self {
             Route::Range(range) => LocalId(range.start + place),
-            Route::Masters(routes, part) => routes.master(part.start + place as usize),
+            Route::Masters(routes, part, _) => routes.master(part.start + place as usize),
             Route::List(list) => list[place as usize],
         }
     }
@@ -185,7 +184,7 @@ impl Route<'_> {
                     }
                 };
             }
-            Route::Masters(routes, part) => routes.masters_at(part.clone()),
+            Route::Masters(routes, part, _) => routes.masters_at(part.clone()),
             Route::List(list) => list,
         };
         match places {
@@ -226,19 +225,19 @@ impl Route<'_> {
 
     /// Appends the places of those proxies that are in a set, ascending.
     pub fn find(&self, set: &VertexSet, out: &mut Vec<u32>) {
-        // Where so few are in it that looking it up is less work than going past all.
-        let few = |len: usize| set.iter().nth(len / LOOK_UP).is_none();
+        // Where so few are in it that finding each is less work than going past all.
+        let few = |len: usize, each: usize| set.iter().nth(len / each).is_none();
         match self {
             _ if set.is_empty() => {}
             Route::Range(range) => {
                 out.reserve(set.count_range(range.clone()));
                 set.iter_range(range.clone()).for_each(|proxy| out.push(proxy.0 - range.start));
             }
-            Route::Masters(routes, part)
-                if let Some(lookup) = few(part.len()).then(|| routes.lookup()).flatten() =>
+            Route::Masters(routes, part, globals)
+                if let Some(finder) = routes.finder(|cost| few(part.len(), cost), globals) =>
             {
                 let before = out.len();
-                let places = set.iter().filter_map(|proxy| lookup.place_of(proxy));
+                let places = set.iter().filter_map(|proxy| finder.place_of(proxy));
                 let here = places.filter(|place| part.contains(place));
                 out.extend(here.map(|place| (place - part.start) as u32));
                 out[before..].sort_unstable();
@@ -268,8 +267,8 @@ impl Route<'_> {
                 Route::Range(range) => {
                     Route::Range(range.start + start as u32..range.start + end as u32)
                 }
-                Route::Masters(routes, part) => {
-                    Route::Masters(routes, part.start + start..part.start + end)
+                Route::Masters(routes, part, globals) => {
+                    Route::Masters(routes, part.start + start..part.start + end, globals)
                 }
                 Route::List(list) => Route::List(&list[start..end]),
             }

@@ -302,20 +302,27 @@ impl<'a> Substrate<'a> {
 
     /// What goes to a peer.
     fn route_to(&self, peer: HostId, phase: Phase, end: End) -> Route<'a> {
-        let routes = self.partition.routes(peer);
         match phase {
-            Phase::Reduce => Route::Range(routes.mirrors(end)),
-            Phase::Broadcast => Route::Masters(routes, routes.master_parts().at(end)),
+            Phase::Reduce => self.mirrors_of(peer, end),
+            Phase::Broadcast => self.masters_for(peer, end),
         }
     }
 
     /// What comes from a peer.
     fn route_from(&self, peer: HostId, phase: Phase, end: End) -> Route<'a> {
-        let routes = self.partition.routes(peer);
         match phase {
-            Phase::Reduce => Route::Masters(routes, routes.master_parts().at(end)),
-            Phase::Broadcast => Route::Range(routes.mirrors(end)),
+            Phase::Reduce => self.masters_for(peer, end),
+            Phase::Broadcast => self.mirrors_of(peer, end),
         }
+    }
+
+    fn mirrors_of(&self, peer: HostId, end: End) -> Route<'a> {
+        Route::Range(self.partition.routes(peer).mirrors(end))
+    }
+
+    fn masters_for(&self, peer: HostId, end: End) -> Route<'a> {
+        let routes = self.partition.routes(peer);
+        Route::Masters(routes, routes.master_parts().at(end), self.partition.globals())
     }
 
     fn send(
