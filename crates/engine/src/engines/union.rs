@@ -166,7 +166,7 @@ impl<'a, P: Relaxation> Union<'a, P> {
         // What is largest here need not be so elsewhere: two hosts would leave an edge to each other.
         self.sight = Sight::OneEnd;
         let (joined, proxies) = (self.joined.sets(), self.joined.len() as u32);
-        joined.flatten(proxies, |_, _| ());
+        joined.flatten(0..proxies, |_, _| ());
         let largest = joined.largest(proxies);
         self.outside.insert_where(0..proxies, |proxy| Some(joined.parent(proxy)) != largest);
         self.giant = largest;
@@ -179,7 +179,7 @@ impl<'a, P: Relaxation> Union<'a, P> {
     /// up.
     fn find_largest(&mut self) {
         let (labels, joined) = (self.component_labels.cells(), self.joined.sets());
-        joined.flatten(self.connected(), |vertex, representative| {
+        joined.flatten(0..self.connected(), |vertex, representative| {
             labels.fold(LocalId(representative), labels.get(LocalId(vertex)));
         });
         let largest = joined.largest(self.connected());
@@ -267,23 +267,35 @@ impl<'a, P: Relaxation> Union<'a, P> {
                 }
             }
         };
-        let label = |vertex: u32, representative: u32| {
-            if representative != vertex {
-                labels.fold(LocalId(representative), labels.get(LocalId(vertex)));
-                // Representatives are the least: that of a master is one.
-                if vertex >= self.num_masters {
-                    speak_up(vertex, representative);
-                }
+        // Representatives are the least: that of a master is one.
+        let label_master = |master: u32, representative: u32| {
+            if representative != master {
+                labels.fold(LocalId(representative), labels.get(LocalId(master)));
             }
         };
-        let all = 0..self.joined.len() as u32;
+        let label_mirror = |mirror: u32, representative: u32| {
+            if representative != mirror {
+                label_master(mirror, representative);
+                speak_up(mirror, representative);
+            }
+        };
+        let masters = 0..self.num_masters;
         match giant {
-            None => joined.flatten(all.end, label),
+            None => {
+                joined.flatten(masters, label_master);
+                joined.flatten(self.mirrors(), label_mirror);
+            }
             // Members were labelled when it was found.
-            Some(_) => pieces(&[all]).for_each(|piece| {
-                let outside = self.outside.0.iter_range(piece);
-                outside.for_each(|LocalId(proxy)| label(proxy, joined.representative(proxy)));
-            }),
+            Some(_) => {
+                let outside = |range| self.outside.0.iter_range(range).map(|proxy| proxy.0);
+                let representative = |proxy| joined.representative(proxy);
+                pieces(&[masters]).for_each(|piece| {
+                    outside(piece).for_each(|master| label_master(master, representative(master)));
+                });
+                pieces(&[self.mirrors()]).for_each(|piece| {
+                    outside(piece).for_each(|mirror| label_mirror(mirror, representative(mirror)));
+                });
+            }
         }
         self.tell_all();
     }

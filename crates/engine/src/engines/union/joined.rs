@@ -1,6 +1,6 @@
 //! Sets of vertices that threads join: each is a tree of parents, flat where it is looked at often.
 
-use std::slice;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use parton_graph::{huge, prefetch};
@@ -114,11 +114,10 @@ impl Sets<'_> {
         }
     }
 
-    /// Makes each of the first vertices the child of its representative, and calls `visit` with
-    /// both.
-    pub(super) fn flatten(self, vertices: u32, visit: impl Fn(u32, u32) + Sync) {
+    /// Makes each of some vertices the child of its representative, and calls `visit` with both.
+    pub(super) fn flatten(self, vertices: Range<u32>, visit: impl Fn(u32, u32) + Sync) {
         // A loop of its own for every piece: what is called for each vertex may not become part of one.
-        pieces(slice::from_ref(&(0..vertices))).for_each(|piece| {
+        pieces(&[vertices]).for_each(|piece| {
             let sets = self;
             for vertex in piece.clone() {
                 let later = vertex.saturating_add(AHEAD).min(piece.end - 1);

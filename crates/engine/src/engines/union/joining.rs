@@ -38,7 +38,7 @@ impl<P: Relaxation> Union<'_, P> {
     pub(super) fn join_rest_alone(&self) {
         let (joined, proxies) = (self.joined.sets(), self.joined.len() as u32);
         let Some(largest) = joined.largest(proxies) else { return };
-        joined.flatten(proxies, |vertex, representative| {
+        joined.flatten(0..proxies, |vertex, representative| {
             if representative != largest && representative != joined.representative(largest) {
                 let others = self.edges.rows().targets(LocalId(vertex));
                 joined.join_all(vertex, &others[FIRST_EDGES.min(others.len())..], |other| other.0);
