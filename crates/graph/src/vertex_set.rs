@@ -141,7 +141,8 @@ impl VertexSet {
         }
     }
 
-    /// To add vertices one by one, while no other thread changes the set.
+    /// To add vertices one by one, while no other thread changes the set, or none that is among the same
+    /// 64 as one of these.
     pub fn inserter(&self) -> Inserter<'_> {
         Inserter { set: self, word: 0, bits: 0 }
     }

@@ -127,6 +127,11 @@ impl<R: Reduction> CpuField<R> {
         Self::new(proxies, Delivery::Event, |_| R::identity())
     }
 
+    /// Whether anybody is there to send to.
+    pub fn is_shared(&self) -> bool {
+        self.is_shared
+    }
+
     /// Number of proxies.
     pub fn num_proxies(&self) -> usize {
         self.cells.len()

@@ -271,6 +271,8 @@ impl<P: Relaxation> Relaxing<'_, P> {
     /// and how many edges were looked at.
     fn look_along(&self, piece: &mut Piece<P::Weight>, best: P::Label) -> (Found<P::Label>, u64) {
         let (labels, forth) = (self.labels.cells(), self.forth.rows());
+        // No other thread has vertices of this piece.
+        let (mut updated, is_shared) = (self.labels.updated().inserter(), self.labels.is_shared());
         let mut found = Found::nothing::<P>();
         let mut vertices = Vec::new();
         let (mut rows, mut edges, mut start) = (0, 0, 0);
@@ -287,7 +289,7 @@ impl<P: Relaxation> Relaxing<'_, P> {
             }
             if label != old {
                 labels.put(vertex, label);
-                self.labels.update(vertex);
+                updated.insert_if(vertex, is_shared);
                 if self.leads(vertex) {
                     vertices.push(vertex);
                     found.edges += forth.degree(vertex);
