@@ -225,11 +225,10 @@ impl<'a, P: Relaxation> Union<'a, P> {
             self.told.speak_up(LocalId(mirror));
         }
         self.join_rest();
-        let (joined, outside) = (self.joined.sets(), self.outside.0.members());
+        let joined = self.joined.sets();
         let Some(giant) = self.giant.map(|giant| joined.representative(giant)) else { return };
-        self.reached.insert_where(self.mirrors(), |mirror| {
-            outside.contains(LocalId(mirror)) && joined.representative(mirror) == giant
-        });
+        let is_member = |mirror: LocalId| joined.representative(mirror.0) == giant;
+        self.reached.insert_of(&self.outside.0, self.mirrors(), is_member);
         // A host that has known nobody in it learns its label, too.
         for peer in peers(self.partition) {
             let mirrors = self.partition.routes(peer).mirrors(End::Either);
@@ -330,9 +329,7 @@ impl<'a, P: Relaxation> Union<'a, P> {
         self.told.list(&self.joined);
         improved.sort_unstable();
         improved.dedup();
-        for representative in improved {
-            self.told.members(representative).for_each(|proxy| self.tell(proxy));
-        }
+        self.told.members(&improved, |proxy| self.tell(proxy));
     }
 
     /// The label that most hosts give their largest component, as seen by some of their vertices, and

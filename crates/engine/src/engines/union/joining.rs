@@ -112,7 +112,7 @@ impl<P: Relaxation> Union<'_, P> {
             let neighbours = mirrors.filter(|&mirror| !suspects.0.contains(mirror));
             neighbours.for_each(|mirror| joined.join(giant, mirror.0));
         });
-        suspects.insert_where(0..self.num_masters, |master| outside.contains(LocalId(master)));
+        suspects.insert_of(outside, 0..self.num_masters, |_| true);
         if suspects.0.is_empty() {
             return;
         }

@@ -2,10 +2,11 @@
 
 use std::ops::Range;
 
-use parton_graph::VertexSet;
+use parton_graph::{LocalId, VertexSet};
 use parton_sync::{Delivery, Field, Outgoing, Phase, Places, Route, Shape, ValueKind, Which};
 use rayon::prelude::*;
 
+use super::joining::pieces;
 use crate::relaxing::PIECE;
 
 /// A set of proxies. What travels is who is in it, and nothing with it.
@@ -20,6 +21,22 @@ impl Marked {
             let here = proxies.start.max(first)..proxies.end.min(first + u64::BITS);
             let bit = |proxy| u64::from(is_meant(proxy)) << (proxy - first);
             self.0.insert_word(word as usize, here.fold(0, |bits, proxy| bits | bit(proxy)));
+        });
+    }
+
+    /// Adds those members of another set among consecutive proxies for which `is_meant` says so.
+    pub(super) fn insert_of(
+        &self,
+        set: &VertexSet,
+        proxies: Range<u32>,
+        is_meant: impl Fn(LocalId) -> bool + Sync,
+    ) {
+        // No two threads have bits of one word.
+        let words = proxies.start / u64::BITS * u64::BITS..proxies.end;
+        pieces(&[words]).for_each(|piece| {
+            let mut marked = self.0.inserter();
+            let here = set.iter_range(proxies.start.max(piece.start)..piece.end);
+            here.for_each(|proxy| marked.insert_if(proxy, is_meant(proxy)));
         });
     }
 }

@@ -4,18 +4,35 @@ use std::ops::Range;
 
 use parton_graph::{LocalId, VertexSet};
 use parton_sync::{CpuField, Field, Outgoing, Phase, Places, Reduction, Route, Shape, Which};
+use rayon::prelude::*;
 
 use super::joined::Joined;
+
+/// A representative, and after it in one number a proxy: numbers are sorted faster than pairs.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Entry(u64);
+
+impl Entry {
+    fn new(representative: u32, proxy: LocalId) -> Self {
+        Entry(u64::from(representative) << 32 | u64::from(proxy.0))
+    }
+
+    fn representative(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+
+    fn proxy(self) -> LocalId {
+        LocalId(self.0 as u32)
+    }
+}
 
 /// Labels of proxies over which hosts talk.
 pub(super) struct Told<R: Reduction> {
     pub(super) labels: CpuField<R>,
     /// Which proxies those are.
     talking: VertexSet,
-    /// Of each component a list of the proxies hosts talk over: the first one at its
-    /// representative, which is not listed itself, then at each the next one. 0 ends a list: the
-    /// least proxy represents whatever it is in. Whoever talks over few proxies touches little of it.
-    lists: Vec<u32>,
+    /// The same with their representatives, by these.
+    listed: Vec<Entry>,
     /// Whether hosts talk over proxies that are not listed.
     has_grown: bool,
 }
@@ -23,7 +40,7 @@ pub(super) struct Told<R: Reduction> {
 impl<R: Reduction> Told<R> {
     pub(super) fn new(labels: CpuField<R>) -> Self {
         let talking = VertexSet::new(labels.num_proxies());
-        Told { labels, talking, lists: Vec::new(), has_grown: false }
+        Told { labels, talking, listed: Vec::new(), has_grown: false }
     }
 
     /// Hosts talk over a proxy from now on; whether they did not before.
@@ -43,33 +60,44 @@ impl<R: Reduction> Told<R> {
         self.talking.iter()
     }
 
-    /// Sets have been joined, or hosts talk over more: lists are out of date.
+    /// Sets have been joined, or hosts talk over more: the list is out of date.
     pub(super) fn grow(&mut self) {
         self.has_grown = true;
     }
 
-    /// Brings the lists of [`Told::members`] up to date.
+    /// Brings the list of [`Told::members`] up to date.
     pub(super) fn list(&mut self, joined: &Joined) {
         if !std::mem::take(&mut self.has_grown) {
             return;
         }
-        self.lists = vec![0; joined.len()];
-        for proxy in self.talking.iter() {
-            let representative = joined.sets().representative(proxy.0);
-            if representative != proxy.0 {
-                let first = std::mem::replace(&mut self.lists[representative as usize], proxy.0);
-                self.lists[proxy.index()] = first;
-            }
-        }
+        let sets = joined.sets();
+        self.listed.clear();
+        let entry = |proxy: LocalId| Entry::new(sets.representative(proxy.0), proxy);
+        self.listed.extend(self.talking.iter().map(entry));
+        self.listed.par_sort_unstable();
     }
 
-    /// The proxies of a component over which hosts talk, as listed.
-    pub(super) fn members(&self, representative: u32) -> impl Iterator<Item = LocalId> + '_ {
-        let itself = LocalId(representative);
-        let next = |proxy: &u32| Some(self.lists[*proxy as usize]).filter(|&next| next != 0);
-        let listed = std::iter::successors(next(&representative), next).map(LocalId);
-        self.talking.contains(itself).then_some(itself).into_iter().chain(listed)
+    /// Calls `visit` with the proxies over which hosts talk, as listed, of the components of ascending
+    /// representatives.
+    pub(super) fn members(&self, representatives: &[u32], visit: impl Fn(LocalId)) {
+        let mut rest = &self.listed[..];
+        for &representative in representatives {
+            rest = from_representative(rest, representative);
+            let members = rest.iter().take_while(|entry| entry.representative() == representative);
+            members.for_each(|entry| visit(entry.proxy()));
+        }
     }
+}
+
+/// What is listed from a representative on, which is near the start if many are asked for.
+fn from_representative(list: &[Entry], representative: u32) -> &[Entry] {
+    let is_before = |entry: &Entry| entry.representative() < representative;
+    let mut near = 1;
+    while list.get(near).is_some_and(is_before) {
+        near *= 2;
+    }
+    let (from, to) = (near / 2, list.len().min(near + 1));
+    &list[from + list[from..to].partition_point(is_before)..]
 }
 
 impl<R: Reduction> Field for Told<R> {
