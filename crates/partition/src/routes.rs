@@ -143,14 +143,13 @@ impl Finder<'_> {
 
     /// Each part of the list ascends by global ids.
     fn search(&self, master: LocalId) -> Option<usize> {
-        let Parts { written, both, read } = self.routes.master_parts;
-        let mut start = 0;
-        [written, both, read].into_iter().find_map(|len| {
-            let part = &self.routes.masters[start..start + len as usize];
-            let global = |listed: LocalId| self.globals[listed.index()];
-            let found = part.binary_search_by_key(&global(master), |&listed| global(listed));
-            start += len as usize;
-            found.ok().map(|place| start - len as usize + place)
+        let Routes { masters, master_parts: Parts { written, both, .. }, .. } = self.routes;
+        let cuts = [0, *written as usize, (written + both) as usize, masters.len()];
+        let global = |listed: &LocalId| self.globals[listed.index()];
+        cuts.windows(2).find_map(|cuts| {
+            let part = &masters[cuts[0]..cuts[1]];
+            let place = part.binary_search_by_key(&global(&master), global).ok()?;
+            Some(cuts[0] + place)
         })
     }
 }

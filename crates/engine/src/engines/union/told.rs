@@ -8,23 +8,8 @@ use rayon::prelude::*;
 
 use super::joined::Joined;
 
-/// A representative, and after it in one number a proxy: numbers are sorted faster than pairs.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Entry(u64);
-
-impl Entry {
-    fn new(representative: u32, proxy: LocalId) -> Self {
-        Entry(u64::from(representative) << 32 | u64::from(proxy.0))
-    }
-
-    fn representative(self) -> u32 {
-        (self.0 >> 32) as u32
-    }
-
-    fn proxy(self) -> LocalId {
-        LocalId(self.0 as u32)
-    }
-}
+/// A representative and a proxy.
+type Entry = (u32, LocalId);
 
 /// Labels of proxies over which hosts talk.
 pub(super) struct Told<R: Reduction> {
@@ -72,8 +57,7 @@ impl<R: Reduction> Told<R> {
         }
         let sets = joined.sets();
         self.listed.clear();
-        let entry = |proxy: LocalId| Entry::new(sets.representative(proxy.0), proxy);
-        self.listed.extend(self.talking.iter().map(entry));
+        self.listed.extend(self.talking.iter().map(|proxy| (sets.representative(proxy.0), proxy)));
         self.listed.par_sort_unstable();
     }
 
@@ -83,15 +67,15 @@ impl<R: Reduction> Told<R> {
         let mut rest = &self.listed[..];
         for &representative in representatives {
             rest = from_representative(rest, representative);
-            let members = rest.iter().take_while(|entry| entry.representative() == representative);
-            members.for_each(|entry| visit(entry.proxy()));
+            let members = rest.iter().take_while(|(other, _)| *other == representative);
+            members.for_each(|&(_, proxy)| visit(proxy));
         }
     }
 }
 
 /// What is listed from a representative on, which is near the start if many are asked for.
 fn from_representative(list: &[Entry], representative: u32) -> &[Entry] {
-    let is_before = |entry: &Entry| entry.representative() < representative;
+    let is_before = |(other, _): &Entry| *other < representative;
     let mut near = 1;
     while list.get(near).is_some_and(is_before) {
         near *= 2;
