@@ -1,7 +1,7 @@
 //! Hosts that wait for each other beside hosts that do not, with one slow host among them and without.
 //!
 //! A slow host gets as much done in a second as the others in a quarter of one: after every stretch
-//! of work it sleeps three times as long. Nothing else differs, and all take turns. With `--slow-host cgroup`
+//! of work it sleeps three times as long, or is busy if that is short. Nothing else differs, and all take turns. With `--slow-host cgroup`
 //! it does not sleep: the system gives it a quarter of the processor time that is its part.
 //!
 //! `--simulated` runs the same code on simulated hosts, whose work takes virtual time by its edges: what

@@ -10,7 +10,7 @@ use parton_engine::engines::Kind;
 use parton_engine::{Pace, Pacing};
 use parton_graph::Graph;
 use parton_net::Cluster;
-use parton_partition::Input;
+use parton_partition::{Input, Order};
 use proptest::prelude::*;
 
 const LOW: u32 = 12;
@@ -75,19 +75,24 @@ proptest! {
         outer in prop::collection::vec((CORE..VERTICES, CORE..VERTICES), 0..40),
         leaving in prop::collection::vec((0..CORE, CORE..VERTICES), 0..20),
         entering in prop::collection::vec((CORE..VERTICES, 0..CORE), 0..3),
-        hosts in 2..6usize,
+        hosts in 2..8usize,
+        threads in 1..3usize,
+        order in prop::sample::select(vec![Order::Original, Order::Degree]),
+        pace in prop::sample::select(vec![Pace::Bsp, Pace::Basp]),
     ) {
         let edges = inner.iter().chain(&outer).chain(&leaving).chain(&entering);
         let mixed = |vertex: u32| vertex * 37 % VERTICES;
         let edges: Vec<_> = edges.map(|&(a, b)| (mixed(a), mixed(b), ())).collect();
         let graph = graph_of(VERTICES as usize, &edges);
-        let options = Options { engine: Some(Kind::Union), ..Options::default() };
+        let engine = Some(Kind::Union);
+        let options = Options { engine, pacing: pace.into(), ..Options::default() };
         let expected = Components.reference(&graph, &options).expect("an answer");
-        let mut cluster = Cluster::local(hosts).threads_per_host(1);
+        let mut cluster = Cluster::local(hosts).threads_per_host(threads);
         let runs = [(&Components as &dyn Algorithm, options)];
         for policy in all_policies() {
             let input = Input::from(graph.clone());
-            let found = run(&mut cluster, &input, &runs, How::new(policy)).swap_remove(0);
+            let how = How { order, ..How::new(policy) };
+            let found = run(&mut cluster, &input, &runs, how).swap_remove(0);
             prop_assert_eq!(&found.complaint, &None, "{} {}", hosts, policy);
             prop_assert!(same(&found.columns, &expected), "{} {}", hosts, policy);
         }

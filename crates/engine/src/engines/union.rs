@@ -30,7 +30,7 @@ mod marked;
 mod told;
 
 use std::ops::Range;
-use std::{ptr, slice};
+use std::ptr;
 
 use parton_graph::{LocalId, VertexSet};
 use parton_net::{HostId, Net};
@@ -157,24 +157,6 @@ impl<'a, P: Relaxation> Union<'a, P> {
         self.partition.master_parts().written
     }
 
-    /// Joins everything, whatever other hosts have joined.
-    fn join_all(&mut self) {
-        self.join_first();
-        if self.sight == Sight::BothEnds {
-            return self.join_rest_alone();
-        }
-        // What is largest here need not be so elsewhere: two hosts would leave an edge to each other.
-        self.sight = Sight::OneEnd;
-        let (joined, proxies) = (self.joined.sets(), self.joined.len() as u32);
-        joined.flatten(0..proxies, |_, _| ());
-        let largest = joined.largest(proxies);
-        self.outside.insert_where(0..proxies, |proxy| Some(joined.parent(proxy)) != largest);
-        self.giant = largest;
-        self.join_rest();
-        // Nobody else knows of it.
-        self.giant = None;
-    }
-
     /// Labels what the first edges have joined, and has a few mirrors of the largest component speak
     /// up.
     fn find_largest(&mut self) {
@@ -190,59 +172,6 @@ impl<'a, P: Relaxation> Union<'a, P> {
             members.take(WITNESSES).for_each(|mirror| self.told.speak_up(LocalId(mirror)));
         }
         self.tell_all();
-    }
-
-    /// Joins masters with the giant that have edges, but none from outside as far as anybody knows:
-    /// they are outside no longer.
-    fn join_unsuspected(&mut self) {
-        let Some(giant) = self.giant else { return };
-        let (labels, joined) = (self.component_labels.cells(), self.joined.sets());
-        let (outside, suspects) = (&self.outside.0, &self.suspects.0);
-        let parts = self.partition.master_parts();
-        for destinations in [0..parts.both, parts.read..parts.written] {
-            pieces(slice::from_ref(&destinations)).for_each(|piece| {
-                let unsuspected = |vertex: &LocalId| !suspects.contains(*vertex);
-                for vertex in outside.iter_range(piece).filter(unsuspected) {
-                    joined.join(giant, vertex.0);
-                    labels.fold(LocalId(giant), labels.get(vertex));
-                }
-            });
-            let suspected = suspects.iter_range(destinations.clone());
-            let suspected: Vec<_> = suspected.filter(|it| outside.contains(*it)).collect();
-            outside.remove_range(destinations);
-            suspected.into_iter().for_each(|vertex| _ = outside.insert(vertex));
-        }
-    }
-
-    /// Hosts know who is in the giant: joins everything else. Mirrors that turn out to be in it are
-    /// noted.
-    fn join_outside(&mut self) {
-        let is_known = |mirror: &u32| !self.outside.0.contains(LocalId(*mirror));
-        if self.giant.is_none()
-            && let Some(mirror) = self.mirrors().find(is_known)
-        {
-            self.giant = Some(mirror);
-            self.told.speak_up(LocalId(mirror));
-        }
-        self.join_rest();
-        let joined = self.joined.sets();
-        let Some(giant) = self.giant.map(|giant| joined.representative(giant)) else { return };
-        let is_member = |mirror: LocalId| joined.representative(mirror.0) == giant;
-        self.reached.insert_of(&self.outside.0, self.mirrors(), is_member);
-        // A host that has known nobody in it learns its label, too.
-        for peer in peers(self.partition) {
-            let mirrors = self.partition.routes(peer).mirrors(End::Either);
-            let first = self.reached.0.iter_range(mirrors).next();
-            first.into_iter().for_each(|mirror| self.told.speak_up(mirror));
-        }
-    }
-
-    /// Joins masters with the giant whose mirrors have told so.
-    fn join_reached(&mut self) {
-        for master in self.reached.0.iter_range(0..self.num_masters) {
-            let giant = *self.giant.get_or_insert(master.0);
-            self.joined.sets().join(giant, master.0);
-        }
     }
 
     /// Gives every component the best of its members' labels; those over which hosts talk hear of
