@@ -11,7 +11,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use parton_algorithms::{Error, Job, Options, by_name};
-use parton_engine::engines::Kind;
+use parton_engine::{EngineInfo, engines};
 use parton_engine::simulated::{MESSAGE, SimulatedHost};
 use parton_engine::{Pace, Pacing, RunReport, Tally, Watch};
 use parton_graph::formats::{self, ReadOptions};
@@ -46,14 +46,14 @@ const fn governed(pace: Pace) -> Pacing {
 }
 
 /// What is run: label propagation and searches that go through many rounds.
-const RUNS: [(&str, Kind); 7] = [
-    ("bfs", Kind::Frontier),
-    ("bfs", Kind::Push),
-    ("sssp", Kind::Delta),
-    ("sssp", Kind::Frontier),
-    ("components", Kind::Frontier),
-    ("components", Kind::Push),
-    ("components", Kind::Union),
+const RUNS: [(&str, &'static EngineInfo); 7] = [
+    ("bfs", engines::FRONTIER),
+    ("bfs", engines::PUSH),
+    ("sssp", engines::DELTA),
+    ("sssp", engines::FRONTIER),
+    ("components", engines::FRONTIER),
+    ("components", engines::PUSH),
+    ("components", engines::UNION),
 ];
 
 /// So much sleep is due at once: hosts wait for it, and need not sleep.
@@ -194,7 +194,7 @@ fn once(
     cluster: &mut Cluster,
     parts: &[Partition],
     algorithm: &str,
-    (engine, pacing): (Kind, Pacing),
+    (engine, pacing): (&'static EngineInfo, Pacing),
     (slow, how): (bool, &How<'_>),
 ) -> RunReport {
     let algorithm = by_name(algorithm).expect("an algorithm");

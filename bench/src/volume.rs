@@ -1,7 +1,7 @@
 //! Bytes on the wire, exact and repeatable, beside what D-Galois sent for the same work.
 
 use parton_algorithms::{Algorithm, Error, Job, Options, by_name};
-use parton_engine::engines::Kind;
+use parton_engine::{EngineInfo, engines};
 use parton_graph::formats::{self, ReadOptions};
 use parton_graph::source::Source;
 use parton_graph::tidy::Tidy;
@@ -89,7 +89,7 @@ fn measure(
     input: &Input,
     algorithm: &dyn Algorithm,
     policy: &str,
-    engine: Option<Kind>,
+    engine: Option<&'static EngineInfo>,
     optimize: Optimize,
 ) -> (u64, usize) {
     let options = Options { engine, ..Options::default() };
@@ -120,7 +120,7 @@ pub fn run(options: &[&str]) {
     for row in ROWS {
         let input = Input::from(graph(folder, row));
         let algorithm = by_name(row.algorithm).expect("an algorithm");
-        let push = Some(Kind::Push);
+        let push = Some(engines::PUSH);
         let (bytes, rounds) = measure(&input, algorithm, row.policy, push, Optimize::ALL);
         let (none, _) = measure(&input, algorithm, row.policy, push, Optimize::NONE);
         let (auto, auto_rounds) = measure(&input, algorithm, row.policy, None, Optimize::ALL);

@@ -1,7 +1,6 @@
 //! The erased face of an algorithm, for the command, the tests and the benches.
 
-use parton_engine::engines::Kind;
-use parton_engine::{Limits, Pace, Watch};
+use parton_engine::{EngineInfo, Limits, Pace, Watch, engines};
 use parton_graph::Graph;
 use parton_sync::Substrate;
 
@@ -24,8 +23,8 @@ pub trait Algorithm: Sync {
     }
 
     /// The engines that can run it.
-    fn engines(&self) -> &'static [Kind] {
-        &[Kind::Push, Kind::Frontier, Kind::Pull]
+    fn engines(&self) -> &'static [&'static EngineInfo] {
+        engines::GENERAL
     }
 
     /// What graph it is defined on, with these options.
@@ -101,9 +100,9 @@ impl Job<'_, '_> {
     pub(crate) fn engine(
         &self,
         algorithm: &dyn Algorithm,
-        suits: Kind,
+        suits: &'static EngineInfo,
         why: impl FnOnce() -> String,
-    ) -> Result<(Kind, String)> {
+    ) -> Result<(&'static EngineInfo, String)> {
         check_engine(algorithm, self.options)?;
         algorithm.needs(self.options).check(algorithm.name(), self.substrate.partition())?;
         match self.options.engine {
@@ -139,8 +138,8 @@ fn check_engine(algorithm: &dyn Algorithm, options: &Options) -> Result<()> {
     match options.engine.filter(|asked| !fit.contains(asked)) {
         None => Ok(()),
         Some(asked) => {
-            let fit: Vec<_> = fit.iter().map(|kind| kind.name()).collect();
-            let (asked, fit) = (asked.name(), fit.join(", "));
+            let fit: Vec<_> = fit.iter().map(|engine| engine.name).collect();
+            let (asked, fit) = (asked.name, fit.join(", "));
             Err(Error::Request(format!("engine {asked} cannot run {name}: {fit} can")))
         }
     }

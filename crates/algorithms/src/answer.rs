@@ -2,8 +2,7 @@
 
 use std::fmt;
 
-use parton_engine::RunReport;
-use parton_engine::engines::Kind;
+use parton_engine::{EngineInfo, RunReport};
 use parton_graph::OriginalId;
 
 /// What an algorithm found, on one host.
@@ -14,7 +13,7 @@ pub struct Answer {
     /// What is worth knowing of the whole, the same on every host.
     pub result: Vec<(&'static str, Fact)>,
     /// The engine that ran.
-    pub engine: Kind,
+    pub engine: &'static EngineInfo,
     /// Why that one.
     pub why: String,
     /// Seconds from the partition to the first round.

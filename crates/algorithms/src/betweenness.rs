@@ -18,8 +18,7 @@ mod sweep;
 use std::collections::VecDeque;
 use std::time::Instant;
 
-use parton_engine::engines::Kind;
-use parton_engine::{Limits, Pacing, RunReport};
+use parton_engine::{EngineInfo, Limits, Pacing, RunReport, engines};
 use parton_graph::{GlobalId, Graph, LocalId, with_csr};
 use rayon::prelude::*;
 
@@ -31,7 +30,7 @@ use crate::error::{Error, Result};
 use crate::options::{Options, Sources};
 use crate::phases::Phases;
 use crate::traversal;
-use search::Search;
+use search::{BRANDES, BRANDES_PULL, BRANDES_PUSH, Search};
 
 /// Betweenness.
 pub struct Betweenness;
@@ -50,19 +49,19 @@ struct Scored {
 }
 
 /// Sums up what depends on every vertex in searches from these sources. Every host must call this.
-fn score(job: &mut Job<'_, '_>, sources: &[GlobalId], kind: Kind) -> Result<Scored> {
+fn score(job: &mut Job<'_, '_>, sources: &[GlobalId], engine: &EngineInfo) -> Result<Scored> {
     match sources.len() {
-        0 | 1 => score_in_lanes::<1>(job, sources, kind),
-        2 => score_in_lanes::<2>(job, sources, kind),
-        3 | 4 => score_in_lanes::<4>(job, sources, kind),
-        _ => score_in_lanes::<8>(job, sources, kind),
+        0 | 1 => score_in_lanes::<1>(job, sources, engine),
+        2 => score_in_lanes::<2>(job, sources, engine),
+        3 | 4 => score_in_lanes::<4>(job, sources, engine),
+        _ => score_in_lanes::<8>(job, sources, engine),
     }
 }
 
 fn score_in_lanes<const L: usize>(
     job: &mut Job<'_, '_>,
     sources: &[GlobalId],
-    kind: Kind,
+    engine: &EngineInfo,
 ) -> Result<Scored> {
     let began = Instant::now();
     let partition = job.substrate.partition();
@@ -77,7 +76,7 @@ fn score_in_lanes<const L: usize>(
     let here = |(local, global)| Some((place_of(global)?, LocalId(local as u32)));
     let mut mine: Vec<(usize, LocalId)> = masters.filter_map(here).collect();
     mine.sort_unstable();
-    let mut search = Search::<L>::new(partition, kind);
+    let mut search = Search::<L>::new(partition, engine);
     let setup_seconds = began.elapsed().as_secs_f64();
     let mut phases = Phases::default();
     let mut mine = mine.into_iter().peekable();
@@ -139,6 +138,10 @@ impl Algorithm for Betweenness {
         &["sources"]
     }
 
+    fn engines(&self) -> &'static [&'static EngineInfo] {
+        &[&BRANDES, &BRANDES_PUSH, &BRANDES_PULL]
+    }
+
     fn needs_rounds(&self, _: &Options) -> Option<&'static str> {
         Some(NEEDS_ROUNDS)
     }
@@ -159,7 +162,7 @@ impl Algorithm for Betweenness {
 
     fn run(&self, job: &mut Job<'_, '_>) -> Result<Answer> {
         self.accepts(job.options)?;
-        let (engine, why) = job.engine(self, Kind::Frontier, || {
+        let (engine, why) = job.engine(self, &BRANDES, || {
             let degree = job.average_degree();
             format!("level by level, average degree {degree:.1}: along fewest edges")
         })?;
@@ -194,7 +197,7 @@ impl Algorithm for Betweenness {
         let sources = chosen::sources(job.substrate, &job.options.sources)?;
         let vertices = job.substrate.partition().num_vertices();
         let (scale, _) = scale(job.options, sources.len(), vertices);
-        let other = if answer.engine == Kind::Push { Kind::Pull } else { Kind::Push };
+        let other = if *answer.engine == BRANDES_PUSH { &BRANDES_PULL } else { &BRANDES_PUSH };
         let again = score(job, &sources, other)?.scores;
         let is_wrong = |(found, again): (&f64, &f64)| {
             let expected = again * scale;
@@ -211,7 +214,7 @@ impl Algorithm for Betweenness {
         }
         let mut between = 0;
         for source in sources {
-            let found = traversal::label(job, &Levels { root: Some(source) }, Kind::Frontier)?;
+            let found = traversal::label(job, &Levels { root: Some(source) }, engines::FRONTIER)?;
             let levels = found.labels.iter().filter(|&&level| level > 0 && level != u32::MAX);
             between += levels.map(|&level| u64::from(level) - 1).sum::<u64>();
         }

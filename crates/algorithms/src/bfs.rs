@@ -4,8 +4,7 @@
 
 use std::collections::VecDeque;
 
-use parton_engine::Relaxation;
-use parton_engine::engines::Kind;
+use parton_engine::{Relaxation, Vertex, engines};
 use parton_graph::{GlobalId, Graph, LocalId, with_csr};
 use parton_sync::reduction::Min;
 
@@ -31,8 +30,8 @@ impl Relaxation for Levels {
     type Reduction = Min<u32>;
     type Weight = ();
 
-    fn start(&self, vertex: GlobalId) -> Option<u32> {
-        (Some(vertex) == self.root).then_some(0)
+    fn start(&self, vertex: Vertex<'_>) -> Option<u32> {
+        (Some(vertex.id()) == self.root).then_some(0)
     }
 
     #[inline]
@@ -60,7 +59,7 @@ impl Algorithm for Bfs {
 
     fn access(&self, options: &Options) -> Access {
         match options.engine {
-            None | Some(Kind::Frontier) => Access::Either,
+            None | Some(engines::FRONTIER) => Access::Either,
             Some(_) => Access::Sources,
         }
     }
@@ -72,7 +71,7 @@ impl Algorithm for Bfs {
     fn run(&self, job: &mut Job<'_, '_>) -> Result<Answer> {
         let root = traversal::root(job)?;
         let program = Levels { root: root.as_ref().map(|found| found.vertex) };
-        let (engine, why) = job.engine(self, Kind::Frontier, || {
+        let (engine, why) = job.engine(self, engines::FRONTIER, || {
             let degree = job.average_degree();
             format!("every edge counts 1, average degree {degree:.1}: level by level")
         })?;

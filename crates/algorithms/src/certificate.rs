@@ -10,12 +10,12 @@
 //! The first two take one look at every edge. The third is a search over *tight* edges, those that
 //! give exactly the label at their other end, from the vertices with their first label.
 
-use parton_engine::ways::Ways;
-use parton_engine::{Engine, Limits, Pacing, Relaxation, Tally, run};
+use parton_engine::{Directions, Edges, Limits, Pacing, Relaxation, Vertex, engines, run};
 use parton_graph::LocalId;
 use parton_partition::{End, Partition};
+use parton_sync::cpu_field::Cells;
 use parton_sync::reduction::{Latest, Max};
-use parton_sync::{CpuField, Delivery, Field, Reduction};
+use parton_sync::{CpuField, Delivery, Reduction};
 use rayon::prelude::*;
 
 use crate::algorithm::Job;
@@ -36,12 +36,14 @@ pub fn relaxation<P: Relaxation>(
     known.updated().insert_range(0..masters.len() as u32);
     // Both ends of every edge are compared.
     job.substrate.broadcast(&mut known, End::Either)?;
-    let mut proof = Proof::new(program, partition, &known);
-    let bad_starts = proof.bad_starts();
-    let improvable = proof.improvable();
-    run(&mut proof, job.substrate, Pacing::default(), Limits::default(), &mut ())?;
-    let ungrounded = proof.ungrounded();
-    let mine = [bad_starts, improvable, ungrounded];
+    let claimed = Claimed { program, partition, labels: known.cells() };
+    let mut search = engines::relaxation(engines::PUSH, &claimed, partition)?;
+    run(&mut *search, job.substrate, Pacing::default(), Limits::default(), &mut ())?;
+    let ungrounded = masters
+        .iter()
+        .zip(search.labels()?)
+        .filter(|&(label, is_grounded)| *label != P::Reduction::identity() && is_grounded == 0);
+    let mine = [claimed.bad_starts(), claimed.improvable(), ungrounded.count() as u64];
     let all =
         job.substrate.net().all_reduce(mine, |a, b| [a[0] + b[0], a[1] + b[1], a[2] + b[2]])?;
     let complaints = [
@@ -53,122 +55,73 @@ pub fn relaxation<P: Relaxation>(
     Ok(found.map(|(count, complaint)| format!("{count} {complaint}")))
 }
 
-/// The search for grounded labels.
-struct Proof<'a, P: Relaxation> {
+/// Labels that a run claims to be right, at every proxy. As a relaxation it is the search for grounded
+/// labels: 1 spreads along tight edges from the vertices that have their first label.
+struct Claimed<'a, P: Relaxation> {
     program: &'a P,
     partition: &'a Partition,
-    labels: &'a CpuField<Latest<P::Label>>,
-    ways: Ways<'a, P::Weight>,
-    /// 1 where the label is grounded.
-    grounded: CpuField<Max<u32>>,
-    frontier: Vec<LocalId>,
+    labels: Cells<'a, Latest<P::Label>>,
 }
 
-impl<'a, P: Relaxation> Proof<'a, P> {
-    fn new(
-        program: &'a P,
-        partition: &'a Partition,
-        labels: &'a CpuField<Latest<P::Label>>,
-    ) -> Self {
-        let is_first = |proxy| {
-            program.start(partition.global(proxy)).is_some_and(|first| first == labels.get(proxy))
-        };
-        let grounded = CpuField::new(partition.num_proxies(), Delivery::Label, |proxy| {
-            u32::from(is_first(proxy))
-        });
-        for proxy in (0..partition.num_proxies() as u32).map(LocalId) {
-            if grounded.get(proxy) == 1 {
-                grounded.active().insert(proxy);
-            }
-        }
-        let ways = Ways::whole(partition, program.edges());
-        Proof { program, partition, labels, ways, grounded, frontier: Vec::new() }
+impl<P: Relaxation> Claimed<'_, P> {
+    fn first(&self, proxy: LocalId) -> Option<P::Label> {
+        self.program.start(Vertex::new(self.partition.globals(), proxy))
     }
 
-    fn masters(&self) -> impl ParallelIterator<Item = LocalId> {
-        (0..self.partition.num_masters() as u32).into_par_iter().map(LocalId)
-    }
-
+    /// Masters whose label is worse than their first.
     fn bad_starts(&self) -> u64 {
         let is_worse = |&master: &LocalId| {
             let label = self.labels.get(master);
-            let first = self.program.start(self.partition.global(master));
-            first.is_some_and(|first| P::Reduction::combine(label, first) != label)
+            self.first(master).is_some_and(|first| P::Reduction::combine(label, first) != label)
         };
-        self.masters().filter(is_worse).count() as u64
+        let masters = (0..self.partition.num_masters() as u32).into_par_iter().map(LocalId);
+        masters.filter(is_worse).count() as u64
     }
 
+    /// Edges that would improve the label at their other end.
     fn improvable(&self) -> u64 {
+        let forward =
+            Directions::<P::Weight>::forward_of_masters(self.partition, self.program.edges());
         let identity = P::Reduction::identity();
         let proxies = (0..self.partition.num_proxies() as u32).into_par_iter().map(LocalId);
-        let improves = |source: LocalId| {
-            let label = self.labels.get(source);
-            if label == identity {
-                return 0;
-            }
+        let improves = |from: LocalId| {
+            let label = self.labels.get(from);
             let mut count = 0;
-            self.ways.rows().each(
-                source,
-                |_| (),
-                |target, weight| {
-                    let there = self.labels.get(target);
+            if label != identity {
+                let mut visit = |to, weight| {
+                    let there = self.labels.get(to);
                     let better = P::Reduction::combine(there, self.program.relax(label, weight));
                     count += u64::from(better != there);
-                },
-            );
+                };
+                forward.rows().each(from, |_| (), &mut visit);
+            }
             count
         };
         proxies.map(improves).sum()
     }
-
-    fn ungrounded(&self) -> u64 {
-        let identity = P::Reduction::identity();
-        let lacks = |&master: &LocalId| {
-            self.labels.get(master) != identity && self.grounded.get(master) == 0
-        };
-        self.masters().filter(lacks).count() as u64
-    }
 }
 
-impl<P: Relaxation> Engine for Proof<'_, P> {
-    fn compute(&mut self) -> u64 {
-        let mut edges = 0;
-        while !self.frontier.is_empty() {
-            edges +=
-                self.frontier.iter().map(|&vertex| self.ways.rows().degree(vertex)).sum::<u64>();
-            self.frontier.par_iter().for_each(|&vertex| {
-                let label = self.labels.get(vertex);
-                self.ways.rows().each(
-                    vertex,
-                    |_| (),
-                    |target, weight| {
-                        let tight = self.program.relax(label, weight) == self.labels.get(target);
-                        if tight && self.grounded.fold(target, 1) {
-                            self.grounded.touch(target);
-                        }
-                    },
-                );
-            });
-            self.is_active();
-        }
-        edges
+impl<P: Relaxation> Relaxation for Claimed<'_, P> {
+    type Label = u32;
+    type Reduction = Max<u32>;
+    type Weight = P::Weight;
+
+    const FILTERS: bool = true;
+
+    fn start(&self, vertex: Vertex<'_>) -> Option<u32> {
+        let label = self.labels.get(vertex.local);
+        self.first(vertex.local).is_some_and(|first| first == label).then_some(1)
     }
 
-    fn accumulators(&mut self) -> (&mut dyn Field, End) {
-        (&mut self.grounded, self.program.edges().written())
+    fn relax(&self, is_grounded: u32, _: P::Weight) -> u32 {
+        is_grounded
     }
 
-    fn apply(&mut self) -> Tally {
-        Tally::default()
+    fn passes(&self, from: LocalId, to: LocalId, weight: P::Weight) -> bool {
+        self.program.relax(self.labels.get(from), weight) == self.labels.get(to)
     }
 
-    fn messages(&mut self) -> (&mut dyn Field, End) {
-        (&mut self.grounded, self.program.edges().read())
-    }
-
-    fn is_active(&mut self) -> bool {
-        self.frontier = self.grounded.drain_active();
-        self.frontier.retain(|&vertex| self.ways.rows().degree(vertex) > 0);
-        !self.frontier.is_empty()
+    fn edges(&self) -> Edges {
+        self.program.edges()
     }
 }

@@ -2,9 +2,8 @@
 //!
 //! Every vertex is labelled with the least vertex of its component.
 
-use parton_engine::engines::Kind;
-use parton_engine::{Edges, Relaxation};
-use parton_graph::{GlobalId, Graph, LocalId, with_csr};
+use parton_engine::{Edges, EngineInfo, Relaxation, Vertex, engines};
+use parton_graph::{Graph, LocalId, with_csr};
 use parton_sync::reduction::Min;
 use rayon::prelude::*;
 
@@ -29,8 +28,8 @@ impl Relaxation for Least {
     type Reduction = Min<u32>;
     type Weight = ();
 
-    fn start(&self, vertex: GlobalId) -> Option<u32> {
-        Some(vertex.0 as u32)
+    fn start(&self, vertex: Vertex<'_>) -> Option<u32> {
+        Some(vertex.id().0 as u32)
     }
 
     #[inline]
@@ -56,8 +55,8 @@ impl Algorithm for Components {
         "weakly connected components: the least vertex that a path joins, edges taken either way"
     }
 
-    fn engines(&self) -> &'static [Kind] {
-        &[Kind::Push, Kind::Frontier, Kind::Pull, Kind::Union]
+    fn engines(&self) -> &'static [&'static EngineInfo] {
+        &[engines::PUSH, engines::FRONTIER, engines::PULL, engines::UNION]
     }
 
     fn needs_rounds(&self, _: &Options) -> Option<&'static str> {
@@ -66,7 +65,7 @@ impl Algorithm for Components {
 
     fn run(&self, job: &mut Job<'_, '_>) -> Result<Answer> {
         let program = Least { symmetric: job.substrate.partition().is_symmetric() };
-        let (engine, why) = job.engine(self, Kind::Union, || {
+        let (engine, why) = job.engine(self, engines::UNION, || {
             let degree = job.average_degree();
             format!("edges pass labels on as they are, average degree {degree:.1}")
         })?;

@@ -15,8 +15,7 @@ mod engine;
 use std::collections::HashMap;
 use std::time::Instant;
 
-use parton_engine::engines::Kind;
-use parton_engine::{Limits, Pacing};
+use parton_engine::{EngineInfo, Limits, Pacing};
 use parton_graph::{Graph, LocalId, with_csr};
 
 use crate::algorithm::{Algorithm, Job};
@@ -25,7 +24,7 @@ use crate::components::sizes;
 use crate::error::Result;
 use crate::options::Options;
 use crate::phases::Phases;
-use engine::{Looks, Propagation};
+use engine::{BALLOT, Looks, Propagation};
 
 /// Label propagation.
 pub struct LabelPropagation;
@@ -47,8 +46,8 @@ impl Algorithm for LabelPropagation {
         "communities: the label most neighbours have, for 10 rounds (or --max-rounds)"
     }
 
-    fn engines(&self) -> &'static [Kind] {
-        &[Kind::Pull]
+    fn engines(&self) -> &'static [&'static EngineInfo] {
+        &[&BALLOT]
     }
 
     fn needs_rounds(&self, _: &Options) -> Option<&'static str> {
@@ -57,7 +56,7 @@ impl Algorithm for LabelPropagation {
 
     fn run(&self, job: &mut Job<'_, '_>) -> Result<Answer> {
         let (engine, why) =
-            job.engine(self, Kind::Pull, || "every vertex asks all its neighbours".into())?;
+            job.engine(self, &BALLOT, || "every vertex asks all its neighbours".into())?;
         let began = Instant::now();
         let partition = job.substrate.partition();
         let mut program = Propagation::new(partition, Looks::WhereChanged);

@@ -5,7 +5,7 @@
 //!
 //! Work is that of counting triangles.
 
-use parton_engine::engines::Kind;
+use parton_engine::EngineInfo;
 use parton_graph::{Graph, LocalId, with_csr};
 
 use crate::algorithm::{Algorithm, Job};
@@ -13,7 +13,7 @@ use crate::answer::{Answer, Column, Fact, Values};
 use crate::error::Result;
 use crate::needs::Needs;
 use crate::options::Options;
-use crate::wedges::{self, certificate};
+use crate::wedges::{self, INTERSECT, certificate};
 
 /// Local clustering coefficients.
 pub struct Lcc;
@@ -35,8 +35,8 @@ impl Algorithm for Lcc {
         "local clustering coefficient: the share of pairs of a vertex's neighbours that an edge joins"
     }
 
-    fn engines(&self) -> &'static [Kind] {
-        &[Kind::Intersect]
+    fn engines(&self) -> &'static [&'static EngineInfo] {
+        &[&INTERSECT]
     }
 
     fn needs(&self, _: &Options) -> Needs {
@@ -48,7 +48,7 @@ impl Algorithm for Lcc {
     }
 
     fn run(&self, job: &mut Job<'_, '_>) -> Result<Answer> {
-        let (engine, why) = job.engine(self, Kind::Intersect, || {
+        let (engine, why) = job.engine(self, &INTERSECT, || {
             "lists of those neighbours that have more neighbours themselves".into()
         })?;
         let found = wedges::count(job)?;

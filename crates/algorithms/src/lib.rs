@@ -26,6 +26,8 @@ mod traversal;
 pub mod triangles;
 mod wedges;
 
+use parton_engine::EngineInfo;
+
 pub use algorithm::{Access, Algorithm, Job, check_request};
 pub use answer::{Answer, Column, Fact, Id, Values};
 pub use error::{Error, Result};
@@ -46,6 +48,17 @@ pub const ALL: &[&dyn Algorithm] = &[
     &label_propagation::LabelPropagation,
     &matrix_completion::MatrixCompletion,
 ];
+
+/// Every engine that some algorithm runs on, general ones first.
+pub fn engines() -> Vec<&'static EngineInfo> {
+    let mut known = parton_engine::engines::ALL.to_vec();
+    for engine in ALL.iter().flat_map(|algorithm| algorithm.engines()) {
+        if !known.contains(engine) {
+            known.push(engine);
+        }
+    }
+    known
+}
 
 /// The algorithm of that name.
 pub fn by_name(name: &str) -> Result<&'static dyn Algorithm> {

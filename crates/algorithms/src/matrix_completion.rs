@@ -9,8 +9,8 @@
 mod errors;
 mod model;
 
-use parton_engine::engines::Kind;
-use parton_engine::engines::blocks::{Blocks, Order};
+use parton_engine::EngineInfo;
+use parton_engine::engines::blocks::{self, Blocks, Order};
 use parton_engine::sides::{Side, Sides};
 use parton_engine::{Limits, run};
 use parton_graph::{Adjacency, GlobalId, Graph, LocalId, Weight, WeightKind, with_csr};
@@ -47,8 +47,8 @@ impl Algorithm for MatrixCompletion {
         &["width", "learning-rate", "regularization", "seed", "test"]
     }
 
-    fn engines(&self) -> &'static [Kind] {
-        &[Kind::Blocks]
+    fn engines(&self) -> &'static [&'static EngineInfo] {
+        &[&blocks::INFO]
     }
 
     fn needs(&self, _: &Options) -> Needs {
@@ -83,7 +83,7 @@ impl Algorithm for MatrixCompletion {
         let start = std::time::Instant::now();
         self.accepts(job.options)?;
         let (engine, why) =
-            job.engine(self, Kind::Blocks, || "every rating changes both its ends".into())?;
+            job.engine(self, &blocks::INFO, || "every rating changes both its ends".into())?;
         let (options, partition) = (job.options, job.substrate.partition());
         let sides = Sides::find(job.substrate)?;
         let counts = check_sides(job.substrate, &sides)?;

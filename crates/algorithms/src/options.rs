@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use parton_engine::Pacing;
-use parton_engine::engines::Kind;
+use parton_engine::{EngineInfo, Pacing};
 use parton_graph::Graph;
 
 /// Everything a user can ask. Each algorithm says which of it concerns it
@@ -11,7 +10,7 @@ use parton_graph::Graph;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
     /// The engine; `None`: the algorithm chooses.
-    pub engine: Option<Kind>,
+    pub engine: Option<&'static EngineInfo>,
     /// When hosts wait for each other.
     pub pacing: Pacing,
     /// Stop after so many rounds.

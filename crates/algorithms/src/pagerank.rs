@@ -27,7 +27,7 @@ use std::marker::PhantomData;
 use std::time::Instant;
 
 use parton_engine::degrees::out_degrees;
-use parton_engine::engines::Kind;
+use parton_engine::{EngineInfo, engines};
 use parton_engine::{
     Limits, Pace, Pacing, Properties, RunReport, Tally, Vertex, VertexProgram, run,
 };
@@ -187,7 +187,7 @@ struct Ranked {
 /// Runs the power method from given ranks, or from equal ones. Every host must call this.
 fn rank<S: Share>(
     job: &mut Job<'_, '_>,
-    engine: Kind,
+    engine: &EngineInfo,
     start: Option<&[f64]>,
     (pacing, limits): (Pacing, Limits),
 ) -> Result<Ranked> {
@@ -216,10 +216,10 @@ fn rank<S: Share>(
         rounds: limits.max_rounds.unwrap_or(u64::MAX),
         shares: PhantomData,
     };
-    let mut engine = engine.program(program, partition);
+    let mut engine = engines::vertex_program(engine, program, partition)?;
     let setup_seconds = began.elapsed().as_secs_f64();
     let report = run(&mut *engine, job.substrate, pacing, limits, job.watch)?;
-    let (ranks, change) = (engine.states().to_vec(), engine.program().change);
+    let (ranks, change) = (engine.states()?.to_vec(), engine.program().change);
     Ok(Ranked { ranks, change, setup_seconds, report })
 }
 
@@ -332,7 +332,7 @@ impl Algorithm for PageRank {
                 let vertices = job.substrate.partition().num_vertices();
                 let single = is_single(vertices, job.options, limits);
                 let precision = if single { "single" } else { "double" };
-                let (engine, why) = job.engine(self, Kind::Pull, || {
+                let (engine, why) = job.engine(self, engines::PULL, || {
                     format!(
                         "all vertices tell in all rounds, average degree {degree:.1}, \
                          {precision} precision"
@@ -346,7 +346,7 @@ impl Algorithm for PageRank {
                 (engine, why, ranked)
             }
             Formulation::Residual => {
-                let (engine, why) = job.engine(self, Kind::Frontier, || {
+                let (engine, why) = job.engine(self, engines::FRONTIER, || {
                     format!("many or few have something to pass on, average degree {degree:.1}")
                 })?;
                 (engine, why, residual::rank(job, engine)?)
@@ -389,7 +389,7 @@ impl Algorithm for PageRank {
         let scale = scale(job.options, vertices);
         let start: Vec<f64> = ranks.iter().map(|rank| rank / scale).collect();
         let once = (Pacing::default(), Limits { max_rounds: Some(1) });
-        let residual = rank::<f64>(job, Kind::Pull, Some(&start), once)?.change;
+        let residual = rank::<f64>(job, engines::PULL, Some(&start), once)?.change;
         let (left, single) = match formulation(job.options) {
             Formulation::Power => {
                 let single = is_single(vertices as u64, job.options, limits(job.options)?);

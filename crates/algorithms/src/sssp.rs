@@ -8,8 +8,7 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::marker::PhantomData;
 
-use parton_engine::Relaxation;
-use parton_engine::engines::Kind;
+use parton_engine::{EngineInfo, Relaxation, Vertex, engines};
 use parton_graph::{GlobalId, Graph, LocalId, Weight, WeightKind, with_csr};
 use parton_sync::reduction::Min;
 use parton_sync::value::Number;
@@ -142,8 +141,8 @@ impl<D: Distance<W>, W: Weight> Relaxation for Distances<D, W> {
     type Reduction = Min<D>;
     type Weight = W;
 
-    fn start(&self, vertex: GlobalId) -> Option<D> {
-        (Some(vertex) == self.root).then_some(D::ZERO)
+    fn start(&self, vertex: Vertex<'_>) -> Option<D> {
+        (Some(vertex.id()) == self.root).then_some(D::ZERO)
     }
 
     #[inline]
@@ -234,7 +233,7 @@ impl Weights {
 struct Suitable {
     types: Types,
     delta: Delta,
-    engine: Kind,
+    engine: &'static EngineInfo,
     why: String,
 }
 
@@ -250,11 +249,11 @@ fn suitable(job: &mut Job<'_, '_>, root: Option<&Found>) -> Result<Suitable> {
     let kind = partition.edges().weight_kind();
     let types = types(kind, vertices, all.least, all.greatest)?;
     let (engine, why) = if kind == WeightKind::None {
-        (Kind::Frontier, format!("without weights, average degree {degree:.1}: level by level"))
+        (engines::FRONTIER, format!("without weights, average degree {degree:.1}: level by level"))
     } else {
         let why =
             format!("mean weight {mean:.3}, average degree {degree:.1}: buckets {width:.3} wide");
-        (Kind::Delta, why)
+        (engines::DELTA, why)
     };
     Ok(Suitable { types, delta: Delta::new(width), engine, why })
 }
@@ -293,13 +292,13 @@ impl Algorithm for Sssp {
         &["root", "delta"]
     }
 
-    fn engines(&self) -> &'static [Kind] {
-        &[Kind::Push, Kind::Frontier, Kind::Pull, Kind::Delta]
+    fn engines(&self) -> &'static [&'static EngineInfo] {
+        &[engines::PUSH, engines::FRONTIER, engines::PULL, engines::DELTA]
     }
 
     fn access(&self, options: &Options) -> Access {
         match options.engine {
-            None | Some(Kind::Delta) => Access::SourcesThenDestinations,
+            None | Some(engines::DELTA) => Access::SourcesThenDestinations,
             Some(_) => Access::Sources,
         }
     }

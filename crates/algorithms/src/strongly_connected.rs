@@ -12,14 +12,13 @@
 //! takes time that follows the edges that are left.
 
 mod order;
-mod spread;
+mod regions;
 mod trim;
 
 use std::collections::HashMap;
 use std::time::Instant;
 
-use parton_engine::engines::Kind;
-use parton_engine::{Edges, Limits, Pacing, Relaxation};
+use parton_engine::{Edges, EngineInfo, Limits, Pacing, Relaxation, Vertex, engines};
 use parton_graph::{GlobalId, Graph, LocalId, with_csr};
 use parton_partition::{End, Partition};
 use parton_sync::reduction::{Latest, Min};
@@ -33,7 +32,7 @@ use crate::error::{Error, Result};
 use crate::options::Options;
 use crate::phases::Phases;
 use order::Order;
-use spread::{NOWHERE, Spread};
+use regions::{NO_REGION, Regional};
 use trim::Remaining;
 
 /// Strongly connected components.
@@ -53,8 +52,8 @@ impl Relaxation for Reach {
     type Reduction = Min<u32>;
     type Weight = ();
 
-    fn start(&self, vertex: GlobalId) -> Option<u32> {
-        (vertex == self.pivot).then_some(0)
+    fn start(&self, vertex: Vertex<'_>) -> Option<u32> {
+        (vertex.id() == self.pivot).then_some(0)
     }
 
     #[inline]
@@ -109,7 +108,7 @@ impl<'a> Finding<'a> {
     }
 
     /// Finds the component of the vertex with most edges left, if any. Every host must call this.
-    fn find_largest(&mut self, job: &mut Job<'_, 'a>, kind: Kind) -> Result<()> {
+    fn find_largest(&mut self, job: &mut Job<'_, 'a>, engine: &EngineInfo) -> Result<()> {
         let promise = |master: LocalId| {
             let (into, out) = self.remaining.edges_left(master);
             // Complemented ids, so that the greatest pair has the lowest id.
@@ -124,10 +123,10 @@ impl<'a> Finding<'a> {
         let mut reached = Vec::new();
         for edges in [Edges::Out, Edges::In] {
             let program = Reach { pivot: GlobalId(!best[1]), edges };
-            let mut engine = kind.relaxation(&program, self.partition);
+            let mut engine = engines::relaxation(engine, &program, self.partition)?;
             let pacing = job.options.pacing;
             self.phases.run(job, &mut *engine, pacing, Limits::default())?;
-            let labels = (0..self.components.len() as u32).map(|m| engine.label(LocalId(m)));
+            let labels = engine.labels()?.into_iter();
             match edges {
                 Edges::Out => reached = labels.map(|label| label != NONE).collect(),
                 _ => reached.iter_mut().zip(labels).for_each(|(r, label)| *r &= label != NONE),
@@ -153,22 +152,25 @@ impl<'a> Finding<'a> {
             return Ok(false);
         }
         let (partition, pacing) = (self.partition, job.options.pacing);
-        let region = |proxy: u32| if self.remaining.is_gone(LocalId(proxy)) { NOWHERE } else { 0 };
+        let region =
+            |proxy: u32| if self.remaining.is_gone(LocalId(proxy)) { NO_REGION } else { 0 };
         let proxies = partition.num_proxies();
         let regions: Vec<u32> = (0..proxies as u32).into_par_iter().map(region).collect();
         let own = |proxy| shuffled(partition.global(proxy).0 as u32);
-        let mut forth = Spread::new(partition, Edges::Out, &regions, |proxy| Some(own(proxy)));
-        self.phases.run(job, &mut forth, pacing, Limits::default())?;
-        let of_left = left.iter().map(|&master| (master, forth.label(master).unwrap_or(NOWHERE)));
+        let start = |proxy| Some(own(proxy));
+        let forward = Regional { edges: Edges::Out, regions: &regions, start };
+        let least = spread(job, &mut self.phases, &forward, pacing)?;
+        let of_left = left.iter().map(|&master| (master, least[master.index()]));
         let colours = everywhere(job.substrate, of_left)?;
         let root = |proxy: LocalId| {
             let colour = colours[proxy.index()];
             (colour == own(proxy)).then_some(colour)
         };
-        let mut back = Spread::new(partition, Edges::In, &colours, root);
-        self.phases.run(job, &mut back, pacing, Limits::default())?;
+        let reverse = Regional { edges: Edges::In, regions: &colours, start: root };
+        let reached = spread(job, &mut self.phases, &reverse, pacing)?;
         for master in left {
-            if let Some(colour) = back.label(master) {
+            let colour = reached[master.index()];
+            if colour != NONE {
                 self.coloured.push((colour, master));
                 self.remaining.remove(master);
             }
@@ -217,7 +219,20 @@ impl<'a> Finding<'a> {
     }
 }
 
-/// A number for every id, no two the same and none [`NOWHERE`], in no order that ids could have.
+/// The least label that reaches each of this host's masters inside its region; [`NONE`] where none does. Every
+/// host must call this.
+fn spread<S: Fn(LocalId) -> Option<u32> + Sync>(
+    job: &mut Job<'_, '_>,
+    phases: &mut Phases,
+    program: &Regional<'_, S>,
+    pacing: Pacing,
+) -> Result<Vec<u32>> {
+    let mut engine = engines::relaxation(engines::PUSH, program, job.substrate.partition())?;
+    phases.run(job, &mut *engine, pacing, Limits::default())?;
+    Ok(engine.labels()?)
+}
+
+/// A number for every id, no two the same and none [`NO_REGION`], in no order that ids could have.
 fn shuffled(id: u32) -> u32 {
     let shuffle = |mut bits: u32| {
         bits = (bits ^ bits >> 16).wrapping_mul(0x7feb_352d);
@@ -226,18 +241,18 @@ fn shuffled(id: u32) -> u32 {
     };
     // No vertex has the greatest id, so its number is free.
     match shuffle(id) {
-        NOWHERE => shuffle(u32::MAX),
+        NO_REGION => shuffle(u32::MAX),
         number => number,
     }
 }
 
-/// Values of some masters at all proxies; [`NOWHERE`] for others. Every host must call this.
+/// Values of some masters at all proxies; [`NO_REGION`] for others. Every host must call this.
 fn everywhere(
     substrate: &mut Substrate<'_>,
     masters: impl Iterator<Item = (LocalId, u32)>,
 ) -> Result<Vec<u32>> {
     let proxies = substrate.partition().num_proxies();
-    let mut field = CpuField::<Latest<u32>>::new(proxies, Delivery::Label, |_| NOWHERE);
+    let mut field = CpuField::<Latest<u32>>::new(proxies, Delivery::Label, |_| NO_REGION);
     for (master, value) in masters {
         field.put(master, value);
         field.update(master);
@@ -270,7 +285,7 @@ impl Algorithm for StronglyConnected {
 
     fn run(&self, job: &mut Job<'_, '_>) -> Result<Answer> {
         self.accepts(job.options)?;
-        let (engine, why) = job.engine(self, Kind::Frontier, || {
+        let (engine, why) = job.engine(self, engines::FRONTIER, || {
             let degree = job.average_degree();
             format!("searches from the vertex with most edges, average degree {degree:.1}")
         })?;
@@ -316,9 +331,9 @@ impl Algorithm for StronglyConnected {
         let mut unreached = [0; 2];
         for (edges, unreached) in [Edges::Out, Edges::In].into_iter().zip(&mut unreached) {
             let start = |proxy| is_first(proxy).then(|| label(proxy));
-            let mut spread = Spread::new(partition, edges, &labels, start);
-            Phases::default().run(job, &mut spread, Pacing::default(), Limits::default())?;
-            *unreached = masters().filter(|&m| spread.label(m).is_none()).count() as u64;
+            let program = Regional { edges, regions: &labels, start };
+            let reached = spread(job, &mut Phases::default(), &program, Pacing::default())?;
+            *unreached = reached.into_iter().filter(|&label| label == NONE).count() as u64;
         }
         let mut order = Order::new(job.substrate, &labels)?;
         Phases::default().run(job, &mut order, Pacing::default(), Limits::default())?;
@@ -389,6 +404,6 @@ mod tests {
         let mut all: Vec<u32> =
             (0..100_000).chain(u32::MAX - 1000..u32::MAX).map(shuffled).collect();
         all.sort_unstable();
-        assert!(all.is_sorted_by(|a, b| a < b) && all.last() < Some(&NOWHERE));
+        assert!(all.is_sorted_by(|a, b| a < b) && all.last() < Some(&NO_REGION));
     }
 }

@@ -2,9 +2,7 @@
 
 use std::time::Instant;
 
-use parton_engine::engines::Kind;
-use parton_engine::{Relaxation, RunReport, run};
-use parton_graph::LocalId;
+use parton_engine::{EngineInfo, Relaxation, RunReport, engines, run};
 
 use crate::algorithm::Job;
 use crate::answer::{Answer, Column, Fact, Values};
@@ -22,24 +20,22 @@ pub(crate) struct Labelled<L> {
 pub(crate) fn label<P: Relaxation>(
     job: &mut Job<'_, '_>,
     program: &P,
-    engine: Kind,
+    engine: &EngineInfo,
 ) -> Result<Labelled<P::Label>> {
     let partition = job.substrate.partition();
     let limits = job.limits();
     let start = Instant::now();
-    let mut engine = engine.relaxation(program, partition);
+    let mut engine = engines::relaxation(engine, program, partition)?;
     let setup_seconds = start.elapsed().as_secs_f64();
     let report = run(&mut *engine, job.substrate, job.options.pacing, limits, job.watch)?;
-    let masters = (0..partition.num_masters() as u32).map(LocalId);
-    let labels = masters.map(|master| engine.label(master)).collect();
-    Ok(Labelled { labels, setup_seconds, report })
+    Ok(Labelled { labels: engine.labels()?, setup_seconds, report })
 }
 
 impl<L> Labelled<L> {
     /// The answer in which these labels are the only column.
     pub(crate) fn answer(
         self,
-        (engine, why): (Kind, String),
+        (engine, why): (&'static EngineInfo, String),
         name: &'static str,
         values: impl FnOnce(Vec<L>) -> Values,
     ) -> Answer {

@@ -4,7 +4,7 @@
 //! Work is the number of pairs that a vertex has among its neighbours with more neighbours than
 //! itself: at most edges to the power of 3/2.
 
-use parton_engine::engines::Kind;
+use parton_engine::EngineInfo;
 use parton_graph::{Graph, LocalId, with_csr};
 
 use crate::algorithm::{Algorithm, Job};
@@ -12,7 +12,7 @@ use crate::answer::{Answer, Column, Fact, Values};
 use crate::error::Result;
 use crate::needs::Needs;
 use crate::options::Options;
-use crate::wedges::{self, certificate};
+use crate::wedges::{self, INTERSECT, certificate};
 
 /// Triangle counting.
 pub struct Triangles;
@@ -26,8 +26,8 @@ impl Algorithm for Triangles {
         "how many triangles there are in the undirected simple graph, and how many each vertex is in"
     }
 
-    fn engines(&self) -> &'static [Kind] {
-        &[Kind::Intersect]
+    fn engines(&self) -> &'static [&'static EngineInfo] {
+        &[&INTERSECT]
     }
 
     fn needs(&self, _: &Options) -> Needs {
@@ -39,7 +39,7 @@ impl Algorithm for Triangles {
     }
 
     fn run(&self, job: &mut Job<'_, '_>) -> Result<Answer> {
-        let (engine, why) = job.engine(self, Kind::Intersect, || {
+        let (engine, why) = job.engine(self, &INTERSECT, || {
             "lists of those neighbours that have more neighbours themselves".into()
         })?;
         let found = wedges::count(job)?;

@@ -6,7 +6,7 @@ use common::nasty::graph_of;
 use common::{How, all_policies, run, same};
 use parton_algorithms::components::Components;
 use parton_algorithms::{Algorithm, Options};
-use parton_engine::engines::Kind;
+use parton_engine::{EngineInfo, engines};
 use parton_engine::{Pace, Pacing};
 use parton_graph::Graph;
 use parton_net::Cluster;
@@ -45,7 +45,7 @@ fn a_bridge_between_the_largest_components_of_two_hosts() {
         let expected = Components.reference(&graph, &Options::default()).expect("an answer");
         for pace in [Pace::Bsp, Pace::Basp] {
             let options = Options {
-                engine: Some(Kind::Union),
+                engine: Some(engines::UNION),
                 pacing: Pacing { governed: false, ..pace.into() },
                 ..Options::default()
             };
@@ -84,7 +84,7 @@ proptest! {
         let mixed = |vertex: u32| vertex * 37 % VERTICES;
         let edges: Vec<_> = edges.map(|&(a, b)| (mixed(a), mixed(b), ())).collect();
         let graph = graph_of(VERTICES as usize, &edges);
-        let engine = Some(Kind::Union);
+        let engine = Some(engines::UNION);
         let options = Options { engine, pacing: pace.into(), ..Options::default() };
         let expected = Components.reference(&graph, &options).expect("an answer");
         let mut cluster = Cluster::local(hosts).threads_per_host(threads);

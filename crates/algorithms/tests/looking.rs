@@ -6,7 +6,7 @@ mod common;
 use common::{How, run, same};
 use parton_algorithms::sssp::Sssp;
 use parton_algorithms::{Algorithm, Options};
-use parton_engine::engines::Kind;
+use parton_engine::{EngineInfo, engines};
 use parton_engine::{Pace, Pacing};
 use parton_graph::formats::{self, WriteOptions};
 use parton_graph::generate::Spec;
@@ -25,7 +25,7 @@ fn generated(low: u32, high: u32) -> Graph {
 
 /// With buckets so wide that many labels are spread in vain.
 fn search(pacing: Pacing) -> [(&'static dyn Algorithm, Options); 1] {
-    let (engine, delta) = (Some(Kind::Delta), Some(2.0));
+    let (engine, delta) = (Some(engines::DELTA), Some(2.0));
     [(&Sssp, Options { engine, delta, pacing, ..Options::default() })]
 }
 

@@ -20,7 +20,7 @@ use parton_partition::{Input, Order};
 use parton_sync::Optimize;
 use proptest::prelude::*;
 
-fn options(engine: Option<engines::Kind>) -> Options {
+fn options(engine: Option<&'static EngineInfo>) -> Options {
     Options { engine, ..Options::default() }
 }
 
@@ -476,7 +476,7 @@ fn ranks_of_graphs_that_are_far_from_a_cache() {
     for spec in ["uniform:70000,100000", "uniform:40000,300000"] {
         let graph = Spec::parse(spec).and_then(|spec| spec.generate(&Silent)).expect("a graph");
         let options =
-            Options { max_rounds: Some(3), tolerance: 0.0, ..options(Some(engines::Kind::Pull)) };
+            Options { max_rounds: Some(3), tolerance: 0.0, ..options(Some(engines::PULL)) };
         let run_of = (*pagerank, options);
         let expected = pagerank.reference(&graph, &run_of.1).expect("an answer");
         for (hosts, policy) in [(1, "oec"), (3, "iec"), (3, "oec"), (2, "cvc")] {
@@ -498,7 +498,7 @@ fn large_frontiers_at_any_pace() {
     let paces = [&leaving[..], &[Pace::Basp.into(), Pace::Bsp.into()]].concat();
     for (name, pacing) in paces.iter().flat_map(|p| ["bfs", "components"].map(|name| (name, *p))) {
         let algorithm = ALL.iter().find(|algorithm| algorithm.name() == name).expect("it is there");
-        let options = Options { pacing, ..options(Some(engines::Kind::Frontier)) };
+        let options = Options { pacing, ..options(Some(engines::FRONTIER)) };
         let run_of = (*algorithm, options);
         let expected = algorithm.reference(&graph, &run_of.1).expect("an answer");
         for (hosts, policy) in [(2, "oec"), (3, "oec"), (2, "dual"), (3, "dual")] {

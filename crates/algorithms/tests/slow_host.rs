@@ -3,8 +3,8 @@
 
 use parton_algorithms::{Error, Job, Options, by_name};
 use parton_engine::Pace;
-use parton_engine::engines::Kind;
 use parton_engine::simulated::{MESSAGE, SimulatedHost};
+use parton_engine::{EngineInfo, engines};
 use parton_graph::generate::Spec;
 use parton_graph::progress::Silent;
 use parton_graph::reweigh::Weights;
@@ -24,7 +24,11 @@ fn partition(spec: &str) -> Vec<Partition> {
 
 /// Time of hosts that do not wait for each other over that of hosts that do, where host 1 takes
 /// `slowness` times as long as others.
-fn gain(parts: &[Partition], (algorithm, engine): (&str, Kind), slowness: f64) -> f64 {
+fn gain(
+    parts: &[Partition],
+    (algorithm, engine): (&str, &'static EngineInfo),
+    slowness: f64,
+) -> f64 {
     let algorithm = by_name(algorithm).expect("an algorithm");
     let calm = SimOptions { calm: Some(MESSAGE), step_limit: u64::MAX, ..SimOptions::default() };
     let mut cluster = Cluster::sim_with(HOSTS, calm);
@@ -48,12 +52,12 @@ fn a_slow_host_slows_others_down_less_than_in_rounds() {
     for graph in ["grid:200x300", "grid:400x450", "web:100000,chains=500"] {
         let parts = partition(graph);
         for (run, most) in [
-            (("bfs", Kind::Frontier), promised),
-            (("sssp", Kind::Frontier), promised),
-            (("sssp", Kind::Delta), promised),
-            (("components", Kind::Push), promised),
+            (("bfs", engines::FRONTIER), promised),
+            (("sssp", engines::FRONTIER), promised),
+            (("sssp", engines::DELTA), promised),
+            (("components", engines::PUSH), promised),
             // The slow host's own work alone is more than half of the time.
-            (("bfs", Kind::Push), 0.8),
+            (("bfs", engines::PUSH), 0.8),
         ] {
             let gain = gain(&parts, run, 4.0);
             assert!(gain <= most, "{graph}, {run:?}: {gain:.2} of the time in rounds");
@@ -67,13 +71,13 @@ fn equal_hosts_lose_next_to_nothing_on_a_graph_of_few_levels() {
     for graph in ["rmat:12", "rmat:13", "rmat:15"] {
         let parts = partition(graph);
         for run in [
-            ("bfs", Kind::Push),
-            ("bfs", Kind::Frontier),
-            ("sssp", Kind::Delta),
-            ("sssp", Kind::Frontier),
-            ("components", Kind::Push),
-            ("components", Kind::Frontier),
-            ("components", Kind::Union),
+            ("bfs", engines::PUSH),
+            ("bfs", engines::FRONTIER),
+            ("sssp", engines::DELTA),
+            ("sssp", engines::FRONTIER),
+            ("components", engines::PUSH),
+            ("components", engines::FRONTIER),
+            ("components", engines::UNION),
         ] {
             let gain = gain(&parts, run, 1.0);
             assert!(gain <= 1.05, "{graph}, {run:?}: {gain:.2} of the time in rounds");

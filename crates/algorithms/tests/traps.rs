@@ -182,7 +182,7 @@ fn trap_26_a_limit_is_never_silent() {
     let chain: Vec<_> = (0..30).map(|v| (v, v + 1, ())).collect();
     let graph = graph_of(31, &chain);
     for (max_rounds, converged) in [(Some(4), false), (None, true)] {
-        let engine = Some(engines::Kind::Frontier);
+        let engine = Some(engines::FRONTIER);
         let options = Options { max_rounds, engine, ..from("0") };
         let input = Input::from(graph.clone());
         let runs: [(&dyn Algorithm, Options); 1] = [(&Bfs, options)];

@@ -1,101 +1,118 @@
-//! What the loop asks of an engine.
+//! What the loop of rounds asks of an engine.
 
-use parton_net::Net;
-use parton_partition::End;
-use parton_sync::{Field, Result, Substrate, Tally};
+use parton_sync::{Phase, Result, Substrate, Tally};
 
-use crate::waiting::Held;
+use crate::pace::speed;
+use crate::techniques::throttle::Throttled;
 
-/// One host's part of a program: its vertices' data, and a way through its edges.
+/// One host's part of a program: its vertices' data, on whatever device, and a way through its
+/// edges. [`run`](crate::run()) calls the methods of a round in the order in which they stand here.
 pub trait Engine {
-    /// Trades what is no value of a proxy, such as lists of neighbours, with the other hosts, before
-    /// this round's computing. What is sent must be [counted](Substrate::count).
-    fn trade(&mut self, _: &mut Substrate<'_>) -> Result<()> {
-        Ok(())
+    /// Prepares the first round: mirrors learn what masters start with.
+    fn begin(&mut self, substrate: &mut Substrate<'_>) -> Result<()> {
+        self.exchange(Phase::Broadcast, substrate)?;
+        self.next().map(drop)
     }
 
-    /// Works through what is active; how many edges that took.
-    fn compute(&mut self) -> u64;
+    /// Works through what is active on this host. Returns the number of edges it visited.
+    fn compute(&mut self) -> Result<u64>;
 
-    /// The contributions, and at which end of edges they were written.
-    fn accumulators(&mut self) -> (&mut dyn Field, End);
+    /// Brings contributions to masters, or what masters have to say to mirrors. All hosts call this
+    /// for both phases of a round, so an engine that has nothing to exchange must skip it on all of
+    /// them. [`Substrate::ship`] moves contributions that have no fixed size.
+    fn exchange(&mut self, phase: Phase, substrate: &mut Substrate<'_>) -> Result<()>;
 
-    /// Brings contributions to masters. Every host must call this. Engines whose contributions are no
-    /// field, because they have no fixed size or are for vertices that are not neighbours, do so in
-    /// their own way; [`Substrate::ship`] counts what they send.
-    fn reduce(&mut self, substrate: &mut Substrate<'_>) -> Result<()> {
-        let (field, written) = self.accumulators();
-        substrate.reduce(field, written)
+    /// Applies at masters what has arrived. The tally holds what hosts sum up over the whole graph.
+    fn apply(&mut self) -> Result<Tally>;
+
+    /// Gathers what the next round computes.
+    fn next(&mut self) -> Result<Next>;
+
+    /// Learns what all hosts summed up in this round, and prepares the next one unless the program
+    /// has ended. The answer must be the same on all hosts. What this sends counts for the next
+    /// round.
+    fn conclude(&mut self, total: &Tally, _: &mut Substrate<'_>) -> Result<Conclusion> {
+        Ok(Conclusion::when_idle(total))
     }
 
-    /// Takes in, at masters, what has come. What is summed up over all hosts goes into the tally.
-    fn apply(&mut self) -> Tally;
-
-    /// The messages, and at which end of edges they will be read.
-    fn messages(&mut self) -> (&mut dyn Field, End);
-
-    /// Brings messages to mirrors. Every host must call this. Engines that know better when these are
-    /// needed do so in their own way.
-    fn broadcast(&mut self, substrate: &mut Substrate<'_>) -> Result<()> {
-        let (field, read) = self.messages();
-        substrate.broadcast(field, read)
+    /// What the engine does where hosts do not wait for each other (BASP). `Err` says why hosts have
+    /// to wait in every round.
+    fn paced(&mut self) -> Result<&mut dyn Paced, &'static str> {
+        Err("nothing says that it can do without rounds")
     }
+}
 
-    /// Gathers what is to be computed next; whether that is anything.
-    fn is_active(&mut self) -> bool;
-
-    /// Number of edges that leave what was gathered, for engines that decide by the sum over all hosts
-    /// which way to look at them.
-    fn frontier_edges(&self) -> u64 {
-        0
-    }
-
-    /// Why hosts have to wait for each other in every round; `None` if they need not.
-    fn needs_rounds(&self) -> Option<&'static str> {
-        Some("nothing says that it can do without rounds")
-    }
-
-    /// Whether hosts look at fewer edges as long as they wait for each other, the same on all of them:
-    /// where they need not, they do so until this is over.
+/// What an engine that can leave the rounds does differently for it.
+pub trait Paced {
+    /// True if this engine does less work in BSP rounds. A governed BASP run then stays in BSP until
+    /// the engine says otherwise. Must be equal on all hosts.
     fn gains_from_rounds(&self) -> bool {
         false
     }
 
-    /// Makes the first rounds short, where they could be most of a run: hosts may leave them, and a slow
-    /// one shall show early.
-    fn begin_short(&mut self) {}
+    /// Makes the first rounds short, so that a slow host shows before much of the run is over.
+    fn shorten_first_rounds(&mut self) {}
 
-    /// From here on hosts do not wait for each other; never called where they have to. `governed`:
-    /// whether what promises to save work in vain is worth holding something back.
-    fn leave_rounds(&mut self, _governed: bool) {}
+    /// From here on hosts do not wait for each other. If `is_governed`, the engine may hold labels back
+    /// where that promises to save redundant relaxations.
+    fn leave_rounds(&mut self, is_governed: bool);
 
-    /// What it held back since.
-    fn held(&self) -> Held {
-        Held::default()
+    /// What the engine has held back since it left the rounds.
+    fn throttled(&self) -> Throttled {
+        Throttled::default()
     }
 
-    /// Learns what all hosts summed up; whether the program has ended.
-    fn conclude(&mut self, total: &Tally) -> bool {
-        total.active == 0
-    }
-
-    /// Hosts that wait for each other have nothing left to do: begins what comes next; whether
-    /// anything does, the same on all hosts.
-    fn begin_phase(&mut self, _: &mut Net) -> Result<bool> {
-        Ok(false)
-    }
-
-    /// What the round that was just concluded is judged by, the same on every host.
-    fn measure(&self) -> Option<Measure> {
-        None
+    /// Takes about as long as visiting this many edges, on the device that will visit them. The loop
+    /// times this to find a slow host before the first round.
+    fn trial(&mut self, edges: u64) -> Result<()> {
+        speed::visit_no_edges(edges);
+        Ok(())
     }
 }
 
-/// What a program is judged by while it runs: an error that falls, a value that settles.
+/// What an engine has gathered for the next round.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Next {
+    /// Whether this host has anything to compute.
+    pub is_active: bool,
+    /// Number of edges that leave what is active, for engines that choose a direction by the sum over
+    /// all hosts.
+    pub frontier_edges: u64,
+}
+
+impl Next {
+    /// For an engine that does not choose a direction.
+    pub fn new(is_active: bool) -> Self {
+        Next { is_active, frontier_edges: 0 }
+    }
+}
+
+/// How a round ended, the same on all hosts.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Conclusion {
+    /// Whether the program has ended.
+    pub has_ended: bool,
+    /// The value by which the round is judged, if the program has one.
+    pub measure: Option<Measure>,
+}
+
+impl Conclusion {
+    /// The program ends when no host has anything to compute.
+    pub fn when_idle(total: &Tally) -> Self {
+        Conclusion::new(total.active == 0)
+    }
+
+    /// Without a measure.
+    pub fn new(has_ended: bool) -> Self {
+        Conclusion { has_ended, measure: None }
+    }
+}
+
+/// The value by which a round is judged: an error that falls, a sum that settles.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Measure {
-    /// What it is.
+    /// What it measures.
     pub name: &'static str,
-    /// What it came to in one round.
+    /// Its value after one round.
     pub value: f64,
 }

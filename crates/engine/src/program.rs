@@ -11,22 +11,22 @@ use parton_sync::{Reduction, Tally, Value};
 
 use crate::engine::Measure;
 
-/// A vertex as its master sees it.
+/// A vertex, seen from one of its proxies.
 #[derive(Clone, Copy)]
 pub struct Vertex<'p> {
-    /// Its place among this host's masters.
+    /// The proxy: the index of this host's data of the vertex. Masters come first.
     pub local: LocalId,
     globals: &'p [u32],
 }
 
 impl<'p> Vertex<'p> {
-    /// The master at a place, if these are the vertices that local ids stand for.
+    /// The vertex of a proxy; `globals` are the global ids of all proxies.
     #[inline(always)]
     pub fn new(globals: &'p [u32], local: LocalId) -> Self {
         Vertex { local, globals }
     }
 
-    /// Its number in the whole graph.
+    /// Its global id.
     #[inline]
     pub fn id(self) -> GlobalId {
         GlobalId(u64::from(self.globals[self.local.index()]))
@@ -37,30 +37,30 @@ impl<'p> Vertex<'p> {
 pub trait VertexProgram: Sync {
     /// What a vertex knows. Lives at its master.
     type State: Copy + Send + Sync;
-    /// What a vertex tells along its edges.
+    /// What a vertex sends along its edges.
     type Message: Value + Default;
-    /// How messages of one vertex that were told in turn become one that is told instead, where a
-    /// host hears several before it looks: then `along` one edge they must come to the same. Where
-    /// each message stands for itself it is [`Latest`], and hosts have to wait for each other.
+    /// How several messages of one vertex become one, where a host receives them before it spreads the
+    /// first: `along` an edge, one message must come to the same as all. Where that cannot be it is
+    /// [`Latest`], and hosts have to wait for each other.
     ///
     /// [`Latest`]: parton_sync::reduction::Latest
     type Messages: Reduction<Value = Self::Message>;
     /// How contributions to a vertex become one.
     type Reduction: Reduction;
-    /// What it wants to know of an edge: its weight, or `()` for nothing.
+    /// The weight of an edge, or `()` if weights mean nothing.
     type Weight: Weight;
 
     /// A vertex before the first round.
     fn init(&self, vertex: Vertex<'_>) -> Self::State;
 
-    /// What a vertex tells its neighbours; `None` when it has nothing to tell.
+    /// What a vertex sends to its neighbours, if anything.
     fn scatter(&self, vertex: Vertex<'_>, state: &Self::State) -> Option<Self::Message>;
 
     /// What a message becomes on its way along an edge.
     fn along(&self, message: Self::Message, weight: Self::Weight) -> Accumulated<Self>;
 
-    /// Takes in what has come; whether the vertex must scatter again. What hosts should sum up
-    /// over all vertices goes into the tally.
+    /// Applies what has arrived to the state. Returns whether the vertex must scatter again. What hosts
+    /// sum up over all vertices goes into the tally.
     fn apply(
         &self,
         vertex: Vertex<'_>,
@@ -74,7 +74,7 @@ pub trait VertexProgram: Sync {
         Properties::default()
     }
 
-    /// Learns what all hosts summed up in this round; whether the program has ended.
+    /// Learns what all hosts summed up in this round. Returns whether the program has ended.
     fn conclude(&mut self, total: &Tally) -> bool {
         total.active == 0
     }
@@ -86,21 +86,21 @@ pub type Accumulated<P> = <<P as VertexProgram>::Reduction as Reduction>::Value;
 /// What engines may rely on. A check in the tests holds programs to it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Properties {
-    /// Every vertex scatters and applies in every round, whether anything has changed or not: its
-    /// message stands until it tells another. `scatter` may say `None` only for a vertex without
-    /// edges to tell along.
+    /// Every vertex scatters and applies in every round, whether anything has changed or not: a message
+    /// stands until the vertex sends another. `scatter` may return `None` only for a vertex without edges
+    /// to send along.
     pub stationary: bool,
-    /// What vertices end with does not depend on when, in which order and in how many portions
-    /// contributions reach them, and the program ends when nobody has anything to tell: it does
-    /// not count rounds, and needs no sums over all hosts.
+    /// Final states do not depend on when, in which order and in how many portions contributions arrive,
+    /// and the program ends when no vertex has anything to send: it does not count rounds, and needs no
+    /// sums over all hosts.
     pub any_order: bool,
-    /// Which edges messages take.
+    /// Which edges messages travel along.
     pub edges: Edges,
-    /// About how many rounds it takes, if that is known: many are worth preparing for.
+    /// About how many rounds the program takes, if that is known: many rounds pay for preparation.
     pub rounds: u64,
 }
 
-/// Which edges messages take.
+/// Which edges messages travel along.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Edges {
     /// From source to destination.
@@ -113,8 +113,8 @@ pub enum Edges {
 }
 
 impl Edges {
-    /// The same edges from their other ends.
-    pub fn turned(self) -> Self {
+    /// The same edges by their other ends.
+    pub fn reversed(self) -> Self {
         match self {
             Edges::Out => Edges::In,
             Edges::In => Edges::Out,
@@ -124,7 +124,7 @@ impl Edges {
 
     /// At which end contributions are written.
     pub fn written(self) -> End {
-        self.turned().read()
+        self.reversed().read()
     }
 
     /// At which end messages are read.
@@ -137,14 +137,14 @@ impl Edges {
     }
 }
 
-/// A program that goes from edge to edge and writes at both ends, on a graph whose vertices are
-/// sources or destinations, never both: users and what they rate, documents and words.
+/// A program that visits edge after edge and writes at both ends, on a graph whose vertices are sources or
+/// destinations, never both: users and what they rate, documents and words.
 ///
-/// What a vertex knows is a vector, of a width that is known when the run begins, at every proxy.
-/// In a round every edge is visited once, on its host, in an order that depends on the edges and a
-/// seed alone; visits of edges that share an end happen one after the other, so each sees what
-/// those before have left. Then the vectors of a vertex on several hosts become one: their mean,
-/// weighted by the edges that each was written along.
+/// The state of a vertex is a vector, whose width is known when the run begins, at every proxy. A round
+/// visits every edge once, on its host, in an order that depends on the edges and a seed alone. Edges that
+/// share an end are visited one after the other, so each visit sees what the visits before have written.
+/// Then the vectors of a vertex on several hosts become one: their mean, weighted by the edges that each
+/// was written along.
 pub trait EdgeProgram: Sync {
     /// Elements of a vector, at least 1.
     fn width(&self) -> usize;
@@ -152,65 +152,75 @@ pub trait EdgeProgram: Sync {
     /// The vector a vertex starts with. Every proxy of the vertex asks.
     fn init(&self, vertex: GlobalId, vector: &mut [f32]);
 
-    /// Looks at an edge and changes what is at its ends; what is summed up over all edges.
+    /// Visits an edge and changes the vectors at its ends. Returns what hosts sum up over all edges.
     fn visit(&self, source: Tip<'_>, destination: Tip<'_>, weight: f32) -> f64;
 
-    /// Learns what all edges summed up in this round; whether the program has ended.
+    /// Learns the sum over all edges of this round. Returns whether the program has ended.
     fn conclude(&mut self, total: f64) -> bool;
 
-    /// What the round that was just concluded is judged by.
+    /// The value by which the round that was just concluded is judged.
     fn measure(&self) -> Option<Measure> {
         None
     }
 }
 
-/// One end of an edge, as an [`EdgeProgram`] finds it.
+/// One end of an edge that an [`EdgeProgram`] visits.
 pub struct Tip<'v> {
-    /// What the vertex knows there.
+    /// The vertex's vector at this host.
     pub vector: &'v mut [f32],
-    /// Over how many hosts the edges of the vertex are spread: 1 if they are all here, `n` if `n`
-    /// hosts have as many each. Of what is written along one edge the mean keeps so much less.
+    /// Over how many hosts the edges of the vertex are spread: 1 if all are here, `n` if `n` hosts have
+    /// equally many. The mean over hosts keeps this many times less of what one edge writes.
     pub spread: f32,
 }
 
-/// A program of one label per vertex: state, message and contribution are the same, and folding a
-/// label in twice does no harm. Labels only ever improve, so they may be used the moment they are
-/// there, in any order.
+/// A program of one label per vertex: state, message and contribution are the same, and folding a label in
+/// twice changes nothing. Labels only ever improve, so engines use them as soon as they arrive, in any
+/// order.
 pub trait Relaxation: Sync {
-    /// What improves.
+    /// The label of a vertex.
     type Label: Number;
-    /// What improving means: idempotent.
+    /// How two labels become the better one: idempotent.
     type Reduction: Reduction<Value = Self::Label>;
-    /// What it wants to know of an edge.
+    /// The weight of an edge, or `()` if weights mean nothing.
     type Weight: Weight;
 
-    /// The label a vertex starts with, if any. Every proxy of the vertex asks.
-    fn start(&self, vertex: GlobalId) -> Option<Self::Label>;
+    /// Whether [`passes`](Self::passes) stops labels at some edges.
+    const FILTERS: bool = false;
 
-    /// A label at the other end of an edge: never better than it was, and if another is better, what
-    /// becomes of that along the same edge is no worse.
+    /// The label a vertex starts with, if any. Engines ask at every proxy; all proxies of a vertex must
+    /// answer the same.
+    fn start(&self, vertex: Vertex<'_>) -> Option<Self::Label>;
+
+    /// A label at the other end of an edge: never better than it was, and no worse than what becomes of a
+    /// worse label along the same edge.
     fn relax(&self, label: Self::Label, weight: Self::Weight) -> Self::Label;
 
-    /// Which edges labels take.
+    /// Whether labels pass an edge, from the proxy `from` to the proxy `to`. The answer must not change
+    /// during a run. Engines ask only if [`FILTERS`](Self::FILTERS).
+    #[inline]
+    fn passes(&self, _from: LocalId, _to: LocalId, _weight: Self::Weight) -> bool {
+        true
+    }
+
+    /// Which edges labels travel along.
     fn edges(&self) -> Edges {
         Edges::Out
     }
 
-    /// Whether all edges are the same, and the better of two labels stays the better one along
-    /// them: whoever has got as good a label as the frontier can give need not ask further. When
-    /// rounds go level by level, all that get a label in one round get the same, so that is the
-    /// first neighbour asked that has one.
+    /// Whether all edges are the same, and the better of two labels stays the better one along them. A
+    /// vertex whose label is as good as the frontier can give then stops looking. In level-synchronous
+    /// rounds all vertices of a level get the same label, so the first neighbour found decides.
     fn first_wins(&self) -> bool {
         false
     }
 
-    /// Whether labels go through edges as they are, either way, so that all vertices that edges
-    /// join end with the same one, and each vertex starts with one of its own.
+    /// Whether labels pass edges unchanged, in both directions, so that all vertices of a component end
+    /// with the same label, and each vertex starts with a label of its own.
     fn passes_unchanged(&self) -> bool {
         false
     }
 
-    /// In which turn a label is best spread: those of lower buckets first.
+    /// The bucket of a label in delta-stepping: labels of lower buckets are spread first.
     #[inline]
     fn bucket(&self, _label: Self::Label) -> usize {
         0
@@ -225,7 +235,7 @@ impl<R: Relaxation> VertexProgram for R {
     type Weight = R::Weight;
 
     fn init(&self, vertex: Vertex<'_>) -> R::Label {
-        self.start(vertex.id()).unwrap_or_else(R::Reduction::identity)
+        self.start(vertex).unwrap_or_else(R::Reduction::identity)
     }
 
     fn scatter(&self, _: Vertex<'_>, label: &R::Label) -> Option<R::Label> {

@@ -6,7 +6,7 @@ use parton_sync::{Volume, Waits};
 
 use crate::engine::Measure;
 use crate::pace::Pace;
-use crate::waiting::Held;
+use crate::techniques::throttle::Throttled;
 
 /// One host's account of one round.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
@@ -29,7 +29,7 @@ pub(crate) struct RoundRecord {
 pub(crate) struct HostRecord {
     pub(crate) seconds: f64,
     pub(crate) waits: Waits,
-    pub(crate) held: Held,
+    pub(crate) throttled: Throttled,
 }
 
 /// A run, the same on every host.
@@ -84,8 +84,8 @@ pub struct HostReport {
     pub sent_to: Vec<Volume>,
     /// How it waited although it need not.
     pub waits: Waits,
-    /// What labels waited for better ones.
-    pub held: Held,
+    /// Labels that it held back.
+    pub throttled: Throttled,
 }
 
 impl HostReport {
@@ -115,14 +115,14 @@ impl RunReport {
         let all_records = net.all_gather(bytemuck::cast_slice(records).to_vec())?;
         let all_sent = net.all_gather(bytemuck::cast_slice(sent_to).to_vec())?;
         for ((host, records), sent) in all_hosts.iter().zip(&all_records).zip(&all_sent) {
-            let HostRecord { seconds, waits, held } = bytemuck::pod_read_unaligned(host);
+            let HostRecord { seconds, waits, throttled } = bytemuck::pod_read_unaligned(host);
             self.seconds = self.seconds.max(seconds);
             let records: Vec<RoundRecord> = bytemuck::pod_collect_to_vec(records);
             let mut host = HostReport {
                 rounds: records.len() as u64,
                 sent_to: bytemuck::pod_collect_to_vec(sent),
                 waits,
-                held,
+                throttled,
                 ..HostReport::default()
             };
             self.rounds.resize(self.rounds.len().max(records.len()), RoundReport::default());
@@ -161,7 +161,7 @@ impl RunReport {
             host.edges += next.edges;
             host.sent_to.iter_mut().zip(next.sent_to).for_each(|(all, sent)| *all += sent);
             host.waits += next.waits;
-            host.held += next.held;
+            host.throttled += next.throttled;
         }
     }
 

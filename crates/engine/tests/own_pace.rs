@@ -8,16 +8,16 @@ use std::fmt::Debug;
 use common::hosts::{all_policies, local, partition};
 use common::programs::{Greatest, Hops, Near, Reach, Tokens};
 use common::{How, engines, run_program, run_relaxation, serial};
-use parton_engine::engines::Kind;
 use parton_engine::simulated::MESSAGE;
 use parton_engine::{
     Edges, Limits, Pace, Pacing, Properties, Relaxation, RunReport, Tally, Vertex, VertexProgram,
     run,
 };
+use parton_engine::{EngineInfo, engines};
 use parton_graph::generate::Spec;
 use parton_graph::progress::Silent;
 use parton_graph::reweigh::Weights;
-use parton_graph::{Csr, GlobalId, Graph};
+use parton_graph::{Csr, Graph};
 use parton_net::{Cluster, SimOptions};
 use parton_partition::Partition;
 use parton_sync::reduction::{Min, Sum};
@@ -77,7 +77,7 @@ fn tangle(vertices: u32) -> Graph {
     Graph::dense(Csr::from_edges(vertices as usize, &edges), "test")
 }
 
-fn how(engine: Kind, optimize: Optimize, governed: bool) -> How {
+fn how(engine: &'static EngineInfo, optimize: Optimize, governed: bool) -> How {
     let pacing = Pacing { governed, ..Pacing::AT_ONCE };
     How { optimize, pacing, limits: Limits::default(), ..How::new(engine) }
 }
@@ -87,12 +87,12 @@ where
     P: Relaxation<Label: PartialEq + Debug> + Clone,
 {
     let (expected, _) = serial(graph, Limits::default(), program);
-    for engine in [Kind::Push, Kind::Frontier, Kind::Delta, Kind::Pull] {
+    for engine in [engines::PUSH, engines::FRONTIER, engines::DELTA, engines::PULL] {
         let how = how(engine, Optimize::ALL, true);
         let (found, report) = run_relaxation(cluster, parts, how, program);
         assert_eq!(found, expected, "{engine:?}");
         assert!(report.converged && report.pace == Pace::Basp);
-        if how.engine.is_general() {
+        if engines::GENERAL.contains(&how.engine) {
             let (found, _) = run_program(cluster, parts, how, || program.clone());
             assert_eq!(found, expected, "{engine:?}, as any program");
         }
@@ -153,13 +153,13 @@ fn labels_wait_for_better_ones_where_a_governor_may_hold_them() {
     let held = |engine, governed| {
         let how = how(engine, Optimize::ALL, governed);
         let (_, report) = run_relaxation(&mut Cluster::sim(3, 1), &parts, how, &Near(Edges::Out));
-        report.hosts.iter().map(|host| host.held.labels).sum::<u64>()
+        report.hosts.iter().map(|host| host.throttled.labels).sum::<u64>()
     };
-    for engine in [Kind::Push, Kind::Frontier] {
+    for engine in [engines::PUSH, engines::FRONTIER] {
         assert!(held(engine, true) > 0, "{engine:?}");
         assert_eq!(held(engine, false), 0, "{engine:?}");
     }
-    assert_eq!(held(Kind::Delta, true), 0, "it has an order of its own");
+    assert_eq!(held(engines::DELTA, true), 0, "it has an order of its own");
 }
 
 #[test]
@@ -169,7 +169,7 @@ fn what_needs_rounds_is_refused_and_says_why() {
     let refused = |program: Tokens<Sum<u64>>, limits: Limits| -> String {
         let launched = local(2).launch(|net| -> Result<_, Error> {
             let part = &parts[net.host().index()];
-            let mut engine = Kind::Push.program(program.clone(), part);
+            let mut engine = engines::vertex_program(engines::PUSH, program.clone(), part)?;
             let mut substrate = Substrate::new(part, net, Optimize::ALL);
             run(&mut *engine, &mut substrate, Pace::Basp.into(), limits, &mut ()).map(drop)
         });
@@ -181,10 +181,10 @@ fn what_needs_rounds_is_refused_and_says_why() {
     let stationary = Tokens { stationary: true, ..tokens };
     assert!(refused(stationary, forever).contains("every vertex takes part in every round"));
 
-    let limited = How { pacing: Pace::Basp.into(), ..How::new(Kind::Push) };
+    let limited = How { pacing: Pace::Basp.into(), ..How::new(engines::PUSH) };
     let launched = local(2).launch(|net| -> Result<_, Error> {
         let part = &parts[net.host().index()];
-        let mut engine = limited.engine.relaxation(&Hops, part);
+        let mut engine = engines::relaxation(limited.engine, &Hops, part)?;
         let mut substrate = Substrate::new(part, net, Optimize::ALL);
         run(&mut *engine, &mut substrate, limited.pacing, limited.limits, &mut ()).map(drop)
     });
@@ -201,7 +201,8 @@ impl Relaxation for Joined {
     type Reduction = Min<u64>;
     type Weight = ();
 
-    fn start(&self, GlobalId(vertex): GlobalId) -> Option<u64> {
+    fn start(&self, vertex: Vertex<'_>) -> Option<u64> {
+        let vertex = vertex.id().0;
         Some(vertex)
     }
 
@@ -241,13 +242,13 @@ fn the_pace_is_found_on_the_way() {
         let slowness = Some(slowness);
         How { pacing: pace.into(), limits: Limits::default(), slowness, ..How::new(engine) }
     };
-    for engine in [Kind::Push, Kind::Frontier, Kind::Union] {
+    for engine in [engines::PUSH, engines::FRONTIER, engines::UNION] {
         for pace in [Pace::Basp, Pace::Auto] {
             let even = find_pace(&graph, &Joined, how(engine, pace, 1.0));
             assert_eq!(even.pace, Pace::Bsp, "{engine:?}: {}", even.pace_why);
             assert!(even.pace_why.contains("are few"), "{}", even.pace_why);
             let uneven = find_pace(&graph, &Joined, how(engine, pace, 4.0));
-            if engine == Kind::Union {
+            if engine == engines::UNION {
                 assert_eq!(uneven.pace, Pace::Bsp, "it looks at fewer edges in rounds");
                 continue;
             }
@@ -257,10 +258,10 @@ fn the_pace_is_found_on_the_way() {
     }
     // So few edges that it is not tried before the first round.
     let small = generate("rmat:12").reweighed(&Weights::Random { low: 1, high: 64, seed: 1 });
-    let uneven = find_pace(&small, &Near(Edges::Out), how(Kind::Frontier, Pace::Basp, 40.0));
+    let uneven = find_pace(&small, &Near(Edges::Out), how(engines::FRONTIER, Pace::Basp, 40.0));
     assert!(uneven.pace_why.contains("as long for an edge"), "{}", uneven.pace_why);
     assert!(!uneven.pace_why.contains("from round 1 on"), "{}", uneven.pace_why);
-    let deep = find_pace(&path(100), &Hops, how(Kind::Frontier, Pace::Basp, 1.0));
+    let deep = find_pace(&path(100), &Hops, how(engines::FRONTIER, Pace::Basp, 1.0));
     assert_eq!(deep.pace, Pace::Basp, "{}", deep.pace_why);
     assert_eq!(deep.pace_why, "from round 17 on: 16 rounds are many");
     assert!(deep.local_rounds().0 >= 16, "they left the rounds together");
@@ -273,7 +274,7 @@ fn sums_survive_the_end_of_rounds() {
     let (expected, _) = serial(&graph, Limits::default(), &Paths);
     let parts = partition(&graph, "oec", 3);
     let limits = |max_rounds| Limits { max_rounds };
-    let how = |limits| How { pacing: Pace::Auto.into(), limits, ..How::new(Kind::Push) };
+    let how = |limits| How { pacing: Pace::Auto.into(), limits, ..How::new(engines::PUSH) };
     let (found, report) = run_program(&mut Cluster::sim(3, 7), &parts, how(limits(None)), || Paths);
     let all = |states: &[Known]| states.iter().map(|[all, _]| *all).collect::<Vec<_>>();
     assert_eq!((all(&found), report.pace), (all(&expected), Pace::Basp));
@@ -285,7 +286,8 @@ fn sums_survive_the_end_of_rounds() {
 #[test]
 fn a_host_that_is_alone_waits_for_nobody() {
     let parts = partition(&tangle(12), "oec", 1);
-    let how = How { pacing: Pace::Basp.into(), limits: Limits::default(), ..How::new(Kind::Push) };
+    let how =
+        How { pacing: Pace::Basp.into(), limits: Limits::default(), ..How::new(engines::PUSH) };
     let (_, report) = run_relaxation(&mut local(1), &parts, how, &Hops);
     assert_eq!(report.pace_why, "there is nobody to wait for");
 }

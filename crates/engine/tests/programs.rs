@@ -190,7 +190,7 @@ fn a_limit_ends_a_run_after_exactly_so_many_rounds() {
         let mut cluster = local(hosts);
         for most in [0, 1, 5, 39, 40, 41, 60] {
             let limits = Limits { max_rounds: Some(most) };
-            let how = How { limits, ..How::new(parton_engine::engines::Kind::Frontier) };
+            let how = How { limits, ..How::new(parton_engine::engines::FRONTIER) };
             // One round per level; whether the last one has edges to go is known at its end.
             let converged = most >= 40;
             let rounds = most.min(40);

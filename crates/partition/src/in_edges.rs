@@ -5,10 +5,11 @@
 //! image, a vertex's out-edges are its in-edges, and nothing has to be done.
 
 use parton_graph::rows::Rows;
-use parton_graph::{Adjacency, WeightKind, with_csr};
+use parton_graph::{WeightKind, with_csr};
 use parton_net::Net;
 
 use crate::Result;
+use crate::edge_set::InEdgesOfMasters;
 use crate::id_set::IdSet;
 use crate::layout::Layout;
 use crate::local_edges::local_edges;
@@ -56,14 +57,16 @@ impl InEdges {
         }
     }
 
-    /// The same between local ids, each row a destination's; `None` if they are the out-edges.
-    pub(crate) fn local(&self, layout: &Layout, weights: WeightKind) -> Option<Adjacency> {
+    /// The same between local ids, each row a destination's.
+    pub(crate) fn local(&self, layout: &Layout, weights: WeightKind) -> InEdgesOfMasters {
         match self {
-            InEdges::OutEdges => None,
-            InEdges::ByDestination(received) => Some(local_edges(received, layout, weights)),
+            InEdges::OutEdges => InEdgesOfMasters::OutEdges,
+            InEdges::ByDestination(received) => {
+                InEdgesOfMasters::Rows(local_edges(received, layout, weights))
+            }
             InEdges::BySource(received) => {
                 let by_source = local_edges(received, layout, weights);
-                Some(with_csr!(&by_source, csr => csr.transposed().into()))
+                InEdgesOfMasters::Rows(with_csr!(&by_source, csr => csr.transposed().into()))
             }
         }
     }

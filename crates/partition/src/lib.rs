@@ -9,11 +9,12 @@
 //! edges home, numbers the vertices that its edges touch, and agrees with every peer, once, on the
 //! ordered list of vertices the two share. No host ever holds the whole graph or an array with an
 //! entry per vertex of it. Reading order: [`input`], [`blocks`], [`policy`], `shuffle`,
-//! `in_edges`, [`layout`], `local_edges`, [`routes`], [`partition`].
+//! `in_edges`, [`layout`], `local_edges`, `edge_set`, [`routes`], [`partition`].
 
 pub mod blocks;
 mod dictionary;
 mod directory;
+mod edge_set;
 pub mod error;
 pub mod grid;
 mod id_set;
@@ -33,6 +34,7 @@ mod shuffle;
 mod trade;
 
 pub use dictionary::Originals;
+pub use edge_set::Coverage;
 pub use error::{Error, Result};
 pub use input::{Fit, Input};
 pub use partition::{Order, Partition, Plan};

@@ -10,6 +10,7 @@ use parton_graph::{Adjacency, Csr, Graph, LocalId, with_csr};
 use parton_net::{HostId, Net};
 use rayon::prelude::*;
 
+use crate::edge_set::EdgeSet;
 use crate::id_set::IdSet;
 use crate::routes::{Parts, Routes};
 use crate::trade::{batches, trade};
@@ -66,22 +67,24 @@ impl Partition {
         ];
         let [read, written] = net.all_reduce(uses, |a, b| [a[0] | b[0], a[1] | b[1]])?;
         let mut moved = vec![0; self.num_hosts()];
-        let partition = match (self.symmetric, read, written) {
+        let partition = match (self.is_symmetric(), read, written) {
             (true, 0, _) => Whole::AsItIs(self),
             (true, _, 0) => Whole::Made(Box::new(self.turned())),
             _ if self.num_hosts() == 1 => Whole::Made(Box::new(self.counted())),
             _ => Whole::Made(Box::new(self.gathered(net, &mut moved)?)),
         };
-        Ok(Neighbourhoods { partition, is_counted: !self.symmetric, moved })
+        Ok(Neighbourhoods { partition, is_counted: !self.is_symmetric(), moved })
     }
 
     /// A host's part like this one, with other edges.
     fn with_edges(&self, globals: Vec<u32>, adjacency: Adjacency, routes: Vec<Routes>) -> Self {
         let sizes = (self.num_vertices, self.num_edges);
         let originals = Originals::Offset(0);
+        let mut edges = EdgeSet::by_source(adjacency, routes.len());
+        edges.is_symmetric = true;
         let mut made =
-            Self::from_parts(self.host, sizes, self.masters, globals, adjacency, routes, originals);
-        (made.symmetric, made.simple) = (true, self.simple);
+            Self::from_parts(self.host, sizes, self.masters, globals, edges, routes, originals);
+        made.simple = self.simple;
         made
     }
 
@@ -107,7 +110,7 @@ impl Partition {
     }
 
     fn gathered(&self, net: &mut Net, moved: &mut [u64]) -> Result<Self> {
-        let both_ways = !self.symmetric;
+        let both_ways = !self.is_symmetric();
         let owners = self.owners();
         let offsets = self.out_edges().offsets();
         let targets = self.out_edges().all_targets();

@@ -1,20 +1,20 @@
 //! One host's part of a graph.
 
 use std::collections::HashMap;
-use std::sync::OnceLock;
 
-use parton_graph::{Adjacency, Buffer, GlobalId, LocalId, OriginalId, huge, with_csr};
+use parton_graph::{Adjacency, Buffer, GlobalId, LocalId, OriginalId, huge};
 use parton_net::{HostId, Net};
 use rayon::prelude::*;
 
 use crate::dictionary::Originals;
+use crate::edge_set::{Coverage, EdgeSet};
 use crate::id_set::{IdSet, NumberedIds};
 use crate::in_edges::InEdges;
 use crate::input::{Input, Share};
 use crate::layout::{MasterParts, lay_out};
 use crate::local_edges::local_edges;
 use crate::policy::{self, Reads, Setup};
-use crate::routes::Routes;
+use crate::routes::{End, Routes};
 use crate::shuffle::shuffle;
 use crate::{Error, Result};
 
@@ -87,13 +87,9 @@ pub struct Partition {
     pub(crate) masters: MasterParts,
     /// Global id of every local id.
     pub(crate) globals: Buffer<u32>,
-    /// This host's edges by source and by destination: one of them at least, the other if it was asked for.
-    pub(crate) out_edges: OnceLock<Adjacency>,
-    pub(crate) in_edges: OnceLock<Adjacency>,
+    pub(crate) edges: EdgeSet,
     pub(crate) routes: Vec<Routes>,
     pub(crate) originals: Originals,
-    /// Whether every edge is known to be there in both directions.
-    pub(crate) symmetric: bool,
     /// Whether there are known to be no self-loops and no parallel edges.
     pub(crate) simple: bool,
     /// What was changed to fit.
@@ -101,8 +97,6 @@ pub struct Partition {
     pub(crate) note: Option<String>,
     /// Most bytes held at once while this was built.
     pub(crate) peak_bytes: u64,
-    /// All in-edges of masters, if the policy wants them; `None` in there: they are the out-edges.
-    pub(crate) whole_in_edges: Option<Option<Adjacency>>,
 }
 
 impl Partition {
@@ -145,26 +139,24 @@ impl Partition {
         let layout = lay_out(net, edges, masters, &mine, readers.num_vertices(), plan.order)?;
         let mine = &layout.globals[..layout.masters.all as usize];
         let originals = input.originals(net, &share.ids, mine)?;
-        let edges = OnceLock::from(local_edges(&received, &layout, weight_kind));
-        let (own_out, own_in) = match turned {
-            true => (OnceLock::new(), edges),
-            false => (edges, OnceLock::new()),
-        };
-        let whole_in_edges = in_edges.as_ref().map(|edges| edges.local(&layout, weight_kind));
+        let own = local_edges(&received, &layout, weight_kind);
+        let own = EdgeSet::by_source(own, net.num_hosts());
+        let mut edges = if turned { own.turned() } else { own };
+        if let Some(in_edges) = &in_edges {
+            edges = edges.with_in_edges_of_masters(in_edges.local(&layout, weight_kind));
+        }
+        edges.is_symmetric = share.is_symmetric;
         let mut partition = Partition {
             host: net.host(),
             num_vertices: u64::from(readers.num_vertices()),
             num_edges,
             originals,
-            symmetric: share.is_symmetric,
             simple: share.is_simple,
             changes: share.changes,
             masters: layout.masters,
             peak_bytes: 0,
             note: policy.note(),
-            out_edges: own_out,
-            in_edges: own_in,
-            whole_in_edges,
+            edges,
             routes: Vec::new(),
             globals: Vec::new().into(),
         };
@@ -183,16 +175,16 @@ impl Partition {
         let mut globals = huge::vec_with_capacity(vertices as usize);
         globals.par_extend((0..vertices).into_par_iter());
         let originals = input.originals(net, &share.ids, &globals)?;
-        let adjacency = share.rows.adjacency;
-        let sizes = (u64::from(vertices), adjacency.num_edges());
+        let sizes = (u64::from(vertices), share.rows.adjacency.num_edges());
+        let in_edges = share.in_rows.map(|rows| rows.adjacency);
+        let mut edges = EdgeSet::by_source(share.rows.adjacency, 1).with_in_edges(in_edges);
+        edges.is_symmetric = share.is_symmetric;
         let masters = MasterParts::unsorted(vertices);
         let routes = vec![Routes::default()];
         let mut partition =
-            Self::from_parts(net.host(), sizes, masters, globals, adjacency, routes, originals);
-        partition.symmetric = share.is_symmetric;
+            Self::from_parts(net.host(), sizes, masters, globals, edges, routes, originals);
         partition.simple = share.is_simple;
         partition.changes = share.changes;
-        partition.in_edges = share.in_rows.map_or_else(OnceLock::new, |rows| rows.adjacency.into());
         partition.peak_bytes = partition.bytes().max(share.peak_bytes);
         Ok(partition)
     }
@@ -202,7 +194,7 @@ impl Partition {
         sizes: (u64, u64),
         masters: MasterParts,
         globals: Vec<u32>,
-        adjacency: Adjacency,
+        edges: EdgeSet,
         routes: Vec<Routes>,
         originals: Originals,
     ) -> Self {
@@ -212,16 +204,13 @@ impl Partition {
             num_edges: sizes.1,
             masters,
             globals: globals.into(),
-            out_edges: adjacency.into(),
-            in_edges: OnceLock::new(),
+            edges,
             routes,
             originals,
-            symmetric: false,
             simple: false,
             changes: Vec::new(),
             note: None,
             peak_bytes: 0,
-            whole_in_edges: None,
         }
     }
 
@@ -299,40 +288,48 @@ impl Partition {
         self.originals.get(master.index(), self.global(master).0)
     }
 
-    /// This host's edges, between local ids, by whichever end they are at hand.
+    /// This host's edges, between local ids, by whichever end needs no work.
     pub fn edges(&self) -> &Adjacency {
-        let at_hand = self.out_edges.get().or(self.in_edges.get());
-        at_hand.expect("edges come by one end at least")
+        self.edges.any()
     }
 
-    /// Its out-edges, made when first asked for, unless they are at hand.
+    /// This host's out-edges. The first call makes them unless they are at hand.
     pub fn out_edges(&self) -> &Adjacency {
-        self.out_edges.get_or_init(|| turned(self.edges()))
+        self.edges.out_edges()
     }
 
-    /// Its out-edges, if they need not be made.
+    /// This host's out-edges, if they need not be made.
     pub fn out_edges_at_hand(&self) -> Option<&Adjacency> {
-        self.out_edges.get()
+        self.edges.out_edges_at_hand()
     }
 
-    /// Its in-edges, made when first asked for, unless they are at hand.
+    /// This host's in-edges. The first call makes them unless they are at hand.
     pub fn in_edges(&self) -> &Adjacency {
-        let made = || self.in_edges.get_or_init(|| turned(self.edges()));
-        self.in_edges_at_hand().unwrap_or_else(made)
+        self.edges.in_edges()
     }
 
-    /// Its in-edges, if they need not be made.
+    /// This host's in-edges, if they need not be made.
     pub fn in_edges_at_hand(&self) -> Option<&Adjacency> {
-        match self.symmetric && self.num_hosts() == 1 {
-            true => self.out_edges.get(),
-            false => self.in_edges.get(),
-        }
+        self.edges.in_edges_at_hand()
     }
 
-    /// All in-edges of this host's masters, from wherever, if several hosts keep them so beside
-    /// their own edges. Then all out-edges of masters are here, too, and mirrors have no rows.
-    pub fn whole_in_edges(&self) -> Option<&Adjacency> {
-        self.whole_in_edges.as_ref().map(|edges| edges.as_ref().unwrap_or(self.out_edges()))
+    /// All in-edges of this host's masters, if the policy keeps them beside the host's own edges. Then
+    /// all out-edges of masters are here, too, and mirrors have no rows.
+    pub fn in_edges_of_masters(&self) -> Option<&Adjacency> {
+        self.edges.in_edges_of_masters()
+    }
+
+    /// From which ends hosts see an edge, without turning edges around.
+    pub fn coverage(&self) -> Coverage {
+        self.edges.coverage()
+    }
+
+    /// Whether this host shares proxies at such an end of edges: if not, it neither sends nor receives
+    /// what is written there.
+    pub fn shares_proxies_at(&self, end: End) -> bool {
+        self.routes
+            .iter()
+            .any(|routes| !(routes.mirrors(end).is_empty() && routes.masters(end).is_empty()))
     }
 
     /// What this host shares with another.
@@ -342,7 +339,7 @@ impl Partition {
 
     /// Whether every edge is known to be there in both directions.
     pub fn is_symmetric(&self) -> bool {
-        self.symmetric
+        self.edges.is_symmetric
     }
 
     /// Whether there are known to be no self-loops and no parallel edges.
@@ -364,20 +361,13 @@ impl Partition {
     /// Bytes of everything kept.
     pub fn bytes(&self) -> u64 {
         let routes: usize = self.routes.iter().map(|r| 4 * r.masters.len()).sum();
-        let whole_in_edges =
-            self.whole_in_edges.iter().flatten().map(Adjacency::bytes).sum::<u64>();
-        self.edges().bytes() + whole_in_edges + (4 * self.globals.len() + routes) as u64
+        self.edges.bytes() + (4 * self.globals.len() + routes) as u64
     }
 
     /// Most bytes held at once while this was built.
     pub fn peak_bytes(&self) -> u64 {
         self.peak_bytes
     }
-}
-
-/// Edges by their other end.
-fn turned(edges: &Adjacency) -> Adjacency {
-    with_csr!(edges, csr => csr.transposed().into())
 }
 
 /// Which proxy of a host stands for a vertex, found with a look or two.

@@ -21,6 +21,7 @@ use parton_graph::{
 use parton_net::{HostId, Net};
 use serde_json::{Value, json};
 
+use crate::edge_set::{EdgeSet, InEdgesOfMasters};
 use crate::layout::MasterParts;
 use crate::routes::{Parts, Routes};
 use crate::{Error, Originals, Partition, Result};
@@ -121,9 +122,9 @@ impl Partition {
             self.num_edges,
             self.edges().weight_kind() as u64
                 | if self.out_edges_at_hand().is_none() { TURNED } else { 0 }
-                | if self.symmetric { SYMMETRIC } else { 0 }
+                | if self.is_symmetric() { SYMMETRIC } else { 0 }
                 | if self.simple { SIMPLE } else { 0 }
-                | if self.whole_in_edges.is_some() { WHOLE } else { 0 },
+                | if self.in_edges_of_masters().is_some() { WHOLE } else { 0 },
             u64::from(both) << 32 | u64::from(read),
             u64::from(written) << 32 | u64::from(all),
             self.globals.len() as u64,
@@ -160,7 +161,7 @@ impl Partition {
                 file.write(names.bytes())?;
             }
         }
-        if let Some(Some(in_edges)) = &self.whole_in_edges {
+        if let Some(in_edges) = self.edges.stored_in_edges_of_masters() {
             file.write(&[in_edges.num_edges()])?;
             file.write_edges(in_edges)?;
         }
@@ -285,24 +286,22 @@ impl HostFile {
             }
             _ => return Err(reader.bad("kind of ids")),
         };
-        let whole_in_edges = match (whole, symmetric) {
-            (false, _) => None,
-            (true, true) => Some(None),
+        let of_masters = match (whole, symmetric) {
+            (false, _) => InEdgesOfMasters::NotKept,
+            (true, true) => InEdgesOfMasters::OutEdges,
             (true, false) => {
                 let count = reader.next(1)?[0];
-                Some(Some(reader.edges(*kind, proxies, count)?))
+                InEdgesOfMasters::Rows(reader.edges(*kind, proxies, count)?)
             }
         };
+        let own = EdgeSet::by_source(adjacency, routes.len()).with_in_edges_of_masters(of_masters);
+        let mut edges = if turned { own.turned() } else { own };
+        edges.is_symmetric = symmetric;
         let masters = MasterParts { both, read, written, all };
         let sizes = (header[4], header[5]);
         let mut part =
-            Partition::from_parts(host, sizes, masters, globals, adjacency, routes, originals);
-        part.symmetric = symmetric;
+            Partition::from_parts(host, sizes, masters, globals, edges, routes, originals);
         part.simple = simple;
-        part.whole_in_edges = whole_in_edges;
-        if turned {
-            std::mem::swap(&mut part.out_edges, &mut part.in_edges);
-        }
         Ok(part)
     }
 

@@ -98,8 +98,8 @@ fn weights_are_dropped_and_files_remember() {
             assert_eq!(part.changes()[0], "weights are ignored");
             assert_eq!((again.is_simple(), again.is_symmetric()), (true, true));
             assert_eq!(again.out_edges(), part.out_edges());
-            assert_eq!(again.whole_in_edges(), part.whole_in_edges());
-            assert_eq!(again.whole_in_edges().is_some(), policy == "dual");
+            assert_eq!(again.in_edges_of_masters(), part.in_edges_of_masters());
+            assert_eq!(again.in_edges_of_masters().is_some(), policy == "dual");
         }
     }
 }

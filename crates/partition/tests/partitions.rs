@@ -38,7 +38,7 @@ fn edges_of(part: &Partition) -> Vec<Edge> {
 
 /// All in-edges of a host's masters between global ids, if it keeps them.
 fn in_edges_of(part: &Partition) -> Vec<Edge> {
-    let turned = part.whole_in_edges().map(|edges| pairs(edges, |v| part.global(v).0));
+    let turned = part.in_edges_of_masters().map(|edges| pairs(edges, |v| part.global(v).0));
     turned.unwrap_or_default().into_iter().map(|(v, source, w)| (source, v, w)).collect()
 }
 
@@ -69,7 +69,7 @@ fn check(graph: &Graph, parts: &[Partition], order: Order) {
         }
     }
     assert!(master_of.keys().copied().eq(0..vertices), "every vertex has a master");
-    if parts[0].whole_in_edges().is_some() {
+    if parts[0].in_edges_of_masters().is_some() {
         let all: Vec<Edge> = parts.iter().flat_map(in_edges_of).collect();
         assert_eq!(sorted(all), sorted(expected.clone()), "every edge once more");
         for part in parts {
@@ -150,7 +150,7 @@ fn check_layout(
 fn ends_here(part: &Partition) -> [BTreeSet<u64>; 2] {
     let edges = [edges_of(part), in_edges_of(part)].concat();
     let ends = [edges.iter().map(|e| e.0).collect(), edges.iter().map(|e| e.1).collect()];
-    match part.whole_in_edges() {
+    match part.in_edges_of_masters() {
         Some(_) => [&ends[0] | &ends[1], &ends[0] | &ends[1]],
         None => ends,
     }
@@ -195,7 +195,7 @@ fn print(parts: &[Partition]) -> Vec<String> {
         .iter()
         .map(|p| {
             let routes: Vec<_> = HostId::all(p.num_hosts()).map(|h| p.routes(h).clone()).collect();
-            let edges = (p.out_edges(), p.whole_in_edges());
+            let edges = (p.out_edges(), p.in_edges_of_masters());
             format!("{:?} {:?} {edges:?} {routes:?}", p.master_parts(), globals(p))
         })
         .collect()

@@ -221,7 +221,7 @@ fn saved_partitions_come_back() {
             (b.host(), b.num_hosts(), b.num_vertices(), b.num_edges())
         );
         assert_eq!((a.master_parts(), a.out_edges()), (b.master_parts(), b.out_edges()));
-        assert_eq!(a.whole_in_edges(), b.whole_in_edges());
+        assert_eq!(a.in_edges_of_masters(), b.in_edges_of_masters());
         assert!((0..a.num_proxies() as u32).all(|l| a.global(LocalId(l)) == b.global(LocalId(l))));
         assert!(
             (0..a.num_masters() as u32).all(|l| a.original(LocalId(l)) == b.original(LocalId(l)))

@@ -38,6 +38,14 @@ pub enum Error {
         /// Why.
         why: String,
     },
+    /// An engine was asked to run a program of a kind that it does not run.
+    #[error("engine {engine} runs no {what}")]
+    Misfit {
+        /// The engine.
+        engine: &'static str,
+        /// The kind of program.
+        what: &'static str,
+    },
     /// A message about a part of a route that is not there.
     #[error("host {from} sent values for piece {piece} of a route of {pieces}")]
     Piece {

@@ -11,16 +11,26 @@
 //! only neighbours that are not, or were in the last round; and on the way back, no vertex before
 //! it has told anything yet.
 
-use parton_engine::edges::EdgeView;
-use parton_engine::engines::Kind;
-use parton_engine::{Engine, Tally};
+use parton_engine::{Conclusion, EdgeView, Engine, EngineInfo, Next, Paced, Tally};
 use parton_graph::LocalId;
 use parton_partition::{End, Partition};
 use parton_sync::lane_field::{Lanes, all_lanes, each_lane};
-use parton_sync::{Field, LaneField};
+use parton_sync::{LaneField, Phase, Result, Substrate};
 use rayon::prelude::*;
 
 use super::sweep::{FEW, Level, Listening, PIECE, Telling};
+
+/// Brandes's two sweeps, each level in the direction that visits fewer edges.
+pub(super) const BRANDES: EngineInfo = EngineInfo {
+    name: "brandes",
+    about: "counts paths level by level, then sums up backwards, pushing or pulling",
+};
+/// The same, always pushing.
+pub(super) const BRANDES_PUSH: EngineInfo =
+    EngineInfo { name: "brandes-push", about: "the same, along out-edges only" };
+/// The same, pulling wherever that is possible.
+pub(super) const BRANDES_PULL: EngineInfo =
+    EngineInfo { name: "brandes-pull", about: "the same, along in-edges" };
 
 /// To collect along an edge takes about as long as to be told along so many.
 const EDGES_PER_TOLD: u64 = 2;
@@ -30,7 +40,7 @@ const PROXIES_PER_EDGE: u64 = 16;
 /// Several searches on one host.
 pub(super) struct Search<'a, const L: usize> {
     partition: &'a Partition,
-    kind: Kind,
+    engine: EngineInfo,
     out_edges: EdgeView<'a, ()>,
     /// Where anybody collects along them.
     in_edges: Option<EdgeView<'a, ()>>,
@@ -56,12 +66,12 @@ pub(super) struct Search<'a, const L: usize> {
 }
 
 impl<'a, const L: usize> Search<'a, L> {
-    pub(super) fn new(partition: &'a Partition, kind: Kind) -> Self {
+    pub(super) fn new(partition: &'a Partition, engine: &EngineInfo) -> Self {
         let proxies = partition.num_proxies();
-        let in_edges = (kind != Kind::Push).then(|| EdgeView::new(partition.in_edges()));
+        let in_edges = (*engine != BRANDES_PUSH).then(|| EdgeView::new(partition.in_edges()));
         Search {
             partition,
-            kind,
+            engine: *engine,
             out_edges: EdgeView::new(partition.out_edges()),
             open_edges: partition.out_edges().num_edges(),
             in_edges,
@@ -165,10 +175,10 @@ impl<const L: usize> Forth<'_, '_, L> {
 }
 
 impl<const L: usize> Engine for Forth<'_, '_, L> {
-    fn compute(&mut self) -> u64 {
+    fn compute(&mut self) -> Result<u64> {
         let search = &mut *self.search;
         let Some(frontier) = search.levels.last().filter(|level| !level.is_empty()) else {
-            return 0;
+            return Ok(0);
         };
         let out = search.out_edges.rows();
         let told = search.paths.rows();
@@ -176,7 +186,7 @@ impl<const L: usize> Engine for Forth<'_, '_, L> {
         let to_push = frontier.edges(out);
         let to_pull = search.open_edges + search.unreached.len() as u64 / PROXIES_PER_EDGE;
         let edges = match &search.in_edges {
-            Some(back) if search.kind == Kind::Pull || to_pull < EDGES_PER_TOLD * to_push => {
+            Some(back) if search.engine == BRANDES_PULL || to_pull < EDGES_PER_TOLD * to_push => {
                 let telling = Telling { rows: back.rows(), told };
                 let listening = Listening::Wanting(&search.unreached);
                 telling.pull(listening, search.open_edges.max(FEW), into);
@@ -196,14 +206,17 @@ impl<const L: usize> Engine for Forth<'_, '_, L> {
         }
         search.close(&written);
         search.others.extend(written.vertices);
-        edges
+        Ok(edges)
     }
 
-    fn accumulators(&mut self) -> (&mut dyn Field, End) {
-        (&mut self.search.arriving, End::Destination)
+    fn exchange(&mut self, phase: Phase, substrate: &mut Substrate<'_>) -> Result<()> {
+        match phase {
+            Phase::Reduce => substrate.reduce(&mut self.search.arriving, End::Destination),
+            Phase::Broadcast => substrate.broadcast(&mut self.search.paths, End::Source),
+        }
     }
 
-    fn apply(&mut self) -> Tally {
+    fn apply(&mut self) -> Result<Tally> {
         let search = &mut *self.search;
         let masters = search.scores.len();
         let is_shared = search.partition.num_hosts() > 1;
@@ -246,14 +259,11 @@ impl<const L: usize> Engine for Forth<'_, '_, L> {
         self.reached = Level::concat(reached);
         let overflows = f64::from(u8::from(overflows.contains(&true)));
         search.close(&self.reached);
-        Tally { changed: self.reached.len() as u64, sums: [overflows, 0.0], ..Tally::default() }
+        let changed = self.reached.len() as u64;
+        Ok(Tally { changed, sums: [overflows, 0.0], ..Tally::default() })
     }
 
-    fn messages(&mut self) -> (&mut dyn Field, End) {
-        (&mut self.search.paths, End::Source)
-    }
-
-    fn is_active(&mut self) -> bool {
+    fn next(&mut self) -> Result<Next> {
         let mut told = Level::default();
         self.search.paths.take_told().into_iter().for_each(|(mirror, l)| told.push(mirror, l));
         self.search.close(&told);
@@ -262,21 +272,21 @@ impl<const L: usize> Engine for Forth<'_, '_, L> {
         level.sort();
         let is_active = !level.is_empty();
         self.search.levels.push(level);
-        is_active
+        Ok(Next::new(is_active))
     }
 
-    fn needs_rounds(&self) -> Option<&'static str> {
-        Some(super::NEEDS_ROUNDS)
+    fn paced(&mut self) -> Result<&mut dyn Paced, &'static str> {
+        Err(super::NEEDS_ROUNDS)
     }
 
-    fn conclude(&mut self, total: &Tally) -> bool {
+    fn conclude(&mut self, total: &Tally, _: &mut Substrate<'_>) -> Result<Conclusion> {
         self.overflows = total.sums[0] > 0.0;
-        let ends = total.active == 0 || self.overflows;
-        if ends {
+        let has_ended = total.active == 0 || self.overflows;
+        if has_ended {
             // Nobody was reached in the last round, on any host.
             self.search.levels.pop();
         }
-        ends
+        Ok(Conclusion::new(has_ended))
     }
 }
 
@@ -330,16 +340,16 @@ impl<const L: usize> Back<'_, '_, L> {
 }
 
 impl<const L: usize> Engine for Back<'_, '_, L> {
-    fn compute(&mut self) -> u64 {
+    fn compute(&mut self) -> Result<u64> {
         let search = &mut *self.search;
         let listening = &search.levels[self.level - 1];
         let (out, told) = (search.out_edges.rows(), search.shares.rows());
         let into = search.arriving.parts();
         let to_pull = listening.edges(out);
-        let in_edges = search.in_edges.as_ref().filter(|_| search.kind == Kind::Frontier);
+        let in_edges = search.in_edges.as_ref().filter(|_| search.engine == BRANDES);
         let in_edges = in_edges.map(EdgeView::rows);
         let to_push = in_edges.map_or(u64::MAX, |rows| self.telling.edges(rows));
-        match in_edges {
+        let edges = match in_edges {
             Some(rows) if to_push.saturating_mul(EDGES_PER_TOLD) < to_pull => {
                 for (proxy, lanes) in listening.iter() {
                     search.listens[proxy.index()] = lanes;
@@ -352,26 +362,26 @@ impl<const L: usize> Engine for Back<'_, '_, L> {
                 Telling { rows: out, told }.pull(Listening::Level(listening), to_pull, into);
                 to_pull
             }
+        };
+        Ok(edges)
+    }
+
+    fn exchange(&mut self, phase: Phase, substrate: &mut Substrate<'_>) -> Result<()> {
+        match phase {
+            Phase::Reduce => substrate.reduce(&mut self.search.arriving, End::Source),
+            Phase::Broadcast => substrate.broadcast(&mut self.search.shares, End::Destination),
         }
     }
 
-    fn accumulators(&mut self) -> (&mut dyn Field, End) {
-        (&mut self.search.arriving, End::Source)
-    }
-
-    fn apply(&mut self) -> Tally {
+    fn apply(&mut self) -> Result<Tally> {
         let level = self.level - 1;
         self.tell(level);
         let masters = self.search.scores.len() as u32;
         let changed = self.search.levels[level].within(0..masters).vertices.len() as u64;
-        Tally { changed, ..Tally::default() }
+        Ok(Tally { changed, ..Tally::default() })
     }
 
-    fn messages(&mut self) -> (&mut dyn Field, End) {
-        (&mut self.search.shares, End::Destination)
-    }
-
-    fn is_active(&mut self) -> bool {
+    fn next(&mut self) -> Result<Next> {
         let search = &mut *self.search;
         let masters = search.levels[self.level].within(0..search.scores.len() as u32);
         self.telling.vertices = masters.vertices.to_vec();
@@ -380,15 +390,15 @@ impl<const L: usize> Engine for Back<'_, '_, L> {
             self.telling.push(mirror, lanes);
             search.others.push(mirror);
         }
-        self.level > 1
+        Ok(Next::new(self.level > 1))
     }
 
-    fn needs_rounds(&self) -> Option<&'static str> {
-        Some(super::NEEDS_ROUNDS)
+    fn paced(&mut self) -> Result<&mut dyn Paced, &'static str> {
+        Err(super::NEEDS_ROUNDS)
     }
 
-    fn conclude(&mut self, _: &Tally) -> bool {
-        // What depends on the sources themselves nobody asks for.
-        self.level <= 1
+    fn conclude(&mut self, _: &Tally, _: &mut Substrate<'_>) -> Result<Conclusion> {
+        // The dependencies of the sources themselves are not part of any score.
+        Ok(Conclusion::new(self.level <= 1))
     }
 }

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use parton_engine::edges::Rows;
+use parton_engine::Rows;
 use parton_graph::{LocalId, VertexSet, prefetch};
 use parton_sync::lane_field::{Lanes, Parts};
 use rayon::prelude::*;

@@ -13,15 +13,20 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use parton_engine::{Engine, Tally};
+use parton_engine::{Conclusion, Engine, EngineInfo, Next, Paced, Tally};
 use parton_graph::LocalId;
-use parton_net::Net;
 use parton_partition::{End, Partition};
 use parton_sync::reduction::Min;
-use parton_sync::{CpuField, Delivery, Field, Result};
+use parton_sync::{CpuField, Delivery, Phase, Result, Substrate};
 use rayon::prelude::*;
 
 use super::peel::Peeling;
+
+/// Peels inside each host; hosts exchange bounds.
+pub(super) const PEEL: EngineInfo = EngineInfo {
+    name: "peel",
+    about: "takes away what has the fewest neighbours left; hosts exchange bounds",
+};
 
 /// Below so many vertices threads cost more than they bring.
 const FEW: usize = 1 << 6;
@@ -206,10 +211,10 @@ fn in_pieces<T: Sync, F: Send>(
 }
 
 impl Engine for Bounds<'_> {
-    fn compute(&mut self) -> u64 {
+    fn compute(&mut self) -> Result<u64> {
         self.is_due = false;
         let told = self.bounds.drain_active();
-        match self.stage {
+        Ok(match self.stage {
             Stage::Together => self.peel(told),
             Stage::Ahead => {
                 self.stage = Stage::Refining;
@@ -224,45 +229,50 @@ impl Engine for Bounds<'_> {
                 let falls = told.into_iter().map(fall).collect();
                 self.refine(falls)
             }
+        })
+    }
+
+    fn exchange(&mut self, phase: Phase, substrate: &mut Substrate<'_>) -> Result<()> {
+        match phase {
+            // Masters find their bounds by themselves: no mirror has any for them.
+            Phase::Reduce => substrate.reduce(&mut self.bounds, End::Source),
+            Phase::Broadcast => substrate.broadcast(&mut self.bounds, End::Destination),
         }
     }
 
-    fn accumulators(&mut self) -> (&mut dyn Field, End) {
-        // Masters find their bounds by themselves.
-        (&mut self.bounds, End::Source)
-    }
-
-    fn apply(&mut self) -> Tally {
+    fn apply(&mut self) -> Result<Tally> {
         let changed = self.bounds.updated().count_range(0..self.num_masters) as u64;
-        Tally { changed, ..Tally::default() }
+        Ok(Tally { changed, ..Tally::default() })
     }
 
-    fn messages(&mut self) -> (&mut dyn Field, End) {
-        (&mut self.bounds, End::Destination)
+    fn next(&mut self) -> Result<Next> {
+        Ok(Next::new(self.is_due || !self.bounds.active().is_empty()))
     }
 
-    fn is_active(&mut self) -> bool {
-        self.is_due || !self.bounds.active().is_empty()
+    /// When a level is peeled on all hosts, they agree on the next one.
+    fn conclude(&mut self, total: &Tally, substrate: &mut Substrate<'_>) -> Result<Conclusion> {
+        if total.active > 0 || self.stage != Stage::Together {
+            return Ok(Conclusion::when_idle(total));
+        }
+        let mine = self.peeling.next_level().unwrap_or(self.last);
+        let level = substrate.net().all_reduce(mine, std::cmp::min)?;
+        self.is_due = level < self.last;
+        self.cap = self.last.min(level.saturating_add(1));
+        Ok(Conclusion::new(!self.is_due))
     }
 
-    fn needs_rounds(&self) -> Option<&'static str> {
-        None
+    fn paced(&mut self) -> Result<&mut dyn Paced, &'static str> {
+        Ok(self)
     }
+}
 
-    /// Level by level every edge is looked at once from each end; ahead of that, bounds fall many times.
+impl Paced for Bounds<'_> {
+    /// Level by level every edge is visited once from each end; ahead of that, bounds fall many times.
     fn gains_from_rounds(&self) -> bool {
         true
     }
 
-    fn leave_rounds(&mut self, _governed: bool) {
+    fn leave_rounds(&mut self, _: bool) {
         (self.stage, self.cap, self.is_due) = (Stage::Ahead, self.last, true);
-    }
-
-    fn begin_phase(&mut self, net: &mut Net) -> Result<bool> {
-        let mine = self.peeling.next_level().unwrap_or(self.last);
-        let level = net.all_reduce(mine, std::cmp::min)?;
-        self.is_due = level < self.last;
-        self.cap = self.last.min(level.saturating_add(1));
-        Ok(self.is_due)
     }
 }

@@ -11,11 +11,11 @@
 //! The second is a search that lets all levels be peeled at the same time. It looks at every edge
 //! once, wherever the edge is: no vertex needs all its neighbours in one place.
 
-use parton_engine::{EdgeView, Engine, Limits, Pacing, Tally, run};
+use parton_engine::{EdgeView, Engine, Limits, Next, Pacing, Tally, run};
 use parton_graph::LocalId;
 use parton_partition::{End, Partition};
 use parton_sync::reduction::{Latest, Max, Sum};
-use parton_sync::{CpuField, Delivery, Field};
+use parton_sync::{CpuField, Delivery, Phase, Result as SyncResult, Substrate};
 use rayon::prelude::*;
 
 use crate::algorithm::Job;
@@ -133,7 +133,7 @@ impl<'a> Proof<'a> {
 }
 
 impl Engine for Proof<'_> {
-    fn compute(&mut self) -> u64 {
+    fn compute(&mut self) -> SyncResult<u64> {
         let mut edges = 0;
         while !self.frontier.is_empty() {
             let (rows, losses) = (self.edges.rows(), &self.losses);
@@ -147,27 +147,26 @@ impl Engine for Proof<'_> {
                 }
             });
             self.take_losses();
-            self.is_active();
+            self.next()?;
         }
-        edges
+        Ok(edges)
     }
 
-    fn accumulators(&mut self) -> (&mut dyn Field, End) {
-        (&mut self.losses, End::Destination)
+    fn exchange(&mut self, phase: Phase, substrate: &mut Substrate<'_>) -> SyncResult<()> {
+        match phase {
+            Phase::Reduce => substrate.reduce(&mut self.losses, End::Destination),
+            Phase::Broadcast => substrate.broadcast(&mut self.gone, End::Source),
+        }
     }
 
-    fn apply(&mut self) -> Tally {
+    fn apply(&mut self) -> SyncResult<Tally> {
         self.take_losses();
-        Tally::default()
+        Ok(Tally::default())
     }
 
-    fn messages(&mut self) -> (&mut dyn Field, End) {
-        (&mut self.gone, End::Source)
-    }
-
-    fn is_active(&mut self) -> bool {
+    fn next(&mut self) -> SyncResult<Next> {
         self.frontier = self.gone.drain_active();
         self.frontier.retain(|&vertex| self.edges.rows().degree(vertex) > 0);
-        !self.frontier.is_empty()
+        Ok(Next::new(!self.frontier.is_empty()))
     }
 }

@@ -9,7 +9,7 @@ mod peel;
 
 use std::time::Instant;
 
-use parton_engine::engines::Kind;
+use parton_engine::EngineInfo;
 use parton_engine::run;
 use parton_graph::{Graph, LocalId, with_csr};
 
@@ -19,7 +19,7 @@ use crate::error::Result;
 use crate::needs::Needs;
 use crate::neighbours;
 use crate::options::Options;
-use bounds::Bounds;
+use bounds::{Bounds, PEEL};
 use certificate::Claim;
 
 /// Coreness, or membership in one core.
@@ -39,8 +39,8 @@ impl Algorithm for KCore {
         &["k"]
     }
 
-    fn engines(&self) -> &'static [Kind] {
-        &[Kind::Peel]
+    fn engines(&self) -> &'static [&'static EngineInfo] {
+        &[&PEEL]
     }
 
     fn needs(&self, _: &Options) -> Needs {
@@ -52,9 +52,8 @@ impl Algorithm for KCore {
     }
 
     fn run(&self, job: &mut Job<'_, '_>) -> Result<Answer> {
-        let (engine, why) = job.engine(self, Kind::Peel, || {
-            "whoever has the fewest neighbours left goes first".into()
-        })?;
+        let (engine, why) =
+            job.engine(self, &PEEL, || "whoever has the fewest neighbours left goes first".into())?;
         let k = job.options.k;
         let start = Instant::now();
         let (near, notes) = neighbours::gather(job)?;

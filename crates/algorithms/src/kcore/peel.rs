@@ -10,8 +10,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use parton_engine::EdgeView;
-use parton_engine::edges::Rows;
+use parton_engine::{EdgeView, Rows};
 use parton_graph::{LocalId, prefetch};
 use parton_partition::Partition;
 use rayon::prelude::*;

@@ -7,18 +7,23 @@
 
 use std::collections::HashMap;
 
-use parton_engine::ways::{WayRows, Ways};
-use parton_engine::{Edges, Engine, Tally};
+use parton_engine::{DirectionRows, Directions, Edges, Engine, EngineInfo, Next, Paced, Tally};
 use parton_graph::bits::BitSet;
 use parton_graph::{LocalId, VertexSet};
 use parton_net::HostId;
-use parton_partition::{End, Partition};
+use parton_partition::Partition;
 use parton_sync::cpu_field::Cells;
 use parton_sync::reduction::Latest;
-use parton_sync::{CpuField, Delivery, Error, Field, Phase, Result, Shipment, Substrate};
+use parton_sync::{CpuField, Delivery, Error, Phase, Result, Shipment, Substrate};
 use rayon::prelude::*;
 
 use super::ballot::{Ballot, Vote, read_number, read_votes, write_number};
+
+/// Every vertex counts the labels of its neighbours.
+pub(super) const BALLOT: EngineInfo = EngineInfo {
+    name: "ballot",
+    about: "every vertex counts its neighbours' labels; hosts exchange counts",
+};
 
 /// Vertices that a thread takes at a time.
 const PIECE: usize = 1 << 8;
@@ -41,9 +46,9 @@ pub(super) struct Propagation<'a> {
     labels: CpuField<Latest<u32>>,
     edges: Edges,
     /// The neighbours of a vertex.
-    neighbours: Ways<'a, ()>,
+    neighbours: Directions<'a, ()>,
     /// Who has a vertex as a neighbour.
-    listeners: Ways<'a, ()>,
+    listeners: Directions<'a, ()>,
     /// Masters that have neighbours on other hosts, too.
     shared: BitSet,
     /// What other hosts said of masters.
@@ -78,8 +83,8 @@ impl<'a> Propagation<'a> {
             looks,
             labels,
             edges,
-            neighbours: Ways::back(partition, edges),
-            listeners: Ways::forth(partition, edges),
+            neighbours: Directions::reverse(partition, edges),
+            listeners: Directions::forward(partition, edges),
             shared,
             heard: HashMap::new(),
             stale,
@@ -145,7 +150,7 @@ impl<'a> Propagation<'a> {
 /// Counts the labels of a vertex's neighbours on this host; up to so many others may be added.
 fn count(
     ballot: &mut Ballot,
-    rows: WayRows<'_, ()>,
+    rows: DirectionRows<'_, ()>,
     labels: Cells<'_, Latest<u32>>,
     vertex: LocalId,
     others: usize,
@@ -156,7 +161,7 @@ fn count(
 }
 
 impl Engine for Propagation<'_> {
-    fn compute(&mut self) -> u64 {
+    fn compute(&mut self) -> Result<u64> {
         let stale = self.stale.drain();
         let rows = self.neighbours.rows();
         let edges = stale.par_iter().with_min_len(PIECE).map(|&proxy| rows.degree(proxy)).sum();
@@ -184,14 +189,13 @@ impl Engine for Propagation<'_> {
             self.shipment(&mirrors[start..end], range.start)
         });
         self.shipments = shipments.collect();
-        edges
+        Ok(edges)
     }
 
-    fn accumulators(&mut self) -> (&mut dyn Field, End) {
-        unreachable!("what neighbours say is no field: see `reduce`")
-    }
-
-    fn reduce(&mut self, substrate: &mut Substrate<'_>) -> Result<()> {
+    fn exchange(&mut self, phase: Phase, substrate: &mut Substrate<'_>) -> Result<()> {
+        if phase == Phase::Broadcast {
+            return substrate.broadcast(&mut self.labels, self.edges.read());
+        }
         if self.looks == Looks::Everywhere {
             self.heard.clear();
         }
@@ -203,7 +207,7 @@ impl Engine for Propagation<'_> {
         Ok(())
     }
 
-    fn apply(&mut self) -> Tally {
+    fn apply(&mut self) -> Result<Tally> {
         let due = self.due.drain();
         let (rows, labels, heard) = (self.neighbours.rows(), self.labels.cells(), &self.heard);
         let decide = |ballot: &mut Ballot, &master: &LocalId| {
@@ -222,19 +226,15 @@ impl Engine for Propagation<'_> {
             self.labels.put(master, label);
             self.labels.touch(master);
         });
-        Tally { changed: changed.len() as u64, ..Tally::default() }
+        Ok(Tally { changed: changed.len() as u64, ..Tally::default() })
     }
 
-    fn messages(&mut self) -> (&mut dyn Field, End) {
-        (&mut self.labels, self.edges.read())
-    }
-
-    fn is_active(&mut self) -> bool {
+    fn next(&mut self) -> Result<Next> {
         let changed = self.labels.drain_active();
         let proxies = self.partition.num_proxies() as u32;
         if self.looks == Looks::Everywhere {
             self.stale.insert_range(0..proxies);
-            return true;
+            return Ok(Next::new(true));
         }
         let rows = self.listeners.rows();
         let edges: u64 =
@@ -246,11 +246,11 @@ impl Engine for Propagation<'_> {
                 rows.each(proxy, |_| (), |listener, ()| _ = self.stale.insert(listener));
             });
         }
-        // Before the first round everybody has to look.
-        !self.stale.is_empty()
+        // Before the first round every vertex has to count.
+        Ok(Next::new(!self.stale.is_empty()))
     }
 
-    fn needs_rounds(&self) -> Option<&'static str> {
-        Some(super::NEEDS_ROUNDS)
+    fn paced(&mut self) -> Result<&mut dyn Paced, &'static str> {
+        Err(super::NEEDS_ROUNDS)
     }
 }

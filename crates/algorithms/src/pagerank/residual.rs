@@ -13,7 +13,7 @@
 use std::time::Instant;
 
 use parton_engine::degrees::out_degrees;
-use parton_engine::engines::Kind;
+use parton_engine::{EngineInfo, engines};
 use parton_engine::{Properties, Tally, Vertex, VertexProgram, run};
 use parton_sync::reduction::Sum;
 
@@ -23,7 +23,7 @@ use crate::error::Result;
 use crate::options::{Dangling, Options};
 
 /// Runs until nothing that waits is worth passing on. Every host must call this.
-pub(super) fn rank(job: &mut Job<'_, '_>, engine: Kind) -> Result<Ranked> {
+pub(super) fn rank(job: &mut Job<'_, '_>, engine: &EngineInfo) -> Result<Ranked> {
     let began = Instant::now();
     let partition = job.substrate.partition();
     let out_degrees = out_degrees(job.substrate)?;
@@ -31,10 +31,10 @@ pub(super) fn rank(job: &mut Job<'_, '_>, engine: Kind) -> Result<Ranked> {
     let options = job.options;
     let nowhere = Nowhere::find(job.substrate, options)?;
     let program = Residuals::new(options, &out_degrees, vertices, &nowhere);
-    let mut engine = engine.program(program, partition);
+    let mut engine = engines::vertex_program(engine, program, partition)?;
     let setup_seconds = began.elapsed().as_secs_f64();
     let report = run(&mut *engine, job.substrate, options.pacing, job.limits(), job.watch)?;
-    let flows = engine.states();
+    let flows = engine.states()?;
     let mine = [flows.iter().map(Flow::rank).sum(), flows.iter().map(Flow::residual).sum()];
     let all = job.substrate.net().all_reduce(mine, |a, b: [f64; 2]| [a[0] + b[0], a[1] + b[1]])?;
     let [sum, residual] = all;

@@ -7,13 +7,12 @@
 
 use std::collections::HashMap;
 
-use parton_engine::edges::EdgeView;
-use parton_engine::{Engine, Tally};
+use parton_engine::{EdgeView, Engine, Next, Tally};
 use parton_graph::LocalId;
 use parton_net::Net;
 use parton_partition::{End, Partition};
 use parton_sync::reduction::{Max, Sum};
-use parton_sync::{CpuField, Delivery, Field, Result, Substrate};
+use parton_sync::{CpuField, Delivery, Phase, Result, Substrate};
 
 /// Classes that go in turn.
 pub(super) struct Order<'s, 'a> {
@@ -139,17 +138,16 @@ fn trade(net: &mut Net, counts: HashMap<u32, u64>) -> Result<Vec<Vec<[u64; 2]>>>
 }
 
 impl Engine for Order<'_, '_> {
-    fn compute(&mut self) -> u64 {
+    fn compute(&mut self) -> Result<u64> {
         let rows = self.out_edges.rows();
         self.frontier.iter().for_each(|&proxy| self.take_edges(proxy));
-        self.frontier.iter().map(|&proxy| rows.degree(proxy)).sum()
+        Ok(self.frontier.iter().map(|&proxy| rows.degree(proxy)).sum())
     }
 
-    fn accumulators(&mut self) -> (&mut dyn Field, End) {
-        (&mut self.taken, End::Destination)
-    }
-
-    fn reduce(&mut self, substrate: &mut Substrate<'_>) -> Result<()> {
+    fn exchange(&mut self, phase: Phase, substrate: &mut Substrate<'_>) -> Result<()> {
+        if phase == Phase::Broadcast {
+            return substrate.broadcast(&mut self.gone, End::Source);
+        }
         substrate.reduce(&mut self.taken, End::Destination)?;
         let mut taken: HashMap<u32, u64> = HashMap::new();
         self.drain_taken(|label, edges| *taken.entry(label).or_default() += edges);
@@ -164,18 +162,14 @@ impl Engine for Order<'_, '_> {
         self.let_go(substrate)
     }
 
-    fn apply(&mut self) -> Tally {
+    fn apply(&mut self) -> Result<Tally> {
         let masters = 0..self.num_masters as u32;
         let changed = self.gone.updated().count_range(masters) as u64;
-        Tally { changed, ..Tally::default() }
+        Ok(Tally { changed, ..Tally::default() })
     }
 
-    fn messages(&mut self) -> (&mut dyn Field, End) {
-        (&mut self.gone, End::Source)
-    }
-
-    fn is_active(&mut self) -> bool {
+    fn next(&mut self) -> Result<Next> {
         self.frontier = self.gone.drain_active();
-        !self.frontier.is_empty()
+        Ok(Next::new(!self.frontier.is_empty()))
     }
 }

@@ -5,14 +5,13 @@
 //! one off at the other end of each of its edges. Inside a host this goes on until nothing changes,
 //! as far as masters are concerned that no other host has a proxy of.
 
-use parton_engine::edges::{EdgeView, Rows};
-use parton_engine::{Engine, Tally};
+use parton_engine::{EdgeView, Engine, Next, Paced, Rows, Tally};
 use parton_graph::bits::BitSet;
 use parton_graph::{LocalId, VertexSet};
 use parton_net::HostId;
 use parton_partition::End;
 use parton_sync::reduction::{Max, Sum};
-use parton_sync::{CpuField, Delivery, Field, Result, Substrate};
+use parton_sync::{CpuField, Delivery, Phase, Result, Substrate};
 use rayon::prelude::*;
 
 /// Below so many edges threads cost more than they bring.
@@ -200,37 +199,40 @@ impl<'a> Remaining<'a> {
 }
 
 impl Engine for Remaining<'_> {
-    fn compute(&mut self) -> u64 {
+    fn compute(&mut self) -> Result<u64> {
         let mut edges = 0;
         while !self.frontier.is_empty() {
             edges += self.take_edges();
             self.settle(true);
             self.frontier = self.gone.drain_active();
         }
-        edges
+        Ok(edges)
     }
 
-    fn accumulators(&mut self) -> (&mut dyn Field, End) {
-        (&mut self.lost, End::Either)
+    fn exchange(&mut self, phase: Phase, substrate: &mut Substrate<'_>) -> Result<()> {
+        match phase {
+            Phase::Reduce => substrate.reduce(&mut self.lost, End::Either),
+            Phase::Broadcast => substrate.broadcast(&mut self.gone, End::Either),
+        }
     }
 
-    fn apply(&mut self) -> Tally {
+    fn apply(&mut self) -> Result<Tally> {
         self.settle(false);
         let masters = 0..self.left.len() as u32;
         let changed = self.gone.updated().count_range(masters) as u64;
-        Tally { changed, ..Tally::default() }
+        Ok(Tally { changed, ..Tally::default() })
     }
 
-    fn messages(&mut self) -> (&mut dyn Field, End) {
-        (&mut self.gone, End::Either)
-    }
-
-    fn is_active(&mut self) -> bool {
+    fn next(&mut self) -> Result<Next> {
         self.frontier = self.gone.drain_active();
-        !self.frontier.is_empty()
+        Ok(Next::new(!self.frontier.is_empty()))
     }
 
-    fn needs_rounds(&self) -> Option<&'static str> {
-        None
+    fn paced(&mut self) -> Result<&mut dyn Paced, &'static str> {
+        Ok(self)
     }
+}
+
+impl Paced for Remaining<'_> {
+    fn leave_rounds(&mut self, _: bool) {}
 }

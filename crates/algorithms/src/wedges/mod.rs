@@ -22,11 +22,11 @@ mod order;
 
 use std::time::Instant;
 
-use parton_engine::{Engine, RunReport, Tally, run};
+use parton_engine::{Conclusion, Engine, EngineInfo, Next, Paced, RunReport, Tally, run};
 use parton_graph::LocalId;
 use parton_partition::{End, Partition};
 use parton_sync::reduction::Sum;
-use parton_sync::{CpuField, Field, Result as SyncResult, Substrate};
+use parton_sync::{CpuField, Phase, Result as SyncResult, Substrate};
 
 use crate::algorithm::Job;
 use crate::error::Result;
@@ -34,6 +34,12 @@ use crate::neighbours;
 use count::Counter;
 use lists::{Lists, Remote};
 use order::Order;
+
+/// Intersects lists of neighbours.
+pub(crate) const INTERSECT: EngineInfo = EngineInfo {
+    name: "intersect",
+    about: "looks for neighbours in common; hosts exchange lists of them",
+};
 
 /// What was found of this host's masters.
 pub(crate) struct Found {
@@ -126,29 +132,32 @@ impl<'a> Wedges<'a> {
         }
     }
 
-    fn is_last(&self) -> bool {
-        self.remote.as_ref().is_none_or(Remote::is_done)
-    }
-}
-
-impl Engine for Wedges<'_> {
-    fn trade(&mut self, substrate: &mut Substrate<'_>) -> SyncResult<()> {
-        if !self.has_begun {
-            self.order = Order::new(self.partition, substrate)?;
-            self.lists = Lists::new(self.partition, &self.order, self.is_weighted);
-            self.counter = Counter::new(self.order.len());
-            if self.partition.num_hosts() > 1 {
-                let (order, lists) = (&self.order, &self.lists);
-                self.remote = Some(Remote::new(self.partition, order, lists, substrate)?);
-            }
-        }
+    /// Sends the lists that the other hosts need in the next round, and receives theirs.
+    fn exchange_lists(&mut self, substrate: &mut Substrate<'_>) -> SyncResult<()> {
         match &mut self.remote {
             Some(remote) => remote.next_batch(self.partition, &self.order, &self.lists, substrate),
             None => Ok(()),
         }
     }
 
-    fn compute(&mut self) -> u64 {
+    fn is_last(&self) -> bool {
+        self.remote.as_ref().is_none_or(Remote::is_done)
+    }
+}
+
+impl Engine for Wedges<'_> {
+    fn begin(&mut self, substrate: &mut Substrate<'_>) -> SyncResult<()> {
+        self.order = Order::new(self.partition, substrate)?;
+        self.lists = Lists::new(self.partition, &self.order, self.is_weighted);
+        self.counter = Counter::new(self.order.len());
+        if self.partition.num_hosts() > 1 {
+            let (order, lists) = (&self.order, &self.lists);
+            self.remote = Some(Remote::new(self.partition, order, lists, substrate)?);
+        }
+        self.exchange_lists(substrate)
+    }
+
+    fn compute(&mut self) -> SyncResult<u64> {
         let batch = self.remote.as_ref().map(Remote::batch);
         let edges = match self.is_weighted {
             true => self.counter.run::<true>(&self.lists, batch, !self.has_begun),
@@ -158,14 +167,18 @@ impl Engine for Wedges<'_> {
         if self.is_last() && !self.has_told {
             self.tell();
         }
-        edges
+        Ok(edges)
     }
 
-    fn accumulators(&mut self) -> (&mut dyn Field, End) {
-        (&mut self.found, End::Destination)
+    fn exchange(&mut self, phase: Phase, substrate: &mut Substrate<'_>) -> SyncResult<()> {
+        match phase {
+            Phase::Reduce => substrate.reduce(&mut self.found, End::Destination),
+            // Nothing is updated here: no mirror needs the counts of its master.
+            Phase::Broadcast => substrate.broadcast(&mut self.found, End::Source),
+        }
     }
 
-    fn apply(&mut self) -> Tally {
+    fn apply(&mut self) -> SyncResult<Tally> {
         let mut changed = 0;
         for proxy in self.found.drain_active() {
             if let Some(total) = self.totals.get_mut(proxy.index()) {
@@ -175,20 +188,23 @@ impl Engine for Wedges<'_> {
             }
         }
         self.found.updated().remove_range(0..self.totals.len() as u32);
-        Tally { changed, ..Tally::default() }
+        Ok(Tally { changed, ..Tally::default() })
     }
 
-    fn messages(&mut self) -> (&mut dyn Field, End) {
-        // Nobody asks for counts of others.
-        (&mut self.found, End::Source)
+    fn next(&mut self) -> SyncResult<Next> {
+        Ok(Next::new(!self.is_last()))
     }
 
-    fn is_active(&mut self) -> bool {
-        !self.has_begun || !self.is_last()
+    fn conclude(&mut self, total: &Tally, substrate: &mut Substrate<'_>) -> SyncResult<Conclusion> {
+        let conclusion = Conclusion::when_idle(total);
+        if !conclusion.has_ended {
+            self.exchange_lists(substrate)?;
+        }
+        Ok(conclusion)
     }
 
-    fn needs_rounds(&self) -> Option<&'static str> {
-        Some(NEEDS_ROUNDS)
+    fn paced(&mut self) -> SyncResult<&mut dyn Paced, &'static str> {
+        Err(NEEDS_ROUNDS)
     }
 }
 

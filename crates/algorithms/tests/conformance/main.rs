@@ -22,7 +22,7 @@ use std::time::Instant;
 
 use common::{How, all_policies, run};
 use parton_algorithms::{Algorithm, Options, Sources};
-use parton_engine::engines::Kind;
+use parton_engine::{EngineInfo, engines};
 use parton_engine::{Pace, Pacing};
 use parton_graph::tidy::Tidy;
 use parton_graph::{Direction, Graph, with_csr};
@@ -98,7 +98,7 @@ const MEDIUM: u64 = 100_000;
 #[derive(Clone, Copy)]
 struct Setting {
     hosts: usize,
-    engine: Option<Kind>,
+    engine: Option<&'static EngineInfo>,
     pacing: Pacing,
     vertices: u64,
 }
@@ -106,11 +106,11 @@ struct Setting {
 impl Setting {
     /// The settings for a graph of this size. Small ones are cheap enough for many.
     fn all(vertices: u64) -> Vec<Setting> {
-        let kinds = [None, Some(Kind::Push), Some(Kind::Frontier)];
-        let pairs: Vec<(usize, Option<Kind>)> = if vertices <= SMALL {
+        let kinds = [None, Some(engines::PUSH), Some(engines::FRONTIER)];
+        let pairs: Vec<(usize, Option<&'static EngineInfo>)> = if vertices <= SMALL {
             [1, 4, 7].iter().flat_map(|&hosts| kinds.map(|kind| (hosts, kind))).collect()
         } else if vertices <= MEDIUM {
-            vec![(1, Some(Kind::Push)), (4, Some(Kind::Frontier)), (4, Some(Kind::Push))]
+            vec![(1, Some(engines::PUSH)), (4, Some(engines::FRONTIER)), (4, Some(engines::PUSH))]
         } else {
             vec![(4, None)]
         };
@@ -143,13 +143,13 @@ impl Setting {
         if many_searches && self.vertices > FEW && (self.hosts, self.engine) != MANY_SEARCHES {
             return None;
         }
-        if many_rounds && self.vertices > SMALL && self.engine == Some(Kind::Push) {
+        if many_rounds && self.vertices > SMALL && self.engine == Some(engines::PUSH) {
             return None;
         }
         // Hosts that settle distances of a large road network among themselves do so in vain: they
         // look at nine times as many edges.
         let engine = match algorithm.name() {
-            "sssp" if self.vertices > MEDIUM => Some(Kind::Frontier),
+            "sssp" if self.vertices > MEDIUM => Some(engines::FRONTIER),
             // Some bring an engine of their own, and are tried with it wherever others are tried.
             _ => self.engine.filter(|kind| algorithm.engines().contains(kind)),
         };
@@ -160,7 +160,7 @@ impl Setting {
 }
 
 /// With which hosts and engine searches from all vertices are tried, if there are more than a few.
-const MANY_SEARCHES: (usize, Option<Kind>) = (4, Some(Kind::Frontier));
+const MANY_SEARCHES: (usize, Option<&'static EngineInfo>) = (4, Some(engines::FRONTIER));
 
 /// What has been compared.
 #[derive(Default)]

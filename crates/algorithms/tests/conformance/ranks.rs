@@ -3,7 +3,7 @@
 //!
 //! Run by cargo, this test has each MPI start it again; started by an MPI, it is one rank.
 
-use parton_engine::engines::Kind;
+use parton_engine::{EngineInfo, engines};
 use parton_engine::{Pace, Pacing};
 use parton_net::{Cluster, Launcher};
 
@@ -22,7 +22,7 @@ fn as_a_rank(launcher: &Launcher) {
     let hosts = cluster.num_hosts();
     let mut clusters = [cluster.threads_per_host(1)];
     let settings = |vertices| {
-        let engines = [None, Some(Kind::Push), Some(Kind::Frontier)];
+        let engines = [None, Some(engines::PUSH), Some(engines::FRONTIER)];
         // Fewer ranks have fewer ways to go wrong.
         let engines = &engines[..hosts - 1];
         let setting = |(engine, pacing)| Setting { hosts, engine, pacing, vertices };

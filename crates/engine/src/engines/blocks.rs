@@ -14,13 +14,20 @@ use parton_graph::{GlobalId, LocalId, Weight, with_csr};
 use parton_net::HostId;
 use parton_partition::{End, Partition};
 use parton_sync::reduction::Sum;
-use parton_sync::{Delivery, Field, Tally, VectorField};
+use parton_sync::{Delivery, Phase, Result, Substrate, Tally, VectorField};
 use rayon::prelude::*;
 
-use crate::engine::{Engine, Measure};
+use crate::engine::{Conclusion, Engine, Next, Paced};
 use crate::program::{EdgeProgram, Tip};
-use crate::sides::{Side, Sides};
-use crate::slices::cut;
+use crate::registry::EngineInfo;
+use crate::state::sides::{Side, Sides};
+use crate::techniques::slices::cut;
+
+/// What users call this engine. [`Blocks`] runs edge programs, which only some algorithms are.
+pub const INFO: EngineInfo = EngineInfo {
+    name: "blocks",
+    about: "edge by edge, in blocks of sources and destinations that threads share out",
+};
 
 /// Edges of an average cell, if there are enough: few enough for a cell's vectors to stay in
 /// cache, enough to be worth a thread's while.
@@ -290,44 +297,40 @@ fn shared(partition: &Partition, sides: &Sides) -> Vec<(LocalId, f32)> {
 }
 
 impl<P: EdgeProgram> Engine for Blocks<'_, P> {
-    fn compute(&mut self) -> u64 {
+    fn compute(&mut self) -> Result<u64> {
         self.sum = self.visit_all();
         let masters = self.partition.num_masters();
         for &(proxy, share) in &self.shared {
-            // What all hosts contribute sums up to the mean.
+            // The contributions of all hosts add up to the mean.
             self.vectors.get_mut(proxy).iter_mut().for_each(|element| *element *= share);
             if proxy.index() >= masters {
                 self.vectors.updated().insert(proxy);
             }
         }
-        self.partition.out_edges().num_edges()
+        Ok(self.partition.out_edges().num_edges())
     }
 
-    fn accumulators(&mut self) -> (&mut dyn Field, End) {
-        (&mut self.vectors, End::Either)
+    fn exchange(&mut self, phase: Phase, substrate: &mut Substrate<'_>) -> Result<()> {
+        match phase {
+            Phase::Reduce => substrate.reduce(&mut self.vectors, End::Either),
+            Phase::Broadcast => substrate.broadcast(&mut self.vectors, End::Either),
+        }
     }
 
-    fn apply(&mut self) -> Tally {
-        Tally { changed: self.joined, sums: [self.sum, 0.0], ..Tally::default() }
+    fn apply(&mut self) -> Result<Tally> {
+        Ok(Tally { changed: self.joined, sums: [self.sum, 0.0], ..Tally::default() })
     }
 
-    fn messages(&mut self) -> (&mut dyn Field, End) {
-        (&mut self.vectors, End::Either)
+    fn next(&mut self) -> Result<Next> {
+        Ok(Next::new(self.partition.out_edges().num_edges() > 0))
     }
 
-    fn is_active(&mut self) -> bool {
-        self.partition.out_edges().num_edges() > 0
+    fn conclude(&mut self, total: &Tally, _: &mut Substrate<'_>) -> Result<Conclusion> {
+        let has_ended = self.program.conclude(total.sums[0]);
+        Ok(Conclusion { has_ended, measure: self.program.measure() })
     }
 
-    fn needs_rounds(&self) -> Option<&'static str> {
-        Some("what hosts make of a vertex becomes one in every round")
-    }
-
-    fn conclude(&mut self, total: &Tally) -> bool {
-        self.program.conclude(total.sums[0])
-    }
-
-    fn measure(&self) -> Option<Measure> {
-        self.program.measure()
+    fn paced(&mut self) -> Result<&mut dyn Paced, &'static str> {
+        Err("what hosts make of a vertex becomes one in every round")
     }
 }

@@ -1,52 +1,80 @@
-//! Nearest first: labels are spread in the order of their buckets, so that few are spread in vain.
+//! Delta-stepping (Meyer, Sanders 2003) with bucket fusion (GraphIt, CGO'20): labels are spread in the order
+//! of their buckets, so that few relaxations are redundant.
 //!
-//! Before hosts talk, each works off as many buckets as promises to be right: a host that runs ahead
-//! spends less time talking, and spreads more labels that others improve later. As long as what
-//! arrives leaves most of what was done as it is, hosts go twice as far the next time, else half as
-//! far, and never long where they do not wait for each other. A host that is alone works off all.
+//! Before an exchange each host works off as many buckets as promise to be right: a host that runs ahead
+//! spends less time on exchanges, and spreads more labels that others improve later. As long as few edges
+//! are visited again, hosts go twice as far the next time, else half as far, and never long where they do
+//! not wait for each other. A host that is alone works off all buckets.
 //!
-//! Within a bucket order does not matter: threads take pieces of it, and each keeps what it improves
-//! in buckets of its own. What an improvement puts back into the current bucket, a thread handles right away as
-//! long as it is little, without meeting the others; a bucket with little in it is not worth
-//! meeting for at all.
+//! Within a bucket the order does not matter: threads take pieces of it, and each keeps what it improves in
+//! buckets of its own. What falls back into the current bucket a thread works off right away as long as it
+//! is little, without a barrier (bucket fusion).
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use parton_graph::LocalId;
-use parton_sync::Reduction;
+use parton_partition::Partition;
+use parton_sync::{Phase, Reduction, Result, Substrate, Tally};
 
+use super::traversal::{LargeFrontier, Traversal};
+use crate::engine::{Conclusion, Engine, Next, Paced};
 use crate::program::Relaxation;
-use crate::relaxing::Relaxing;
-use crate::strategy::Strategy;
+use crate::registry::{BuildEngine, EngineInfo, RelaxationEngine};
+use crate::state::labels::Labels;
+use crate::techniques::pruned_pull::PrunedPull;
 
 /// Vertices that a thread takes at a time.
-const PIECE: usize = 128;
-/// So many vertices are left to one thread.
-const LITTLE: usize = 500;
+const VERTICES_PER_TASK: usize = 128;
+/// A bucket with fewer vertices is left to one thread.
+const MIN_VERTICES_TO_SHARE: usize = 500;
 
-/// Never more buckets at a time: there are not that many.
-const FARTHEST: usize = usize::MAX / 4;
-/// To look at more than one edge in so many again is too much,
-const AGAIN: u64 = 4;
-/// unless it is less work than talking to other hosts.
-const TALKING: u64 = 1 << 14;
+/// Most buckets at a time: there are not that many.
+const MAX_BUCKETS: usize = usize::MAX / 4;
+/// More than one redundant edge in this many is too much,
+const EDGES_PER_REDUNDANT_EDGE: u64 = 4;
+/// unless there are fewer than this many: an exchange costs as much.
+const EDGES_PER_EXCHANGE: u64 = 1 << 14;
 
-#[derive(Default)]
-pub(super) struct Delta {
-    /// Vertices by bucket, of each thread.
-    threads: Vec<Mutex<Buckets>>,
-    /// Buckets to work off before talking, less one.
-    further: usize,
+/// Builds the engine.
+pub(super) struct Delta;
+
+impl BuildEngine for Delta {
+    const INFO: EngineInfo =
+        EngineInfo { name: "delta", about: "nearest labels first, in buckets" };
+
+    fn relaxation<'a, P: Relaxation>(
+        program: &'a P,
+        partition: &'a Partition,
+    ) -> Result<Box<dyn RelaxationEngine<P> + 'a>> {
+        Ok(Box::new(DeltaStepping {
+            traversal: Traversal::new(program, partition),
+            pruned_pull: PrunedPull::new(program, partition),
+            buckets: ThreadBuckets::default(),
+            extra_buckets: 0,
+            front: 0,
+            has_more: false,
+            edges_ahead: 0,
+        }))
+    }
+}
+
+/// A relaxation on one host, in buckets.
+struct DeltaStepping<'a, P: Relaxation> {
+    traversal: Traversal<'a, P>,
+    pruned_pull: Option<PrunedPull<'a, P>>,
+    buckets: ThreadBuckets,
+    /// Buckets to work off before an exchange, after the first.
+    extra_buckets: usize,
     /// The first bucket that has not been worked off.
     front: usize,
     /// Whether vertices are left in later buckets,
     has_more: bool,
-    /// and about how many edges leave the first of these, where that matters.
+    /// and an estimate of the edges that leave the first of these, where a pull could replace it.
     edges_ahead: u64,
 }
 
-/// Vertices by bucket. A vertex may wait in several; it belongs into the one its label says.
+/// Vertices by bucket. A vertex may be in several; the bucket of its label is the one that counts.
 #[derive(Default)]
 struct Buckets(Vec<Vec<LocalId>>);
 
@@ -70,183 +98,266 @@ impl Buckets {
         Some(from + rest.iter().position(|bucket| !bucket.is_empty())?)
     }
 
-    /// What a bucket holds, if it holds anything and that is little.
+    /// Takes what a bucket holds, if that is little but not nothing.
     fn take_little(&mut self, bucket: usize) -> Option<Vec<LocalId>> {
         let held = self.0.get_mut(bucket)?;
-        (1..LITTLE).contains(&held.len()).then(|| std::mem::take(held))
+        (1..MIN_VERTICES_TO_SHARE).contains(&held.len()).then(|| std::mem::take(held))
     }
 
-    /// Spreads those labels of the vertices that belong into the bucket; how many edges that took.
-    fn spread<P: Relaxation, const ALONE: bool>(
+    /// Relaxes the edges of those vertices whose labels belong into the bucket. Returns the number of edges
+    /// visited.
+    fn relax<P: Relaxation, const EXCLUSIVE: bool>(
         &mut self,
-        host: &Relaxing<'_, P>,
+        labels: &Labels<'_, P>,
         bucket: usize,
         vertices: &[LocalId],
     ) -> u64 {
-        let of = |label| host.program().bucket(label);
-        // What has moved to an earlier bucket was handled there.
-        let due = |label| of(label) == bucket;
-        host.spread::<ALONE>(vertices, due, |vertex, label| {
-            if host.leads(vertex) {
-                self.put(of(label), vertex);
+        let bucket_of = |label| labels.program.bucket(label);
+        // A vertex that has moved to an earlier bucket was relaxed there.
+        let is_due = |label| bucket_of(label) == bucket;
+        labels.relax_edges_of::<EXCLUSIVE>(vertices, is_due, |vertex, label| {
+            if labels.has_edges(vertex) {
+                self.put(bucket_of(label), vertex);
             }
         })
     }
 
-    /// Goes on with what comes into the same bucket meanwhile.
-    fn finish<P: Relaxation, const ALONE: bool>(
+    /// Works off what falls back into the bucket meanwhile.
+    fn fuse<P: Relaxation, const EXCLUSIVE: bool>(
         &mut self,
-        host: &Relaxing<'_, P>,
+        labels: &Labels<'_, P>,
         bucket: usize,
     ) -> u64 {
         let mut edges = 0;
         while let Some(again) = self.take_little(bucket) {
-            edges += self.spread::<P, ALONE>(host, bucket, &again);
+            edges += self.relax::<P, EXCLUSIVE>(labels, bucket, &again);
         }
         edges
     }
 }
 
-impl Strategy for Delta {
-    const PULLS: bool = false;
-    const SORTS: bool = true;
-    const LOOKS: bool = true;
+/// The buckets of each thread.
+#[derive(Default)]
+struct ThreadBuckets(Vec<Mutex<Buckets>>);
 
-    fn relax<P: Relaxation>(&mut self, host: &mut Relaxing<'_, P>) -> u64 {
-        self.edges_ahead = 0;
-        if let Some(edges) = host.look() {
-            self.threads.clear();
-            self.has_more = host.has_found();
-            return edges;
-        }
-        host.list_large();
-        self.threads.resize_with(host.helpers().num_threads(), Mutex::default);
-        let mut first = locked(&self.threads[0]);
-        let found = host.take_found();
-        for &vertex in found.iter().flatten().chain(host.frontier()) {
-            first.put(host.program().bucket(host.label(vertex)), vertex);
-        }
-        drop(first);
-        let host = &*host;
-        let Some(first) = self.next(0) else {
-            self.has_more = false;
-            return 0;
-        };
-        let Done { edges, again, last } = self.work_off(host, first);
-        self.further = match again > (edges / AGAIN).max(TALKING) {
-            true => self.further / 2,
-            false => (2 * self.further + 1).min(FARTHEST),
-        };
-        self.front = self.front.max(last + 1);
-        let next = self.next(last);
-        self.has_more = next.is_some();
-        if let Some(bucket) = next {
-            let ahead = |buckets: &Mutex<Buckets>| {
-                locked(buckets).0.get(bucket).map_or(0, |vertices| host.edges_ahead(vertices))
-            };
-            self.edges_ahead = self.threads.iter().map(ahead).sum();
-        }
-        edges
+impl ThreadBuckets {
+    fn of(&self, thread: usize) -> MutexGuard<'_, Buckets> {
+        locked(&self.0[thread])
     }
 
-    fn edges_ahead(&self) -> u64 {
-        self.edges_ahead
-    }
-
-    fn best<P: Relaxation>(&self, host: &Relaxing<'_, P>) -> P::Label {
-        let buckets: Vec<_> = self.threads.iter().map(locked).collect();
-        let num_buckets = buckets.iter().map(|buckets| buckets.0.len()).max().unwrap_or(0);
-        let identity = P::Reduction::identity();
-        // What waits in a bucket may have moved to an earlier one.
-        let of_bucket = |bucket| {
-            let all = buckets.iter().filter_map(|buckets| buckets.0.get(bucket)).flatten();
-            let is_due = |vertex: &LocalId| host.program().bucket(host.label(*vertex)) == bucket;
-            host.best_of(all.copied().filter(is_due))
-        };
-        let waiting = (0..num_buckets).map(of_bucket).find(|best| *best != identity);
-        let new = host.best_of_frontier();
-        let best = P::Reduction::combine(new, host.best_found());
-        waiting.map_or(best, |waiting| P::Reduction::combine(waiting, best))
-    }
-
-    fn has_more(&self) -> bool {
-        self.has_more
-    }
-}
-
-/// What has been worked off.
-struct Done {
-    /// Edges that were looked at,
-    edges: u64,
-    /// and those of them that were before.
-    again: u64,
-    /// The last bucket.
-    last: usize,
-}
-
-impl Delta {
-    /// The first bucket from `from` on that is not empty.
+    /// The first bucket of any thread from `from` on that is not empty.
     fn next(&self, from: usize) -> Option<usize> {
-        self.threads.iter().filter_map(|buckets| locked(buckets).next(from)).min()
+        self.0.iter().filter_map(|buckets| locked(buckets).next(from)).min()
     }
 
-    /// What each thread has in a bucket.
+    /// Takes what each thread has in a bucket.
     fn take(&self, bucket: usize) -> Vec<Vec<LocalId>> {
         let held = |buckets: &Mutex<Buckets>| {
             locked(buckets).0.get_mut(bucket).map(std::mem::take).unwrap_or_default()
         };
-        self.threads.iter().map(held).collect()
+        self.0.iter().map(held).collect()
     }
 
-    /// Works off buckets from this one on until it is time to talk.
-    fn work_off<P: Relaxation>(&self, host: &Relaxing<'_, P>, first: usize) -> Done {
-        let end = if host.is_alone() { usize::MAX } else { first.saturating_add(1 + self.further) };
-        let mut done = Done { edges: 0, again: 0, last: first };
+    /// Gives back what was taken.
+    fn put_back(&self, bucket: usize, lists: Vec<Vec<LocalId>>) {
+        for (buckets, list) in self.0.iter().zip(lists) {
+            *locked(buckets).bucket(bucket) = list;
+        }
+    }
+
+    /// The best label that belongs into the bucket its vertex is in.
+    fn best<P: Relaxation>(&self, labels: &Labels<'_, P>) -> P::Label {
+        let buckets: Vec<_> = self.0.iter().map(locked).collect();
+        let num_buckets = buckets.iter().map(|buckets| buckets.0.len()).max().unwrap_or(0);
+        let identity = P::Reduction::identity();
+        let of_bucket = |bucket| {
+            let all = buckets.iter().filter_map(|buckets| buckets.0.get(bucket)).flatten();
+            let is_due = |vertex: &LocalId| labels.program.bucket(labels.get(*vertex)) == bucket;
+            labels.best_of(all.copied().filter(is_due))
+        };
+        (0..num_buckets).map(of_bucket).find(|best| *best != identity).unwrap_or(identity)
+    }
+}
+
+fn locked(buckets: &Mutex<Buckets>) -> MutexGuard<'_, Buckets> {
+    buckets.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What one round has worked off.
+struct WorkedOff {
+    /// Edges that were visited,
+    edges: u64,
+    /// and those of them that had been visited before.
+    again: u64,
+    last_bucket: usize,
+}
+
+impl<P: Relaxation> DeltaStepping<'_, P> {
+    /// Works off buckets until it is time for an exchange.
+    fn step(&mut self) -> u64 {
+        self.edges_ahead = 0;
+        let pulled = self.pruned_pull.as_mut().and_then(|pull| pull.pull(&self.traversal.labels));
+        if let Some(edges) = pulled {
+            self.buckets = ThreadBuckets::default();
+            self.has_more = self.found_edges() > 0;
+            return edges;
+        }
+        self.fill_buckets();
+        let Some(first) = self.buckets.next(0) else {
+            self.has_more = false;
+            return 0;
+        };
+        let WorkedOff { edges, again, last_bucket } = self.work_off(first);
+        self.extra_buckets =
+            match again > (edges / EDGES_PER_REDUNDANT_EDGE).max(EDGES_PER_EXCHANGE) {
+                true => self.extra_buckets / 2,
+                false => (2 * self.extra_buckets + 1).min(MAX_BUCKETS),
+            };
+        self.front = self.front.max(last_bucket + 1);
+        let next = self.buckets.next(last_bucket);
+        self.has_more = next.is_some();
+        if let Some(bucket) = next {
+            let ahead = self.buckets.0.iter().map(|buckets| {
+                locked(buckets).0.get(bucket).map_or(0, |vertices| self.estimate_edges(vertices))
+            });
+            self.edges_ahead = ahead.sum();
+        }
+        edges
+    }
+
+    /// Sorts the frontier, and what a pull has found, into buckets.
+    fn fill_buckets(&mut self) {
+        self.traversal.list_frontier();
+        self.buckets.0.resize_with(self.traversal.helpers.num_threads(), Mutex::default);
+        let found = self.pruned_pull.as_mut().map(PrunedPull::take_found).unwrap_or_default();
+        let Traversal { labels, frontier, .. } = &self.traversal;
+        let mut first = self.buckets.of(0);
+        for &vertex in found.iter().flatten().chain(frontier.vertices()) {
+            first.put(labels.program.bucket(labels.get(vertex)), vertex);
+        }
+    }
+
+    /// Works off buckets from this one on until it is time for an exchange.
+    fn work_off(&self, first: usize) -> WorkedOff {
+        let Traversal { labels, round, helpers, .. } = &self.traversal;
+        let end = match labels.is_alone() {
+            true => usize::MAX,
+            false => first.saturating_add(1 + self.extra_buckets),
+        };
+        let mut done = WorkedOff { edges: 0, again: 0, last_bucket: first };
         // Labels only grow along edges, so nothing falls back behind the current bucket.
-        while let Some(bucket) = self.next(done.last).filter(|bucket| *bucket < end)
-            && !host.should_talk(done.edges)
+        while let Some(bucket) = self.buckets.next(done.last_bucket).filter(|bucket| *bucket < end)
+            && !round.is_over(done.edges)
         {
-            done.last = bucket;
-            let batch = self.take(bucket);
-            let is_much = batch.iter().map(Vec::len).sum::<usize>() >= LITTLE;
-            let edges_ahead = || batch.iter().map(|list| host.edges_ahead(list)).sum();
-            if done.edges > 0 && is_much && host.should_ask(edges_ahead()) {
-                for (buckets, list) in self.threads.iter().zip(batch) {
-                    *locked(buckets).bucket(bucket) = list;
-                }
+            done.last_bucket = bucket;
+            let batch = self.buckets.take(bucket);
+            let is_much = batch.iter().map(Vec::len).sum::<usize>() >= MIN_VERTICES_TO_SHARE;
+            let edges_ahead = || batch.iter().map(|list| self.estimate_edges(list)).sum();
+            let should_end = |pull: &PrunedPull<'_, P>| pull.should_end_round(edges_ahead());
+            if done.edges > 0 && is_much && self.pruned_pull.as_ref().is_some_and(should_end) {
+                self.buckets.put_back(bucket, batch);
                 break;
             }
-            let looked = if is_much && !host.helpers().is_empty() {
-                self.spread_by_all(host, bucket, &batch)
+            let visited = if is_much && !helpers.is_empty() {
+                self.relax_by_all(bucket, &batch)
             } else {
-                let mut buckets = locked(&self.threads[0]);
-                let lists = batch.iter().map(|list| buckets.spread::<P, true>(host, bucket, list));
-                lists.sum::<u64>() + buckets.finish::<P, true>(host, bucket)
+                let mut buckets = self.buckets.of(0);
+                let lists = batch.iter().map(|list| buckets.relax::<P, true>(labels, bucket, list));
+                lists.sum::<u64>() + buckets.fuse::<P, true>(labels, bucket)
             };
-            done.edges += looked;
-            done.again += if bucket < self.front { looked } else { 0 };
+            done.edges += visited;
+            done.again += if bucket < self.front { visited } else { 0 };
         }
         done
     }
 
-    fn spread_by_all<P: Relaxation>(
-        &self,
-        host: &Relaxing<'_, P>,
-        bucket: usize,
-        batch: &[Vec<LocalId>],
-    ) -> u64 {
+    fn relax_by_all(&self, bucket: usize, batch: &[Vec<LocalId>]) -> u64 {
+        let Traversal { labels, helpers, .. } = &self.traversal;
         let edges = AtomicU64::new(0);
-        host.helpers().share_out(batch, PIECE, |thread, pieces| {
-            let mut buckets = locked(&self.threads[thread]);
-            let spread = pieces.map(|piece| buckets.spread::<P, false>(host, bucket, piece));
-            let looked = spread.sum::<u64>() + buckets.finish::<P, false>(host, bucket);
-            edges.fetch_add(looked, Ordering::Relaxed);
+        helpers.share_out(batch, VERTICES_PER_TASK, |thread, pieces| {
+            let mut buckets = self.buckets.of(thread);
+            let relaxed = pieces.map(|piece| buckets.relax::<P, false>(labels, bucket, piece));
+            let visited = relaxed.sum::<u64>() + buckets.fuse::<P, false>(labels, bucket);
+            edges.fetch_add(visited, Ordering::Relaxed);
         });
         edges.into_inner()
     }
+
+    /// An estimate of the edges that leave these vertices; 0 if no pull can replace spreading.
+    fn estimate_edges(&self, vertices: &[LocalId]) -> u64 {
+        let labels = &self.traversal.labels;
+        self.pruned_pull.as_ref().map_or(0, |pull| pull.estimate_edges(labels, vertices))
+    }
+
+    /// Number of edges that leave what the last pull found.
+    fn found_edges(&self) -> u64 {
+        self.pruned_pull.as_ref().map_or(0, PrunedPull::found_edges)
+    }
 }
 
-/// The buckets of a thread.
-fn locked(buckets: &Mutex<Buckets>) -> MutexGuard<'_, Buckets> {
-    buckets.lock().unwrap_or_else(PoisonError::into_inner)
+impl<P: Relaxation> Engine for DeltaStepping<'_, P> {
+    fn compute(&mut self) -> Result<u64> {
+        // Hosts that do not wait for each other pass by here without a frontier, too.
+        let is_idle = self.traversal.frontier.is_empty() && !self.has_more;
+        let edges = if is_idle { 0 } else { self.step() };
+        self.traversal.round.close_round();
+        Ok(edges)
+    }
+
+    fn exchange(&mut self, phase: Phase, substrate: &mut Substrate<'_>) -> Result<()> {
+        self.traversal.exchange(phase, substrate)
+    }
+
+    fn apply(&mut self) -> Result<Tally> {
+        Ok(self.traversal.tally())
+    }
+
+    fn next(&mut self) -> Result<Next> {
+        let may_prune = self.pruned_pull.is_some() && self.traversal.round.in_rounds();
+        let large = if may_prune { LargeFrontier::Pruned } else { LargeFrontier::Listed };
+        self.traversal.advance(1, large);
+        let frontier = &self.traversal.frontier;
+        Ok(Next {
+            is_active: !frontier.is_empty() || self.has_more,
+            frontier_edges: frontier.num_edges() + self.found_edges() + self.edges_ahead,
+        })
+    }
+
+    fn conclude(&mut self, total: &Tally, substrate: &mut Substrate<'_>) -> Result<Conclusion> {
+        let conclusion = Conclusion::when_idle(total);
+        let DeltaStepping { traversal, pruned_pull, buckets, .. } = self;
+        if let Some(pull) = pruned_pull.as_mut().filter(|_| !conclusion.has_ended) {
+            let best = |pull: &PrunedPull<'_, P>| {
+                let others = [pull.best_found(), buckets.best(&traversal.labels)];
+                others.into_iter().fold(traversal.best_of_frontier(), P::Reduction::combine)
+            };
+            pull.agree(&traversal.labels, total.frontier_edges, substrate.net(), best)?;
+        }
+        Ok(conclusion)
+    }
+
+    fn paced(&mut self) -> Result<&mut dyn Paced, &'static str> {
+        Ok(self)
+    }
+}
+
+impl<P: Relaxation> Paced for DeltaStepping<'_, P> {
+    fn shorten_first_rounds(&mut self) {
+        self.traversal.round.shorten();
+    }
+
+    fn leave_rounds(&mut self, _: bool) {
+        // Buckets are an order of their own: nothing is throttled.
+        self.traversal.leave_rounds(false);
+        if let Some(pull) = self.pruned_pull.as_mut().filter(|_| !self.traversal.labels.is_alone())
+        {
+            pull.leave_rounds();
+        }
+    }
+}
+
+impl<P: Relaxation> RelaxationEngine<P> for DeltaStepping<'_, P> {
+    fn labels(&self) -> Result<Vec<P::Label>> {
+        Ok(self.traversal.labels.of_masters())
+    }
 }

@@ -1,39 +1,214 @@
-//! Level by level: one step of the frontier per round, in the direction that looks at fewer edges.
+//! Direction-optimising search (Beamer, Asanović, Patterson, SC'12): one step of the frontier per round,
+//! top-down or bottom-up, whichever visits fewer edges.
 //!
-//! A small frontier pushes along its out-edges. A large one is asked: every vertex looks through
-//! its in-edges for neighbours in the frontier, which needs no atomic updates, adds in a fixed
-//! order, and may stop at the first answer.
+//! A small frontier spreads its labels along its out-edges (top-down). For a large one every vertex looks
+//! through its in-edges for neighbours in the frontier (bottom-up), which needs no atomic writes, sums in
+//! a fixed order, and may stop at the first neighbour found.
 
-use crate::program::{Relaxation, VertexProgram};
-use crate::relaxing::{DENSE, Relaxing};
-use crate::stepping::Stepping;
-use crate::strategy::Strategy;
-use crate::waiting::WORTH_TALKING;
+use parton_partition::Partition;
+use parton_sync::{Field, Phase, Reduction, Result, Substrate, Tally};
+use rayon::prelude::*;
 
-#[derive(Default)]
+use super::traversal::{LargeFrontier, Traversal};
+use super::vertex::{Direction, VertexEngine};
+use crate::engine::{Conclusion, Engine, Next, Paced};
+use crate::program::{Edges, Relaxation, VertexProgram};
+use crate::registry::{BuildEngine, EngineInfo, ProgramEngine, RelaxationEngine};
+use crate::state::directions::Directions;
+use crate::techniques::VERTICES_PER_TASK;
+use crate::techniques::agreement::DirectionAgreement;
+use crate::techniques::bottom_up::{BottomUp, pays_off};
+use crate::techniques::throttle::{MIN_LABELS_PER_EXCHANGE, Throttled};
+
+/// Builds the engine.
 pub(super) struct Frontier;
 
-impl Strategy for Frontier {
-    const PULLS: bool = true;
-    const AGREES: bool = true;
-    const FEW_LABELS: usize = WORTH_TALKING;
+impl BuildEngine for Frontier {
+    const INFO: EngineInfo = EngineInfo {
+        name: "frontier",
+        about: "level by level, pushing or pulling, whichever is less work",
+    };
 
-    fn relax<P: Relaxation>(&mut self, host: &mut Relaxing<'_, P>) -> u64 {
-        let edges = host.frontier_edges();
-        if host.pull_is_less() {
-            return host.pull();
-        }
-        host.push();
-        edges
+    fn relaxation<'a, P: Relaxation>(
+        program: &'a P,
+        partition: &'a Partition,
+    ) -> Result<Box<dyn RelaxationEngine<P> + 'a>> {
+        Ok(Box::new(LevelSynchronous::new(program, partition)))
     }
 
-    fn step<P: VertexProgram>(&mut self, host: &mut Stepping<'_, P>) -> u64 {
-        let edges = host.frontier_edges();
-        if edges > host.num_edges() / DENSE {
-            host.pull();
-            return host.num_edges();
+    fn vertex_program<'a, P: VertexProgram + 'a>(
+        program: P,
+        partition: &'a Partition,
+    ) -> Result<Box<dyn ProgramEngine<P> + 'a>> {
+        Ok(Box::new(VertexEngine::new(program, partition, Direction::Either)))
+    }
+}
+
+/// A relaxation on one host, one step per round.
+pub(super) struct LevelSynchronous<'a, P: Relaxation> {
+    traversal: Traversal<'a, P>,
+    bottom_up: BottomUp<'a, P>,
+    /// Whether every step is bottom-up.
+    always_pulls: bool,
+    /// What hosts have agreed on, where each edge is on two of them.
+    agreement: Option<DirectionAgreement>,
+}
+
+impl<'a, P: Relaxation> LevelSynchronous<'a, P> {
+    fn new(program: &'a P, partition: &'a Partition) -> Self {
+        let edges = program.edges();
+        if partition.in_edges_of_masters().is_none() {
+            return Self::pulling(program, partition, false);
         }
-        host.push(edges);
-        edges
+        let directions = |edges| Directions::forward_of_masters(partition, edges);
+        let ends = if edges == Edges::Both { 2 } else { 1 };
+        let num_masters = partition.num_masters();
+        LevelSynchronous {
+            traversal: Traversal::along(directions(edges), program, partition, num_masters),
+            bottom_up: BottomUp { reverse: directions(edges.reversed()) },
+            always_pulls: false,
+            agreement: Some(DirectionAgreement::new(ends * partition.num_edges())),
+        }
+    }
+
+    /// Over the host's own edges.
+    pub(super) fn pulling(program: &'a P, partition: &'a Partition, always_pulls: bool) -> Self {
+        LevelSynchronous {
+            traversal: Traversal::new(program, partition),
+            bottom_up: BottomUp { reverse: Directions::reverse(partition, program.edges()) },
+            always_pulls,
+            agreement: None,
+        }
+    }
+
+    fn is_bottom_up(&self) -> bool {
+        match &self.agreement {
+            Some(agreement) => agreement.is_bottom_up(),
+            None => self.always_pulls || self.pull_visits_fewer_edges(),
+        }
+    }
+
+    fn pull_visits_fewer_edges(&self) -> bool {
+        let Traversal { labels, frontier, round, .. } = &self.traversal;
+        let (edges, all) = (frontier.num_edges(), self.traversal.num_edges());
+        let many = pays_off(edges, all);
+        if round.in_rounds() || frontier.is_large() || !many {
+            return frontier.is_large() || many;
+        }
+        // A frontier of several levels: a vertex stops only at the best label, and only if the first wins.
+        if !labels.program.first_wins() {
+            return false;
+        }
+        let best = labels.program.relax(self.traversal.best_of_frontier(), P::Weight::default());
+        let cells = labels.field.cells();
+        let proxies = 0..labels.field.num_proxies() as u32;
+        let proxies = proxies.into_par_iter().with_min_len(VERTICES_PER_TASK);
+        let looks = |&proxy: &u32| {
+            let label = cells.get(parton_graph::LocalId(proxy));
+            P::Reduction::combine(label, best) != label
+        };
+        // A vertex visits about as many edges as there are for each edge that leaves the frontier.
+        let looking = proxies.filter(looks).count() as f64;
+        looking * all as f64 / (edges as f64) < edges as f64
+    }
+
+    /// Broadcasts the labels of the frontier to mirrors, which become part of it.
+    fn broadcast_frontier(&mut self, substrate: &mut Substrate<'_>) -> Result<()> {
+        let Traversal { labels, frontier, .. } = &mut self.traversal;
+        labels.field.swap_active(frontier.members_mut());
+        substrate.broadcast(&mut labels.field, labels.program.edges().read())?;
+        labels.field.swap_active(frontier.members_mut());
+        Ok(())
+    }
+
+    /// Whether a vertex here has a label to spread, or can find one that a master elsewhere has.
+    fn has_frontier(&self) -> bool {
+        let frontier = &self.traversal.frontier;
+        !frontier.is_empty() || self.agreement.is_some() && !frontier.members().is_empty()
+    }
+}
+
+impl<P: Relaxation> Engine for LevelSynchronous<'_, P> {
+    fn compute(&mut self) -> Result<u64> {
+        // Hosts that do not wait for each other pass by here without a frontier, too.
+        let edges = if !self.has_frontier() {
+            0
+        } else if self.is_bottom_up() {
+            let Traversal { labels, frontier, round, .. } = &self.traversal;
+            self.bottom_up.step(labels, frontier, round.in_rounds())
+        } else {
+            self.traversal.push()
+        };
+        self.traversal.round.close_round();
+        Ok(edges)
+    }
+
+    fn exchange(&mut self, phase: Phase, substrate: &mut Substrate<'_>) -> Result<()> {
+        match (&self.agreement, phase) {
+            // Masters have pulled for themselves.
+            (Some(agreement), Phase::Reduce) if agreement.is_bottom_up() => Ok(()),
+            // `conclude` broadcasts, if hosts agree to pull.
+            (Some(_), Phase::Broadcast) => Ok(()),
+            _ => self.traversal.exchange(phase, substrate),
+        }
+    }
+
+    fn apply(&mut self) -> Result<Tally> {
+        Ok(self.traversal.tally())
+    }
+
+    fn next(&mut self) -> Result<Next> {
+        let Traversal { labels, round, .. } = &self.traversal;
+        // A frontier of several levels is pulled only where a vertex can stop at the best label.
+        let may_pull = round.in_rounds() || labels.program.first_wins() && self.agreement.is_none();
+        let large = if may_pull { LargeFrontier::Pulled } else { LargeFrontier::Listed };
+        self.traversal.advance(MIN_LABELS_PER_EXCHANGE, large);
+        let frontier = &self.traversal.frontier;
+        Ok(Next { is_active: !frontier.is_empty(), frontier_edges: frontier.num_edges() })
+    }
+
+    fn conclude(&mut self, total: &Tally, substrate: &mut Substrate<'_>) -> Result<Conclusion> {
+        let conclusion = Conclusion::when_idle(total);
+        let Some(agreement) = self.agreement.as_mut().filter(|_| !conclusion.has_ended) else {
+            return Ok(conclusion);
+        };
+        if self.traversal.round.in_rounds() {
+            agreement.decide(total.frontier_edges);
+        }
+        if agreement.is_bottom_up() {
+            self.broadcast_frontier(substrate)?;
+        } else {
+            // No mirror needs the labels of this frontier.
+            let labels = &mut self.traversal.labels;
+            labels.field.reset(0..labels.num_masters, Phase::Broadcast);
+        }
+        Ok(conclusion)
+    }
+
+    fn paced(&mut self) -> Result<&mut dyn Paced, &'static str> {
+        Ok(self)
+    }
+}
+
+impl<P: Relaxation> Paced for LevelSynchronous<'_, P> {
+    fn shorten_first_rounds(&mut self) {
+        self.traversal.round.shorten();
+    }
+
+    fn leave_rounds(&mut self, is_governed: bool) {
+        if let Some(agreement) = &mut self.agreement {
+            agreement.leave_rounds();
+        }
+        self.traversal.leave_rounds(is_governed);
+    }
+
+    fn throttled(&self) -> Throttled {
+        self.traversal.throttled()
+    }
+}
+
+impl<P: Relaxation> RelaxationEngine<P> for LevelSynchronous<'_, P> {
+    fn labels(&self) -> Result<Vec<P::Label>> {
+        Ok(self.traversal.labels.of_masters())
     }
 }

@@ -1,28 +1,37 @@
-//! Every vertex collects along its in-edges, in every round.
+//! Pull: every vertex collects along its in-edges in every round.
 //!
-//! For programs in which every vertex has something to tell in every round, that is all the work
-//! there is, without a single atomic update, and sums have one order. What bounds it is how fast
-//! messages can be fetched: for many rounds it is worth sorting edges by them.
+//! For a stationary program, in which every vertex has a message in every round, that is all the work there
+//! is, without atomic writes, and sums have one order. What bounds it is how fast messages can be loaded:
+//! many rounds pay for sorting edges by them (row blocks).
 
+use parton_partition::Partition;
+use parton_sync::Result;
+
+use super::frontier::LevelSynchronous;
+use super::vertex::{Direction, VertexEngine};
 use crate::program::{Relaxation, VertexProgram};
-use crate::relaxing::Relaxing;
-use crate::stepping::Stepping;
-use crate::strategy::Strategy;
-use crate::waiting::WORTH_TALKING;
+use crate::registry::{BuildEngine, EngineInfo, ProgramEngine, RelaxationEngine};
 
-#[derive(Default)]
+/// Builds the engine.
 pub(super) struct Pull;
 
-impl Strategy for Pull {
-    const PULLS: bool = true;
-    const FEW_LABELS: usize = WORTH_TALKING;
+impl BuildEngine for Pull {
+    const INFO: EngineInfo = EngineInfo {
+        name: "pull",
+        about: "every vertex collects along its in-edges in every round",
+    };
 
-    fn relax<P: Relaxation>(&mut self, host: &mut Relaxing<'_, P>) -> u64 {
-        host.pull()
+    fn relaxation<'a, P: Relaxation>(
+        program: &'a P,
+        partition: &'a Partition,
+    ) -> Result<Box<dyn RelaxationEngine<P> + 'a>> {
+        Ok(Box::new(LevelSynchronous::pulling(program, partition, true)))
     }
 
-    fn step<P: VertexProgram>(&mut self, host: &mut Stepping<'_, P>) -> u64 {
-        host.pull();
-        host.num_edges()
+    fn vertex_program<'a, P: VertexProgram + 'a>(
+        program: P,
+        partition: &'a Partition,
+    ) -> Result<Box<dyn ProgramEngine<P> + 'a>> {
+        Ok(Box::new(VertexEngine::new(program, partition, Direction::Pull)))
     }
 }

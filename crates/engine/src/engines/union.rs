@@ -1,155 +1,158 @@
-//! Joining instead of spreading, for labels that edges pass on as they are, either way.
+//! Union-find with sampling (Afforest: Sutton, Ben-Nun, Barak, IPDPS'18), for labels that edges pass
+//! unchanged in both directions.
 //!
-//! A host joins the ends of its edges, without looking at labels. From then on a label that arrives
-//! at one proxy is the label of the whole local component: it is noted at the component's
-//! representative, and only those members are looked at over which hosts talk. So the number of
-//! rounds is the number of times a component crosses hosts, not its diameter.
+//! A host joins the ends of its edges without looking at labels. From then on a label that arrives at one
+//! proxy is the label of its whole local component: it is stored at the component's representative, and only
+//! the members that other hosts share are visited. So the number of rounds is the number of times a
+//! component crosses hosts, not its diameter.
 //!
-//! Most edges join what is joined already. After the first few edges of every vertex most vertices
-//! are in one component. So, where there are many edges, hosts join first ones, and each talks over
-//! a few mirrors of its largest component: labels tell which of these are one, the *giant*. Then
-//! masters announce to their mirrors that they are outside, and members are one and the same from then
-//! on. Where every edge is seen from both ends, be it on two hosts, they are not looked at again: an
-//! edge that leaves the giant is seen from its other end. Where edges are seen once, one between two
-//! members costs a look at one flag. Mirrors that turn out to be inside tell their masters so. None of
-//! this takes labels.
+//! Most edges join what is joined already: after two edges of every vertex most vertices are in one
+//! component. So, where there are many edges, hosts first join a sample of two edges per vertex, and each
+//! exchanges labels over a few mirrors of its largest local component. The labels tell which of these are
+//! one: the *largest component*. Then masters announce to their mirrors that they are outside it. Where every
+//! edge is seen from both ends, on whatever hosts, the edges of members are not visited again: an edge that
+//! leaves the largest component is seen from its other end. Where edges are seen from one end, an edge
+//! between two members costs the look at one bit. Mirrors that turn out to be members tell their masters.
+//! None of this sends labels.
 //!
-//! Many vertices that seem outside have edges from others but none to them, and nobody has looked yet.
-//! Where all sources are masters there is no need to: whoever has an edge, and none from a source
-//! outside, has it from a member. So mirrors tell their masters first that they have one from outside,
-//! and only those announce that they are outside, too.
+//! Many vertices that seem outside have edges from others but none to them, which no host has visited yet.
+//! Where all sources are masters there is no need to visit them: a vertex that has an edge, and none from a
+//! source outside, has one from a member. So mirrors first tell their masters that they have an edge from
+//! outside, and only such masters announce that they are outside.
 //!
-//! A mirror that no edge has joined to anything stands for itself alone, and nobody needs its label:
-//! hosts talk over mirrors that are joined to something other than the giant, and their masters. A
-//! mirror speaks up when it is joined; from then on its master tells what is new, and answers at once
-//! if it knows better.
+//! A mirror that no edge has joined to anything needs no label: hosts exchange labels only over mirrors that
+//! are joined to something other than the largest component, and their masters. A mirror speaks up when it is
+//! joined; from then on its master sends what is new, and answers at once if it knows a better label.
 
-mod joined;
 mod joining;
-mod marked;
-mod told;
+mod members;
+mod sets;
+mod shared_labels;
 
 use std::ops::Range;
 use std::ptr;
 
-use parton_graph::{LocalId, VertexSet};
+use parton_graph::LocalId;
 use parton_net::{HostId, Net};
-use parton_partition::{End, Partition};
-use parton_sync::{CpuField, Delivery, Field, Reduction, Result, Tally};
+use parton_partition::{Coverage, End, Partition};
+use parton_sync::{CpuField, Delivery, Field, Phase, Reduction, Result, Substrate, Tally};
 use rayon::prelude::*;
 
-use crate::edges::EdgeView;
-use crate::engine::Engine;
-use crate::engines::Relaxer;
-use crate::program::Relaxation;
-use joined::{Joined, most_frequent};
-use joining::{FIRST_EDGES, pieces};
-use marked::Marked;
-use told::Told;
+use crate::engine::{Conclusion, Engine, Next, Paced};
+use crate::program::{Relaxation, Vertex};
+use crate::registry::{BuildEngine, EngineInfo, RelaxationEngine};
+use crate::state::edges::EdgeView;
+use joining::{SAMPLED_EDGES, pieces};
+use members::Members;
+use sets::{DisjointSets, most_frequent};
+use shared_labels::SharedLabels;
 
-/// Where a vertex has so many edges on average, hosts agree on the giant after the first ones: where
-/// there are few, these are a good part of all, and leave many components that cross hosts.
-const MANY_EDGES: u64 = 4 * FIRST_EDGES as u64;
+/// Hosts agree on the largest component if a vertex has at least this many edges on average: of fewer
+/// edges the sample is a good part, and it leaves many components that cross hosts.
+const MIN_AVERAGE_DEGREE: u64 = 4 * SAMPLED_EDGES as u64;
 /// Mirrors of each peer's masters by which hosts find out whether their largest components are one.
-const WITNESSES: usize = 16;
+const WITNESSES_PER_PEER: usize = 16;
 
-/// A relaxation whose labels go through edges as they are.
-pub(super) struct Union<'a, P: Relaxation> {
+/// Builds the engine.
+pub(super) struct Union;
+
+impl BuildEngine for Union {
+    const INFO: EngineInfo =
+        EngineInfo { name: "union", about: "joins what edges join, then labels whole components" };
+
+    fn relaxation<'a, P: Relaxation>(
+        program: &'a P,
+        partition: &'a Partition,
+    ) -> Result<Box<dyn RelaxationEngine<P> + 'a>> {
+        match program.passes_unchanged() && !P::FILTERS {
+            true => Ok(Box::new(UnionFind::new(program, partition))),
+            false => Err(Self::INFO.misfit("relaxations that change labels along edges")),
+        }
+    }
+}
+
+/// A relaxation whose labels pass edges unchanged.
+struct UnionFind<'a, P: Relaxation> {
     partition: &'a Partition,
     edges: EdgeView<'a, ()>,
     num_masters: u32,
     /// Proxies that have edges here.
     sources: Vec<Range<u32>>,
-    sight: Sight,
-    /// The edges from their other ends, if that takes no effort and is not the same.
+    coverage: Coverage,
+    /// The edges by their destinations, if they are at hand and not the same.
     in_edges: Option<EdgeView<'a, ()>>,
     stage: Stage,
-    /// A member of this host's largest component; later of the giant, if anyone is known to be.
-    giant: Option<u32>,
-    /// Who is not known to be in the giant.
-    outside: Marked,
-    /// Who of these may have no edge from a member: those that have others, as far as is known.
-    suspects: Marked,
+    /// A member of this host's largest component; later of the graph's, if any member is known.
+    largest: Option<u32>,
+    /// Proxies that are not known to be in the largest component.
+    outside: Members,
+    /// Those of them that have an edge from outside, as far as is known: the others have edges from members.
+    suspects: Members,
     /// Whether sources are masters on all hosts.
     sources_are_masters: bool,
-    /// Who of these is in it, as found out at mirrors.
-    reached: Marked,
-    joined: Joined,
+    /// Mirrors that turned out to be in the largest component, and their masters.
+    reached: Members,
+    sets: DisjointSets,
     /// The label of a component, at its representative.
     component_labels: CpuField<P::Reduction>,
-    told: Told<P::Reduction>,
-}
-
-/// From where edges are seen.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Sight {
-    /// From both ends, on this host.
-    BothEnds,
-    /// From both ends, on whatever hosts.
-    BothEndsSomewhere,
-    /// From one end.
-    OneEnd,
+    shared: SharedLabels<P::Reduction>,
 }
 
 /// How far joining has got.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stage {
-    /// Not begun; whether hosts agree on the giant in between.
+    /// Not begun. If `agree`, hosts agree on the largest component after a sample of edges.
     First { agree: bool },
-    /// First edges are joined, and hosts find out whether their largest components are one.
+    /// The sample is joined, and hosts find out whether their largest components are one.
     Agreeing,
-    /// Hosts know the giant, and masters announce that they are outside.
+    /// Hosts know the largest component, and masters announce that they are outside.
     Announcing,
-    /// The rest is to be joined.
+    /// The other edges are to be joined.
     Rest,
-    /// The rest is joined, and mirrors tell that they are in the giant.
+    /// All edges are joined, and mirrors tell their masters that they are in the largest component.
     Reaching,
     /// All is joined.
     Joined,
 }
 
-impl<'a, P: Relaxation> Union<'a, P> {
-    pub(super) fn new(program: &'a P, partition: &'a Partition) -> Self {
+impl<'a, P: Relaxation> UnionFind<'a, P> {
+    fn new(program: &'a P, partition: &'a Partition) -> Self {
         let proxies = partition.num_proxies();
-        let start =
-            |proxy| program.start(partition.global(proxy)).unwrap_or_else(P::Reduction::identity);
-        let out_edges = partition.out_edges();
-        let whole = partition.whole_in_edges();
-        let (sight, in_edges) = match (whole, partition.in_edges_at_hand()) {
-            (Some(in_edges), _) => (Sight::BothEndsSomewhere, Some(in_edges)),
-            (None, Some(in_edges)) => (Sight::BothEnds, Some(in_edges)),
-            (None, None) if partition.is_symmetric() => (Sight::BothEndsSomewhere, None),
-            (None, None) => (Sight::OneEnd, None),
+        let start = |proxy| {
+            let first = program.start(Vertex::new(partition.globals(), proxy));
+            first.unwrap_or_else(P::Reduction::identity)
         };
+        let out_edges = partition.out_edges();
+        let of_masters = partition.in_edges_of_masters();
+        let in_edges = of_masters.or(partition.in_edges_at_hand());
         let mirrors = peers(partition).map(|peer| partition.routes(peer).mirrors(End::Source));
-        let mirrors = mirrors.filter(|_| whole.is_none());
-        let many = MANY_EDGES * partition.num_vertices();
+        let mirrors = mirrors.filter(|_| of_masters.is_none());
         let parts = partition.master_parts();
-        // All edges of masters are here, and so are mirrors because of those that lead to them.
-        let masters = 0..if whole.is_some() { parts.written } else { parts.read };
-        Union {
+        // Where masters have all their edges here, mirrors have none.
+        let masters = 0..if of_masters.is_some() { parts.written } else { parts.read };
+        let has_many_edges = partition.num_edges() >= MIN_AVERAGE_DEGREE * partition.num_vertices();
+        let agree = partition.num_hosts() > 1 && has_many_edges;
+        UnionFind {
             partition,
             edges: EdgeView::new(out_edges),
             num_masters: partition.num_masters() as u32,
             sources: std::iter::once(masters).chain(mirrors).collect(),
-            sight,
+            coverage: partition.coverage(),
             in_edges: in_edges.filter(|edges| !ptr::eq(*edges, out_edges)).map(EdgeView::new),
-            stage: Stage::First {
-                agree: partition.num_hosts() > 1 && partition.num_edges() >= many,
-            },
-            giant: None,
-            outside: Marked(VertexSet::new(proxies)),
-            suspects: Marked(VertexSet::new(proxies)),
+            stage: Stage::First { agree },
+            largest: None,
+            outside: Members::new(proxies),
+            suspects: Members::new(proxies),
             sources_are_masters: false,
-            reached: Marked(VertexSet::new(proxies)),
-            joined: Joined::new(proxies),
+            reached: Members::new(proxies),
+            sets: DisjointSets::new(proxies),
             component_labels: CpuField::new(proxies, Delivery::Label, start),
-            told: Told::new(CpuField::new(proxies, Delivery::Label, start)),
+            shared: SharedLabels::new(CpuField::new(proxies, Delivery::Label, start)),
         }
     }
 
     fn mirrors(&self) -> Range<u32> {
-        self.num_masters..self.joined.len() as u32
+        self.num_masters..self.sets.len() as u32
     }
 
     /// Masters that have edges, wherever.
@@ -160,38 +163,40 @@ impl<'a, P: Relaxation> Union<'a, P> {
     /// Labels what the first edges have joined, and has a few mirrors of the largest component speak
     /// up.
     fn find_largest(&mut self) {
-        let (labels, joined) = (self.component_labels.cells(), self.joined.sets());
-        joined.flatten(0..self.connected(), |vertex, representative| {
+        let (labels, sets) = (self.component_labels.cells(), self.sets.sets());
+        sets.flatten(0..self.connected(), |vertex, representative| {
             labels.fold(LocalId(representative), labels.get(LocalId(vertex)));
         });
-        let largest = joined.largest(self.connected());
-        self.giant = largest;
+        let largest = sets.largest(self.connected());
+        self.largest = largest;
         for peer in peers(self.partition) {
             let mirrors = self.partition.routes(peer).mirrors(End::Either);
-            let members = mirrors.filter(|&mirror| Some(joined.representative(mirror)) == largest);
-            members.take(WITNESSES).for_each(|mirror| self.told.speak_up(LocalId(mirror)));
+            let members = mirrors.filter(|&mirror| Some(sets.representative(mirror)) == largest);
+            members
+                .take(WITNESSES_PER_PEER)
+                .for_each(|mirror| self.shared.speak_up(LocalId(mirror)));
         }
         self.tell_all();
     }
 
     /// Gives every component the best of its members' labels; those over which hosts talk hear of
     /// it. Mirrors that have been joined to something speak up, unless their masters know already that
-    /// this is the giant.
+    /// this is the largest.
     fn label_components(&mut self) {
-        let (labels, told, joined) =
-            (self.component_labels.cells(), &self.told, self.joined.sets());
-        let giant = self.giant.map(|member| {
-            let representative = joined.representative(member);
+        let (labels, shared, sets) =
+            (self.component_labels.cells(), &self.shared, self.sets.sets());
+        let largest = self.largest.map(|member| {
+            let representative = sets.representative(member);
             labels.fold(LocalId(representative), labels.get(LocalId(member)));
             representative
         });
-        let reached = self.reached.0.members();
+        let reached = self.reached.members();
         let speak_up = |mirror: u32, representative: u32| {
             for mirror in [mirror, representative].map(LocalId) {
-                // What is in the giant only since others have told so has not told it on.
-                let is_news = Some(representative) != giant || !reached.contains(mirror);
+                // What is in the largest only since others have told so has not told it on.
+                let is_news = Some(representative) != largest || !reached.contains(mirror);
                 if mirror.0 >= self.num_masters && is_news {
-                    told.speak_up(mirror);
+                    shared.speak_up(mirror);
                 }
             }
         };
@@ -208,15 +213,15 @@ impl<'a, P: Relaxation> Union<'a, P> {
             }
         };
         let masters = 0..self.num_masters;
-        match giant {
+        match largest {
             None => {
-                joined.flatten(masters, label_master);
-                joined.flatten(self.mirrors(), label_mirror);
+                sets.flatten(masters, label_master);
+                sets.flatten(self.mirrors(), label_mirror);
             }
             // Members were labelled when it was found.
             Some(_) => {
-                let outside = |range| self.outside.0.iter_range(range).map(|proxy| proxy.0);
-                let representative = |proxy| joined.representative(proxy);
+                let outside = |range| self.outside.iter_range(range).map(|proxy| proxy.0);
+                let representative = |proxy| sets.representative(proxy);
                 pieces(&[masters]).for_each(|piece| {
                     outside(piece).for_each(|master| label_master(master, representative(master)));
                 });
@@ -230,23 +235,23 @@ impl<'a, P: Relaxation> Union<'a, P> {
 
     /// Gives all proxies over which hosts talk the label of their component.
     fn tell_all(&mut self) {
-        self.told.grow();
-        self.told.talking().for_each(|proxy| self.tell(proxy));
+        self.shared.grow();
+        self.shared.proxies().for_each(|proxy| self.tell(proxy));
     }
 
     /// Gives a proxy the label of its component; if that is better it must be sent.
     fn tell(&self, proxy: LocalId) {
-        if self.told.labels.fold_alone(proxy, self.label(proxy)) {
-            self.told.labels.updated().insert(proxy);
+        if self.shared.labels.fold_alone(proxy, self.label(proxy)) {
+            self.shared.labels.updated().insert(proxy);
         }
     }
 
     /// Labels whole components by what has arrived at single proxies.
     fn absorb(&mut self) {
         let mut improved: Vec<u32> = Vec::new();
-        for proxy in self.told.labels.drain_active() {
-            let representative = self.joined.sets().representative(proxy.0);
-            let label = self.told.labels.get(proxy);
+        for proxy in self.shared.labels.drain_active() {
+            let representative = self.sets.sets().representative(proxy.0);
+            let label = self.shared.labels.get(proxy);
             match self.component_labels.fold_alone(LocalId(representative), label) {
                 true => improved.push(representative),
                 false => self.tell(proxy),
@@ -255,17 +260,22 @@ impl<'a, P: Relaxation> Union<'a, P> {
         if improved.is_empty() {
             return;
         }
-        self.told.list(&self.joined);
+        self.shared.list(&self.sets);
         improved.sort_unstable();
         improved.dedup();
-        self.told.members(&improved, |proxy| self.tell(proxy));
+        self.shared.members(&improved, |proxy| self.tell(proxy));
+    }
+
+    /// The label of a proxy's component.
+    fn label(&self, proxy: LocalId) -> P::Label {
+        self.component_labels.get(LocalId(self.sets.sets().representative(proxy.0)))
     }
 
     /// The label that most hosts give their largest component, as seen by some of their vertices, and
     /// whether sources are masters on all hosts.
     fn vote(&self, net: &mut Net) -> Result<(Option<P::Label>, bool)> {
         let sources_are_masters =
-            self.sight == Sight::OneEnd && self.sources[1..].iter().all(Range::is_empty);
+            self.coverage == Coverage::OneEnd && self.sources[1..].iter().all(Range::is_empty);
         let mut said = vec![u8::from(sources_are_masters)];
         let masters = self.connected();
         if let Some((label, votes)) = most_frequent(masters, |vertex| self.label(LocalId(vertex))) {
@@ -290,14 +300,14 @@ fn peers(partition: &Partition) -> impl Iterator<Item = HostId> + use<> {
     HostId::all(partition.num_hosts()).filter(move |&peer| peer != host)
 }
 
-impl<P: Relaxation> Engine for Union<'_, P> {
-    fn compute(&mut self) -> u64 {
+impl<P: Relaxation> Engine for UnionFind<'_, P> {
+    fn compute(&mut self) -> Result<u64> {
         let edges = match self.stage {
             Stage::First { agree: true } => {
-                self.join_first();
+                self.join_sample();
                 self.find_largest();
                 self.stage = Stage::Agreeing;
-                FIRST_EDGES as u64 * self.joined.len() as u64
+                SAMPLED_EDGES as u64 * self.sets.len() as u64
             }
             Stage::First { agree: false } => {
                 self.join_all();
@@ -313,25 +323,30 @@ impl<P: Relaxation> Engine for Union<'_, P> {
             Stage::Announcing if self.sources_are_masters => self.suspect(),
             Stage::Agreeing | Stage::Announcing | Stage::Reaching | Stage::Joined => 0,
         };
-        // Also right after joining: hosts that are ahead may have told something already.
+        // Also right after joining: hosts that are ahead may have sent labels already.
         self.absorb();
-        edges.min(self.edges.num_edges())
+        Ok(edges.min(self.edges.num_edges()))
     }
 
-    fn accumulators(&mut self) -> (&mut dyn Field, End) {
-        match self.stage {
-            Stage::Announcing if self.sources_are_masters => (&mut self.suspects, End::Either),
-            Stage::Reaching => (&mut self.reached, End::Either),
-            _ => (&mut self.told, End::Either),
+    fn exchange(&mut self, phase: Phase, substrate: &mut Substrate<'_>) -> Result<()> {
+        let field: &mut dyn Field = match (phase, self.stage) {
+            (Phase::Reduce, Stage::Announcing) if self.sources_are_masters => &mut self.suspects,
+            (Phase::Reduce, Stage::Reaching) => &mut self.reached,
+            (Phase::Broadcast, Stage::Announcing) => &mut self.outside,
+            _ => &mut self.shared,
+        };
+        match phase {
+            Phase::Reduce => substrate.reduce(field, End::Either),
+            Phase::Broadcast => substrate.broadcast(field, End::Either),
         }
     }
 
-    fn apply(&mut self) -> Tally {
+    fn apply(&mut self) -> Result<Tally> {
         match self.stage {
             Stage::Announcing if self.sources_are_masters => {
                 self.join_unsuspected();
-                // They were so before hosts knew who is outside.
-                self.suspects.0.clear();
+                // They were suspects before hosts knew who is outside.
+                self.suspects.clear();
             }
             Stage::Reaching => {
                 self.join_reached();
@@ -341,64 +356,61 @@ impl<P: Relaxation> Engine for Union<'_, P> {
             _ => {}
         }
         self.absorb();
-        let updated = self.told.labels.updated();
+        let updated = self.shared.labels.updated();
         let changed = updated.count_range(0..self.num_masters) as u64;
-        Tally { changed, ..Tally::default() }
+        Ok(Tally { changed, ..Tally::default() })
     }
 
-    fn messages(&mut self) -> (&mut dyn Field, End) {
-        match self.stage {
-            Stage::Announcing => (&mut self.outside, End::Either),
-            _ => (&mut self.told, End::Either),
-        }
-    }
-
-    fn is_active(&mut self) -> bool {
+    fn next(&mut self) -> Result<Next> {
         if self.stage == Stage::Announcing {
             self.stage = Stage::Rest;
         }
-        let labels = &self.told.labels;
-        let unsent = || labels.updated().iter_range(self.mirrors()).next().is_some();
-        matches!(self.stage, Stage::First { .. } | Stage::Rest)
-            || !labels.active().is_empty()
-            || unsent()
+        let labels = &self.shared.labels;
+        let has_unsent = || labels.updated().iter_range(self.mirrors()).next().is_some();
+        Ok(Next::new(
+            matches!(self.stage, Stage::First { .. } | Stage::Rest)
+                || !labels.active().is_empty()
+                || has_unsent(),
+        ))
     }
 
-    fn needs_rounds(&self) -> Option<&'static str> {
-        None
+    /// When labels have settled after the sample, hosts agree on the largest component and go on.
+    fn conclude(&mut self, total: &Tally, substrate: &mut Substrate<'_>) -> Result<Conclusion> {
+        if total.active > 0 || self.stage != Stage::Agreeing {
+            return Ok(Conclusion::when_idle(total));
+        }
+        let (chosen, sources_are_masters) = self.vote(substrate.net())?;
+        self.sources_are_masters = sources_are_masters;
+        self.largest = self.largest.filter(|&member| Some(self.label(LocalId(member))) == chosen);
+        let (largest, sets) = (self.largest, self.sets.sets());
+        let is_member = |master| Some(sets.parent(master)) == largest;
+        self.outside.insert_where(0..self.connected(), |master| !is_member(master));
+        self.stage = Stage::Announcing;
+        Ok(Conclusion::new(false))
     }
 
-    /// Hosts that know the giant need not look at most edges.
+    fn paced(&mut self) -> Result<&mut dyn Paced, &'static str> {
+        Ok(self)
+    }
+}
+
+impl<P: Relaxation> Paced for UnionFind<'_, P> {
+    /// Hosts that know the largest component need not visit most edges.
     fn gains_from_rounds(&self) -> bool {
         self.stage != Stage::Joined
     }
 
-    fn leave_rounds(&mut self, _governed: bool) {
-        match self.stage {
-            Stage::Joined => {}
-            // Not everybody knows who is in the giant: everything is joined, and nothing left out.
-            _ => self.stage = Stage::First { agree: false },
+    fn leave_rounds(&mut self, _: bool) {
+        // Not all hosts know the largest component, so every edge is joined.
+        if self.stage != Stage::Joined {
+            self.stage = Stage::First { agree: false };
         }
-    }
-
-    /// Hosts agree on the giant.
-    fn begin_phase(&mut self, net: &mut Net) -> Result<bool> {
-        if self.stage != Stage::Agreeing {
-            return Ok(false);
-        }
-        let (chosen, sources_are_masters) = self.vote(net)?;
-        self.sources_are_masters = sources_are_masters;
-        self.giant = self.giant.filter(|&member| Some(self.label(LocalId(member))) == chosen);
-        let (giant, joined) = (self.giant, self.joined.sets());
-        let is_member = |master| Some(joined.parent(master)) == giant;
-        self.outside.insert_where(0..self.connected(), |master| !is_member(master));
-        self.stage = Stage::Announcing;
-        Ok(true)
     }
 }
 
-impl<P: Relaxation> Relaxer<P> for Union<'_, P> {
-    fn label(&self, proxy: LocalId) -> P::Label {
-        self.component_labels.get(LocalId(self.joined.sets().representative(proxy.0)))
+impl<P: Relaxation> RelaxationEngine<P> for UnionFind<'_, P> {
+    fn labels(&self) -> Result<Vec<P::Label>> {
+        let masters = (0..self.num_masters).into_par_iter();
+        Ok(masters.map(|master| self.label(LocalId(master))).collect())
     }
 }

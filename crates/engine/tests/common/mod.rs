@@ -8,11 +8,11 @@ pub(crate) mod hosts;
 pub(crate) mod programs;
 pub(crate) mod properties;
 
-use parton_engine::engines::{self, Kind};
 use parton_engine::program::Accumulated;
 use parton_engine::simulated::SimulatedHost;
 use parton_engine::{
-    EdgeView, Edges, Limits, Pacing, Relaxation, RunReport, Tally, Vertex, VertexProgram, run,
+    EdgeView, Edges, EngineInfo, Limits, Pacing, Relaxation, RunReport, Tally, Vertex,
+    VertexProgram, engines, run,
 };
 use parton_graph::{Graph, LocalId};
 use parton_net::Cluster;
@@ -22,7 +22,7 @@ use parton_sync::{Error, Optimize, Reduction, Substrate};
 /// How to run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct How {
-    pub(crate) engine: Kind,
+    pub(crate) engine: &'static EngineInfo,
     pub(crate) optimize: Optimize,
     pub(crate) pacing: Pacing,
     pub(crate) limits: Limits,
@@ -32,7 +32,7 @@ pub(crate) struct How {
 
 impl How {
     /// With more rounds than any program here takes: one that would never end fails instead.
-    pub(crate) fn new(engine: Kind) -> Self {
+    pub(crate) fn new(engine: &'static EngineInfo) -> Self {
         let limits = Limits { max_rounds: Some(1000) };
         let (optimize, pacing) = (Optimize::ALL, Pacing::default());
         How { engine, optimize, pacing, limits, slowness: None }
@@ -45,8 +45,8 @@ impl How {
 }
 
 /// Every engine that runs any program.
-pub(crate) fn engines() -> impl Iterator<Item = Kind> {
-    engines::ALL.iter().map(|(kind, ..)| *kind).filter(|kind| kind.is_general())
+pub(crate) fn engines() -> impl Iterator<Item = &'static EngineInfo> {
+    engines::GENERAL.iter().copied()
 }
 
 /// The states of all vertices after a run of a program, and the report that all hosts agree on.
@@ -57,10 +57,10 @@ pub(crate) fn run_program<P: VertexProgram>(
     program: impl Fn() -> P + Sync,
 ) -> (Vec<P::State>, RunReport) {
     on_all(cluster, parts, how, |part, substrate| {
-        let mut engine = how.engine.program(program(), part);
+        let mut engine = engines::vertex_program(how.engine, program(), part)?;
         let watch = &mut how.watch(substrate);
         let report = run(&mut *engine, substrate, how.pacing, how.limits, watch)?;
-        Ok((engine.states().to_vec(), report))
+        Ok((engine.states()?.to_vec(), report))
     })
 }
 
@@ -72,11 +72,10 @@ pub(crate) fn run_relaxation<P: Relaxation>(
     program: &P,
 ) -> (Vec<P::Label>, RunReport) {
     on_all(cluster, parts, how, |part, substrate| {
-        let mut engine = how.engine.relaxation(program, part);
+        let mut engine = engines::relaxation(how.engine, program, part)?;
         let watch = &mut how.watch(substrate);
         let report = run(&mut *engine, substrate, how.pacing, how.limits, watch)?;
-        let masters = (0..part.num_masters() as u32).map(LocalId);
-        Ok((masters.map(|master| engine.label(master)).collect(), report))
+        Ok((engine.labels()?, report))
     })
 }
 

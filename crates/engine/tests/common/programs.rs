@@ -100,7 +100,8 @@ impl Relaxation for Reach {
     type Reduction = Or<u32>;
     type Weight = ();
 
-    fn start(&self, GlobalId(vertex): GlobalId) -> Option<u32> {
+    fn start(&self, vertex: Vertex<'_>) -> Option<u32> {
+        let vertex = vertex.id().0;
         (vertex.is_multiple_of(3) && vertex < 96).then(|| 1 << (vertex / 3))
     }
 
@@ -122,7 +123,8 @@ impl Relaxation for Greatest {
     type Reduction = Max<u64>;
     type Weight = ();
 
-    fn start(&self, GlobalId(vertex): GlobalId) -> Option<u64> {
+    fn start(&self, vertex: Vertex<'_>) -> Option<u64> {
+        let vertex = vertex.id().0;
         (!vertex.is_multiple_of(4)).then_some(vertex)
     }
 
@@ -144,8 +146,8 @@ impl Relaxation for Near {
     type Reduction = Min<u32>;
     type Weight = u32;
 
-    fn start(&self, vertex: GlobalId) -> Option<u32> {
-        (vertex == GlobalId(0)).then_some(0)
+    fn start(&self, vertex: Vertex<'_>) -> Option<u32> {
+        (vertex.id() == GlobalId(0)).then_some(0)
     }
 
     fn relax(&self, distance: u32, weight: u32) -> u32 {
@@ -166,8 +168,8 @@ impl Relaxation for Hops {
     type Reduction = Min<u32>;
     type Weight = ();
 
-    fn start(&self, vertex: GlobalId) -> Option<u32> {
-        (vertex == GlobalId(0)).then_some(0)
+    fn start(&self, vertex: Vertex<'_>) -> Option<u32> {
+        (vertex.id() == GlobalId(0)).then_some(0)
     }
 
     fn relax(&self, hops: u32, (): ()) -> u32 {

@@ -2,8 +2,8 @@
 
 use std::fmt::Debug;
 
-use parton_engine::Relaxation;
-use parton_graph::GlobalId;
+use parton_engine::{Relaxation, Vertex};
+use parton_graph::LocalId;
 use parton_sync::Reduction;
 
 use super::hosts::random;
@@ -65,7 +65,8 @@ pub(crate) fn check_relaxation<P: Relaxation>(
             assert_eq!(along, program.relax(a, another), "any neighbour of a level will do");
         }
     }
-    for vertex in (0..50).map(GlobalId) {
+    let globals: Vec<u32> = (0..50).collect();
+    for vertex in (0..50).map(|local| Vertex::new(&globals, LocalId(local))) {
         assert_eq!(program.start(vertex), program.start(vertex), "every proxy starts the same");
         assert_ne!(program.start(vertex), Some(P::Reduction::identity()), "that is no label");
     }

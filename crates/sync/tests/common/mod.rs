@@ -80,8 +80,8 @@ pub(crate) fn is_at(part: &Partition, proxy: LocalId, end: End) -> bool {
     let is_any = |edges| has_row(edges) || is_end(edges);
     match end {
         // Where masters have all their edges, mirrors are not told apart.
-        _ if part.whole_in_edges().is_some_and(is_any) => true,
-        _ if part.whole_in_edges().is_some() => is_any(part.out_edges()),
+        _ if part.in_edges_of_masters().is_some_and(is_any) => true,
+        _ if part.in_edges_of_masters().is_some() => is_any(part.out_edges()),
         End::Source => has_row(part.out_edges()),
         End::Destination => is_end(part.out_edges()),
         End::Either => is_any(part.out_edges()),

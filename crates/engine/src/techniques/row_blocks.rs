@@ -1,11 +1,11 @@
-//! Rows in bands, with the edges of each band in the order of their other ends.
+//! Row blocks with source-ordered edges: a form of cache blocking (compare propagation blocking: Beamer,
+//! Asanović, Patterson, IPDPS'17; Cagra's segmenting, Zhang et al., IEEE BigData'17).
 //!
-//! Whoever goes from row to row fetches messages from all over memory, and guesses wrong where a row
-//! ends. The totals of a band's rows stay in a core's cache instead, to be written in any order: then its
-//! edges can come in the order of the messages they fetch, which memory delivers ahead of time, and there
-//! is nothing to guess. Every row still adds up its neighbours in their order, so sums are the same.
-//!
-//! Sorting takes about as long as a few rounds save.
+//! Row-by-row pull loads messages in random order and mispredicts the end of every short row. The totals
+//! of a block of rows fit into a core's cache and can be written in any order. So the edges of a block are
+//! sorted by their sources: messages are then loaded in ascending order, which the hardware prefetches, and
+//! there is no branch to mispredict. Every row still adds up its neighbours in their order, so sums are the
+//! same to the bit.
 
 use std::iter::repeat_n;
 use std::ops::Range;
@@ -13,57 +13,57 @@ use std::ops::Range;
 use parton_graph::{LocalId, Weight, huge};
 use rayon::prelude::*;
 
-use crate::spares::Spares;
-use crate::ways::WayRows;
+use super::spares::Spares;
+use crate::state::directions::DirectionRows;
 
-/// So many rounds make sorting worth it.
-pub(crate) const MANY_ROUNDS: u64 = 6;
-/// Bands begin at multiples of this.
-const ROWS: usize = 1 << 12;
-/// Rows of a band at most, where they are long:
-const MOST_ROWS: usize = 8 * ROWS;
-/// and where they are short, so that a band goes through messages less often.
-const MOST_SHORT_ROWS: usize = 15 * ROWS;
+/// Sorting pays off from this many rounds on.
+pub(crate) const MIN_ROUNDS: u64 = 6;
+/// Blocks begin at multiples of this.
+const ROWS_PER_STEP: usize = 1 << 12;
+/// Most rows of a block where rows are long,
+const MAX_ROWS: usize = 8 * ROWS_PER_STEP;
+/// and where rows are short: a larger block goes through the messages less often.
+const MAX_SHORT_ROWS: usize = 15 * ROWS_PER_STEP;
 /// Rows with fewer edges than this on average are short.
-const SHORT: u64 = 8;
-/// Edges of a band of several times [`ROWS`] at most,
-const MOST_EDGES: u64 = 1 << 21;
-/// and bands at least, if there are enough rows: threads have to share them out.
-const LEAST_BANDS: usize = 32;
+const MIN_EDGES_OF_LONG_ROW: u64 = 8;
+/// Most edges of a block of more than [`ROWS_PER_STEP`] rows.
+const MAX_EDGES: u64 = 1 << 21;
+/// Least number of blocks, if there are enough rows: threads share them out.
+const MIN_BLOCKS: usize = 32;
 
-/// Bits of an edge that say its row in the band. The others say how many vertices after that of the edge
-/// before its other end is.
+/// Bits of an edge that hold its row in the block. The others hold the step from the source of the edge
+/// before to its own.
 const ROW_BITS: u32 = 16;
-/// The row of what is no edge, only a step on the way to one.
-const NOBODY: u32 = (1 << ROW_BITS) - 1;
+/// The row of a filler: no edge, only a step on the way to one.
+const NO_ROW: u32 = (1 << ROW_BITS) - 1;
 /// The longest step.
-const LONGEST: u32 = u32::MAX >> ROW_BITS;
-/// Bits of an end that are sorted by at a time,
+const MAX_STEP: u32 = u32::MAX >> ROW_BITS;
+/// Bits of a digit of the radix sort,
 const DIGIT: u32 = 11;
-/// and how often.
+/// and number of digits.
 const DIGITS: usize = u32::BITS.div_ceil(DIGIT) as usize;
 
-/// What comes to the rows of a band, or of as many others.
+/// The totals of a block's rows.
 pub(crate) struct Totals<T> {
     totals: Box<[T; 1 << ROW_BITS]>,
     nothing: T,
 }
 
 impl<T: Copy> Totals<T> {
-    /// Nothing, for each.
+    /// `nothing` for each row.
     pub(crate) fn new(nothing: T) -> Self {
         let totals = vec![nothing; 1 << ROW_BITS].into_boxed_slice();
         let totals = totals.try_into().unwrap_or_else(|_| unreachable!("as many as there are"));
         Totals { totals, nothing }
     }
 
-    /// Those of the first rows.
+    /// The totals of the first rows.
     #[inline(always)]
     pub(crate) fn first(&mut self, rows: usize) -> &mut [T] {
         &mut self.totals[..rows]
     }
 
-    /// Takes those of the first rows, and leaves nothing.
+    /// Takes the totals of the first rows, and leaves nothing.
     #[inline(always)]
     pub(crate) fn drain(&mut self, rows: usize) -> impl Iterator<Item = T> {
         let nothing = self.nothing;
@@ -71,31 +71,31 @@ impl<T: Copy> Totals<T> {
     }
 }
 
-/// Consecutive rows.
-pub(crate) struct Band {
+/// Consecutive rows, with their edges sorted by source.
+pub(crate) struct RowBlock {
     rows: Range<usize>,
     edges: Vec<u32>,
 }
 
-impl Band {
-    /// The first rows, in bands. Calls `done` with rows whose edges are not needed any more.
+impl RowBlock {
+    /// The first `count` rows in blocks. Calls `done` with rows whose edges are not needed any more.
     pub(crate) fn all<W: Weight>(
-        rows: WayRows<'_, W>,
+        rows: DirectionRows<'_, W>,
         count: usize,
         done: impl Fn(Range<usize>) + Sync,
     ) -> Vec<Self> {
-        assert_eq!(size_of::<W>(), 0, "edges of a band have no weights");
+        assert_eq!(size_of::<W>(), 0, "edges of a block have no weights");
         let spans = spans(rows, count);
         let room = Spares::new();
-        let bands = spans.into_par_iter().with_max_len(1).map(|span| {
+        let blocks = spans.into_par_iter().with_max_len(1).map(|span| {
             let mut keys = room.take_or(<[Vec<u64>; 2]>::default);
             let sorted = sort_by_end(rows, &span, &mut keys);
             done(span.clone());
-            let band = Band { rows: span, edges: in_steps(sorted) };
+            let block = RowBlock { rows: span, edges: in_steps(sorted) };
             room.leave(keys);
-            band
+            block
         });
-        bands.collect()
+        blocks.collect()
     }
 
     /// Its rows.
@@ -103,7 +103,7 @@ impl Band {
         self.rows.clone()
     }
 
-    /// Combines what each edge is worth with the total of its row.
+    /// Combines the value of each edge into the total of its row.
     #[inline(always)]
     pub(crate) fn combine<T: Copy>(
         &self,
@@ -114,26 +114,27 @@ impl Band {
         let mut end = LocalId(0);
         for edge in &self.edges {
             end.0 += edge >> ROW_BITS;
-            let total = &mut totals[(edge & NOBODY) as usize];
+            let total = &mut totals[(edge & NO_ROW) as usize];
             *total = combine(*total, value(end));
         }
     }
 }
 
-/// Which rows become a band.
-fn spans<W: Weight>(rows: WayRows<'_, W>, count: usize) -> Vec<Range<usize>> {
-    let pieces = (0..count).into_par_iter().step_by(ROWS).map(|start| {
-        let piece = start..count.min(start + ROWS);
+/// Which rows become a block.
+fn spans<W: Weight>(rows: DirectionRows<'_, W>, count: usize) -> Vec<Range<usize>> {
+    let pieces = (0..count).into_par_iter().step_by(ROWS_PER_STEP).map(|start| {
+        let piece = start..count.min(start + ROWS_PER_STEP);
         (piece.clone(), piece.map(|row| rows.degree(LocalId(row as u32))).sum())
     });
     let pieces: Vec<(Range<usize>, u64)> = pieces.collect();
     let all: u64 = pieces.iter().map(|(_, edges)| edges).sum();
-    let most_rows = if all < SHORT * count as u64 { MOST_SHORT_ROWS } else { MOST_ROWS };
-    let most_rows = most_rows.min(count / LEAST_BANDS);
+    let most_rows =
+        if all < MIN_EDGES_OF_LONG_ROW * count as u64 { MAX_SHORT_ROWS } else { MAX_ROWS };
+    let most_rows = most_rows.min(count / MIN_BLOCKS);
     let mut spans: Vec<(Range<usize>, u64)> = Vec::new();
     for (piece, edges) in pieces {
         match spans.last_mut() {
-            Some((span, sum)) if span.len() < most_rows && *sum + edges <= MOST_EDGES => {
+            Some((span, sum)) if span.len() < most_rows && *sum + edges <= MAX_EDGES => {
                 span.end = piece.end;
                 *sum += edges;
             }
@@ -143,10 +144,9 @@ fn spans<W: Weight>(rows: WayRows<'_, W>, count: usize) -> Vec<Range<usize>> {
     spans.into_iter().map(|(span, _)| span).collect()
 }
 
-/// The edges of some rows by their other ends, then by row: an end and a row's place each. Sorts by one digit
-/// after another.
+/// The edges of some rows as keys of source and row, sorted by radix.
 fn sort_by_end<'k, W: Weight>(
-    rows: WayRows<'_, W>,
+    rows: DirectionRows<'_, W>,
     span: &Range<usize>,
     [keys, spare]: &'k mut [Vec<u64>; 2],
 ) -> &'k [u64] {
@@ -191,25 +191,25 @@ fn sort_by_end<'k, W: Weight>(
     &keys[..len]
 }
 
-/// Sorted edges, each with the step from the one before.
+/// Sorted edges, each as its row and the step from the source of the edge before.
 fn in_steps(keys: &[u64]) -> Vec<u32> {
     let end = |key: &u64| (key >> ROW_BITS) as u32;
     let mut before = 0;
     let long_steps = keys.iter().map(|key| {
         let step = end(key) - std::mem::replace(&mut before, end(key));
-        step.saturating_sub(1) / LONGEST
+        step.saturating_sub(1) / MAX_STEP
     });
     let len = keys.len() + long_steps.sum::<u32>() as usize;
     let mut edges = huge::vec_with_capacity(len);
     let mut before = 0;
     for key in keys {
         let mut step = end(key) - std::mem::replace(&mut before, end(key));
-        if step > LONGEST {
-            let long_steps = (step - 1) / LONGEST;
-            edges.extend(repeat_n(LONGEST << ROW_BITS | NOBODY, long_steps as usize));
-            step -= long_steps * LONGEST;
+        if step > MAX_STEP {
+            let long_steps = (step - 1) / MAX_STEP;
+            edges.extend(repeat_n(MAX_STEP << ROW_BITS | NO_ROW, long_steps as usize));
+            step -= long_steps * MAX_STEP;
         }
-        edges.push(step << ROW_BITS | (*key as u32 & NOBODY));
+        edges.push(step << ROW_BITS | (*key as u32 & NO_ROW));
     }
     edges
 }
@@ -219,29 +219,29 @@ mod tests {
     use parton_graph::{Adjacency, Csr};
 
     use super::*;
-    use crate::edges::EdgeView;
-    use crate::ways::Ways;
+    use crate::state::directions::Directions;
+    use crate::state::edges::EdgeView;
 
-    /// Sums of the numbers of neighbours, band by band and row by row.
+    /// Sums of the numbers of neighbours, block by block and row by row.
     fn compare(vertices: usize, edges: &[(u32, u32, ())]) -> Vec<Range<usize>> {
         let adjacency = Adjacency::from(Csr::from_edges(vertices, edges));
-        let ways = Ways::from(EdgeView::<()>::new(&adjacency));
-        let rows = ways.rows();
-        let bands = Band::all(rows, vertices, |_| ());
+        let directions = Directions::from(EdgeView::<()>::new(&adjacency));
+        let rows = directions.rows();
+        let blocks = RowBlock::all(rows, vertices, |_| ());
         let mut totals = Totals::new(0);
         let mut next = 0;
-        for band in &bands {
-            assert_eq!(band.rows().start, next);
-            next = band.rows().end;
+        for block in &blocks {
+            assert_eq!(block.rows().start, next);
+            next = block.rows().end;
             let value = |end: LocalId| u64::from(end.0) + 1;
-            band.combine(&mut totals, value, |a, b| a + b);
-            for (row, sum) in band.rows().zip(totals.drain(band.rows().len())) {
+            block.combine(&mut totals, value, |a, b| a + b);
+            for (row, sum) in block.rows().zip(totals.drain(block.rows().len())) {
                 let ends = rows.parts().flat_map(|part| part.targets(LocalId(row as u32)));
                 assert_eq!(sum, ends.map(|end| value(*end)).sum::<u64>());
             }
         }
         assert_eq!(next, vertices);
-        bands.iter().map(Band::rows).collect()
+        blocks.iter().map(RowBlock::rows).collect()
     }
 
     #[test]
@@ -249,9 +249,9 @@ mod tests {
         assert!(compare(0, &[]).is_empty());
         assert_eq!(compare(1, &[(0, 0, ()), (0, 0, ())]).len(), 1);
         // Steps of all lengths around the longest, and from the first to the last vertex.
-        let vertices = 5 * LONGEST;
+        let vertices = 5 * MAX_STEP;
         let far = |end| (7, end, ());
-        let around = [LONGEST - 1, LONGEST, LONGEST + 1, 2 * LONGEST + 1, 4 * LONGEST + 1];
+        let around = [MAX_STEP - 1, MAX_STEP, MAX_STEP + 1, 2 * MAX_STEP + 1, 4 * MAX_STEP + 1];
         compare(vertices as usize, &around.map(far));
         compare(vertices as usize, &[(vertices - 1, vertices - 1, ()), (5, 0, ())]);
         let scattered = (0..300_000u64).map(|edge| {
@@ -259,18 +259,22 @@ mod tests {
             (end(0x9e37_79b9_7f4a_7c15), end(0xd1b5_4a32_d192_ed03), ())
         });
         let short = compare(vertices as usize, &scattered.collect::<Vec<_>>());
-        assert!(short[..short.len() - 1].iter().all(|band| band.len() == 3 * ROWS));
+        assert!(short[..short.len() - 1].iter().all(|block| block.len() == 3 * ROWS_PER_STEP));
     }
 
     #[test]
-    fn bands_are_short_where_rows_are_long() {
-        let rows = LEAST_BANDS * MOST_SHORT_ROWS;
-        assert_eq!(compare(rows, &[(3, 4, ())])[0], 0..MOST_SHORT_ROWS);
-        let rows = (LEAST_BANDS * MOST_ROWS) as u32;
-        let edges = (0..rows).flat_map(|row| (0..SHORT as u32).map(move |edge| (row, edge, ())));
+    fn blocks_are_short_where_rows_are_long() {
+        let rows = MIN_BLOCKS * MAX_SHORT_ROWS;
+        assert_eq!(compare(rows, &[(3, 4, ())])[0], 0..MAX_SHORT_ROWS);
+        let rows = (MIN_BLOCKS * MAX_ROWS) as u32;
+        let edges = (0..rows)
+            .flat_map(|row| (0..MIN_EDGES_OF_LONG_ROW as u32).map(move |edge| (row, edge, ())));
         let mut edges: Vec<_> = edges.collect();
-        assert_eq!(compare(rows as usize, &edges)[..2], [0..MOST_ROWS, MOST_ROWS..2 * MOST_ROWS]);
-        edges.extend((0..MOST_EDGES as u32).map(|edge| (ROWS as u32, edge % rows, ())));
-        assert_eq!(compare(rows as usize, &edges)[..2], [0..ROWS, ROWS..2 * ROWS]);
+        assert_eq!(compare(rows as usize, &edges)[..2], [0..MAX_ROWS, MAX_ROWS..2 * MAX_ROWS]);
+        edges.extend((0..MAX_EDGES as u32).map(|edge| (ROWS_PER_STEP as u32, edge % rows, ())));
+        assert_eq!(
+            compare(rows as usize, &edges)[..2],
+            [0..ROWS_PER_STEP, ROWS_PER_STEP..2 * ROWS_PER_STEP]
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! Labels of proxies over which hosts talk.
+//! Labels of the proxies over which hosts exchange labels.
 
 use std::ops::Range;
 
@@ -6,65 +6,65 @@ use parton_graph::{LocalId, VertexSet};
 use parton_sync::{CpuField, Field, Outgoing, Phase, Places, Reduction, Route, Shape, Which};
 use rayon::prelude::*;
 
-use super::joined::Joined;
+use super::sets::DisjointSets;
 
 /// A representative and a proxy.
 type Entry = (u32, LocalId);
 
-/// Labels of proxies over which hosts talk.
-pub(super) struct Told<R: Reduction> {
+/// Labels of the proxies over which hosts exchange labels: the *shared* ones.
+pub(super) struct SharedLabels<R: Reduction> {
     pub(super) labels: CpuField<R>,
-    /// Which proxies those are.
-    talking: VertexSet,
-    /// The same with their representatives, by these.
-    listed: Vec<Entry>,
-    /// Whether hosts talk over proxies that are not listed.
+    /// The shared proxies.
+    shared: VertexSet,
+    /// The shared proxies with their representatives, sorted by these.
+    by_representative: Vec<Entry>,
+    /// Whether that list is out of date.
     has_grown: bool,
 }
 
-impl<R: Reduction> Told<R> {
+impl<R: Reduction> SharedLabels<R> {
     pub(super) fn new(labels: CpuField<R>) -> Self {
-        let talking = VertexSet::new(labels.num_proxies());
-        Told { labels, talking, listed: Vec::new(), has_grown: false }
+        let shared = VertexSet::new(labels.num_proxies());
+        SharedLabels { labels, shared, by_representative: Vec::new(), has_grown: false }
     }
 
-    /// Hosts talk over a proxy from now on; whether they did not before.
-    pub(super) fn talk_over(&self, proxy: LocalId) -> bool {
-        !self.talking.contains(proxy) && self.talking.insert(proxy)
+    /// Makes a proxy shared. Returns whether it was not before.
+    pub(super) fn share(&self, proxy: LocalId) -> bool {
+        !self.shared.contains(proxy) && self.shared.insert(proxy)
     }
 
-    /// Mirrors speak up where they have not done so, whatever they have to say.
+    /// Makes a mirror shared, and sends its label whatever it is: its master then knows.
     pub(super) fn speak_up(&self, mirror: LocalId) {
-        if self.talk_over(mirror) {
+        if self.share(mirror) {
             self.labels.update(mirror);
         }
     }
 
-    /// All proxies over which hosts talk.
-    pub(super) fn talking(&self) -> impl Iterator<Item = LocalId> + '_ {
-        self.talking.iter()
+    /// All shared proxies.
+    pub(super) fn proxies(&self) -> impl Iterator<Item = LocalId> + '_ {
+        self.shared.iter()
     }
 
-    /// Sets have been joined, or hosts talk over more: the list is out of date.
+    /// Sets have been joined, or more proxies are shared: the list is out of date.
     pub(super) fn grow(&mut self) {
         self.has_grown = true;
     }
 
-    /// Brings the list of [`Told::members`] up to date.
-    pub(super) fn list(&mut self, joined: &Joined) {
+    /// Brings the list behind [`SharedLabels::members`] up to date.
+    pub(super) fn list(&mut self, sets: &DisjointSets) {
         if !std::mem::take(&mut self.has_grown) {
             return;
         }
-        let sets = joined.sets();
-        self.listed.clear();
-        self.listed.extend(self.talking.iter().map(|proxy| (sets.representative(proxy.0), proxy)));
-        self.listed.par_sort_unstable();
+        let sets = sets.sets();
+        self.by_representative.clear();
+        let entries = self.shared.iter().map(|proxy| (sets.representative(proxy.0), proxy));
+        self.by_representative.extend(entries);
+        self.by_representative.par_sort_unstable();
     }
 
-    /// Calls `visit` with the proxies over which hosts talk, as listed, of the components of ascending
-    /// representatives.
+    /// Calls `visit` with the listed proxies of the components of these ascending representatives.
     pub(super) fn members(&self, representatives: &[u32], visit: impl Fn(LocalId)) {
-        let mut rest = &self.listed[..];
+        let mut rest = &self.by_representative[..];
         for &representative in representatives {
             rest = from_representative(rest, representative);
             let members = rest.iter().take_while(|(other, _)| *other == representative);
@@ -73,7 +73,7 @@ impl<R: Reduction> Told<R> {
     }
 }
 
-/// What is listed from a representative on, which is near the start if many are asked for.
+/// The entries from a representative on. Searches from the start: it is near if many are asked for.
 fn from_representative(list: &[Entry], representative: u32) -> &[Entry] {
     let is_before = |(other, _): &Entry| *other < representative;
     let mut near = 1;
@@ -84,7 +84,7 @@ fn from_representative(list: &[Entry], representative: u32) -> &[Entry] {
     &list[from + list[from..to].partition_point(is_before)..]
 }
 
-impl<R: Reduction> Field for Told<R> {
+impl<R: Reduction> Field for SharedLabels<R> {
     fn shape(&self) -> Shape {
         self.labels.shape()
     }
@@ -100,8 +100,8 @@ impl<R: Reduction> Field for Told<R> {
     fn reduce(&mut self, phase: Phase, route: Route<'_>, places: Places<'_>, values: &[u8]) {
         if phase == Phase::Reduce {
             for master in route.locals(places) {
-                self.has_grown |= self.talk_over(master);
-                // Also where the label is no news: an answer may be due.
+                self.has_grown |= self.share(master);
+                // Also where the label is not new: an answer may be due.
                 self.labels.active().insert_alone(master);
             }
         }

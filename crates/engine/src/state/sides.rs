@@ -6,7 +6,7 @@ use parton_sync::reduction::Sum;
 use parton_sync::value::Number;
 use parton_sync::{CpuField, Result, Substrate};
 
-use crate::degrees::{in_degrees_here, out_degrees_here};
+use super::degrees::{in_degrees_here, out_degrees_here};
 
 /// Edges of the whole graph at every proxy of a host.
 pub struct Sides {

@@ -1,43 +1,42 @@
-//! The edges messages take, from both ends.
+//! The edges that messages travel along: forward from where they start, in reverse from where they arrive.
 
 use std::ops::Range;
 
 use parton_graph::{Adjacency, LocalId, Weight};
-use parton_net::HostId;
-use parton_partition::{End, Partition};
+use parton_partition::Partition;
 
-use crate::edges::{EdgeView, Rows, STEP};
+use super::edges::{EdgeView, PREFETCH_VERTICES, Rows};
 use crate::program::Edges;
 
-/// The edges that messages take: out-edges, in-edges, or both.
-pub struct Ways<'a, W: Weight> {
+/// The edges that messages travel along, by one of their ends: out-edges, in-edges, or both.
+pub struct Directions<'a, W: Weight> {
     first: EdgeView<'a, W>,
     second: Option<EdgeView<'a, W>>,
 }
 
-/// The rows of [`Ways`], to be copied before a loop like [`Rows`].
+/// The rows of [`Directions`]. Copy them before a loop, like [`Rows`].
 #[derive(Clone, Copy)]
-pub struct WayRows<'v, W: Weight> {
+pub struct DirectionRows<'v, W: Weight> {
     first: Rows<'v, W>,
     second: Option<Rows<'v, W>>,
 }
 
-impl<'a, W: Weight> Ways<'a, W> {
-    /// From where messages start.
-    pub fn forth(partition: &'a Partition, edges: Edges) -> Self {
+impl<'a, W: Weight> Directions<'a, W> {
+    /// By the end where messages start.
+    pub fn forward(partition: &'a Partition, edges: Edges) -> Self {
         Self::along(edges, || partition.out_edges(), || partition.in_edges())
     }
 
-    /// From where messages arrive.
-    pub fn back(partition: &'a Partition, edges: Edges) -> Self {
-        Self::forth(partition, edges.turned())
+    /// By the end where messages arrive.
+    pub fn reverse(partition: &'a Partition, edges: Edges) -> Self {
+        Self::forward(partition, edges.reversed())
     }
 
-    /// As [`Ways::forth`], but with [all in-edges](Partition::whole_in_edges) of masters, and of
-    /// nobody else, where hosts keep them. Then an edge is there from each of its ends once, on
-    /// whatever hosts these are, and hosts have to agree from which of them to go along it.
-    pub fn whole(partition: &'a Partition, edges: Edges) -> Self {
-        let into = || partition.whole_in_edges().unwrap_or_else(|| partition.in_edges());
+    /// Like [`Directions::forward`], but with [all in-edges of masters](Partition::in_edges_of_masters)
+    /// where hosts keep them. Then every edge is there from each of its ends once, on the hosts of their
+    /// masters, and all hosts must visit it from the same end.
+    pub fn forward_of_masters(partition: &'a Partition, edges: Edges) -> Self {
+        let into = || partition.in_edges_of_masters().unwrap_or_else(|| partition.in_edges());
         Self::along(edges, || partition.out_edges(), into)
     }
 
@@ -50,23 +49,23 @@ impl<'a, W: Weight> Ways<'a, W> {
             Edges::Out => EdgeView::new(out()).into(),
             Edges::In => EdgeView::new(into()).into(),
             Edges::Both => {
-                Ways { first: EdgeView::new(out()), second: Some(EdgeView::new(into())) }
+                Directions { first: EdgeView::new(out()), second: Some(EdgeView::new(into())) }
             }
         }
     }
 
-    /// Number of all edges, those that are taken both ways twice.
+    /// Number of edges; edges that messages travel both ways count twice.
     pub fn num_edges(&self) -> u64 {
         self.first.num_edges() + self.second.as_ref().map_or(0, EdgeView::num_edges)
     }
 
-    /// Whether messages take these edges.
+    /// Whether these are among the edges.
     pub fn has(&self, edges: &Adjacency) -> bool {
         let mut views = std::iter::once(&self.first).chain(&self.second);
         views.any(|view| std::ptr::eq(view.adjacency(), edges))
     }
 
-    /// Says that the edges of some vertices will hardly be needed again.
+    /// Gives the memory of some vertices' edges back to the system: they will hardly be needed again.
     pub fn set_aside(&self, vertices: Range<usize>) {
         self.first.set_aside(vertices.clone());
         if let Some(second) = &self.second {
@@ -76,18 +75,18 @@ impl<'a, W: Weight> Ways<'a, W> {
 
     /// Their rows.
     #[inline]
-    pub fn rows(&self) -> WayRows<'_, W> {
-        WayRows { first: self.first.rows(), second: self.second.as_ref().map(EdgeView::rows) }
+    pub fn rows(&self) -> DirectionRows<'_, W> {
+        DirectionRows { first: self.first.rows(), second: self.second.as_ref().map(EdgeView::rows) }
     }
 }
 
-impl<'a, W: Weight> From<EdgeView<'a, W>> for Ways<'a, W> {
+impl<'a, W: Weight> From<EdgeView<'a, W>> for Directions<'a, W> {
     fn from(edges: EdgeView<'a, W>) -> Self {
-        Ways { first: edges, second: None }
+        Directions { first: edges, second: None }
     }
 }
 
-impl<'v, W: Weight> WayRows<'v, W> {
+impl<'v, W: Weight> DirectionRows<'v, W> {
     /// Number of a vertex's edges.
     #[inline(always)]
     pub fn degree(self, vertex: LocalId) -> u64 {
@@ -100,43 +99,43 @@ impl<'v, W: Weight> WayRows<'v, W> {
         std::iter::once(self.first).chain(self.second)
     }
 
-    /// Calls `visit` with the other end and the weight of each of a vertex's edges, and before with
-    /// `soon` the ends that come somewhat later.
+    /// Calls `visit` with the other end and the weight of each of a vertex's edges, and `prefetch` with
+    /// ends some edges before their turn.
     #[inline(always)]
     pub fn each(
         self,
         vertex: LocalId,
-        mut soon: impl FnMut(LocalId),
+        mut prefetch: impl FnMut(LocalId),
         mut visit: impl FnMut(LocalId, W),
     ) {
         for rows in self.parts() {
-            rows.each(vertex, &mut soon, &mut visit);
+            rows.each(vertex, &mut prefetch, &mut visit);
         }
     }
 
-    /// [`Rows::combine`] for the edges of both ways.
+    /// [`Rows::combine`] in both directions.
     #[inline(always)]
     pub fn combine<T: Copy>(
         self,
         first: LocalId,
         totals: &mut [T],
-        soon: impl Fn(LocalId),
+        prefetch: impl Fn(LocalId),
         value: impl Fn(LocalId, W) -> T,
         combine: impl Fn(T, T) -> T,
     ) {
         for rows in self.parts() {
-            rows.combine(first, totals, &soon, &value, &combine);
+            rows.combine(first, totals, &prefetch, &value, &combine);
         }
     }
 
-    /// Each edge until `visit` says that it has seen enough; whether it did.
+    /// Visits each edge until `visit` returns true. Returns whether it did.
     #[inline(always)]
     pub fn until(self, vertex: LocalId, mut visit: impl FnMut(LocalId, W) -> bool) -> bool {
         self.first.until(vertex, &mut visit)
             || self.second.is_some_and(|second| second.until(vertex, visit))
     }
 
-    /// Tells memory that a vertex's edges will be looked at soon.
+    /// Prefetches a vertex's edges.
     #[inline(always)]
     pub fn prefetch_edges(self, vertex: LocalId) {
         self.first.prefetch_edges(vertex);
@@ -145,10 +144,10 @@ impl<'v, W: Weight> WayRows<'v, W> {
         }
     }
 
-    /// Prepares the degree of one of these vertices while it is the turn of the one at `place`.
+    /// Prefetches the degree of a later vertex while it is the turn of the one at `place`.
     #[inline(always)]
     pub fn prepare_degree(self, vertices: &[LocalId], place: usize) {
-        if let Some(&vertex) = vertices.get(place + 3 * STEP) {
+        if let Some(&vertex) = vertices.get(place + 3 * PREFETCH_VERTICES) {
             self.prefetch_offset(vertex);
         }
     }
@@ -161,26 +160,21 @@ impl<'v, W: Weight> WayRows<'v, W> {
         }
     }
 
-    /// Prepares the degrees of the first of these vertices.
+    /// Prefetches the degrees of the first of these vertices.
     #[inline(always)]
     pub fn prepare_first(self, vertices: &[LocalId]) {
-        vertices.iter().take(3 * STEP).for_each(|&vertex| self.prefetch_offset(vertex));
+        vertices
+            .iter()
+            .take(3 * PREFETCH_VERTICES)
+            .for_each(|&vertex| self.prefetch_offset(vertex));
     }
 
-    /// [`Rows::prepare`] for the edges of both ways.
+    /// [`Rows::prepare`] in both directions.
     #[inline(always)]
-    pub fn prepare(self, vertices: &[LocalId], place: usize, mut soon: impl FnMut(LocalId)) {
-        self.first.prepare(vertices, place, &mut soon);
+    pub fn prepare(self, vertices: &[LocalId], place: usize, mut prefetch: impl FnMut(LocalId)) {
+        self.first.prepare(vertices, place, &mut prefetch);
         if let Some(second) = self.second {
-            second.prepare(vertices, place, soon);
+            second.prepare(vertices, place, prefetch);
         }
     }
-}
-
-/// Whether nothing is ever written at mirrors.
-pub(crate) fn is_complete(partition: &Partition, written: End) -> bool {
-    HostId::all(partition.num_hosts()).all(|peer| {
-        let routes = partition.routes(peer);
-        routes.mirrors(written).is_empty() && routes.masters(written).is_empty()
-    })
 }

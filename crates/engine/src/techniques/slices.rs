@@ -1,6 +1,6 @@
 //! Cutting slices.
 
-/// Consecutive pieces of so many elements each.
+/// Consecutive pieces of these lengths.
 pub(crate) fn cut<T>(mut rest: &mut [T], lengths: impl Iterator<Item = usize>) -> Vec<&mut [T]> {
     let mut pieces = Vec::new();
     for length in lengths {

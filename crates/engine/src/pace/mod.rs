@@ -1,30 +1,34 @@
-//! Whether hosts wait for each other in every round, and who decides that.
+//! Paces: whether hosts wait for each other in every round (BSP) or not (BASP, Gluon-Async), and when a
+//! run changes from the one to the other.
 //!
-//! BSP: they do. BASP: every host sends what it has updated, takes in what has arrived and goes on;
-//! a slow host then slows nobody down, but some work may be done with values that are about to be
-//! improved. Where hosts are equally fast and rounds are few, rounds are better: all news of a round are
-//! there at once. Which it is shows in a run only. So hosts that may leave the rounds begin in them, unless
-//! nobody governs them, and leave when one of them holds the others up because it is slow, or when there
-//! have been many rounds. What decides is summed up by all hosts in every round, so that all decide the
-//! same at the same time: between two rounds, when nothing is under way.
+//! In BSP every host waits for the messages of a round. In BASP every host sends what it has updated,
+//! folds in what has arrived and goes on: a slow host then delays no other, but hosts do some work with
+//! values that are about to be improved. BSP is better where hosts are equally fast and rounds are few,
+//! because all values of a round arrive together. Only the run shows which case it is. So a governed run
+//! begins in BSP and leaves the rounds when one host turns out to be slow, or after many rounds. All
+//! hosts sum up what decides this in every round, so all decide the same between two rounds, when no
+//! message is under way.
+
+pub(crate) mod speed;
 
 use std::time::Duration;
 
 use parton_sync::{Effort, Error, Result, Substrate, Tally, Termination, Vote};
 
 use crate::engine::Engine;
-use crate::run::Watch;
-use crate::speed::{Comparison, Speed, try_out};
+use crate::run::{Limits, Watch};
+use speed::{Comparison, Speed, compare_by_trial};
 
 /// When hosts wait for each other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Pace {
-    /// In every round.
+    /// In every round: bulk-synchronous parallel.
     #[default]
     Bsp,
-    /// Never, once it shows that one host is slow or rounds are many; at once, if nobody governs them.
+    /// Not any more, once one host turns out to be slow or there have been many rounds; an ungoverned
+    /// run never waits. Bulk-asynchronous parallel.
     Basp,
-    /// The same, and in every round where a program needs them.
+    /// Like `Basp`, but like `Bsp` where the program needs rounds.
     Auto,
 }
 
@@ -54,15 +58,15 @@ impl Pace {
     }
 }
 
-/// How to go about it.
+/// A pace, and how a run keeps to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pacing {
     /// When hosts wait for each other.
     pub pace: Pace,
-    /// Whether hosts that need not wait do so where that promises to save work: in rounds at first, then a
-    /// little; and let labels wait for better ones.
+    /// Whether a BASP run waits where that promises to save work: it begins in rounds, later waits a
+    /// little for messages, and throttles labels.
     pub governed: bool,
-    /// To leave the rounds after so many whatever they show, instead of finding out; 0: at once.
+    /// Leave the rounds after this many, whatever they show; 0: at once. `None`: find out.
     pub leave_after: Option<u64>,
 }
 
@@ -83,8 +87,8 @@ impl From<Pace> for Pacing {
     }
 }
 
-/// Rounds after which a graph counts as deep: what it costs is round trips.
-const DEEP: u64 = 16;
+/// A BASP run leaves the rounds after this many: a deep graph costs round trips above all.
+const MANY_ROUNDS: u64 = 16;
 
 /// When hosts leave the rounds.
 #[derive(Clone, Copy)]
@@ -94,23 +98,23 @@ enum Leaves {
     WhenBetter,
 }
 
-/// Keeps to a pace, or finds one.
+/// Keeps a run at its pace, and decides when it leaves the rounds.
 pub(crate) struct Pacemaker {
     asked: Pacing,
     /// Why hosts cannot do without rounds.
     needs_rounds: Option<&'static str>,
-    hosts: usize,
-    /// When the run began: what hosts did before is not part of it, nor is waiting for the last of
-    /// them; trying how fast they are is.
+    num_hosts: usize,
+    /// When the run began: after all hosts were there. The trial of their speeds is part of the run.
     start: Duration,
     leaves: Leaves,
-    /// What hosts have done in rounds.
+    termination: Box<dyn Termination>,
+    /// What all hosts have done in rounds.
     effort: Effort,
     /// What this host has done.
     speed: Speed,
-    /// Whether they would have left, were it not for the engine.
-    is_kept: bool,
-    /// Round after which hosts left them, and why.
+    /// Whether the run would have left the rounds if the engine did not gain from them.
+    is_kept_by_engine: bool,
+    /// The round after which hosts left the rounds, and why.
     left: Option<(u64, String)>,
 }
 
@@ -118,40 +122,49 @@ impl Pacemaker {
     /// Begins at the pace that was asked for, when all hosts are there.
     pub(crate) fn new(
         asked: Pacing,
-        is_limited: bool,
+        limits: Limits,
         engine: &mut dyn Engine,
         substrate: &mut Substrate<'_>,
         watch: &mut dyn Watch,
-    ) -> Result<(Self, Box<dyn Termination>)> {
+    ) -> Result<Self> {
         let limited = "the number of rounds is limited, and hosts would each have their own";
-        let needs_rounds = engine.needs_rounds().or(is_limited.then_some(limited));
+        let is_limited = limits.max_rounds.is_some();
+        let needs_rounds = engine.paced().err().or(is_limited.then_some(limited));
         if let (Pace::Basp, Some(why)) = (asked.pace, needs_rounds) {
             return Err(Error::NeedsRounds { why: why.into() });
         }
-        let hosts = substrate.partition().num_hosts();
+        let num_hosts = substrate.partition().num_hosts();
         let may_leave = asked.pace != Pace::Bsp && needs_rounds.is_none();
         let leave_after = asked.leave_after.or((!asked.governed).then_some(0));
         let leaves = match leave_after {
             _ if !may_leave => Leaves::Never,
             Some(rounds) => Leaves::After(rounds),
-            None if hosts == 1 => Leaves::Never,
+            None if num_hosts == 1 => Leaves::Never,
             None => Leaves::WhenBetter,
         };
-        let (effort, tried) = match leaves {
-            Leaves::WhenBetter if !engine.gains_from_rounds() => {
-                engine.begin_short();
-                try_out(substrate, watch)?
+        let (effort, trial_time) = match (leaves, engine.paced()) {
+            (Leaves::WhenBetter, Ok(paced)) if !paced.gains_from_rounds() => {
+                paced.shorten_first_rounds();
+                compare_by_trial(paced, substrate, watch)?
             }
             _ => Default::default(),
         };
         // Hosts have to meet before the first round anyway.
         let effort = substrate.net().all_reduce(effort, Effort::plus)?;
-        let start = substrate.net().now().saturating_sub(tried);
-        let (speed, is_kept, left) = (Speed::default(), false, None);
-        let mut pacemaker =
-            Pacemaker { asked, needs_rounds, hosts, start, leaves, effort, speed, is_kept, left };
-        let termination = pacemaker.close_round(0, engine, substrate)?;
-        Ok((pacemaker, termination.unwrap_or_else(|| Box::new(Vote))))
+        let mut pacemaker = Pacemaker {
+            asked,
+            needs_rounds,
+            num_hosts,
+            start: substrate.net().now().saturating_sub(trial_time),
+            leaves,
+            termination: Box::new(Vote),
+            effort,
+            speed: Speed::default(),
+            is_kept_by_engine: false,
+            left: None,
+        };
+        pacemaker.close_round(0, engine, substrate)?;
+        Ok(pacemaker)
     }
 
     /// When the run began.
@@ -159,60 +172,61 @@ impl Pacemaker {
         self.start
     }
 
-    /// Takes note of what this host did in a round; what it has done so far.
-    pub(crate) fn note(&mut self, edges: u64, seconds: f64) -> Effort {
-        self.speed.note(edges, seconds)
-    }
-
-    /// Learns what all hosts have done.
-    pub(crate) fn learn(&mut self, total: &Tally) {
+    /// Sums up what all hosts did in a round. This host did `mine`, and took this many seconds.
+    pub(crate) fn total(
+        &mut self,
+        (mine, seconds): (Tally, f64),
+        substrate: &mut Substrate<'_>,
+    ) -> Result<Tally> {
+        let effort = self.speed.note(mine.edges, seconds);
+        let total = self.termination.total(Tally { effort, ..mine }, substrate)?;
         if self.left.is_none() {
             self.effort = total.effort;
         }
+        Ok(total)
     }
 
-    /// How to find the end from now on, if hosts leave the rounds after this one.
+    /// Leaves the rounds after this one if that is due.
     pub(crate) fn close_round(
         &mut self,
         round: u64,
         engine: &mut dyn Engine,
         substrate: &mut Substrate<'_>,
-    ) -> Result<Option<Box<dyn Termination>>> {
+    ) -> Result<()> {
+        if self.left.is_some() {
+            return Ok(());
+        }
+        let Ok(paced) = engine.paced() else { return Ok(()) };
         let why = match self.leaves {
-            _ if self.left.is_some() => None,
             Leaves::Never => None,
             Leaves::After(rounds) => (round >= rounds).then(|| "as was asked for".into()),
-            Leaves::WhenBetter => self.find_out(round, engine),
+            Leaves::WhenBetter => self.reason_to_leave(round, paced.gains_from_rounds()),
         };
-        let Some(why) = why else { return Ok(None) };
-        self.left = Some((round, why));
-        engine.leave_rounds(self.asked.governed);
-        Ok(Some(Box::new(substrate.begin_epoch(self.asked.governed)?)))
+        if let Some(why) = why {
+            self.left = Some((round, why));
+            paced.leave_rounds(self.asked.governed);
+            self.termination = Box::new(substrate.begin_epoch(self.asked.governed)?);
+        }
+        Ok(())
     }
 
-    /// Why hosts had better leave the rounds after this one, if it shows.
-    fn find_out(&mut self, round: u64, engine: &mut dyn Engine) -> Option<String> {
+    /// Why hosts had better leave the rounds after this one, if they had.
+    fn reason_to_leave(&mut self, round: u64, engine_gains_from_rounds: bool) -> Option<String> {
         let seen = self.comparison();
         let why = match seen.is_uneven(round == 0) {
             true => seen.to_string(),
-            false if round >= DEEP => format!("{DEEP} rounds are many"),
+            false if round >= MANY_ROUNDS => format!("{MANY_ROUNDS} rounds are many"),
             false => return None,
         };
-        if engine.gains_from_rounds() {
-            self.is_kept = true;
+        if engine_gains_from_rounds {
+            self.is_kept_by_engine = true;
             return None;
         }
         Some(why)
     }
 
-    /// When hosts wait for each other now: in every round, or never.
-    pub(crate) fn pace(&self) -> Pace {
-        if self.left.is_some() { Pace::Basp } else { Pace::Bsp }
-    }
-
-    /// What was seen of hosts so far.
     fn comparison(&self) -> Comparison {
-        Comparison::of(&self.effort, self.hosts)
+        Comparison::of(&self.effort, self.num_hosts)
     }
 
     /// The pace in the end, and why that one. The same on all hosts.
@@ -221,8 +235,8 @@ impl Pacemaker {
             _ if self.asked.pace == Pace::Bsp => "hosts wait for each other in every round".into(),
             (Some((round, why)), _) => format!("from round {} on: {why}", round + 1),
             (None, Some(why)) => why.into(),
-            (None, None) if self.hosts == 1 => "there is nobody to wait for".into(),
-            (None, None) if self.is_kept => {
+            (None, None) if self.num_hosts == 1 => "there is nobody to wait for".into(),
+            (None, None) if self.is_kept_by_engine => {
                 "in rounds to the end: this engine looks at fewer edges in them".into()
             }
             (None, None) => {
@@ -230,6 +244,6 @@ impl Pacemaker {
                 format!("in rounds to the end: {rounds} are few, and {judged_by}")
             }
         };
-        (self.pace(), why)
+        (if self.left.is_some() { Pace::Basp } else { Pace::Bsp }, why)
     }
 }

@@ -6,18 +6,18 @@ use std::ops::Range;
 use parton_graph::{Adjacency, LocalId, Weight, huge, prefetch, with_csr};
 use rayon::prelude::*;
 
-/// How many edges before its turn an edge's end is asked for, where rows follow each other.
-const AHEAD: usize = 96;
+/// Prefetch distance in edges, where rows follow each other.
+const PREFETCH_EDGES: usize = 96;
+/// Prefetch distance in edges inside a single row.
+pub(crate) const PREFETCH_EDGES_IN_ROW: usize = 16;
+/// Prefetch distance in vertices, for each of three steps: offset, edges, other ends.
+pub(crate) const PREFETCH_VERTICES: usize = 6;
+/// Ends of edges that are prefetched before their vertex's turn.
+const PREFETCHED_ENDS: usize = 4;
 /// Ends of edges in a cache line.
-const PER_LINE: usize = 16;
-/// How many weights are tested at a time.
-const AT_ONCE: usize = 64;
-/// The same inside a row.
-pub(crate) const WITHIN: usize = 16;
-/// How many vertices before its turn a vertex is prepared, in each of three steps.
-pub(crate) const STEP: usize = 6;
-/// Ends of edges that are asked for before their vertex's turn.
-const FIRST_ENDS: usize = 4;
+const ENDS_PER_LINE: usize = 16;
+/// Weights that are tested in one branch-free loop.
+const WEIGHTS_PER_TEST: usize = 64;
 
 /// A host's edges with the weights a program asks for. Weights it does not ask for are not
 /// touched; edges without weights count as 1.
@@ -28,14 +28,14 @@ pub struct EdgeView<'a, W: Weight> {
     weights: Cow<'a, [W]>,
 }
 
-/// Where rows start: in half the memory where that is enough.
+/// Where rows start, as 32-bit numbers where they fit.
 enum OwnOffsets<'a> {
     Narrow(Vec<u32>),
     Wide(&'a [u64]),
 }
 
-/// The rows of an [`EdgeView`]. To be copied out of whatever holds it before a loop: what lies in
-/// registers need not be looked up again after every write.
+/// The rows of an [`EdgeView`]. Copy them out of their owner before a loop: the compiler then keeps them in
+/// registers instead of loading them again after every write.
 #[derive(Clone, Copy)]
 pub struct Rows<'v, W: Weight> {
     offsets: Offsets<'v>,
@@ -119,7 +119,7 @@ impl<'a, W: Weight> EdgeView<'a, W> {
         self.targets.len() as u64
     }
 
-    /// Says that the edges of some vertices will hardly be needed again.
+    /// Gives the memory of some vertices' edges back to the system: they will hardly be needed again.
     pub fn set_aside(&self, vertices: Range<usize>) {
         let offsets = &self.adjacency.offsets()[vertices.start..=vertices.end];
         self.adjacency.set_aside(offsets[0] as usize..offsets[vertices.len()] as usize);
@@ -148,7 +148,7 @@ impl<'v, W: Weight> Rows<'v, W> {
         &self.targets[self.offsets.row(vertex)]
     }
 
-    /// So many of the edges, at equal distances, if there are any: vertex and weight.
+    /// A sample of this many edges at equal distances, if there are any: vertex and weight.
     pub fn sample(self, edges: usize) -> impl Iterator<Item = (LocalId, W)> + 'v {
         let edges = if self.targets.is_empty() { 0 } else { edges };
         (0..edges).map(move |place| {
@@ -184,19 +184,19 @@ impl<'v, W: Weight> Rows<'v, W> {
         (&self.targets[row.clone()], &self.weights[row])
     }
 
-    /// Calls `visit` with each of a vertex's edges: the other end and the weight; and before with
-    /// `soon` those ends that come somewhat later.
+    /// Calls `visit` with the other end and the weight of each of a vertex's edges, and `prefetch_end` with
+    /// ends some edges before their turn.
     #[inline(always)]
     pub fn each(
         self,
         vertex: LocalId,
-        mut soon: impl FnMut(LocalId),
+        mut prefetch_end: impl FnMut(LocalId),
         mut visit: impl FnMut(LocalId, W),
     ) {
         let (ends, weights) = self.row(vertex);
         for (edge, &end) in ends.iter().enumerate() {
-            if let Some(&later) = ends.get(edge + WITHIN) {
-                soon(later);
+            if let Some(&later) = ends.get(edge + PREFETCH_EDGES_IN_ROW) {
+                prefetch_end(later);
             }
             visit(end, weights[edge]);
         }
@@ -211,12 +211,12 @@ impl<'v, W: Weight> Rows<'v, W> {
         mut visit: impl FnMut(LocalId, W),
     ) {
         let (ends, weights) = self.row(vertex);
-        let mut places = [0u8; AT_ONCE];
-        for (ends, weights) in ends.chunks(AT_ONCE).zip(weights.chunks(AT_ONCE)) {
-            for place in (0..ends.len()).step_by(PER_LINE) {
+        let mut places = [0u8; WEIGHTS_PER_TEST];
+        for (ends, weights) in ends.chunks(WEIGHTS_PER_TEST).zip(weights.chunks(WEIGHTS_PER_TEST)) {
+            for place in (0..ends.len()).step_by(ENDS_PER_LINE) {
                 prefetch(ends, place);
             }
-            // Without a branch that would be guessed wrong whenever one passes.
+            // Branch-free: a branch would be mispredicted whenever a weight passes.
             let mut passed = 0;
             for (place, &weight) in weights.iter().enumerate() {
                 places[passed] = place as u8;
@@ -228,22 +228,22 @@ impl<'v, W: Weight> Rows<'v, W> {
         }
     }
 
-    /// Combines what edges of consecutive vertices from `first` on are worth, each vertex's with the
-    /// total at its place; and calls `soon` before with the ends that come somewhat later.
+    /// Combines the values of the edges of consecutive vertices from `first` on into the vertices' totals.
+    /// Calls `prefetch_end` with ends some edges before their turn.
     #[inline(always)]
     pub fn combine<T: Copy>(
         self,
         first: LocalId,
         totals: &mut [T],
-        soon: impl Fn(LocalId),
+        prefetch_end: impl Fn(LocalId),
         value: impl Fn(LocalId, W) -> T,
         combine: impl Fn(T, T) -> T,
     ) {
         let fold = |total, end, weight| combine(total, value(end, weight));
         let offsets = first.index()..first.index() + totals.len() + 1;
         match self.offsets {
-            Offsets::Narrow(all) => self.fold_rows(&all[offsets], totals, soon, fold),
-            Offsets::Wide(all) => self.fold_rows(&all[offsets], totals, soon, fold),
+            Offsets::Narrow(all) => self.fold_rows(&all[offsets], totals, prefetch_end, fold),
+            Offsets::Wide(all) => self.fold_rows(&all[offsets], totals, prefetch_end, fold),
         }
     }
 
@@ -252,14 +252,14 @@ impl<'v, W: Weight> Rows<'v, W> {
         self,
         offsets: &[O],
         totals: &mut [T],
-        mut soon: impl FnMut(LocalId),
+        mut prefetch_end: impl FnMut(LocalId),
         mut fold: impl FnMut(T, LocalId, W) -> T,
     ) {
         let at = |offset: O| -> usize { offset.into() as usize };
         let all = at(offsets[0])..at(offsets[offsets.len() - 1]);
         let mut now = &self.targets[all.clone()];
         // Near the very end there is nothing to look ahead to.
-        let ahead = self.targets.get(all.start + AHEAD..all.end + AHEAD);
+        let ahead = self.targets.get(all.start + PREFETCH_EDGES..all.end + PREFETCH_EDGES);
         let mut later = ahead.unwrap_or(now);
         let mut weights = &self.weights[all];
         for (ends, total) in offsets.windows(2).zip(totals) {
@@ -271,14 +271,14 @@ impl<'v, W: Weight> Rows<'v, W> {
             let edges = row.iter().zip(row_later);
             if size_of::<W>() == 0 {
                 for (&end, &later) in edges {
-                    soon(later);
+                    prefetch_end(later);
                     folded = fold(folded, end, W::default());
                 }
             } else {
                 let (row_weights, after) = weights.split_at(degree);
                 weights = after;
                 for ((&end, &later), &weight) in edges.zip(row_weights) {
-                    soon(later);
+                    prefetch_end(later);
                     folded = fold(folded, end, weight);
                 }
             }
@@ -286,8 +286,7 @@ impl<'v, W: Weight> Rows<'v, W> {
         }
     }
 
-    /// Calls `visit` with each of a vertex's edges until that says that it has seen enough; whether
-    /// it did.
+    /// Calls `visit` with each of a vertex's edges until it returns true. Returns whether it did.
     #[inline(always)]
     pub fn until(self, vertex: LocalId, mut visit: impl FnMut(LocalId, W) -> bool) -> bool {
         let row = self.offsets.row(vertex);
@@ -298,13 +297,13 @@ impl<'v, W: Weight> Rows<'v, W> {
         }
     }
 
-    /// Tells memory that a vertex's row will be looked up soon.
+    /// Tells memory that a vertex's row will be looked up prefetch_end.
     #[inline(always)]
     pub fn prefetch_offset(self, vertex: LocalId) {
         self.offsets.prefetch(vertex);
     }
 
-    /// Tells memory that a vertex's edges will be looked at soon.
+    /// Tells memory that a vertex's edges will be looked at prefetch_end.
     #[inline(always)]
     pub fn prefetch_edges(self, vertex: LocalId) {
         let start = self.offsets.row(vertex).start;
@@ -314,21 +313,21 @@ impl<'v, W: Weight> Rows<'v, W> {
         }
     }
 
-    /// Prepares some of these vertices while it is the turn of the one at `place`: first where
-    /// their edges are, then the edges, then, by `soon`, what is at the other ends.
+    /// Prefetches for later vertices while it is the turn of the one at `place`: first where their rows
+    /// start, then their edges, then, by `prefetch_end`, what is at the other ends.
     #[inline(always)]
-    pub fn prepare(self, vertices: &[LocalId], place: usize, soon: impl FnMut(LocalId)) {
-        if let Some(&vertex) = vertices.get(place + 3 * STEP) {
+    pub fn prepare(self, vertices: &[LocalId], place: usize, prefetch_end: impl FnMut(LocalId)) {
+        if let Some(&vertex) = vertices.get(place + 3 * PREFETCH_VERTICES) {
             self.prefetch_offset(vertex);
         }
-        if let Some(&vertex) = vertices.get(place + 2 * STEP) {
+        if let Some(&vertex) = vertices.get(place + 2 * PREFETCH_VERTICES) {
             self.prefetch_edges(vertex);
         }
-        if let Some(&vertex) = vertices.get(place + STEP) {
-            // Always as many, whatever the degree: a guess less to get wrong.
+        if let Some(&vertex) = vertices.get(place + PREFETCH_VERTICES) {
+            // A fixed number, whatever the degree: one branch less to mispredict.
             let start = self.offsets.row(vertex).start;
-            if let Some(ends) = self.targets.get(start..start + FIRST_ENDS) {
-                ends.iter().copied().for_each(soon);
+            if let Some(ends) = self.targets.get(start..start + PREFETCHED_ENDS) {
+                ends.iter().copied().for_each(prefetch_end);
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Sets of vertices that threads join: each is a tree of parents, flat where it is looked at often.
+//! Disjoint sets of vertices that threads join: trees of parents, with path halving.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -8,25 +8,25 @@ use rayon::prelude::*;
 
 use super::joining::pieces;
 
-/// How many vertices before its turn a vertex's parent is asked for.
-const AHEAD: u32 = 16;
-/// Vertices that are asked which set is the largest.
-const ASKED: usize = 1024;
+/// Prefetch distance in vertices whose parents are read.
+const PREFETCH_VERTICES: u32 = 16;
+/// Vertices in the sample that finds the largest set.
+const SAMPLE: usize = 1024;
 
-/// Sets of vertices that threads join.
-pub(super) struct Joined {
-    /// A vertex of the same set, never a greater one; representatives have themselves.
+/// Disjoint sets of vertices.
+pub(super) struct DisjointSets {
+    /// Of each vertex: a vertex of the same set, never a greater one. A representative is its own parent.
     parents: Vec<AtomicU32>,
-    /// Whether there is but one thread.
+    /// Whether there is only one thread.
     is_alone: bool,
 }
 
-impl Joined {
+impl DisjointSets {
     /// Each vertex alone.
     pub(super) fn new(vertices: usize) -> Self {
         let mut parents = huge::vec_with_capacity(vertices);
         parents.par_extend((0..vertices as u32).into_par_iter().map(AtomicU32::new));
-        Joined { parents, is_alone: rayon::current_num_threads() == 1 }
+        DisjointSets { parents, is_alone: rayon::current_num_threads() == 1 }
     }
 
     /// Number of vertices.
@@ -40,8 +40,8 @@ impl Joined {
     }
 }
 
-/// The sets of a [`Joined`]. To be copied out of whatever holds it before a loop: what lies in registers
-/// need not be looked up again after every write.
+/// The sets of a [`DisjointSets`]. Copy them out of their owner before a loop: the compiler then keeps them in
+/// registers instead of loading them again after every write.
 #[derive(Clone, Copy)]
 pub(super) struct Sets<'j> {
     parents: &'j [AtomicU32],
@@ -55,13 +55,13 @@ impl Sets<'_> {
         self.parents[vertex as usize].load(Ordering::Relaxed)
     }
 
-    /// Tells memory that a vertex's parent will be needed soon.
+    /// Prefetches a vertex's parent.
     #[inline(always)]
     pub(super) fn prefetch(self, vertex: u32) {
         prefetch(self.parents, vertex as usize);
     }
 
-    /// The representative of a vertex's set; on the way every other vertex skips its parent.
+    /// The representative of a vertex's set. Halves the path to it.
     #[inline]
     pub(super) fn representative(self, mut vertex: u32) -> u32 {
         loop {
@@ -75,23 +75,23 @@ impl Sets<'_> {
         }
     }
 
-    /// Makes one set of two: the greater representative gets the lesser one as its parent.
+    /// Joins two sets: the greater representative gets the lesser one as its parent.
     #[inline(always)]
     pub(super) fn join(self, a: u32, b: u32) {
-        // Most are joined already, and most of those have the same parent.
+        // Most pairs are joined already, and most of these have the same parent.
         if self.parent(a) != self.parent(b) {
             self.join_sets(a, b);
         }
     }
 
-    /// Joins a vertex with whoever `others` stand for.
+    /// Joins a vertex with each vertex that one of `others` stands for.
     #[inline(always)]
     pub(super) fn join_all<T>(self, vertex: u32, others: &[T], stands_for: impl Fn(&T) -> u32) {
         others.iter().for_each(|other| self.join(vertex, stands_for(other)));
     }
 
-    /// Goes up from whichever has the greater parent. On the way that gets the lesser one: both will be in
-    /// one set, and the way is shorter from then on.
+    /// Climbs from the vertex with the greater parent, and gives it the lesser one: both will be in one set,
+    /// and the path is shorter from then on.
     fn join_sets(self, mut a: u32, mut b: u32) {
         loop {
             let (above_a, above_b) = (self.parent(a), self.parent(b));
@@ -116,11 +116,11 @@ impl Sets<'_> {
 
     /// Makes each of some vertices the child of its representative, and calls `visit` with both.
     pub(super) fn flatten(self, vertices: Range<u32>, visit: impl Fn(u32, u32) + Sync) {
-        // A loop of its own for every piece: what is called for each vertex may not become part of one.
+        // One plain loop per piece: the compiler does not inline a closure for each vertex.
         pieces(&[vertices]).for_each(|piece| {
             let sets = self;
             for vertex in piece.clone() {
-                let later = vertex.saturating_add(AHEAD).min(piece.end - 1);
+                let later = vertex.saturating_add(PREFETCH_VERTICES).min(piece.end - 1);
                 sets.prefetch(sets.parent(later));
                 let parent = sets.parent(vertex);
                 let representative = match sets.parent(parent) == parent {
@@ -136,19 +136,18 @@ impl Sets<'_> {
         });
     }
 
-    /// The representative that most of some evenly spread ones of the first vertices have, if
-    /// there are any.
+    /// The representative of the largest set among the first vertices, by a sample.
     pub(super) fn largest(self, vertices: u32) -> Option<u32> {
         most_frequent(vertices, |vertex| self.representative(vertex)).map(|(found, _)| found)
     }
 }
 
-/// What most of some evenly spread vertices below `vertices` have, and how many of those asked.
+/// The most frequent value of a sample of vertices below `vertices`, and how often the sample has it.
 pub(super) fn most_frequent<T: PartialOrd + Copy>(
     vertices: u32,
     has: impl Fn(u32) -> T,
 ) -> Option<(T, usize)> {
-    let step = (vertices as usize).div_ceil(ASKED).max(1);
+    let step = (vertices as usize).div_ceil(SAMPLE).max(1);
     let mut found: Vec<T> = (0..vertices).step_by(step).map(has).collect();
     found.sort_unstable_by(|a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
     let longest = found.chunk_by(|a, b| a == b).max_by_key(|run| run.len())?;

@@ -1,0 +1,422 @@
+//! Vertex programs on one host: states and messages, in rounds of scatter, combine and apply.
+//!
+//! The engines `push`, `frontier` and `pull` run vertex programs by this engine; they differ in the
+//! direction they take.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use parton_graph::bits::BitSet;
+use parton_graph::{LocalId, huge};
+use parton_partition::Partition;
+use parton_sync::{CpuField, Delivery, Phase, Reduction, Result, Substrate, Tally, Value};
+use rayon::prelude::*;
+
+use crate::engine::{Conclusion, Engine, Next, Paced};
+use crate::program::{Accumulated, Properties, Vertex, VertexProgram};
+use crate::registry::ProgramEngine;
+use crate::state::directions::Directions;
+use crate::techniques::VERTICES_PER_TASK;
+use crate::techniques::bottom_up;
+use crate::techniques::collector::Collector;
+use crate::techniques::ordered_push::push;
+use crate::techniques::slices::cut;
+
+/// From which end messages travel along edges.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Direction {
+    /// From where they start.
+    Push,
+    /// From where they arrive.
+    Pull,
+    /// Whichever visits fewer edges.
+    Either,
+}
+
+/// A vertex program on one host.
+pub(super) struct VertexEngine<'a, P: VertexProgram> {
+    program: P,
+    partition: &'a Partition,
+    direction: Direction,
+    /// Of masters.
+    states: Vec<P::State>,
+    messages: CpuField<P::Messages>,
+    accumulators: CpuField<P::Reduction>,
+    /// Edges by the end where messages start; `None` where messages are only ever collected.
+    forward: Option<Directions<'a, P::Weight>>,
+    /// Edges by the end where messages arrive; `None` where messages are only ever pushed.
+    collector: Option<Collector<'a, P>>,
+    num_edges: u64,
+    /// Vertices that have a message in the next round; all of them in a stationary program.
+    frontier: Vec<LocalId>,
+    /// Set where masters apply what they collect at once.
+    fused: Option<FusedApply<P>>,
+    /// Whether a message is forgotten once it was spread: hosts that do not wait for each other may receive
+    /// several before they spread one.
+    forgets: bool,
+}
+
+/// A stationary program whose masters have all their edges here applies what it collects at once. Other
+/// vertices go on reading the messages of this round: new ones are kept apart until the round is over.
+struct FusedApply<P: VertexProgram> {
+    /// What the masters' applying added up to in this round.
+    tally: Option<Tally>,
+    next_messages: Vec<<P::Message as Value>::Cell>,
+}
+
+impl<P: VertexProgram> FusedApply<P> {
+    fn new(proxies: usize) -> Self {
+        let mut next_messages = huge::vec_with_capacity(proxies);
+        let none = (0..proxies).into_par_iter().map(|_| P::Messages::identity().cell());
+        next_messages.par_extend(none);
+        FusedApply { tally: None, next_messages }
+    }
+}
+
+impl<'a, P: VertexProgram> VertexEngine<'a, P> {
+    pub(super) fn new(program: P, partition: &'a Partition, direction: Direction) -> Self {
+        let proxies = partition.num_proxies();
+        let properties = program.properties();
+        let pulls = direction != Direction::Push;
+        let is_fused = pulls
+            && properties.stationary
+            && !partition.shares_proxies_at(properties.edges.written());
+        let (states, messages) = first_messages(&program, partition);
+        let forward = (!is_fused).then(|| Directions::forward(partition, properties.edges));
+        let collector = pulls.then(|| Collector::new(partition, properties, is_fused));
+        let of_forward = forward.as_ref().map(Directions::num_edges);
+        let of_collector = || collector.as_ref().map_or(0, |collector| collector.num_edges());
+        let mut frontier = Vec::new();
+        // Only a push needs a list of the vertices that have a message in every round.
+        if let (true, false, Some(forward)) = (properties.stationary, pulls, &forward) {
+            let all = (0..proxies as u32).map(LocalId);
+            let rows = forward.rows();
+            frontier.extend(all.filter(|&vertex| rows.degree(vertex) > 0));
+        }
+        // A host that is alone keeps no contributions that it applies at once.
+        let keeps = !is_fused || partition.num_hosts() > 1;
+        VertexEngine {
+            num_edges: of_forward.unwrap_or_else(of_collector),
+            program,
+            partition,
+            direction,
+            states,
+            messages,
+            accumulators: CpuField::accumulator(if keeps { proxies } else { 0 }),
+            forward,
+            collector,
+            frontier,
+            fused: is_fused.then(|| FusedApply::new(proxies)),
+            forgets: false,
+        }
+    }
+
+    fn is_stationary(&self) -> bool {
+        self.program.properties().stationary
+    }
+
+    /// Number of edges that leave the vertices with a message.
+    fn frontier_edges(&self) -> u64 {
+        match &self.forward {
+            Some(forward) if !self.is_stationary() => {
+                let rows = forward.rows();
+                self.frontier.iter().map(|&vertex| rows.degree(vertex)).sum()
+            }
+            _ => self.num_edges,
+        }
+    }
+
+    /// Delivers messages along edges, in the engine's direction. Returns the number of edges visited.
+    fn deliver(&mut self) -> u64 {
+        if self.fused.is_some() {
+            self.collect_and_apply();
+            return self.num_edges;
+        }
+        let edges = self.frontier_edges();
+        let pulls = match self.direction {
+            Direction::Push => false,
+            Direction::Pull => true,
+            Direction::Either => bottom_up::pays_off(edges, self.num_edges),
+        };
+        match (&self.collector, &self.forward) {
+            (Some(collector), _) if pulls => {
+                match self.is_stationary() {
+                    true => self.collect_from_all(collector),
+                    false => self.collect_from_frontier(collector),
+                }
+                self.num_edges
+            }
+            (_, Some(forward)) => {
+                let (program, messages) = (&self.program, self.messages.cells());
+                let sends = |vertex| {
+                    let message = messages.get(vertex);
+                    move |weight| program.along(message, weight)
+                };
+                push(&self.accumulators, forward.rows(), (&self.frontier, edges), sends);
+                edges
+            }
+            (_, None) => 0,
+        }
+    }
+
+    /// Lets every proxy collect from its neighbours that have a message.
+    fn collect_from_frontier(&self, collector: &Collector<'a, P>) {
+        let mut has_message = BitSet::new(self.messages.num_proxies());
+        self.frontier.iter().for_each(|vertex| _ = has_message.insert(vertex.index()));
+        let proxies = self.partition.num_proxies();
+        let collect_word = |word: usize| {
+            let (messages, accumulators) = (self.messages.cells(), self.accumulators.cells());
+            let (reverse, program) = (collector.rows(), &self.program);
+            let mut got = 0u64;
+            for proxy in (word * 64..proxies.min((word + 1) * 64)).map(|p| LocalId(p as u32)) {
+                let (mut all, mut any) = (P::Reduction::identity(), false);
+                reverse.each(
+                    proxy,
+                    |_| (),
+                    |neighbour, weight| {
+                        if has_message.contains(neighbour.index()) {
+                            let value = program.along(messages.get(neighbour), weight);
+                            (all, any) = (P::Reduction::combine(all, value), true);
+                        }
+                    },
+                );
+                if any {
+                    accumulators.put(proxy, all);
+                    got |= 1 << (proxy.0 % 64);
+                }
+            }
+            self.accumulators.updated().insert_word(word, got);
+        };
+        let words = (0..proxies.div_ceil(64)).into_par_iter();
+        words.with_max_len(VERTICES_PER_TASK / 64).for_each(collect_word);
+    }
+
+    /// Lets every proxy collect from all its neighbours.
+    fn collect_from_all(&self, collector: &Collector<'a, P>) {
+        let (accumulators, reverse) = (self.accumulators.cells(), collector.rows());
+        let (program, messages) = (&self.program, self.messages.cells());
+        let tasks = collector.tasks(self.partition.num_proxies()).into_par_iter();
+        tasks.with_max_len(1).enumerate().for_each(|(number, rows)| {
+            let mut totals = collector.collect(program, messages, number, &rows);
+            let mut collected = rows.clone().zip(totals.drain(rows.len()));
+            // Tasks begin with a word.
+            for word in rows.start / 64..rows.end.div_ceil(64) {
+                let mut got = 0u64;
+                for (proxy, total) in collected.by_ref().take(64) {
+                    if reverse.degree(LocalId(proxy as u32)) > 0 {
+                        accumulators.put(LocalId(proxy as u32), total);
+                        got |= 1 << (proxy % 64);
+                    }
+                }
+                self.accumulators.updated().insert_word(word, got);
+            }
+            drop(collected);
+            collector.leave(totals);
+        });
+    }
+
+    /// Lets every master collect from all its neighbours and apply that at once.
+    fn collect_and_apply(&mut self) {
+        let VertexEngine { program, partition, states, messages, .. } = self;
+        let (Some(collector), Some(fused)) = (&self.collector, &mut self.fused) else { return };
+        let tasks = collector.tasks(states.len());
+        let lengths = tasks.iter().map(Range::len);
+        let tasks = tasks.par_iter().with_max_len(1).zip(cut(states, lengths));
+        let next_messages = &fused.next_messages;
+        let apply_task = |(number, (rows, states)): (usize, (&Range<usize>, &mut [P::State]))| {
+            let (program, messages) = (&*program, messages.cells());
+            let (globals, next) = (partition.globals(), &next_messages[rows.clone()]);
+            let mut tally = Tally::default();
+            let mut totals = collector.collect(program, messages, number, rows);
+            let both = states.iter_mut().zip(next);
+            for ((row, total), (state, next)) in
+                rows.clone().zip(totals.drain(rows.len())).zip(both)
+            {
+                let local = LocalId(row as u32);
+                let message = apply(program, Vertex::new(globals, local), state, total, &mut tally);
+                message.unwrap_or_else(|| messages.get(local)).store(next);
+            }
+            collector.leave(totals);
+            tally
+        };
+        // Sums are rounded task by task: tasks do not depend on the number of threads.
+        let tallies: Vec<Tally> = tasks.enumerate().map(apply_task).collect();
+        fused.tally = Some(tallies.into_iter().fold(Tally::default(), Tally::plus));
+    }
+
+    /// Lets masters apply the contributions that have arrived.
+    fn apply_contributions(&mut self) -> Tally {
+        let VertexEngine { program, partition, states, messages, accumulators, .. } = self;
+        let stationary = program.properties().stationary;
+        let (program, messages, accumulators) = (&*program, &*messages, &*accumulators);
+        // Sums are rounded task by task: tasks do not depend on the number of threads.
+        let apply_task = |(number, states): (usize, &mut [P::State])| {
+            let mut tally = Tally::default();
+            let first = (number * VERTICES_PER_TASK) as u32;
+            let masters = first..first + states.len() as u32;
+            let contributions = accumulators.cells();
+            let mut apply_at = |local: LocalId| {
+                let accumulated = contributions.get(local);
+                contributions.put(local, P::Reduction::identity());
+                let state = &mut states[(local.0 - first) as usize];
+                let vertex = Vertex::new(partition.globals(), local);
+                apply(program, vertex, state, accumulated, &mut tally)
+            };
+            if stationary {
+                let messages = messages.cells();
+                for local in masters.map(LocalId) {
+                    if let Some(message) = apply_at(local) {
+                        messages.put(local, message);
+                    }
+                }
+            } else {
+                for local in accumulators.updated().iter_range(masters) {
+                    if let Some(message) = apply_at(local) {
+                        messages.put(local, message);
+                        messages.touch(local);
+                    }
+                }
+            }
+            tally
+        };
+        let tasks = states.par_chunks_mut(VERTICES_PER_TASK).enumerate();
+        let tallies: Vec<Tally> = tasks.map(apply_task).collect();
+        accumulators.updated().remove_range(0..partition.num_masters() as u32);
+        tallies.into_iter().fold(Tally::default(), Tally::plus)
+    }
+}
+
+/// The states of masters before the first round, and what they send in it.
+fn first_messages<P: VertexProgram>(
+    program: &P,
+    partition: &Partition,
+) -> (Vec<P::State>, CpuField<P::Messages>) {
+    // A message of a stationary program stands until the vertex sends another. Elsewhere a message is an
+    // event, also if it is equal to the one before.
+    let delivery = match program.properties().stationary {
+        true => Delivery::Label,
+        false => Delivery::Event,
+    };
+    let globals = partition.globals();
+    let masters = (0..partition.num_masters() as u32).into_par_iter().map(LocalId);
+    let mut states = huge::vec_with_capacity(partition.num_masters());
+    states.par_extend(masters.map(|local| program.init(Vertex::new(globals, local))));
+    let messages = CpuField::new(partition.num_proxies(), delivery, |_| P::Messages::identity());
+    states.par_iter().enumerate().with_min_len(VERTICES_PER_TASK).for_each(|(place, state)| {
+        let local = LocalId(place as u32);
+        if let Some(message) = program.scatter(Vertex::new(globals, local), state) {
+            messages.put(local, message);
+            messages.touch(local);
+        }
+    });
+    (states, messages)
+}
+
+/// Lets a master apply what it has collected. Returns the message it sends next, if any.
+#[inline(always)]
+fn apply<P: VertexProgram>(
+    program: &P,
+    vertex: Vertex<'_>,
+    state: &mut P::State,
+    accumulated: Accumulated<P>,
+    tally: &mut Tally,
+) -> Option<P::Message> {
+    if !program.apply(vertex, state, accumulated, tally) {
+        return None;
+    }
+    tally.changed += 1;
+    program.scatter(vertex, state)
+}
+
+impl<P: VertexProgram> Engine for VertexEngine<'_, P> {
+    fn compute(&mut self) -> Result<u64> {
+        // Hosts that do not wait for each other pass by here without messages, too.
+        if self.frontier.is_empty() && !self.is_stationary() {
+            return Ok(0);
+        }
+        let edges = self.deliver();
+        if self.forgets {
+            let messages = self.messages.cells();
+            self.frontier.iter().for_each(|&v| messages.put(v, P::Messages::identity()));
+        }
+        Ok(edges)
+    }
+
+    fn exchange(&mut self, phase: Phase, substrate: &mut Substrate<'_>) -> Result<()> {
+        let edges = self.program.properties().edges;
+        match phase {
+            Phase::Reduce => substrate.reduce(&mut self.accumulators, edges.written()),
+            Phase::Broadcast => substrate.broadcast(&mut self.messages, edges.read()),
+        }
+    }
+
+    fn apply(&mut self) -> Result<Tally> {
+        let num_masters = self.partition.num_masters();
+        if self.is_stationary() && self.partition.num_hosts() > 1 {
+            // Every master sends in every round; those without mirrors are on no route.
+            self.messages.updated().insert_range(0..num_masters as u32);
+        }
+        if let Some(fused) = &mut self.fused
+            && let Some(tally) = fused.tally.take()
+        {
+            self.messages.replace_first(&mut fused.next_messages, num_masters);
+            return Ok(tally);
+        }
+        Ok(self.apply_contributions())
+    }
+
+    fn next(&mut self) -> Result<Next> {
+        let forward = match &self.forward {
+            Some(forward) if !self.is_stationary() => forward.rows(),
+            _ => return Ok(Next::new(self.num_edges > 0)),
+        };
+        self.frontier = self.messages.drain_active();
+        self.frontier.retain(|&vertex| forward.degree(vertex) > 0);
+        Ok(Next::new(!self.frontier.is_empty()))
+    }
+
+    fn conclude(&mut self, total: &Tally, _: &mut Substrate<'_>) -> Result<Conclusion> {
+        Ok(Conclusion::new(self.program.conclude(total)))
+    }
+
+    fn paced(&mut self) -> Result<&mut dyn Paced, &'static str> {
+        let Properties { stationary, any_order, .. } = self.program.properties();
+        if stationary {
+            Err("every vertex takes part in every round")
+        } else if !any_order {
+            Err("the program does not say that its answer is the same in any order")
+        } else if !P::Messages::COMMUTES {
+            Err("of two messages of a vertex only the last would be heard")
+        } else {
+            Ok(self)
+        }
+    }
+}
+
+impl<P: VertexProgram> Paced for VertexEngine<'_, P> {
+    /// Forgets the messages that have been spread: from now on messages of several rounds may combine.
+    fn leave_rounds(&mut self, _: bool) {
+        let messages = &self.messages;
+        let mut is_pending = BitSet::new(messages.num_proxies());
+        self.frontier.iter().for_each(|vertex| _ = is_pending.insert(vertex.index()));
+        for proxy in (0..messages.num_proxies() as u32).map(LocalId) {
+            let was_spread = !(is_pending.contains(proxy.index())
+                || messages.active().contains(proxy)
+                || messages.updated().contains(proxy));
+            if was_spread {
+                messages.put(proxy, P::Messages::identity());
+            }
+        }
+        self.forgets = true;
+    }
+}
+
+impl<P: VertexProgram> ProgramEngine<P> for VertexEngine<'_, P> {
+    fn states(&self) -> Result<Cow<'_, [P::State]>> {
+        Ok(Cow::Borrowed(&self.states))
+    }
+
+    fn program(&self) -> &P {
+        &self.program
+    }
+}

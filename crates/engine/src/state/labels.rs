@@ -1,0 +1,141 @@
+//! A host's labels of a relaxation, and the edges they travel along.
+
+use parton_graph::LocalId;
+use parton_graph::bits::BitSet;
+use parton_partition::Partition;
+use parton_sync::{CpuField, Delivery, Reduction};
+use rayon::prelude::*;
+
+use super::directions::Directions;
+use super::edges::PREFETCH_EDGES_IN_ROW;
+use crate::program::{Relaxation, Vertex};
+
+/// Prefetch distance in vertices whose labels are read.
+const PREFETCH_LABELS: usize = 16;
+
+/// The label of every proxy of a host, and the edges that labels travel along.
+pub(crate) struct Labels<'a, P: Relaxation> {
+    pub(crate) program: &'a P,
+    pub(crate) field: CpuField<P::Reduction>,
+    /// Edges by the end where labels start.
+    pub(crate) forward: Directions<'a, P::Weight>,
+    /// The proxies that edges leave.
+    has_edges: BitSet,
+    pub(crate) num_masters: u32,
+    /// Proxies from this one on have no edges here.
+    pub(crate) rows_end: u32,
+}
+
+impl<'a, P: Relaxation> Labels<'a, P> {
+    /// Every proxy with its vertex's first label. Only the first `rows_end` proxies have edges in
+    /// `forward`.
+    pub(crate) fn new(
+        program: &'a P,
+        partition: &'a Partition,
+        forward: Directions<'a, P::Weight>,
+        rows_end: usize,
+    ) -> Self {
+        let identity = P::Reduction::identity();
+        let proxies = partition.num_proxies();
+        // Every proxy knows its vertex's first label, so nothing is updated yet.
+        let field = CpuField::new(proxies, Delivery::Label, |proxy| {
+            program.start(Vertex::new(partition.globals(), proxy)).unwrap_or(identity)
+        });
+        let field = if partition.num_hosts() == 1 { field.alone() } else { field };
+        (0..proxies as u32).into_par_iter().map(LocalId).for_each(|proxy| {
+            if field.get(proxy) != identity {
+                field.active().insert(proxy);
+            }
+        });
+        let rows = forward.rows();
+        let words = (0..proxies.div_ceil(64)).into_par_iter().map(|word| {
+            let of_word = (word * 64..proxies.min((word + 1) * 64)).map(|p| LocalId(p as u32));
+            of_word.rev().fold(0, |all, proxy| all << 1 | u64::from(rows.degree(proxy) > 0))
+        });
+        let has_edges = BitSet::from_words(words.collect(), proxies);
+        let (num_masters, rows_end) = (partition.num_masters() as u32, rows_end as u32);
+        Labels { program, field, forward, has_edges, num_masters, rows_end }
+    }
+
+    /// Whether no other host changes labels.
+    pub(crate) fn is_alone(&self) -> bool {
+        !self.field.is_shared()
+    }
+
+    /// Whether edges leave a proxy.
+    #[inline(always)]
+    pub(crate) fn has_edges(&self, proxy: LocalId) -> bool {
+        self.has_edges.contains(proxy.index())
+    }
+
+    /// The label of a proxy.
+    #[inline]
+    pub(crate) fn get(&self, proxy: LocalId) -> P::Label {
+        self.field.get(proxy)
+    }
+
+    /// The labels of this host's masters.
+    pub(crate) fn of_masters(&self) -> Vec<P::Label> {
+        let labels = self.field.cells();
+        (0..self.num_masters).into_par_iter().map(|master| labels.get(LocalId(master))).collect()
+    }
+
+    /// The best label of some vertices.
+    pub(crate) fn best_of(&self, vertices: impl Iterator<Item = LocalId>) -> P::Label {
+        let labels = vertices.map(|vertex| self.get(vertex));
+        labels.fold(P::Reduction::identity(), P::Reduction::combine)
+    }
+
+    /// Relaxes the edges of each of these vertices whose label `is_due`, and calls `improved` with every
+    /// neighbour that gets a better label. Marks these as updated; the caller decides whether they become
+    /// active. `EXCLUSIVE`: no other thread writes a different label at the same time. Returns the number
+    /// of edges visited.
+    #[inline(always)]
+    pub(crate) fn relax_edges_of<const EXCLUSIVE: bool>(
+        &self,
+        vertices: &[LocalId],
+        mut is_due: impl FnMut(P::Label) -> bool,
+        mut improved: impl FnMut(LocalId, P::Label),
+    ) -> u64 {
+        let (labels, forward, program) = (self.field.cells(), self.forward.rows(), self.program);
+        let mut edges = 0;
+        vertices.iter().take(PREFETCH_LABELS).for_each(|&vertex| labels.prefetch(vertex));
+        forward.prepare_first(vertices);
+        for (place, &vertex) in vertices.iter().enumerate() {
+            if let Some(&later) = vertices.get(place + PREFETCH_LABELS) {
+                labels.prefetch(later);
+            }
+            forward.prepare(vertices, place, |end| labels.prefetch(end));
+            let label = labels.get(vertex);
+            if !is_due(label) {
+                continue;
+            }
+            edges += forward.degree(vertex);
+            // A plain loop: the compiler does not inline closures for this.
+            for rows in forward.parts() {
+                let (ends, weights) = rows.row(vertex);
+                for (edge, &neighbour) in ends.iter().enumerate() {
+                    if let Some(&later) = ends.get(edge + PREFETCH_EDGES_IN_ROW) {
+                        labels.prefetch(later);
+                    }
+                    if P::FILTERS && !program.passes(vertex, neighbour, weights[edge]) {
+                        continue;
+                    }
+                    let better = program.relax(label, weights[edge]);
+                    let changed = match EXCLUSIVE {
+                        true => labels.fold_alone(neighbour, better),
+                        false => labels.fold(neighbour, better),
+                    };
+                    if changed {
+                        match EXCLUSIVE {
+                            true => self.field.update_alone(neighbour),
+                            false => self.field.update(neighbour),
+                        }
+                        improved(neighbour, better);
+                    }
+                }
+            }
+        }
+        edges
+    }
+}

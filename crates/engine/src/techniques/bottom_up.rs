@@ -1,0 +1,165 @@
+//! The bottom-up step of direction-optimising search (Beamer, Asanović, Patterson, SC'12): vertices look
+//! through their in-edges for neighbours in the frontier, instead of the frontier spreading its labels.
+//!
+//! The step needs no atomic writes. Where all edges are the same and the frontier is one level, a vertex
+//! stops at the first neighbour it finds.
+
+use std::ops::Range;
+
+use parton_graph::LocalId;
+use parton_graph::bits::ones_of;
+use parton_sync::Reduction;
+use rayon::prelude::*;
+
+use crate::program::Relaxation;
+use crate::state::directions::Directions;
+use crate::state::frontier::{Frontier, pieces};
+use crate::state::labels::Labels;
+use crate::techniques::VERTICES_PER_TASK;
+
+/// Proxies of a word of bits.
+const WORD: usize = u64::BITS as usize;
+/// Bottom-up pays off when more than one edge in this many leaves the frontier.
+const PULL_THRESHOLD_DIVISOR: u64 = 8;
+
+/// Whether a bottom-up step visits fewer edges than a top-down step.
+pub(crate) fn pays_off(frontier_edges: u64, num_edges: u64) -> bool {
+    frontier_edges > num_edges / PULL_THRESHOLD_DIVISOR
+}
+
+/// The best label of a frontier's members, where it is not only a list.
+pub(crate) fn best_of_members<P: Relaxation>(
+    labels: &Labels<'_, P>,
+    frontier: &Frontier,
+) -> P::Label {
+    let best = pieces(labels.field.num_proxies() as u32)
+        .map(|piece| labels.best_of(frontier.members().iter_range(piece)));
+    best.reduce(P::Reduction::identity, P::Reduction::combine)
+}
+
+/// Edges by the end where labels arrive.
+pub(crate) struct BottomUp<'a, P: Relaxation> {
+    pub(crate) reverse: Directions<'a, P::Weight>,
+}
+
+impl<P: Relaxation> BottomUp<'_, P> {
+    /// Lets every proxy look for better labels in the frontier. `is_level`: the whole frontier got its
+    /// labels in the last BSP round. Returns the number of edges visited.
+    pub(crate) fn step(&self, labels: &Labels<'_, P>, frontier: &Frontier, is_level: bool) -> u64 {
+        frontier.fill_members();
+        let words = 0..(labels.rows_end as usize).div_ceil(WORD);
+        let step = VERTICES_PER_TASK / WORD;
+        let tasks = words.clone().into_par_iter().step_by(step).with_max_len(1);
+        let tasks = tasks.map(|first| first..words.end.min(first + step));
+        let program = labels.program;
+        let first_wins = program.first_wins();
+        let any_label = || {
+            let proxies = 0..labels.field.num_proxies() as u32;
+            frontier.members().iter_range(proxies).next().map(|vertex| labels.get(vertex))
+        };
+        match (first_wins && is_level).then(any_label).flatten() {
+            Some(label) => {
+                let given = program.relax(label, P::Weight::default());
+                tasks.map(|words| self.find_first(labels, frontier, words, given)).sum()
+            }
+            None => {
+                // All edges are the same, so no vertex can get a better label than this one.
+                let best = (first_wins && !is_level).then(|| {
+                    program.relax(best_of_members(labels, frontier), P::Weight::default())
+                });
+                tasks.map(|words| self.find_best(labels, frontier, words, best)).sum()
+            }
+        }
+    }
+
+    /// Gives `given` to the proxies of some words that have no label yet and a neighbour in the frontier.
+    fn find_first(
+        &self,
+        labels: &Labels<'_, P>,
+        frontier: &Frontier,
+        words: Range<usize>,
+        given: P::Label,
+    ) -> u64 {
+        let (program, rows_end) = (labels.program, labels.rows_end as usize);
+        let (cells, reverse) = (labels.field.cells(), self.reverse.rows());
+        let (frontier, identity) = (frontier.members().members(), P::Reduction::identity());
+        // The proxies of a word without a label; prefetches their edges.
+        let prepare = |word: usize| {
+            let of_word = word * WORD..rows_end.min((word + 1) * WORD);
+            let unlabelled = of_word.fold(0u64, |all, proxy| {
+                let looks = cells.get(LocalId(proxy as u32)) == identity;
+                all | u64::from(looks) << (proxy % WORD)
+            });
+            proxies_of(word, unlabelled).for_each(|proxy| reverse.prefetch_edges(proxy));
+            unlabelled
+        };
+        let (mut visited, mut next) = (0, prepare(words.start));
+        for word in words.clone() {
+            let unlabelled = next;
+            if word + 1 < words.end {
+                next = prepare(word + 1);
+            }
+            let mut improved = 0u64;
+            for proxy in proxies_of(word, unlabelled) {
+                let found = reverse.until(proxy, |neighbour, weight| {
+                    visited += 1;
+                    frontier.contains(neighbour)
+                        && (!P::FILTERS || program.passes(neighbour, proxy, weight))
+                });
+                improved |= u64::from(found) << (proxy.index() % WORD);
+            }
+            proxies_of(word, improved).for_each(|proxy| cells.put(proxy, given));
+            labels.field.touch_word(word, improved);
+        }
+        visited
+    }
+
+    /// Gives the proxies of some words the best label that the frontier has for them. Proxies whose label
+    /// is as good as `best` do not look.
+    fn find_best(
+        &self,
+        labels: &Labels<'_, P>,
+        frontier: &Frontier,
+        words: Range<usize>,
+        best: Option<P::Label>,
+    ) -> u64 {
+        let (program, rows_end) = (labels.program, labels.rows_end as usize);
+        let (cells, reverse) = (labels.field.cells(), self.reverse.rows());
+        let frontier = frontier.members().members();
+        let is_best = |label| best.is_some_and(|best| P::Reduction::combine(label, best) == label);
+        let mut visited = 0;
+        for word in words {
+            let mut improved = 0u64;
+            for proxy in word * WORD..rows_end.min((word + 1) * WORD) {
+                let proxy = LocalId(proxy as u32);
+                let old = cells.get(proxy);
+                if is_best(old) {
+                    continue;
+                }
+                let mut label = old;
+                reverse.until(proxy, |neighbour, weight| {
+                    visited += 1;
+                    let gives = frontier.contains(neighbour)
+                        && (!P::FILTERS || program.passes(neighbour, proxy, weight));
+                    if gives {
+                        let given = program.relax(cells.get(neighbour), weight);
+                        label = P::Reduction::combine(label, given);
+                    }
+                    gives && is_best(label)
+                });
+                if label != old {
+                    cells.put(proxy, label);
+                    improved |= 1 << (proxy.index() % WORD);
+                }
+            }
+            labels.field.touch_word(word, improved);
+        }
+        visited
+    }
+}
+
+/// The proxies that some bits of a word stand for.
+#[inline(always)]
+fn proxies_of(word: usize, bits: u64) -> impl Iterator<Item = LocalId> {
+    ones_of(word * WORD, bits).map(|proxy| LocalId(proxy as u32))
+}

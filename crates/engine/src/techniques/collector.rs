@@ -1,0 +1,101 @@
+//! Pull: every vertex combines what its neighbours send, row by row or in row blocks.
+
+use std::ops::Range;
+
+use parton_graph::LocalId;
+use parton_partition::Partition;
+use parton_sync::Reduction;
+use parton_sync::cpu_field::Cells;
+
+use super::VERTICES_PER_TASK;
+use super::row_blocks::{self, RowBlock, Totals};
+use super::spares::Spares;
+use crate::program::{Accumulated, Properties, VertexProgram};
+use crate::state::directions::{DirectionRows, Directions};
+
+/// Edges by the end where messages arrive, prepared for many rounds.
+pub(crate) struct Collector<'a, P: VertexProgram> {
+    reverse: Directions<'a, P::Weight>,
+    /// The same edges in row blocks; empty where sorting them does not pay off.
+    blocks: Vec<RowBlock>,
+    totals: Spares<Totals<Accumulated<P>>>,
+}
+
+impl<'a, P: VertexProgram> Collector<'a, P> {
+    /// If `only_masters` collect, the edges of other proxies are not prepared, and edges that no other
+    /// engine part visits go back to the system.
+    pub(crate) fn new(
+        partition: &'a Partition,
+        properties: Properties,
+        only_masters: bool,
+    ) -> Self {
+        let reverse = Directions::reverse(partition, properties.edges);
+        let is_blocked = properties.stationary
+            && properties.rounds >= row_blocks::MIN_ROUNDS
+            && size_of::<P::Weight>() == 0;
+        let mut blocks = Vec::new();
+        if is_blocked {
+            if only_masters {
+                let at_hand = [partition.out_edges_at_hand(), partition.in_edges_at_hand()];
+                let others = at_hand.into_iter().flatten().filter(|edges| !reverse.has(edges));
+                others.for_each(|edges| edges.set_aside(0..edges.num_edges() as usize));
+            }
+            let masters = partition.num_masters();
+            let rows = if only_masters { masters } else { partition.num_proxies() };
+            blocks = RowBlock::all(reverse.rows(), rows, |rows| reverse.set_aside(rows));
+        }
+        Collector { reverse, blocks, totals: Spares::new() }
+    }
+
+    /// Number of edges.
+    pub(crate) fn num_edges(&self) -> u64 {
+        self.reverse.num_edges()
+    }
+
+    /// The edges.
+    pub(crate) fn rows(&self) -> DirectionRows<'_, P::Weight> {
+        self.reverse.rows()
+    }
+
+    /// The first `rows` rows, as threads take them. Tasks begin at multiples of 64.
+    pub(crate) fn tasks(&self, rows: usize) -> Vec<Range<usize>> {
+        match &self.blocks[..] {
+            [] => {
+                let firsts = (0..rows).step_by(VERTICES_PER_TASK);
+                firsts.map(|row| row..rows.min(row + VERTICES_PER_TASK)).collect()
+            }
+            blocks => blocks.iter().map(RowBlock::rows).collect(),
+        }
+    }
+
+    /// Combines the messages of all neighbours of the rows of a task. Give the totals back with
+    /// [`leave`](Self::leave).
+    #[inline(always)]
+    pub(crate) fn collect(
+        &self,
+        program: &P,
+        messages: Cells<'_, P::Messages>,
+        number: usize,
+        rows: &Range<usize>,
+    ) -> Totals<Accumulated<P>> {
+        let mut totals = self.totals.take_or(|| Totals::new(P::Reduction::identity()));
+        let value = |end, weight| program.along(messages.get(end), weight);
+        match self.blocks.get(number) {
+            Some(block) => {
+                let value = |end| value(end, P::Weight::default());
+                block.combine(&mut totals, value, P::Reduction::combine);
+            }
+            None => {
+                let prefetch = |end| messages.prefetch(end);
+                let (first, totals) = (LocalId(rows.start as u32), totals.first(rows.len()));
+                self.rows().combine(first, totals, prefetch, value, P::Reduction::combine);
+            }
+        }
+        totals
+    }
+
+    /// Leaves drained totals to another task.
+    pub(crate) fn leave(&self, totals: Totals<Accumulated<P>>) {
+        self.totals.leave(totals);
+    }
+}

@@ -1,0 +1,322 @@
+//! Pruned pull: look for labels only along in-edges that can still improve their destination.
+//!
+//! Let `bound` be the best label that any host has still to spread. An edge can matter only if `bound`
+//! itself, relaxed along it, would improve the label at its destination; an edge that cannot matter now
+//! never will. In graphs of many edges per vertex few edges matter once most vertices have some label
+//! (compare the pruning of Chakaravarthy et al., "Scalable single source shortest path algorithms for
+//! massively parallel systems", IPDPS'14). Finding them reads weights in order, while spreading a label
+//! touches a vertex anywhere in memory.
+//!
+//! All hosts pull in the same round, or none. After a pull, only the labels it found are left to be
+//! spread.
+
+use parton_graph::LocalId;
+use parton_net::Net;
+use parton_partition::Partition;
+use parton_sync::value::Number;
+use parton_sync::{Reduction, Result};
+use rayon::prelude::*;
+
+use crate::program::{Edges, Relaxation};
+use crate::state::edges::{EdgeView, PREFETCH_EDGES_IN_ROW, Rows};
+use crate::state::labels::Labels;
+use crate::techniques::VERTICES_PER_TASK;
+
+/// Vertices, and edges, in a sample that estimates all,
+const SAMPLE: usize = 1 << 9;
+/// and the least vertices for each one in it: sampling must cost less than spreading their labels.
+const MIN_VERTICES_PER_SAMPLE: usize = 16;
+/// Cost of spreading a label along an edge, and of pulling one along it, in edges whose weight is read.
+const SPREAD_COST: u64 = 8;
+const PULL_COST: u64 = 8;
+/// Below this many edges hosts spread labels faster than they agree.
+const MIN_EDGES_TO_COMPARE: u64 = 1 << 14;
+/// The pull may cost this many times less than when it was last estimated.
+const MAX_OVERESTIMATE: u64 = 4;
+
+/// The edges that can still matter, and what hosts have agreed on.
+pub(crate) struct PrunedPull<'a, P: Relaxation> {
+    edges: Candidates<'a, P>,
+    num_hosts: u64,
+    /// Whether hosts wait for each other: else no host knows the bound.
+    in_rounds: bool,
+    /// Cost of a pull on all hosts, as last estimated.
+    pull_cost: u64,
+    /// The best label that any host has still to spread, if this round pulls.
+    bound: Option<P::Label>,
+    /// What the last pull found, until it is spread.
+    found: Found<P::Label>,
+}
+
+/// Edges that can still matter, by destination.
+enum Candidates<'a, P: Relaxation> {
+    All(EdgeView<'a, P::Weight>),
+    /// The edges that were left after the last pull, in pieces.
+    Left(Vec<Piece<P::Weight>>),
+}
+
+/// Edges of some destinations.
+#[derive(Clone, Default)]
+struct Piece<W> {
+    /// Destinations, and where their edges end.
+    rows: Vec<(LocalId, usize)>,
+    /// Sources and weights.
+    edges: Vec<(LocalId, W)>,
+    /// Edges that the next pull visits.
+    visits: u64,
+}
+
+/// Better labels that a pull found.
+struct Found<L> {
+    /// Vertices that have them and that edges leave, in parts.
+    vertices: Vec<Vec<LocalId>>,
+    /// Number of edges that leave them.
+    edges: u64,
+    best: L,
+}
+
+impl<'a, P: Relaxation> PrunedPull<'a, P> {
+    /// For a host that has all in-edges of its masters at hand; `None` for others.
+    pub(crate) fn new(program: &P, partition: &'a Partition) -> Option<Self> {
+        let edges = match program.edges() {
+            Edges::Out => partition.in_edges_at_hand(),
+            Edges::In => partition.out_edges_at_hand(),
+            Edges::Both => None,
+        }?;
+        let is_whole = !partition.shares_proxies_at(program.edges().written());
+        (is_whole && !P::FILTERS).then(|| PrunedPull {
+            edges: Candidates::All(EdgeView::new(edges)),
+            num_hosts: partition.num_hosts() as u64,
+            in_rounds: true,
+            pull_cost: partition.num_edges(),
+            bound: None,
+            found: Found::nothing::<P>(),
+        })
+    }
+
+    /// An estimate of the edges that leave these vertices.
+    pub(crate) fn estimate_edges(&self, labels: &Labels<'_, P>, vertices: &[LocalId]) -> u64 {
+        if vertices.is_empty() {
+            return 0;
+        }
+        let step = vertices.len().div_ceil(SAMPLE).max(MIN_VERTICES_PER_SAMPLE);
+        let (sample, rows) = (vertices.iter().step_by(step), labels.forward.rows());
+        let count = sample.len() as u64;
+        sample.map(|&vertex| rows.degree(vertex)).sum::<u64>() * vertices.len() as u64 / count
+    }
+
+    /// Whether hosts should compare costs before labels are spread along this many edges of all hosts.
+    fn should_compare(&self, edges: u64) -> bool {
+        let may_pay_off = MAX_OVERESTIMATE * SPREAD_COST * edges >= self.pull_cost;
+        self.in_rounds && edges >= MIN_EDGES_TO_COMPARE && may_pay_off
+    }
+
+    /// Whether this host should end its round before it spreads labels along this many edges, so that
+    /// hosts can compare costs.
+    pub(crate) fn should_end_round(&self, edges: u64) -> bool {
+        self.should_compare(self.num_hosts * edges)
+    }
+
+    /// Agrees with all hosts on whether the next round pulls. This many edges leave what all hosts have to
+    /// spread; `best` is the best label that this host has to spread.
+    pub(crate) fn agree(
+        &mut self,
+        labels: &Labels<'_, P>,
+        frontier_edges: u64,
+        net: &mut Net,
+        best: impl FnOnce(&Self) -> P::Label,
+    ) -> Result<()> {
+        self.bound = None;
+        if self.should_compare(frontier_edges) {
+            let bound = net.all_reduce(best(self), P::Reduction::combine)?;
+            self.pull_cost = net.all_reduce(self.estimate_cost(labels, bound), |a, b| a + b)?;
+            let spread_cost = SPREAD_COST * frontier_edges;
+            self.bound = (self.pull_cost <= spread_cost).then_some(bound);
+        }
+        Ok(())
+    }
+
+    /// Hosts do not wait for each other any more: no host knows the best label that is left to be spread.
+    pub(crate) fn leave_rounds(&mut self) {
+        self.in_rounds = false;
+        self.bound = None;
+    }
+
+    /// The cost of a pull on this host.
+    fn estimate_cost(&self, labels: &Labels<'_, P>, bound: P::Label) -> u64 {
+        match &self.edges {
+            Candidates::Left(pieces) => {
+                PULL_COST * pieces.iter().map(|piece| piece.edges.len() as u64).sum::<u64>()
+            }
+            Candidates::All(edges) => {
+                let sample = edges.rows().sample(SAMPLE).map(|(vertex, weight)| {
+                    let label = labels.get(vertex);
+                    match is_as_good::<P>(label, bound) {
+                        true => 0,
+                        false => 1 + PULL_COST * u64::from(improves(labels, label, bound, weight)),
+                    }
+                });
+                sample.sum::<u64>() * edges.num_edges() / SAMPLE as u64
+            }
+        }
+    }
+
+    /// Lets every vertex look for a better label, if hosts have agreed on that. Then only what was
+    /// [found](Self::take_found) is left to be spread. Returns the number of edges visited.
+    pub(crate) fn pull(&mut self, labels: &Labels<'_, P>) -> Option<u64> {
+        let bound = self.bound.take()?;
+        let edges = std::mem::replace(&mut self.edges, Candidates::Left(Vec::new()));
+        let (pieces, found): (Vec<_>, Vec<_>) = match edges {
+            Candidates::All(edges) => {
+                let rows = edges.rows();
+                let firsts = (0..rows.num_vertices()).into_par_iter().step_by(VERTICES_PER_TASK);
+                let pull = |piece: &mut Piece<_>, first| {
+                    piece.fill(labels, rows, first, bound);
+                    let found = piece.pull(labels, bound);
+                    // The clone holds only what is left, the original keeps its room for the next task.
+                    (piece.clone(), found)
+                };
+                firsts.with_max_len(1).map_init(Piece::default, pull).unzip()
+            }
+            Candidates::Left(pieces) => {
+                let pull = |mut piece: Piece<_>| {
+                    let found = piece.pull(labels, bound);
+                    (piece, found)
+                };
+                pieces.into_par_iter().with_max_len(1).map(pull).unzip()
+            }
+        };
+        let (found, visited): (Vec<_>, Vec<u64>) = found.into_iter().unzip();
+        self.edges = Candidates::Left(pieces);
+        self.found = found.into_iter().fold(Found::nothing::<P>(), Found::and::<P>);
+        Some(visited.into_iter().sum())
+    }
+
+    /// Number of edges that leave what was found.
+    pub(crate) fn found_edges(&self) -> u64 {
+        self.found.edges
+    }
+
+    /// The best label that was found.
+    pub(crate) fn best_found(&self) -> P::Label {
+        self.found.best
+    }
+
+    /// Takes the vertices whose labels were found, to spread them.
+    pub(crate) fn take_found(&mut self) -> Vec<Vec<LocalId>> {
+        std::mem::replace(&mut self.found, Found::nothing::<P>()).vertices
+    }
+}
+
+/// Whether a label is as good as another.
+#[inline(always)]
+fn is_as_good<P: Relaxation>(label: P::Label, other: P::Label) -> bool {
+    P::Reduction::combine(label, other) == label
+}
+
+/// Whether another label that comes along an edge improves this one.
+#[inline(always)]
+fn improves<P: Relaxation>(
+    labels: &Labels<'_, P>,
+    label: P::Label,
+    other: P::Label,
+    weight: P::Weight,
+) -> bool {
+    !is_as_good::<P>(label, labels.program.relax(other, weight))
+}
+
+impl<W: parton_graph::Weight> Piece<W> {
+    /// Replaces the piece by the edges of a task's vertices that can matter.
+    fn fill<P: Relaxation<Weight = W>>(
+        &mut self,
+        labels: &Labels<'_, P>,
+        rows: Rows<'_, W>,
+        first: usize,
+        bound: P::Label,
+    ) {
+        let cells = labels.field.cells();
+        self.rows.clear();
+        self.edges.clear();
+        self.visits = 0;
+        let vertices = first..rows.num_vertices().min(first + VERTICES_PER_TASK);
+        for vertex in vertices.map(|vertex| LocalId(vertex as u32)) {
+            let label = cells.get(vertex);
+            if is_as_good::<P>(label, bound) {
+                continue;
+            }
+            self.visits += rows.degree(vertex);
+            let start = self.edges.len();
+            let matters = |weight| improves(labels, label, bound, weight);
+            rows.each_with(vertex, matters, |end, weight| self.edges.push((end, weight)));
+            if self.edges.len() > start {
+                self.rows.push((vertex, self.edges.len()));
+            }
+        }
+    }
+
+    /// Pulls labels along these edges, and keeps the edges that can still matter. Returns what was found,
+    /// and the number of edges visited.
+    fn pull<P: Relaxation<Weight = W>>(
+        &mut self,
+        labels: &Labels<'_, P>,
+        bound: P::Label,
+    ) -> (Found<P::Label>, u64) {
+        let (cells, forward, field) = (labels.field.cells(), labels.forward.rows(), &labels.field);
+        // No other thread has vertices of this piece.
+        let (mut updated, is_shared) = (field.updated().inserter(), field.is_shared());
+        let mut found = Found::nothing::<P>();
+        let mut vertices = Vec::new();
+        let (mut rows, mut edges, mut start) = (0, 0, 0);
+        for row in 0..self.rows.len() {
+            let (vertex, end) = self.rows[row];
+            let old = cells.get(vertex);
+            let mut label = old;
+            for at in start..end {
+                if let Some(&(later, _)) = self.edges.get(at + PREFETCH_EDGES_IN_ROW) {
+                    cells.prefetch(later);
+                }
+                let (other, weight) = self.edges[at];
+                label =
+                    P::Reduction::combine(label, labels.program.relax(cells.get(other), weight));
+            }
+            if label != old {
+                cells.put(vertex, label);
+                updated.insert_if(vertex, is_shared);
+                if labels.has_edges(vertex) {
+                    vertices.push(vertex);
+                    found.edges += forward.degree(vertex);
+                    found.best = P::Reduction::combine(found.best, label);
+                }
+            }
+            let first = edges;
+            for at in start..end {
+                let edge = self.edges[at];
+                self.edges[edges] = edge;
+                edges += usize::from(improves(labels, label, bound, edge.1));
+            }
+            if edges > first {
+                self.rows[rows] = (vertex, edges);
+                rows += 1;
+            }
+            start = end;
+        }
+        self.rows.truncate(rows);
+        self.edges.truncate(edges);
+        let visited = std::mem::replace(&mut self.visits, edges as u64);
+        found.vertices.push(vertices);
+        (found, visited)
+    }
+}
+
+impl<L: Number> Found<L> {
+    fn nothing<P: Relaxation<Label = L>>() -> Self {
+        Found { vertices: Vec::new(), edges: 0, best: P::Reduction::identity() }
+    }
+
+    fn and<P: Relaxation<Label = L>>(mut self, other: Self) -> Self {
+        self.vertices.extend(other.vertices);
+        self.edges += other.edges;
+        self.best = P::Reduction::combine(self.best, other.best);
+        self
+    }
+}
