@@ -19,4 +19,5 @@ pub use parton_net as net;
 pub use parton_partition as partition;
 pub use parton_sync as sync;
 
+pub mod cli;
 pub mod output;

@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
+use crate::graph::formats::{self, WriteOptions};
+use crate::graph::{Graph, Result};
 use clap::Args;
-use parton::graph::formats::{self, WriteOptions};
-use parton::graph::{Graph, Result};
 
-use crate::input::Input;
-use crate::show;
-use crate::watch::Watch;
+use crate::cli::input::Input;
+use crate::cli::show;
+use crate::cli::watch::Watch;
 
 /// Read a graph in one format and write it in another.
 #[derive(Args)]

@@ -6,22 +6,22 @@
 use std::collections::BTreeSet;
 use std::time::Instant;
 
-use parton::algorithms::{Algorithm, Options};
-use parton::engine::RunReport;
-use parton::engine::engines::Kind;
-use parton::graph::Graph;
-use parton::graph::progress::Progress;
-use parton::net::Cluster;
-use parton::partition::quality::Quality;
-use parton::partition::{Fit, Input as Shared, Partition, Plan};
-use parton::sync::Optimize;
+use crate::algorithms::{Algorithm, Options};
+use crate::engine::RunReport;
+use crate::engine::engines::Kind;
+use crate::graph::Graph;
+use crate::graph::progress::Progress;
+use crate::net::Cluster;
+use crate::partition::quality::Quality;
+use crate::partition::{Fit, Input as Shared, Partition, Plan};
+use crate::sync::Optimize;
 
 use super::results::{Key, Row};
 use super::samples::Samples;
-use crate::exit::Failure;
-use crate::input::Input;
-use crate::job::{self, AUTO, Cut, Known, Task, Verdict};
-use crate::watch::Watch;
+use crate::cli::exit::Failure;
+use crate::cli::input::Input;
+use crate::cli::job::{self, AUTO, Cut, Known, Task, Verdict};
+use crate::cli::watch::Watch;
 
 /// One configuration on any graph.
 pub(super) struct Case {
@@ -204,7 +204,7 @@ impl Stage {
         let Case { algorithm, options, .. } = case;
         let task = Task { algorithm: *algorithm, options, optimize: Optimize::ALL, verify };
         let parts = &self.parts;
-        let work = |net: &mut parton::net::Net| {
+        let work = |net: &mut crate::net::Net| {
             let part = &parts[net.host().index()];
             task.on_host(net, part, &mut ())
         };

@@ -3,17 +3,17 @@
 use std::fs;
 use std::path::Path;
 
-use clap::Args;
-use clap::builder::PossibleValuesParser;
-use parton::algorithms::{
+use crate::algorithms::{
     self, Algorithm, Dangling, Formulation, Options, Precision, Root, Sources,
 };
-use parton::engine::engines::{self, Kind};
-use parton::engine::{Pace, Pacing};
-use parton::sync::Optimize;
+use crate::engine::engines::{self, Kind};
+use crate::engine::{Pace, Pacing};
+use crate::sync::Optimize;
+use clap::Args;
+use clap::builder::PossibleValuesParser;
 
-use crate::exit::Failure;
-use crate::job::AUTO;
+use crate::cli::exit::Failure;
+use crate::cli::job::AUTO;
 
 /// What only some algorithms know.
 #[derive(Args)]

@@ -1,15 +1,15 @@
 //! What a run was and did, for programs and for people. The names in the JSON are a contract.
 
-use parton::algorithms::{Fact, Id};
-use parton::engine::{Held, HostReport, Pace, Pacing, RoundReport, RunReport};
-use parton::graph::error::printable;
-use parton::partition::quality::{Quality, Share};
-use parton::sync::{Optimize, Waits};
+use crate::algorithms::{Fact, Id};
+use crate::engine::{Held, HostReport, Pace, Pacing, RoundReport, RunReport};
+use crate::graph::error::printable;
+use crate::partition::quality::{Quality, Share};
+use crate::sync::{Optimize, Waits};
 use serde_json::{Map, Value, json};
 
 use super::hosts::HostRun;
-use crate::job::{Finished, Verdict, bytes_as_json};
-use crate::show;
+use crate::cli::job::{Finished, Verdict, bytes_as_json};
+use crate::cli::show;
 
 /// What was asked for, and chosen where nothing was asked.
 pub(super) struct Request {

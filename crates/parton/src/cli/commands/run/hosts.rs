@@ -1,16 +1,16 @@
 //! What every host does in a run: its part of the graph, the algorithm, the proof, its rows.
 
-use parton::engine;
-use parton::net::{HostId, Net};
-use parton::output::Part;
-use parton::partition::quality::Quality;
+use crate::engine;
+use crate::net::{HostId, Net};
+use crate::output::Part;
+use crate::partition::quality::Quality;
 
 use super::report::Seconds;
 use super::target::Target;
-use crate::exit::Failure;
-use crate::job::{Cut, Finished, Task, Verdict};
-use crate::team::{Counting, Place};
-use crate::watch::Watch;
+use crate::cli::exit::Failure;
+use crate::cli::job::{Cut, Finished, Task, Verdict};
+use crate::cli::team::{Counting, Place};
+use crate::cli::watch::Watch;
 
 /// What hosts are to do.
 pub(super) struct Work<'w> {

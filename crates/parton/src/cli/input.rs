@@ -1,18 +1,18 @@
 //! The graph a command works on, and everything a user can say about it.
 
+use crate::algorithms::{Algorithm, Options};
+use crate::graph::formats::{self, Column, Columns, IdKind, ReadOptions, Vertices};
+use crate::graph::generate::Spec;
+use crate::graph::reweigh::Weights;
+use crate::graph::source::Source;
+use crate::graph::tidy::{Merge, Tidy};
+use crate::graph::{Direction, Error, Graph, Result, VertexRange, WeightKind};
+use crate::partition::Fit;
 use clap::{Args, ValueEnum};
-use parton::algorithms::{Algorithm, Options};
-use parton::graph::formats::{self, Column, Columns, IdKind, ReadOptions, Vertices};
-use parton::graph::generate::Spec;
-use parton::graph::reweigh::Weights;
-use parton::graph::source::Source;
-use parton::graph::tidy::{Merge, Tidy};
-use parton::graph::{Direction, Error, Graph, Result, VertexRange, WeightKind};
-use parton::partition::Fit;
 
-use crate::exit::Failure;
-use crate::team::Team;
-use crate::watch::Watch;
+use crate::cli::exit::Failure;
+use crate::cli::team::Team;
+use crate::cli::watch::Watch;
 
 /// The graph and how to understand it.
 #[derive(Args)]
@@ -238,8 +238,8 @@ impl Input {
         fit: Fit,
         watch: &Watch,
         team: &Team,
-    ) -> Result<parton::partition::Input, Failure> {
-        use parton::partition::Input as Shared;
+    ) -> Result<crate::partition::Input, Failure> {
+        use crate::partition::Input as Shared;
         let options =
             self.reading.options(self.cleaning.direction(), &self.cleaning.weights, watch);
         if team.is_spread() && self.is_stream() {

@@ -10,23 +10,23 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use crate::algorithms::{Access, Algorithm};
+use crate::graph::formats::graphalytics::Parameters;
+use crate::graph::formats::{self, Column, Columns, ReadOptions};
+use crate::graph::save::Output;
+use crate::graph::source::Source;
+use crate::graph::{Error, Graph};
+use crate::net::Cluster;
+use crate::output::{Part, Table};
+use crate::partition::{Fit, Input as Shared, Partition, Plan};
+use crate::sync::Optimize;
 use clap::Args;
-use parton::algorithms::{Access, Algorithm};
-use parton::graph::formats::graphalytics::Parameters;
-use parton::graph::formats::{self, Column, Columns, ReadOptions};
-use parton::graph::save::Output;
-use parton::graph::source::Source;
-use parton::graph::{Error, Graph};
-use parton::net::Cluster;
-use parton::output::{Part, Table};
-use parton::partition::{Fit, Input as Shared, Partition, Plan};
-use parton::sync::Optimize;
 use serde_json::{Value, json};
 
-use crate::exit::{Done, Failure};
-use crate::job::{self, AUTO, Cut, Finished, Known, Task, Verdict};
-use crate::show;
-use crate::watch::Watch;
+use crate::cli::exit::{Done, Failure};
+use crate::cli::job::{self, AUTO, Cut, Finished, Known, Task, Verdict};
+use crate::cli::show;
+use crate::cli::watch::Watch;
 use benchmark::{Benchmark, Case};
 use judge::Difference;
 

@@ -1,12 +1,12 @@
 //! What was measured, for programs and for people. The names in the JSON are a contract.
 
-use parton::engine::RunReport;
+use crate::engine::RunReport;
 use serde_json::{Map, Value, json};
 
 use super::samples::Samples;
-use crate::job::{self, bytes_as_json};
-use crate::plot::{self, Bar, Group};
-use crate::show;
+use crate::cli::job::{self, bytes_as_json};
+use crate::cli::plot::{self, Bar, Group};
+use crate::cli::show;
 
 /// What rows of two measurements are matched by.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,12 +1,12 @@
 //! The six algorithms of LDBC Graphalytics: what each is called here, what a data set says of it,
 //! and how its output is written and judged.
 
-use parton::algorithms::{self, Algorithm, Options, Precision, Root};
-use parton::graph::Result;
-use parton::graph::formats::graphalytics::Parameters;
-use parton::output::Cell;
+use crate::algorithms::{self, Algorithm, Options, Precision, Root};
+use crate::graph::Result;
+use crate::graph::formats::graphalytics::Parameters;
+use crate::output::Cell;
 
-use crate::exit::Failure;
+use crate::cli::exit::Failure;
 
 /// What an output must have in common with a reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,19 +12,19 @@ mod samples;
 use std::num::{NonZeroU16, NonZeroUsize};
 use std::path::{Path, PathBuf};
 
+use crate::algorithms::{self, Algorithm, EdgeNeed, Options};
+use crate::engine::Pacing;
+use crate::engine::engines::Kind;
+use crate::graph::save::Output;
+use crate::partition::saved::Manifest;
+use crate::partition::{Fit, Plan};
 use clap::Args;
-use parton::algorithms::{self, Algorithm, EdgeNeed, Options};
-use parton::engine::Pacing;
-use parton::engine::engines::Kind;
-use parton::graph::save::Output;
-use parton::partition::saved::Manifest;
-use parton::partition::{Fit, Plan};
 
-use crate::exit::Failure;
-use crate::input::{Cleaning, Input, Reading};
-use crate::job::{self, AUTO};
-use crate::options::{self, Own};
-use crate::watch::Watch;
+use crate::cli::exit::Failure;
+use crate::cli::input::{Cleaning, Input, Reading};
+use crate::cli::job::{self, AUTO};
+use crate::cli::options::{self, Own};
+use crate::cli::watch::Watch;
 use measure::{Case, Measure};
 use results::Results;
 

@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use parton::graph::Error;
+use crate::graph::Error;
 use serde_json::{Value, json};
 
 use super::results::Key;
 use super::samples::{Change, FEWEST, MARGIN, Samples};
-use crate::exit::Failure;
-use crate::show;
+use crate::cli::exit::Failure;
+use crate::cli::show;
 
 /// A measurement as read from its file.
 struct File {

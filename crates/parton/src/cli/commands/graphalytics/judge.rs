@@ -6,11 +6,11 @@ use std::collections::HashMap;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
-use parton::graph::error::printable;
-use parton::graph::formats::graphalytics::plain_or_packed;
-use parton::graph::source::Source;
-use parton::graph::{Error, OriginalId, Place, Result};
-use parton::output::{Kind, Table};
+use crate::graph::error::printable;
+use crate::graph::formats::graphalytics::plain_or_packed;
+use crate::graph::source::Source;
+use crate::graph::{Error, OriginalId, Place, Result};
+use crate::output::{Kind, Table};
 
 use super::benchmark::{Benchmark, Rule};
 

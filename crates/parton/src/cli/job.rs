@@ -4,14 +4,14 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use parton::algorithms::{Access, Algorithm, Answer, Job, Options};
-use parton::engine;
-use parton::net::{Cluster, Net};
-use parton::partition::{Input, Partition, Plan};
-use parton::sync::{Optimize, Substrate, Volume};
+use crate::algorithms::{Access, Algorithm, Answer, Job, Options};
+use crate::engine;
+use crate::net::{Cluster, Net};
+use crate::partition::{Input, Partition, Plan};
+use crate::sync::{Optimize, Substrate, Volume};
 use serde_json::{Value, json};
 
-use crate::exit::Failure;
+use crate::cli::exit::Failure;
 
 /// The value that leaves a choice to Parton.
 pub(crate) const AUTO: &str = "auto";

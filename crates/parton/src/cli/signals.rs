@@ -4,11 +4,11 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use parton::graph::save;
+use crate::graph::save;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-use crate::team::Place;
+use crate::cli::team::Place;
 
 /// Code of a process that a signal ended, less the number of the signal.
 const SIGNALLED: i32 = 128;

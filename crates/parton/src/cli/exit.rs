@@ -4,9 +4,9 @@ use std::fmt;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use parton::graph::Error;
-use parton::net::LaunchError;
-use parton::{algorithms, net, partition, sync};
+use crate::graph::Error;
+use crate::net::LaunchError;
+use crate::{algorithms, net, partition, sync};
 
 const USAGE: u8 = 2;
 const NOT_CONVERGED: u8 = 3;

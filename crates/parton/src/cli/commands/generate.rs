@@ -2,14 +2,14 @@
 
 use std::path::PathBuf;
 
+use crate::graph::Result;
+use crate::graph::generate::Spec;
+use crate::graph::{Error, generate};
 use clap::Args;
-use parton::graph::Result;
-use parton::graph::generate::Spec;
-use parton::graph::{Error, generate};
 
 use super::convert::Writing;
-use crate::input::Cleaning;
-use crate::watch::Watch;
+use crate::cli::input::Cleaning;
+use crate::cli::watch::Watch;
 
 /// Make a graph and write it to a file.
 #[derive(Args)]

@@ -14,14 +14,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::time::Duration;
 
-use parton::engine::{self, Measure, Tally};
-use parton::graph::save;
-use parton::net::transports::mpi::Loss;
-use parton::net::{Cluster, LaunchError, Launcher, Net};
-use parton::sync::Volume;
+use crate::engine::{self, Measure, Tally};
+use crate::graph::save;
+use crate::net::transports::mpi::Loss;
+use crate::net::{Cluster, LaunchError, Launcher, Net};
+use crate::sync::Volume;
 
-use crate::exit::{Failure, HOST_LOST, say};
-use crate::job;
+use crate::cli::exit::{Failure, HOST_LOST, say};
+use crate::cli::job;
 
 /// Who works on this command.
 pub(crate) struct Team {
@@ -252,7 +252,7 @@ impl Team {
         let Some(ranks) = &mut self.ranks else { return outcome };
         let own = outcome.as_ref().err().map_or(Vec::new(), Failure::to_bytes);
         let all = ranks.cluster.launch(|net| net.all_gather(own.clone()));
-        let all = match all.map_err(|error: LaunchError<parton::net::Error>| Failure::from(error)) {
+        let all = match all.map_err(|error: LaunchError<crate::net::Error>| Failure::from(error)) {
             Ok(mut all) => all.swap_remove(0),
             Err(lost) => return Err(self.agreed(lost)),
         };

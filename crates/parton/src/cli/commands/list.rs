@@ -1,12 +1,12 @@
 //! `parton list`: what there is to choose from.
 
+use crate::engine::engines;
+use crate::graph::{formats, generate};
+use crate::partition::policies;
+use crate::{algorithms, output};
 use clap::Args;
-use parton::engine::engines;
-use parton::graph::{formats, generate};
-use parton::partition::policies;
-use parton::{algorithms, output};
 
-use crate::options::spelled;
+use crate::cli::options::spelled;
 
 /// List the algorithms, engines, policies, file formats and generators Parton knows.
 #[derive(Args)]

@@ -6,13 +6,13 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::engine::{Measure, Tally};
+use crate::graph::progress::Progress;
+use crate::sync::Volume;
 use indicatif::{ProgressBar, ProgressStyle};
-use parton::engine::{Measure, Tally};
-use parton::graph::progress::Progress;
-use parton::sync::Volume;
 
-use crate::exit::say;
-use crate::show;
+use crate::cli::exit::say;
+use crate::cli::show;
 
 const LINE_EVERY: Duration = Duration::from_secs(10);
 
@@ -133,7 +133,7 @@ pub(crate) struct Rounds<'w> {
     watch: &'w Watch,
 }
 
-impl parton::engine::Watch for Rounds<'_> {
+impl crate::engine::Watch for Rounds<'_> {
     fn round(&mut self, round: u64, total: &Tally, sent: &[Volume]) {
         self.watch.say(|| {
             let changed = show::count(total.changed);

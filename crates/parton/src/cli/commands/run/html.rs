@@ -1,18 +1,18 @@
 //! The report as one page that needs nothing else: a table, and plots.
 
 use super::report::Report;
-use crate::plot::{self, Series, escape};
-use crate::show;
+use crate::cli::plot::{self, Series, escape};
+use crate::cli::show;
 
 /// The whole page.
 pub(super) fn page(report: &Report) -> String {
     let run = &report.run;
-    let rounds = |name, colour, value: fn(&parton::engine::RoundReport) -> u64| Series {
+    let rounds = |name, colour, value: fn(&crate::engine::RoundReport) -> u64| Series {
         name,
         colour,
         values: run.rounds.iter().map(|round| value(round) as f64).collect(),
     };
-    let hosts = |name, colour, value: fn(&parton::engine::HostReport) -> f64| Series {
+    let hosts = |name, colour, value: fn(&crate::engine::HostReport) -> f64| Series {
         name,
         colour,
         values: run.hosts.iter().map(value).collect(),

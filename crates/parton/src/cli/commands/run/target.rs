@@ -5,13 +5,13 @@
 
 use std::path::{Path, PathBuf};
 
-use parton::graph::Error;
-use parton::graph::save::{Output, Sealed};
-use parton::net::HostId;
-use parton::output::{self, Format, Part, Table};
+use crate::graph::Error;
+use crate::graph::save::{Output, Sealed};
+use crate::net::HostId;
+use crate::output::{self, Format, Part, Table};
 
-use crate::exit::Failure;
-use crate::team::Team;
+use crate::cli::exit::Failure;
+use crate::cli::team::Team;
 
 /// Where rows go, and how they are written.
 pub(super) struct Target {

@@ -12,22 +12,22 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
+use crate::algorithms::{self, Options};
+use crate::graph::save::Output;
+use crate::net::HostId;
+use crate::output;
+use crate::partition::Plan;
+use crate::partition::saved::Manifest;
+use crate::sync::Optimize;
 use clap::Args;
-use parton::algorithms::{self, Options};
-use parton::graph::save::Output;
-use parton::net::HostId;
-use parton::output;
-use parton::partition::Plan;
-use parton::partition::saved::Manifest;
-use parton::sync::Optimize;
 
 use super::partition::Cutting;
-use crate::exit::{Done, Failure};
-use crate::input::Input;
-use crate::job::{self, AUTO, Cut, Known, Task};
-use crate::options::{self, Own, Paced};
-use crate::team::Team;
-use crate::watch::Watch;
+use crate::cli::exit::{Done, Failure};
+use crate::cli::input::Input;
+use crate::cli::job::{self, AUTO, Cut, Known, Task};
+use crate::cli::options::{self, Own, Paced};
+use crate::cli::team::Team;
+use crate::cli::watch::Watch;
 use hosts::Work;
 use report::{Report, Request};
 use target::Target;
@@ -255,7 +255,7 @@ struct Prepared {
     target: Option<Target>,
     plan: Plan,
     /// None, if the partition was saved.
-    input: Option<parton::partition::Input>,
+    input: Option<crate::partition::Input>,
 }
 
 /// Why the command must not end as if all were well: what the proof found, and that the run was

@@ -1,14 +1,14 @@
 //! `parton inspect`: what a graph looks like.
 
+use crate::graph::formats;
+use crate::graph::stats::{Degrees, Summary};
+use crate::graph::{Direction, Graph, Ids, OriginalId, Result, WeightKind};
 use clap::Args;
-use parton::graph::formats;
-use parton::graph::stats::{Degrees, Summary};
-use parton::graph::{Direction, Graph, Ids, OriginalId, Result, WeightKind};
 use serde_json::{Value, json};
 
-use crate::input::Input;
-use crate::show;
-use crate::watch::Watch;
+use crate::cli::input::Input;
+use crate::cli::show;
+use crate::cli::watch::Watch;
 
 /// Show what a graph looks like.
 #[derive(Args)]
@@ -130,7 +130,7 @@ fn describe(ids: &Ids, degrees: &Degrees) -> String {
         show::count(degrees.median),
         degrees.mean,
         show::count(degrees.max),
-        parton::graph::error::printable(ids.get(vertex.index()).to_string().as_bytes()),
+        crate::graph::error::printable(ids.get(vertex.index()).to_string().as_bytes()),
     )
 }
 

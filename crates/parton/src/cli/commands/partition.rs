@@ -4,16 +4,16 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Instant;
 
+use crate::partition::quality::Quality;
+use crate::partition::{Order, Partition as Part, Plan, policies};
 use clap::Args;
-use parton::partition::quality::Quality;
-use parton::partition::{Order, Partition as Part, Plan, policies};
 use serde_json::{Value, json};
 
-use crate::exit::Failure;
-use crate::input::Input;
-use crate::show;
-use crate::team::Team;
-use crate::watch::Watch;
+use crate::cli::exit::Failure;
+use crate::cli::input::Input;
+use crate::cli::show;
+use crate::cli::team::Team;
+use crate::cli::watch::Watch;
 
 /// Cut a graph over hosts, and say how good the cut is.
 #[derive(Args)]
@@ -143,7 +143,7 @@ impl Partition {
 
     fn partition(
         &self,
-        input: &parton::partition::Input,
+        input: &crate::partition::Input,
         policy: String,
         hosts: usize,
         threads: usize,
