@@ -19,5 +19,7 @@ pub use parton_net as net;
 pub use parton_partition as partition;
 pub use parton_sync as sync;
 
+#[cfg(feature = "cli")]
 pub mod cli;
+mod defaults;
 pub mod output;

@@ -26,16 +26,16 @@ pub(crate) struct Failure {
 }
 
 /// A command that has something to print, though not all may be well.
-pub(crate) struct Done {
+pub(crate) struct CommandOutput {
     /// For standard output.
     pub(crate) text: String,
     /// Why the command does not end well all the same.
-    pub(crate) trouble: Option<Failure>,
+    pub(crate) failure: Option<Failure>,
 }
 
-impl From<String> for Done {
+impl From<String> for CommandOutput {
     fn from(text: String) -> Self {
-        Done { text, trouble: None }
+        CommandOutput { text, failure: None }
     }
 }
 
@@ -149,7 +149,7 @@ impl Failure {
         Failure::new(message.into(), USAGE)
     }
 
-    /// Reading or writing failed.
+    /// ReadArguments or writing failed.
     pub(crate) fn io(message: impl Into<String>) -> Self {
         Failure::new(message.into(), IO)
     }
@@ -189,15 +189,15 @@ pub(crate) fn say(text: &str) {
     let _ = io::stderr().write_all(format!("parton: {text}\n").as_bytes());
 }
 
-impl Done {
+impl CommandOutput {
     /// The same, to be printed by another process.
     pub(crate) fn silenced(self) -> Self {
-        Done { text: String::new(), trouble: self.trouble.map(Failure::silenced) }
+        CommandOutput { text: String::new(), failure: self.failure.map(Failure::silenced) }
     }
 
     /// The code to end with, unless printing fails.
     pub(crate) fn code(&self) -> u8 {
-        self.trouble.as_ref().map_or(0, Failure::code)
+        self.failure.as_ref().map_or(0, Failure::code)
     }
 
     /// Prints the result and ends with the code. A reader that went away early (`| head`) has got
@@ -208,7 +208,7 @@ impl Done {
             Err(e) if e.kind() != io::ErrorKind::BrokenPipe => {
                 Failure::io(format!("standard output: cannot write: {e}")).report()
             }
-            _ => self.trouble.map_or(ExitCode::SUCCESS, |trouble| trouble.report()),
+            _ => self.failure.map_or(ExitCode::SUCCESS, |failure| failure.report()),
         }
     }
 }

@@ -1,23 +1,36 @@
-//! The `parton` command: arguments → work → what to say → exit code.
+//! The `parton` command, and the same command for algorithms of your own.
+//!
+//! ```no_run
+//! # use parton::algorithms::bfs::Bfs as Mine;
+//! /// `run mine graph.csv --hosts 4`, `bench`, `list` and all the rest.
+//! fn main() -> std::process::ExitCode {
+//!     parton::cli::main(&[&Mine])
+//! }
+//! ```
+//!
+//! A command goes from arguments to work to what it prints to an exit code; each is one file in
+//! `commands`.
 
 mod commands;
 mod exit;
-mod input;
-mod job;
+mod graph_arguments;
 mod options;
 mod plot;
 mod show;
 mod signals;
+mod task;
 mod team;
 mod watch;
 
 use std::num::NonZeroUsize;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use exit::{Done, Failure};
+use crate::algorithms::Algorithm;
+use exit::{CommandOutput, Failure};
 use team::Team;
+use watch::Watch;
 
 /// Graph analytics for graphs that outgrow one processor.
 #[derive(Parser)]
@@ -54,33 +67,48 @@ enum Command {
     Bench(commands::bench::Bench),
     /// Run the LDBC Graphalytics benchmark on one of its data sets, and check what comes out
     Graphalytics(commands::graphalytics::Graphalytics),
-    /// List the algorithms, engines, policies, file formats and generators Parton knows
+    /// List the algorithms, engines, policies, file formats and generators on offer
     List(commands::list::List),
 }
 
+/// What a command works with, whatever it does.
+struct Context<'c> {
+    /// The algorithms on offer.
+    algorithms: &'c [&'static dyn Algorithm],
+    /// Threads of each host, if the user says.
+    threads: Option<NonZeroUsize>,
+    watch: &'c Watch,
+}
+
+impl Context<'_> {
+    /// The algorithm of that name.
+    fn algorithm(&self, name: &str) -> Result<&'static dyn Algorithm, Failure> {
+        let found = self.algorithms.iter().find(|algorithm| algorithm.name() == name);
+        found.copied().ok_or_else(|| {
+            let known: Vec<_> = self.algorithms.iter().map(|known| known.name()).collect();
+            Failure::usage(format!("unknown algorithm '{name}': known are {}", known.join(", ")))
+        })
+    }
+}
+
 impl Command {
-    fn run(
-        self,
-        watch: &watch::Watch,
-        threads: Option<NonZeroUsize>,
-        team: &mut Team,
-    ) -> Result<Done, Failure> {
+    fn run(self, context: &Context<'_>, team: &mut Team) -> Result<CommandOutput, Failure> {
         Ok(match self {
-            Command::Run(run) => run.run(watch, threads, team)?,
-            Command::Inspect(inspect) => inspect.run(watch)?.into(),
-            Command::Convert(convert) => convert.run(watch)?.into(),
-            Command::Generate(generate) => generate.run(watch)?.into(),
-            Command::Partition(partition) => partition.run(watch, threads, team)?.into(),
-            Command::Bench(bench) => bench.run(watch, threads)?.into(),
-            Command::Graphalytics(graphalytics) => graphalytics.run(watch, threads)?,
-            Command::List(list) => list.run().into(),
+            Command::Run(run) => run.run(context, team)?,
+            Command::Inspect(inspect) => inspect.run(context.watch)?.into(),
+            Command::Convert(convert) => convert.run(context.watch)?.into(),
+            Command::Generate(generate) => generate.run(context.watch)?.into(),
+            Command::Partition(partition) => partition.run(context, team)?.into(),
+            Command::Bench(bench) => bench.run(context)?.into(),
+            Command::Graphalytics(graphalytics) => graphalytics.run(context)?,
+            Command::List(list) => list.run(context.algorithms).into(),
         })
     }
 
-    /// Hosts of this process, as far as the arguments say.
+    /// Number of hosts of this process, as far as the arguments say.
     fn hosts_here(&self, team: &Team) -> usize {
         match self {
-            _ if team.is_spread() => 1,
+            _ if team.is_distributed() => 1,
             Command::Run(run) => run.hosts(),
             Command::Bench(bench) => bench.most_hosts(),
             Command::Graphalytics(graphalytics) => graphalytics.hosts(),
@@ -88,41 +116,60 @@ impl Command {
         }
     }
 
-    /// Whether hosts of a launcher can share the work.
-    fn can_be_spread(&self) -> bool {
+    /// True if the ranks of a launcher can share the work.
+    fn can_be_distributed(&self) -> bool {
         matches!(self, Command::Run(_) | Command::Partition(_))
     }
 }
 
-/// Obeys the arguments of this process; the code to end with.
-pub fn main() -> ExitCode {
-    // Before anything else: whatever goes wrong later goes wrong on all ranks.
+impl Arguments {
+    /// The arguments of this process, in which algorithms have these names.
+    fn parse_for(algorithms: &[&'static dyn Algorithm]) -> Result<Self, clap::Error> {
+        let names = options::algorithm_names(algorithms);
+        let command = Arguments::command()
+            .mut_subcommand("run", |run| {
+                run.mut_arg("algorithm", |argument| argument.value_parser(names.clone()))
+            })
+            .mut_subcommand("bench", |bench| {
+                bench.mut_arg("algorithms", |argument| argument.value_parser(names))
+            });
+        Arguments::from_arg_matches(&command.try_get_matches()?)
+    }
+}
+
+/// Does what the arguments of this process say, with these algorithms on offer. Returns the code to
+/// exit with; the codes are those of `parton --help`.
+///
+/// The `parton` command is `main(parton::algorithms::ALL)`. To offer Parton's own algorithms beside
+/// yours, give both: `main(&[&[&Mine], parton::algorithms::ALL].concat())`.
+pub fn main(algorithms: &[&'static dyn Algorithm]) -> ExitCode {
+    // Before anything else: a failure after this point is a failure of all ranks.
     let mut team = match Team::assemble() {
         Ok(team) => team,
         Err(failure) => return failure.report(),
     };
-    let place = team.place().clone();
-    let outcome = match team.check_likeness().map(|()| Arguments::try_parse()) {
-        Ok(Ok(arguments)) => obey(arguments, &mut team),
-        // Help, too, and the same on all ranks.
-        Ok(Err(complaint)) => {
+    let stage = team.stage().clone();
+    let outcome = match team.check_likeness().map(|()| Arguments::parse_for(algorithms)) {
+        Ok(Ok(arguments)) => execute(arguments, algorithms, &mut team),
+        // Help is such an error, too. It is the same on all ranks.
+        Ok(Err(error)) => {
             if team.speaks() {
-                // When even standard error is closed there is nobody left to tell.
-                let _ = complaint.print();
+                // If even standard error is closed, the message has no reader.
+                let _ = error.print();
             }
             team.part();
-            return ExitCode::from(complaint.exit_code() as u8);
+            return ExitCode::from(error.exit_code() as u8);
         }
         Err(failure) => Err(failure),
     };
     let outcome = team.together(outcome);
     let speaks = team.speaks();
-    place.end_with(outcome.as_ref().map_or_else(Failure::code, Done::code));
+    stage.end_with(outcome.as_ref().map_or_else(Failure::code, CommandOutput::code));
     let code = match outcome {
-        Ok(done) if speaks => done.print(),
-        Ok(done) => done.silenced().print(),
+        Ok(output) if speaks => output.print(),
+        Ok(output) => output.silenced().print(),
         Err(failure) if failure.code() == exit::HOST_LOST => {
-            // Who lost another one has said so, and is being ended.
+            // The rank that lost another one has said so, and the launcher is ending it.
             team.part();
             return failure.report();
         }
@@ -133,28 +180,32 @@ pub fn main() -> ExitCode {
     code
 }
 
-/// Does what the arguments say.
-fn obey(arguments: Arguments, team: &mut Team) -> Result<Done, Failure> {
+/// Executes the command of the arguments.
+fn execute(
+    arguments: Arguments,
+    algorithms: &[&'static dyn Algorithm],
+    team: &mut Team,
+) -> Result<CommandOutput, Failure> {
     let Arguments { command, threads, quiet } = arguments;
-    signals::end_cleanly(team.place().clone(), team.is_spread())
+    signals::end_cleanly(team.stage().clone(), team.is_distributed())
         .map_err(|error| Failure::io(format!("cannot listen to signals: {error}")))?;
-    if team.is_spread() && !command.can_be_spread() {
+    if team.is_distributed() && !command.can_be_distributed() {
         return Err(Failure::usage(
             "only `run` and `partition` share their work over ranks: start others without a launcher",
         ));
     }
-    let watch = watch::Watch::new(quiet, team.speaks());
+    let watch = Watch::new(quiet, team.speaks());
     if let Some(warning) = team.warning() {
         watch.warn(&warning);
     }
     let here = command.hosts_here(team);
-    if threads.is_some() || team.is_spread() {
+    if threads.is_some() || team.is_distributed() {
         let threads = team.threads(threads, 1) * here;
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
         pool.build_global()
             .map_err(|error| Failure::io(format!("cannot start {threads} threads: {error}")))?;
     }
-    let outcome = command.run(&watch, threads, team);
+    let output = command.run(&Context { algorithms, threads, watch: &watch }, team);
     watch.finish();
-    outcome
+    output
 }

@@ -13,7 +13,7 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 
 use crate::cli::exit::Failure;
-use crate::cli::job::AUTO;
+use crate::cli::task::AUTO;
 
 /// What only some algorithms know.
 #[derive(Args)]
@@ -158,8 +158,8 @@ fn name_of<T: PartialEq>(all: &[(&str, T)], meaning: T) -> String {
 }
 
 /// Names of algorithms.
-pub(crate) fn algorithms() -> PossibleValuesParser {
-    algorithms::ALL.iter().map(|algorithm| algorithm.name()).collect::<Vec<_>>().into()
+pub(crate) fn algorithm_names(algorithms: &[&dyn Algorithm]) -> PossibleValuesParser {
+    algorithms.iter().map(|algorithm| algorithm.name()).collect::<Vec<_>>().into()
 }
 
 /// Names of engines.

@@ -8,7 +8,7 @@ use crate::graph::save;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-use crate::cli::team::Place;
+use crate::cli::team::CommandStage;
 
 /// Code of a process that a signal ended, less the number of the signal.
 const SIGNALLED: i32 = 128;
@@ -19,19 +19,19 @@ const NEWS_OF_LOSS: Duration = Duration::from_millis(300);
 const ALL_TOLD: Duration = Duration::from_millis(200);
 
 /// Makes interrupts and requests to end take temporary files along.
-pub(crate) fn end_cleanly(place: Arc<Place>, spread: bool) -> io::Result<()> {
+pub(crate) fn end_cleanly(stage: Arc<CommandStage>, is_distributed: bool) -> io::Result<()> {
     let mut signals = Signals::new([SIGINT, SIGTERM])?;
     std::thread::Builder::new().name("signals".into()).spawn(move || {
         if let Some(signal) = signals.forever().next() {
             let _abandoned = save::abandon();
-            if spread && signal == SIGTERM {
+            if is_distributed && signal == SIGTERM {
                 std::thread::sleep(NEWS_OF_LOSS);
-                if place.ending().is_none() {
-                    place.ignore_losses();
+                if stage.ending().is_none() {
+                    stage.ignore_losses();
                     std::thread::sleep(ALL_TOLD);
                 }
             }
-            let code = place.ending().map_or(SIGNALLED + signal, i32::from);
+            let code = stage.ending().map_or(SIGNALLED + signal, i32::from);
             // Not by way of handlers and destructors: other threads are in the midst of work.
             signal_hook::low_level::exit(code);
         }

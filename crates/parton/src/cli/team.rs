@@ -21,13 +21,14 @@ use crate::net::{Cluster, LaunchError, Launcher, Net};
 use crate::sync::Volume;
 
 use crate::cli::exit::{Failure, HOST_LOST, say};
-use crate::cli::job;
+use crate::cli::task;
+use crate::defaults::threads_per_host;
 
 /// Who works on this command.
 pub(crate) struct Team {
     /// All ranks, if there are others.
     ranks: Option<Ranks>,
-    place: Arc<Place>,
+    stage: Arc<CommandStage>,
 }
 
 struct Ranks {
@@ -37,7 +38,7 @@ struct Ranks {
 
 /// Where in a command this process is, for those who must say when a rank was lost.
 #[derive(Default)]
-pub(crate) struct Place {
+pub(crate) struct CommandStage {
     stage: AtomicU8,
     rounds: AtomicU64,
     /// Whether a rank is gone, and this process will be ended.
@@ -53,7 +54,7 @@ const AFTER: u8 = 2;
 /// How long a rank that has nothing more to say waits for the others to say their last.
 const LAST_WORDS: Duration = Duration::from_millis(1200);
 
-impl Place {
+impl CommandStage {
     /// The code that this process is about to end with, if it is.
     pub(crate) fn ending(&self) -> Option<u8> {
         self.ending.load(Ordering::Acquire).checked_sub(1).map(|code| code as u8)
@@ -100,14 +101,14 @@ impl Place {
 }
 
 /// Counts rounds, and lets another watch them.
-pub(crate) struct Counting<'c> {
-    pub(crate) place: &'c Place,
+pub(crate) struct RoundCounter<'c> {
+    pub(crate) stage: &'c CommandStage,
     pub(crate) then: Option<&'c mut dyn engine::Watch>,
 }
 
-impl engine::Watch for Counting<'_> {
+impl engine::Watch for RoundCounter<'_> {
     fn round(&mut self, round: u64, total: &Tally, sent: &[Volume]) {
-        self.place.rounds.store(round, Ordering::Relaxed);
+        self.stage.rounds.store(round, Ordering::Relaxed);
         if let Some(watch) = &mut self.then {
             watch.round(round, total, sent);
         }
@@ -123,11 +124,11 @@ impl engine::Watch for Counting<'_> {
 impl Team {
     /// Brings the ranks together, if a launcher started several.
     pub(crate) fn assemble() -> Result<Self, Failure> {
-        let place = Arc::<Place>::default();
+        let stage = Arc::<CommandStage>::default();
         let Some(launcher) = Launcher::detect().filter(|launcher| launcher.ranks() > 1) else {
-            return Ok(Team { ranks: None, place });
+            return Ok(Team { ranks: None, stage });
         };
-        let (lost, me) = (place.clone(), launcher.rank());
+        let (lost, me) = (stage.clone(), launcher.rank());
         let on_loss = move |loss: Loss| {
             if !lost.lost.swap(true, Ordering::AcqRel) {
                 lost.end_with(HOST_LOST);
@@ -146,8 +147,8 @@ impl Team {
                 Failure::usage("").silenced()
             }
         };
-        let cluster = cluster.map_err(|error| refuse(&error))?.patience(job::PATIENCE);
-        Ok(Team { ranks: Some(Ranks { cluster, launcher }), place })
+        let cluster = cluster.map_err(|error| refuse(&error))?.patience(task::PATIENCE);
+        Ok(Team { ranks: Some(Ranks { cluster, launcher }), stage })
     }
 
     /// Refuses ranks that run another program or were told something else.
@@ -186,12 +187,12 @@ impl Team {
     }
 
     /// Where in the command this process is.
-    pub(crate) fn place(&self) -> &Arc<Place> {
-        &self.place
+    pub(crate) fn stage(&self) -> &Arc<CommandStage> {
+        &self.stage
     }
 
     /// Whether hosts are processes.
-    pub(crate) fn is_spread(&self) -> bool {
+    pub(crate) fn is_distributed(&self) -> bool {
         self.ranks.is_some()
     }
 
@@ -214,7 +215,7 @@ impl Team {
     pub(crate) fn threads(&self, asked: Option<NonZeroUsize>, hosts: usize) -> usize {
         match (self.ranks.as_ref().and_then(|ranks| ranks.cluster.placement()), asked) {
             (Some(placement), None) => placement.threads,
-            _ => job::threads_per_host(asked, hosts),
+            _ => threads_per_host(asked, hosts),
         }
     }
 
@@ -239,7 +240,7 @@ impl Team {
         closure: impl Fn(&mut Net) -> Result<R, Failure> + Sync,
     ) -> Result<Vec<R>, Failure> {
         let Some(ranks) = &mut self.ranks else {
-            return Ok(job::cluster(hosts, threads).launch(closure)?);
+            return Ok(task::cluster(hosts, threads).launch(closure)?);
         };
         ranks.cluster.set_threads_per_host(threads);
         let outcome = ranks.cluster.launch(closure).map_err(Failure::from);
@@ -275,7 +276,7 @@ impl Team {
     /// Ends what connects the ranks; they wait for each other. If a rank is gone this does not return.
     pub(crate) fn part(self) {
         drop(self.ranks);
-        while self.place.lost.load(Ordering::Acquire) {
+        while self.stage.lost.load(Ordering::Acquire) {
             std::thread::park();
         }
     }

@@ -6,7 +6,7 @@ use crate::graph::formats::{self, WriteOptions};
 use crate::graph::{Graph, Result};
 use clap::Args;
 
-use crate::cli::input::Input;
+use crate::cli::graph_arguments::GraphArguments;
 use crate::cli::show;
 use crate::cli::watch::Watch;
 
@@ -14,7 +14,7 @@ use crate::cli::watch::Watch;
 #[derive(Args)]
 pub(crate) struct Convert {
     #[command(flatten)]
-    input: Input,
+    input: GraphArguments,
 
     /// The file to write, or `-`; its ending says the format: .parton, .csv, .tsv, .el, .gr, .mtx,
     /// .parquet

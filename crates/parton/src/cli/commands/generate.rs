@@ -8,7 +8,7 @@ use crate::graph::{Error, generate};
 use clap::Args;
 
 use super::convert::Writing;
-use crate::cli::input::Cleaning;
+use crate::cli::graph_arguments::ChangeArguments;
 use crate::cli::watch::Watch;
 
 /// Make a graph and write it to a file.
@@ -22,7 +22,7 @@ pub(crate) struct Generate {
     output: PathBuf,
 
     #[command(flatten)]
-    cleaning: Cleaning,
+    cleaning: ChangeArguments,
 
     #[command(flatten)]
     writing: Writing,

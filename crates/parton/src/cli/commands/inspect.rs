@@ -6,7 +6,7 @@ use crate::graph::{Direction, Graph, Ids, OriginalId, Result, WeightKind};
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::cli::input::Input;
+use crate::cli::graph_arguments::GraphArguments;
 use crate::cli::show;
 use crate::cli::watch::Watch;
 
@@ -19,7 +19,7 @@ pub(crate) struct Inspect {
 
     // Last, as its headings would take in what follows.
     #[command(flatten)]
-    input: Input,
+    input: GraphArguments,
 }
 
 impl Inspect {

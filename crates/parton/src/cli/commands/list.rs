@@ -1,22 +1,23 @@
 //! `parton list`: what there is to choose from.
 
+use crate::algorithms::Algorithm;
 use crate::engine::engines;
 use crate::graph::{formats, generate};
+use crate::output;
 use crate::partition::policies;
-use crate::{algorithms, output};
 use clap::Args;
 
 use crate::cli::options::spelled;
 
-/// List the algorithms, engines, policies, file formats and generators Parton knows.
+/// List the algorithms, engines, policies, file formats and generators on offer.
 #[derive(Args)]
 pub(crate) struct List {}
 
 impl List {
-    pub(crate) fn run(self) -> String {
+    pub(crate) fn run(self, algorithms: &[&dyn Algorithm]) -> String {
         let mut text =
             String::from("Algorithms, with the engines that fit and their own options\n");
-        for algorithm in algorithms::ALL {
+        for algorithm in algorithms {
             let engines: Vec<_> = algorithm.engines().iter().map(|kind| kind.name()).collect();
             text += &format!("  {:<20}{}\n", algorithm.name(), algorithm.about());
             text += &format!("  {:<20}engines {}", "", engines.join(", "));

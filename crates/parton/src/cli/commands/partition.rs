@@ -1,6 +1,5 @@
 //! `parton partition`: cut a graph over hosts, and say how good the cut is.
 
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -9,11 +8,11 @@ use crate::partition::{Order, Partition as Part, Plan, policies};
 use clap::Args;
 use serde_json::{Value, json};
 
+use crate::cli::Context;
 use crate::cli::exit::Failure;
-use crate::cli::input::Input;
+use crate::cli::graph_arguments::GraphArguments;
 use crate::cli::show;
 use crate::cli::team::Team;
-use crate::cli::watch::Watch;
 
 /// Cut a graph over hosts, and say how good the cut is.
 #[derive(Args)]
@@ -27,7 +26,7 @@ pub(crate) struct Partition {
     policy: String,
 
     #[command(flatten)]
-    cutting: Cutting,
+    planning: PlanArguments,
 
     /// Keep the partition in this folder, one file per host
     #[arg(long, value_name = "FOLDER")]
@@ -39,7 +38,7 @@ pub(crate) struct Partition {
 
     // Last, as its headings would take in what follows.
     #[command(flatten)]
-    input: Input,
+    input: GraphArguments,
 }
 
 /// Hosts to partition for, unless told otherwise.
@@ -47,7 +46,7 @@ const USUAL_HOSTS: usize = 4;
 
 /// What a user can say about any policy.
 #[derive(Args)]
-pub(crate) struct Cutting {
+pub(crate) struct PlanArguments {
     /// How much each host should get, relative to the others
     #[arg(long, value_name = "W,W,…", value_delimiter = ',')]
     host_weights: Option<Vec<f64>>,
@@ -70,7 +69,7 @@ fn parse_order(text: &str) -> Result<Order, String> {
     }
 }
 
-impl Cutting {
+impl PlanArguments {
     /// The plan to cut by a policy.
     pub(crate) fn plan(&self, policy: &str) -> Plan {
         Plan {
@@ -96,19 +95,15 @@ struct Outcome {
 }
 
 impl Partition {
-    pub(crate) fn run(
-        self,
-        watch: &Watch,
-        threads: Option<NonZeroUsize>,
-        team: &mut Team,
-    ) -> Result<String, Failure> {
+    pub(crate) fn run(self, context: &Context<'_>, team: &mut Team) -> Result<String, Failure> {
+        let watch = context.watch;
         let all = self.policy == "all";
         if all && self.save.is_some() {
             return Err(Failure::usage("--save needs one policy: choose it with --policy"));
         }
         let hosts = team.hosts(self.hosts, USUAL_HOSTS)?;
-        let threads = match team.is_spread() {
-            true => team.threads(threads, hosts),
+        let threads = match team.is_distributed() {
+            true => team.threads(context.threads, hosts),
             false => rayon::current_num_threads().div_ceil(hosts.max(1)),
         };
         let input = self.input.open(self.input.usual_fit(), watch, team);
@@ -149,7 +144,7 @@ impl Partition {
         threads: usize,
         team: &mut Team,
     ) -> Result<Outcome, Failure> {
-        let plan = self.cutting.plan(&policy);
+        let plan = self.planning.plan(&policy);
         let measured = team.launch(hosts, threads, |net| {
             net.barrier()?;
             let start = Instant::now();

@@ -1,6 +1,6 @@
 //! Taking the samples of one graph: everything is cut once, then all configurations take turns.
 //!
-//! Turns (A B C A B C, never A A B B C C), so that a neighbour that is busy for a while slows all
+//! Repetitions (A B C A B C, never A A B B C C), so that a neighbour that is busy for a while slows all
 //! of them alike.
 
 use std::collections::BTreeSet;
@@ -13,15 +13,16 @@ use crate::graph::Graph;
 use crate::graph::progress::Progress;
 use crate::net::Cluster;
 use crate::partition::quality::Quality;
-use crate::partition::{Fit, Input as Shared, Partition, Plan};
+use crate::partition::{Fit, Input, Partition, Plan};
 use crate::sync::Optimize;
 
 use super::results::{Key, Row};
 use super::samples::Samples;
 use crate::cli::exit::Failure;
-use crate::cli::input::Input;
-use crate::cli::job::{self, AUTO, Cut, Known, Task, Verdict};
+use crate::cli::graph_arguments::GraphArguments;
+use crate::cli::task::{self, AUTO, PartitionSource, Task, Verdict};
 use crate::cli::watch::Watch;
+use crate::defaults::{InputTraits, choose_policy};
 
 /// One configuration on any graph.
 pub(super) struct Case {
@@ -46,7 +47,7 @@ pub(super) struct Measure<'m> {
 }
 
 /// A graph cut over some hosts, who are there to run on it.
-struct Stage {
+struct PartitionedGraph {
     fit: Fit,
     cluster: Cluster,
     parts: Vec<Partition>,
@@ -56,7 +57,7 @@ struct Stage {
 }
 
 /// One repetition.
-struct Turn {
+struct Repetition {
     setup_seconds: f64,
     report: RunReport,
     engine: Kind,
@@ -69,8 +70,8 @@ impl Case {
         match asked {
             // It is cut once and run often: in-edges may as well travel.
             AUTO => {
-                let known = Known { in_edges: true, ..Known::default() };
-                job::choose_policy(self.hosts, self.algorithm.access(&self.options), known).0
+                let input = InputTraits { has_in_edges: true, ..InputTraits::default() };
+                choose_policy(self.hosts, self.algorithm.access(&self.options), input).0
             }
             _ => asked,
         }
@@ -79,26 +80,26 @@ impl Case {
 
 impl Measure<'_> {
     /// All samples of one graph.
-    pub(super) fn graph(&self, input: &Input) -> Result<Vec<Row>, Failure> {
+    pub(super) fn graph(&self, arguments: &GraphArguments) -> Result<Vec<Row>, Failure> {
         let start = Instant::now();
-        let graph = input.load(self.watch)?;
+        let graph = arguments.load(self.watch)?;
         let load_seconds = start.elapsed().as_secs_f64();
-        let mut stages: Vec<Stage> = Vec::new();
+        let mut graphs: Vec<PartitionedGraph> = Vec::new();
         let mut notes = BTreeSet::new();
         for case in self.cases {
-            if !stages.iter().any(|stage| stage.fits(case, self.policy)) {
-                stages.push(self.stage(&graph, case, &mut notes)?);
+            if !graphs.iter().any(|stage| stage.fits(case, self.policy)) {
+                graphs.push(self.partitioned(&graph, case, &mut notes)?);
             }
         }
-        // The parts hold all that is needed.
+        // The partitions hold all that is needed.
         drop(graph);
 
         let runs = self.cases.len() * self.repetitions;
         self.watch.stage("bench", Some(runs as u64));
-        let mut turns: Vec<Vec<Turn>> = self.cases.iter().map(|_| Vec::new()).collect();
+        let mut turns: Vec<Vec<Repetition>> = self.cases.iter().map(|_| Vec::new()).collect();
         for repetition in 0..self.repetitions {
             for (case, turns) in self.cases.iter().zip(&mut turns) {
-                let stage = stages.iter_mut().find(|stage| stage.fits(case, self.policy));
+                let stage = graphs.iter_mut().find(|stage| stage.fits(case, self.policy));
                 let stage = stage.ok_or_else(|| Failure::bug("a case without its parts"))?;
                 turns.push(stage.turn(case, self.verify && repetition == 0, &mut notes)?);
                 self.watch.advance(1);
@@ -106,26 +107,26 @@ impl Measure<'_> {
         }
         notes.iter().for_each(|note| self.watch.note(note));
         let rows = self.cases.iter().zip(turns).map(|(case, turns)| {
-            let stage = stages.iter().find(|stage| stage.fits(case, self.policy));
+            let stage = graphs.iter().find(|stage| stage.fits(case, self.policy));
             let stage = stage.ok_or_else(|| Failure::bug("a case without its parts"))?;
-            self.row(&input.graph, load_seconds, case, stage, turns)
+            self.row(&arguments.graph, load_seconds, case, stage, turns)
         });
         rows.collect()
     }
 
     /// Cuts the graph for a case, and others of as many hosts on the same kind of graph.
-    fn stage(
+    fn partitioned(
         &self,
         graph: &Graph,
         case: &Case,
         notes: &mut BTreeSet<String>,
-    ) -> Result<Stage, Failure> {
+    ) -> Result<PartitionedGraph, Failure> {
         let policy = case.policy(self.policy);
-        let shared = Shared::from(graph.clone()).fitted(case.fit);
-        let cut = Cut::Planned(&shared, Plan::new(policy));
-        let mut cluster = job::cluster(case.hosts, case.threads);
+        let input = Input::from(graph.clone()).fitted(case.fit);
+        let source = PartitionSource::Build(&input, Plan::new(policy));
+        let mut cluster = task::cluster(case.hosts, case.threads);
         let outcome = cluster.launch(|net| -> Result<_, Failure> {
-            let (part, seconds) = cut.on_host(net)?;
+            let (part, seconds) = source.on_host(net)?;
             let quality = Quality::measure(net, &part)?;
             Ok((part, seconds, quality))
         })?;
@@ -139,7 +140,14 @@ impl Measure<'_> {
         let quality = measured.ok_or_else(|| Failure::bug("a cluster without hosts"))?;
         let name = case.algorithm.name();
         notes.extend(parts.iter().flat_map(Partition::changes).map(|c| format!("{name}: {c}")));
-        Ok(Stage { fit: case.fit, cluster, parts, quality, policy: policy.into(), seconds })
+        Ok(PartitionedGraph {
+            fit: case.fit,
+            cluster,
+            parts,
+            quality,
+            policy: policy.into(),
+            seconds,
+        })
     }
 
     fn row(
@@ -147,8 +155,8 @@ impl Measure<'_> {
         graph: &str,
         load_seconds: f64,
         case: &Case,
-        stage: &Stage,
-        turns: Vec<Turn>,
+        stage: &PartitionedGraph,
+        turns: Vec<Repetition>,
     ) -> Result<Row, Failure> {
         let what = format!("{} on {graph}", case.algorithm.name());
         let setup_seconds = turns.iter().map(|turn| turn.setup_seconds).collect();
@@ -188,7 +196,7 @@ impl Measure<'_> {
     }
 }
 
-impl Stage {
+impl PartitionedGraph {
     fn fits(&self, case: &Case, asked: &str) -> bool {
         let fits = self.parts.len() == case.hosts && self.fit == case.fit;
         fits && self.policy == case.policy(asked)
@@ -200,7 +208,7 @@ impl Stage {
         case: &Case,
         verify: bool,
         notes: &mut BTreeSet<String>,
-    ) -> Result<Turn, Failure> {
+    ) -> Result<Repetition, Failure> {
         let Case { algorithm, options, .. } = case;
         let task = Task { algorithm: *algorithm, options, optimize: Optimize::ALL, verify };
         let parts = &self.parts;
@@ -218,6 +226,6 @@ impl Stage {
             return Err(Failure::bug(format!("{name} by {engine}: wrong answer: {complaint}")));
         }
         notes.extend(answer.notes);
-        Ok(Turn { setup_seconds, report: answer.report, engine: answer.engine, verdict })
+        Ok(Repetition { setup_seconds, report: answer.report, engine: answer.engine, verdict })
     }
 }

@@ -4,7 +4,7 @@
 //! Many hosts that are slower than one are no gain, so one host is always measured, too, by the
 //! engines asked for and by the one that suits.
 
-mod against;
+mod compare;
 mod measure;
 mod results;
 mod samples;
@@ -12,7 +12,7 @@ mod samples;
 use std::num::{NonZeroU16, NonZeroUsize};
 use std::path::{Path, PathBuf};
 
-use crate::algorithms::{self, Algorithm, EdgeNeed, Options};
+use crate::algorithms::{Algorithm, EdgeNeed, Options};
 use crate::engine::Pacing;
 use crate::engine::engines::Kind;
 use crate::graph::save::Output;
@@ -20,11 +20,13 @@ use crate::partition::saved::Manifest;
 use crate::partition::{Fit, Plan};
 use clap::Args;
 
+use crate::cli::Context;
 use crate::cli::exit::Failure;
-use crate::cli::input::{Cleaning, Input, Reading};
-use crate::cli::job::{self, AUTO};
+use crate::cli::graph_arguments::{ChangeArguments, GraphArguments, ReadArguments};
 use crate::cli::options::{self, Own};
+use crate::cli::task::AUTO;
 use crate::cli::watch::Watch;
+use crate::defaults::threads_per_host;
 use measure::{Case, Measure};
 use results::Results;
 
@@ -36,7 +38,7 @@ pub(crate) struct Bench {
     graphs: Vec<String>,
 
     /// What to compute [default: all that run on any graph]
-    #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = options::algorithms())]
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     algorithms: Vec<String>,
 
     /// Engines; of several, those that do not fit an algorithm are left out
@@ -78,7 +80,7 @@ pub(crate) struct Bench {
     /// Measure nothing; say what changed between two files that --output wrote
     #[arg(long, num_args = 2, value_names = ["OLD.json", "NEW.json"], conflicts_with_all = [
         "graphs", "algorithms", "engines", "hosts", "policy", "repetitions", "max_rounds",
-        "verify", "output", "plot", "Own", "Reading", "Cleaning",
+        "verify", "output", "plot", "Own", "ReadArguments", "ChangeArguments",
     ])]
     against: Option<Vec<PathBuf>>,
 
@@ -86,11 +88,11 @@ pub(crate) struct Bench {
     own: Own,
 
     #[command(flatten)]
-    reading: Reading,
+    reading: ReadArguments,
 
     // Last, as its headings would take in what follows.
     #[command(flatten)]
-    cleaning: Cleaning,
+    cleaning: ChangeArguments,
 }
 
 /// What a plot is drawn as, by the ending of its file.
@@ -102,19 +104,16 @@ impl Bench {
         self.hosts.iter().map(|hosts| hosts.get().into()).max().unwrap_or(1)
     }
 
-    pub(crate) fn run(
-        self,
-        watch: &Watch,
-        threads: Option<NonZeroUsize>,
-    ) -> Result<String, Failure> {
+    pub(crate) fn run(self, context: &Context<'_>) -> Result<String, Failure> {
+        let watch = context.watch;
         if let Some([old, new]) = self.against.as_deref() {
-            return against::compare(old, new, self.json);
+            return compare::compare(old, new, self.json);
         }
         let drawing = self.plot.as_deref().map(drawing).transpose()?;
         for path in [&self.output, &self.plot].into_iter().flatten() {
             Output::check(path)?;
         }
-        let cases = self.cases(threads, watch)?;
+        let cases = self.cases(context)?;
         for case in &cases {
             Plan::new(case.policy(&self.policy)).check(case.hosts)?;
         }
@@ -147,18 +146,16 @@ impl Bench {
     }
 
     /// All configurations, in the order they take turns.
-    fn cases(&self, threads: Option<NonZeroUsize>, watch: &Watch) -> Result<Vec<Case>, Failure> {
+    fn cases(&self, context: &Context<'_>) -> Result<Vec<Case>, Failure> {
         let algorithms: Vec<&'static dyn Algorithm> = match &unique(&self.algorithms)[..] {
             // What needs vertices of two kinds runs on few graphs.
             [] => {
                 let any = |a: &&'static dyn Algorithm| {
                     a.needs(&Options::default()).edges != EdgeNeed::Bipartite
                 };
-                algorithms::ALL.iter().copied().filter(any).collect()
+                context.algorithms.iter().copied().filter(any).collect()
             }
-            names => {
-                names.iter().map(|name| algorithms::by_name(name)).collect::<Result<_, _>>()?
-            }
+            names => names.iter().map(|name| context.algorithm(name)).collect::<Result<_, _>>()?,
         };
         self.own.check(&algorithms)?;
         if self.own.test().is_some() {
@@ -179,7 +176,7 @@ impl Bench {
                 match self.own.options(algorithm, engine, Pacing::default(), self.max_rounds) {
                     Ok(options) => fit.push((engine.clone(), options)),
                     Err(unfit) if engines.len() > 1 && !fits(engine, algorithm) => {
-                        watch.note(&format!("left out: {unfit}"));
+                        context.watch.note(&format!("left out: {unfit}"));
                     }
                     Err(failure) => return Err(failure),
                 }
@@ -194,7 +191,7 @@ impl Bench {
                         engines.insert(0, (AUTO.into(), suits));
                     }
                 }
-                let threads = job::threads_per_host(threads, hosts);
+                let threads = threads_per_host(context.threads, hosts);
                 for (engine, options) in engines {
                     let options = self.own.with_few_sources(options);
                     // Weights that mean nothing to one algorithm may do so to the next.
@@ -209,7 +206,7 @@ impl Bench {
         }
     }
 
-    fn inputs(&self) -> Result<Vec<Input>, Failure> {
+    fn inputs(&self) -> Result<Vec<GraphArguments>, Failure> {
         let graphs = unique(&self.graphs).into_iter();
         let input = |graph: String| {
             if Manifest::find(Path::new(&graph))?.is_some() {
@@ -218,7 +215,7 @@ impl Bench {
                 )));
             }
             let (reading, cleaning) = (self.reading.clone(), self.cleaning.clone());
-            Ok(Input { graph, reading, cleaning })
+            Ok(GraphArguments { graph, reading, cleaning })
         };
         graphs.map(input).collect()
     }

@@ -4,9 +4,9 @@ use crate::engine::RunReport;
 use serde_json::{Map, Value, json};
 
 use super::samples::Samples;
-use crate::cli::job::{self, bytes_as_json};
 use crate::cli::plot::{self, Bar, Group};
 use crate::cli::show;
+use crate::cli::task::bytes_as_json;
 
 /// What rows of two measurements are matched by.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,7 +89,7 @@ impl Results {
         json!({
             "parton": env!("CARGO_PKG_VERSION"),
             "command": command.collect::<Vec<_>>(),
-            "cores": job::cores(),
+            "cores": crate::defaults::cores(),
             "repetitions": self.repetitions,
             "options": options.collect::<Map<_, _>>(),
             "rows": self.rows.iter().map(|row| self.row_as_json(row)).collect::<Vec<_>>(),

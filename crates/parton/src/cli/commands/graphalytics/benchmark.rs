@@ -6,6 +6,7 @@ use crate::graph::Result;
 use crate::graph::formats::graphalytics::Parameters;
 use crate::output::Cell;
 
+use crate::cli::Context;
 use crate::cli::exit::Failure;
 
 /// What an output must have in common with a reference.
@@ -121,7 +122,11 @@ pub(super) struct Case {
 
 impl Case {
     /// Those that a data set asks for, in its order, or those of them that the user wants.
-    pub(super) fn all(data: &Parameters, wanted: &[String]) -> Result<Vec<Case>, Failure> {
+    pub(super) fn all(
+        data: &Parameters,
+        wanted: &[String],
+        context: &Context<'_>,
+    ) -> Result<Vec<Case>, Failure> {
         const LIST: &str = "algorithms";
         let listed: Vec<String> = match data.get(LIST) {
             Some(list) => list.split(',').map(|name| name.trim().to_lowercase()).collect(),
@@ -143,7 +148,7 @@ impl Case {
                 data.error(LIST, format!("unknown '{name}': known are {}", known.join(", ")))
             })?;
             let options = (benchmark.parameters)(data)?;
-            let algorithm = algorithms::by_name(benchmark.algorithm).ok();
+            let algorithm = context.algorithm(benchmark.algorithm).ok();
             if let Some(algorithm) = algorithm {
                 algorithms::check_request(algorithm, &options)?;
             }

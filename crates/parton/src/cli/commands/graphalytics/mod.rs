@@ -6,7 +6,6 @@
 mod benchmark;
 mod judge;
 
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -18,15 +17,17 @@ use crate::graph::source::Source;
 use crate::graph::{Error, Graph};
 use crate::net::Cluster;
 use crate::output::{Part, Table};
-use crate::partition::{Fit, Input as Shared, Partition, Plan};
+use crate::partition::{Fit, Input, Partition, Plan};
 use crate::sync::Optimize;
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::cli::exit::{Done, Failure};
-use crate::cli::job::{self, AUTO, Cut, Finished, Known, Task, Verdict};
+use crate::cli::Context;
+use crate::cli::exit::{CommandOutput, Failure};
 use crate::cli::show;
+use crate::cli::task::{self, AUTO, PartitionSource, Task, TaskOutcome, Verdict};
 use crate::cli::watch::Watch;
+use crate::defaults::{InputTraits, choose_policy, threads_per_host};
 use benchmark::{Benchmark, Case};
 use judge::Difference;
 
@@ -72,17 +73,18 @@ impl Graphalytics {
         self.hosts.into()
     }
 
-    pub(crate) fn run(self, watch: &Watch, threads: Option<NonZeroUsize>) -> Result<Done, Failure> {
+    pub(crate) fn run(self, context: &Context<'_>) -> Result<CommandOutput, Failure> {
+        let watch = context.watch;
         let source = Source::file(&self.data_set)?;
         let data = Parameters::read(&source)?;
-        let cases = Case::all(&data, &self.algorithms)?;
+        let cases = Case::all(&data, &self.algorithms, context)?;
         let hosts = self.hosts();
         let policy = match &self.policy[..] {
-            AUTO => job::choose_policy(hosts, Access::Sources, Known::default()).0,
+            AUTO => choose_policy(hosts, Access::Sources, InputTraits::default()).0,
             asked => asked,
         };
         Plan::new(policy).check(hosts)?;
-        let threads = job::threads_per_host(threads, hosts);
+        let threads = threads_per_host(context.threads, hosts);
         if let Some(folder) = &self.output {
             make_folder(folder)?;
         }
@@ -92,14 +94,14 @@ impl Graphalytics {
         // An undirected edge counts once.
         let edges = data.number("meta.edges")?.unwrap_or(graph.num_edges());
         let size = (graph.num_vertices() as u64, edges);
-        let stage = Stage { graph, plan: Plan::new(policy), parts: Vec::new() };
-        let mut hosts = Hosts { stage, cluster: job::cluster(hosts, threads) };
+        let graph = PartitionedGraph { graph, plan: Plan::new(policy), parts: Vec::new() };
+        let mut hosts = Hosts { graph, cluster: task::cluster(hosts, threads) };
         let mut results = Vec::new();
         for case in cases {
             results.push(self.result(&mut hosts, case, data.name(), watch)?);
         }
         let report = Report { request: &self, data: &data, size, threads, policy, load_seconds };
-        Ok(Done { text: report.show(&results), trouble: trouble(&results) })
+        Ok(CommandOutput { text: report.show(&results), failure: failure(&results) })
     }
 
     /// Runs one algorithm and judges what comes out.
@@ -185,7 +187,7 @@ fn write(benchmark: &Benchmark, table: &Table, path: &Path) -> Result<(), Failur
 }
 
 /// The graph, cut as algorithms need it.
-struct Stage {
+struct PartitionedGraph {
     graph: Graph,
     plan: Plan,
     /// Parts of all hosts of every kind of graph that was needed so far, with the seconds it took.
@@ -194,13 +196,13 @@ struct Stage {
 
 /// The graph and the hosts.
 struct Hosts {
-    stage: Stage,
+    graph: PartitionedGraph,
     cluster: Cluster,
 }
 
 /// What came of one algorithm.
-struct Ran {
-    finished: Finished,
+struct AlgorithmRun {
+    finished: TaskOutcome,
     table: Table,
     partition_seconds: f64,
 }
@@ -212,10 +214,10 @@ impl Hosts {
         case: &Case,
         verify: bool,
         watch: &Watch,
-    ) -> Result<Ran, Failure> {
+    ) -> Result<AlgorithmRun, Failure> {
         // Weights that mean nothing to one algorithm do so to another: the graph is cut once.
         let fit = Fit { weights: true, ..algorithm.needs(&case.options).fit() };
-        let (parts, partition_seconds) = self.stage.parts(fit, &mut self.cluster, watch)?;
+        let (parts, partition_seconds) = self.graph.parts(fit, &mut self.cluster, watch)?;
         let options = &case.options;
         let task = Task { algorithm, options, optimize: Optimize::ALL, verify };
         let outcomes = self.cluster.launch(|net| -> Result<_, Failure> {
@@ -227,11 +229,11 @@ impl Hosts {
         let (mut finished, parts): (Vec<_>, Vec<_>) = outcomes.into_iter().unzip();
         // Any host's account is that of all.
         let finished = finished.swap_remove(0);
-        Ok(Ran { finished, table: Table::new(parts), partition_seconds })
+        Ok(AlgorithmRun { finished, table: Table::new(parts), partition_seconds })
     }
 }
 
-impl Stage {
+impl PartitionedGraph {
     /// The parts of such a graph; made when they are first asked for.
     fn parts(
         &mut self,
@@ -240,10 +242,10 @@ impl Stage {
         watch: &Watch,
     ) -> Result<(&[Partition], f64), Failure> {
         if !self.parts.iter().any(|(known, ..)| *known == fit) {
-            let input = Shared::from(self.graph.clone()).fitted(fit);
-            let cut = Cut::Planned(&input, self.plan.clone());
-            let cut = cluster.launch(|net| cut.on_host(net))?;
-            let (parts, seconds): (Vec<_>, Vec<f64>) = cut.into_iter().unzip();
+            let input = Input::from(self.graph.clone()).fitted(fit);
+            let source = PartitionSource::Build(&input, self.plan.clone());
+            let built = cluster.launch(|net| source.on_host(net))?;
+            let (parts, seconds): (Vec<_>, Vec<f64>) = built.into_iter().unzip();
             let changes = parts.iter().flat_map(Partition::changes);
             changes.for_each(|change| watch.note(change));
             self.parts.push((fit, parts, seconds.into_iter().fold(0.0, f64::max)));
@@ -258,7 +260,7 @@ impl Stage {
 struct Row {
     case: Case,
     /// None, if it could not be run.
-    run: Option<Ran>,
+    run: Option<AlgorithmRun>,
     /// The name of its output.
     file: String,
     reference: Option<PathBuf>,
@@ -300,7 +302,7 @@ impl Row {
 }
 
 /// Why the command must not end as if all were well.
-fn trouble(rows: &[Row]) -> Option<Failure> {
+fn failure(rows: &[Row]) -> Option<Failure> {
     let failed = rows.iter().filter(|row| row.passed() == Some(false));
     let failed: Vec<_> = failed.map(|row| format!("{}: {}", row.file, row.verdict())).collect();
     (!failed.is_empty()).then(|| Failure::bug(failed.join("; ")))
@@ -395,7 +397,7 @@ impl Report<'_> {
                 "run": report.seconds,
             });
             result["evps"] = self.evps(report.seconds).into();
-            result["bytes"] = job::bytes_as_json(&report.sent());
+            result["bytes"] = task::bytes_as_json(&report.sent());
             result["verified"] = run.finished.verdict.is_right().into();
         }
         result

@@ -8,20 +8,20 @@ use crate::partition::quality::Quality;
 use super::report::Seconds;
 use super::target::Target;
 use crate::cli::exit::Failure;
-use crate::cli::job::{Cut, Finished, Task, Verdict};
-use crate::cli::team::{Counting, Place};
+use crate::cli::task::{PartitionSource, Task, TaskOutcome, Verdict};
+use crate::cli::team::{CommandStage, RoundCounter};
 use crate::cli::watch::Watch;
 
 /// What hosts are to do.
-pub(super) struct Work<'w> {
-    pub(super) cut: Cut<'w>,
+pub(super) struct HostTask<'w> {
+    pub(super) source: PartitionSource<'w>,
     pub(super) task: Task<'w>,
     /// Where rows will be written, if at all.
     pub(super) target: Option<&'w Target>,
     pub(super) load_seconds: f64,
     /// Whether hosts are processes.
-    pub(super) spread: bool,
-    pub(super) place: &'w Place,
+    pub(super) is_distributed: bool,
+    pub(super) stage: &'w CommandStage,
     pub(super) watch: &'w Watch,
 }
 
@@ -36,26 +36,26 @@ pub(super) struct HostRun {
     pub(super) changes: Vec<String>,
     /// What the policy has to say.
     pub(super) policy_note: Option<String>,
-    pub(super) finished: Finished,
+    pub(super) finished: TaskOutcome,
     /// Rows to be written by this process.
     pub(super) parts: Vec<(HostId, Part)>,
 }
 
-impl Work<'_> {
+impl HostTask<'_> {
     /// One host's share of the work. Every host must call this.
     pub(super) fn on_host(&self, net: &mut Net) -> Result<HostRun, Failure> {
-        let (partition, partition_seconds) = self.cut.on_host(net)?;
+        let (partition, partition_seconds) = self.source.on_host(net)?;
         let quality = Quality::measure(net, &partition)?;
         let mut rounds = (partition.host() == HostId(0)).then(|| self.watch.rounds());
         let then = rounds.as_mut().map(|rounds| rounds as &mut dyn engine::Watch);
-        self.place.rounds_begin();
-        let watch = &mut Counting { place: self.place, then };
+        self.stage.rounds_begin();
+        let watch = &mut RoundCounter { stage: self.stage, then };
         let mut finished = self.task.on_host(net, &partition, watch)?;
         let parts = match (&finished.verdict, self.target) {
             (Verdict::Wrong(_), _) | (_, None) => Vec::new(),
             (_, Some(target)) => {
                 let part = Part::of(net, &partition, &mut finished.answer)?;
-                match self.spread && target.is_one_file() {
+                match self.is_distributed && target.is_one_file() {
                     true => part.gather(net)?,
                     false => vec![(net.host(), part)],
                 }
@@ -66,7 +66,7 @@ impl Work<'_> {
         let [load, partition_seconds, setup] = seconds;
         let run = finished.answer.report.seconds;
         let seconds = Seconds { load, partition: partition_seconds, setup, run };
-        let memory_peak = match (memory_peak(), self.spread) {
+        let memory_peak = match (memory_peak(), self.is_distributed) {
             (Some(own), true) => Some(net.all_reduce(own, |a, b| a + b)?),
             (own, _) => own,
         };

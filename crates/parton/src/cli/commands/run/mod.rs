@@ -7,7 +7,6 @@ mod html;
 mod report;
 mod target;
 
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
@@ -21,14 +20,16 @@ use crate::partition::saved::Manifest;
 use crate::sync::Optimize;
 use clap::Args;
 
-use super::partition::Cutting;
-use crate::cli::exit::{Done, Failure};
-use crate::cli::input::Input;
-use crate::cli::job::{self, AUTO, Cut, Known, Task};
+use super::partition::PlanArguments;
+use crate::cli::Context;
+use crate::cli::exit::{CommandOutput, Failure};
+use crate::cli::graph_arguments::GraphArguments;
 use crate::cli::options::{self, Own, Paced};
+use crate::cli::task::{AUTO, PartitionSource, Task};
 use crate::cli::team::Team;
 use crate::cli::watch::Watch;
-use hosts::Work;
+use crate::defaults::{InputTraits, choose_policy};
+use hosts::HostTask;
 use report::{Report, Request};
 use target::Target;
 
@@ -36,7 +37,7 @@ use target::Target;
 #[derive(Args)]
 pub(crate) struct Run {
     /// What to compute (see `parton list`)
-    #[arg(value_parser = options::algorithms(), hide_possible_values = true)]
+    #[arg(hide_possible_values = true)]
     algorithm: String,
 
     /// Number of hosts, all in this process [default: 1, or those of a saved partition]; under
@@ -49,7 +50,7 @@ pub(crate) struct Run {
     policy: String,
 
     #[command(flatten)]
-    cutting: Cutting,
+    planning: PlanArguments,
 
     /// How each host goes through its edges; `auto` is what suits the algorithm
     #[arg(long, value_name = "NAME", default_value = AUTO, value_parser = options::engines())]
@@ -88,7 +89,7 @@ pub(crate) struct Run {
 
     // Last, as its headings would take in what follows.
     #[command(flatten)]
-    input: Input,
+    input: GraphArguments,
 }
 
 impl Run {
@@ -99,28 +100,28 @@ impl Run {
 
     pub(crate) fn run(
         self,
-        watch: &Watch,
-        threads: Option<NonZeroUsize>,
+        context: &Context<'_>,
         team: &mut Team,
-    ) -> Result<Done, Failure> {
+    ) -> Result<CommandOutput, Failure> {
         let start = Instant::now();
-        let prepared = self.prepare(watch, threads, team);
+        let prepared = self.prepare(context, team);
         let Prepared { request, hosts, options, target, plan, input } = team.together(prepared)?;
-        let cut = match &input {
-            Some(input) => Cut::Planned(input, plan),
-            None => Cut::Saved(Path::new(&self.input.graph)),
+        let source = match &input {
+            Some(input) => PartitionSource::Build(input, plan),
+            None => PartitionSource::Load(Path::new(&self.input.graph)),
         };
         let load_seconds = start.elapsed().as_secs_f64();
 
-        let algorithm = algorithms::by_name(&self.algorithm)?;
+        let algorithm = context.algorithm(&self.algorithm)?;
         let task =
             Task { algorithm, options: &options, optimize: request.optimize, verify: self.verify };
-        let place = team.place().clone();
-        let target = target.as_ref();
-        let spread = team.is_spread();
-        let work = Work { cut, task, target, load_seconds, spread, place: &place, watch };
-        let mut outcomes = team.launch(hosts, request.threads, |net| work.on_host(net))?;
-        place.rounds_are_over();
+        let stage = team.stage().clone();
+        let (target, watch) = (target.as_ref(), context.watch);
+        let is_distributed = team.is_distributed();
+        let host_task =
+            HostTask { source, task, target, load_seconds, is_distributed, stage: &stage, watch };
+        let mut outcomes = team.launch(hosts, request.threads, |net| host_task.on_host(net))?;
+        stage.rounds_are_over();
         let parts: Vec<_> = outcomes.iter_mut().flat_map(|host| host.parts.drain(..)).collect();
         // Any host's account is that of all.
         let report = Report::new(request, outcomes.swap_remove(0));
@@ -129,13 +130,8 @@ impl Run {
     }
 
     /// Finds out whether everything asked for can be done, and opens the input.
-    fn prepare(
-        &self,
-        watch: &Watch,
-        threads: Option<NonZeroUsize>,
-        team: &Team,
-    ) -> Result<Prepared, Failure> {
-        let algorithm = algorithms::by_name(&self.algorithm)?;
+    fn prepare(&self, context: &Context<'_>, team: &Team) -> Result<Prepared, Failure> {
+        let (algorithm, watch) = (context.algorithm(&self.algorithm)?, context.watch);
         self.own.check(&[algorithm])?;
         let mut options =
             self.own.options(algorithm, &self.engine, self.paced.pacing(), self.max_rounds)?;
@@ -156,9 +152,9 @@ impl Run {
             algorithms::check_request(algorithm, &options)?;
         }
         let access = algorithm.access(&options);
-        let suits = |known| match &self.policy[..] {
+        let suits = |input| match &self.policy[..] {
             AUTO => {
-                let (policy, why) = job::choose_policy(hosts, access, known);
+                let (policy, why) = choose_policy(hosts, access, input);
                 (policy, Some(why))
             }
             asked => (asked, None),
@@ -167,21 +163,21 @@ impl Run {
             Some(saved) => ((saved.policy(), Some("as saved")), None),
             None => {
                 // Whatever it will be: what makes no sense is found before anything is read.
-                self.cutting.plan(suits(Known::default()).0).check(hosts)?;
+                self.planning.plan(suits(InputTraits::default()).0).check(hosts)?;
                 let input = self.input.open(fit, watch, team)?;
-                (suits(Known::of(&input)), Some(input))
+                (suits(InputTraits::of(&input)), Some(input))
             }
         };
         let request = Request {
             algorithm: algorithm.name(),
             graph: self.input.graph.clone(),
-            threads: team.threads(threads, hosts),
+            threads: team.threads(context.threads, hosts),
             policy: policy.into(),
             policy_why: why,
             pacing: options.pacing,
             optimize: optimize(&self.optimize),
         };
-        let plan = self.cutting.plan(policy);
+        let plan = self.planning.plan(policy);
         Ok(Prepared { request, hosts, options, target, plan, input })
     }
 
@@ -193,9 +189,9 @@ impl Run {
         parts: Vec<(HostId, output::Part)>,
         watch: &Watch,
         team: &mut Team,
-    ) -> Result<Done, Failure> {
+    ) -> Result<CommandOutput, Failure> {
         let stopped = (!report.converged()).then(|| report.not_converged());
-        let trouble = trouble(report.complaint(), stopped.as_deref(), self.max_rounds.is_some());
+        let failure = failure(report.complaint(), stopped.as_deref(), self.max_rounds.is_some());
         if let Some(target) = target.filter(|_| report.is_usable()) {
             target.write(parts, team)?;
             watch.note(&format!("wrote {}", target.path().display()));
@@ -206,14 +202,14 @@ impl Run {
             page.commit()?;
             watch.note(&format!("wrote {}", path.display()));
         }
-        if let Some(stopped) = stopped.filter(|_| trouble.is_none()) {
+        if let Some(stopped) = stopped.filter(|_| failure.is_none()) {
             watch.warn(&stopped);
         }
         let text = match self.json {
             true => format!("{:#}\n", report.as_json()),
             false => report.as_text(),
         };
-        Ok(Done { text, trouble })
+        Ok(CommandOutput { text, failure })
     }
 
     /// The hosts of a saved partition, unless something else is asked of it.
@@ -222,7 +218,7 @@ impl Run {
         let refuse = |problem: String| Err(Failure::usage(format!("{folder}: {problem}")));
         match team.hosts(self.hosts.map(usize::from), hosts)? {
             asked if asked == hosts => {}
-            ranks if team.is_spread() => {
+            ranks if team.is_distributed() => {
                 return refuse(format!("saved for {hosts} hosts, but there are {ranks} ranks"));
             }
             asked => {
@@ -236,7 +232,7 @@ impl Run {
                 self.policy
             ));
         }
-        match self.cutting.is_default() && self.input.is_plain() {
+        match self.planning.is_default() && self.input.is_plain() {
             true => Ok(hosts),
             false => refuse(
                 "a saved partition is taken as it is: say these options when it is \
@@ -260,7 +256,7 @@ struct Prepared {
 
 /// Why the command must not end as if all were well: what the proof found, and that the run was
 /// stopped; `limited` if the user wanted it to be.
-fn trouble(complaint: Option<&str>, stopped: Option<&str>, limited: bool) -> Option<Failure> {
+fn failure(complaint: Option<&str>, stopped: Option<&str>, limited: bool) -> Option<Failure> {
     match (complaint, stopped) {
         (Some(complaint), None) => {
             Some(Failure::bug(format!("the answer is wrong and was not written: {complaint}")))
@@ -286,7 +282,7 @@ mod tests {
     #[test]
     fn wrong_answers_are_bugs_unless_the_run_was_stopped() {
         let code = |complaint, stopped, limited| {
-            trouble(complaint, stopped, limited).map(|failure| failure.code())
+            failure(complaint, stopped, limited).map(|failure| failure.code())
         };
         assert_eq!(code(None, None, false), None);
         assert_eq!(code(Some("wrong"), None, false), Some(70));

@@ -8,8 +8,8 @@ use crate::sync::{Optimize, Waits};
 use serde_json::{Map, Value, json};
 
 use super::hosts::HostRun;
-use crate::cli::job::{Finished, Verdict, bytes_as_json};
 use crate::cli::show;
+use crate::cli::task::{TaskOutcome, Verdict, bytes_as_json};
 
 /// What was asked for, and chosen where nothing was asked.
 pub(super) struct Request {
@@ -49,7 +49,7 @@ impl Report {
     /// From what one host has done: it knows of all.
     pub(super) fn new(request: Request, host: HostRun) -> Self {
         let HostRun { seconds, memory_peak, quality, changes, policy_note, finished, .. } = host;
-        let Finished { answer, verdict, .. } = finished;
+        let TaskOutcome { answer, verdict, .. } = finished;
         let changes = changes.into_iter().map(|note| format!("{}: {note}", request.algorithm));
         let policy_note = policy_note.map(|note| format!("{}: {note}", request.policy));
         Report {

@@ -7,7 +7,7 @@ use crate::graph::reweigh::Weights;
 use crate::graph::source::Source;
 use crate::graph::tidy::{Merge, Tidy};
 use crate::graph::{Direction, Error, Graph, Result, VertexRange, WeightKind};
-use crate::partition::Fit;
+use crate::partition::{Fit, Input};
 use clap::{Args, ValueEnum};
 
 use crate::cli::exit::Failure;
@@ -16,21 +16,21 @@ use crate::cli::watch::Watch;
 
 /// The graph and how to understand it.
 #[derive(Args)]
-pub(crate) struct Input {
+pub(crate) struct GraphArguments {
     /// A file, a folder or glob of parts, `-` for standard input, or a generator such as rmat:18
     pub(crate) graph: String,
 
     #[command(flatten)]
-    pub(crate) reading: Reading,
+    pub(crate) reading: ReadArguments,
 
     #[command(flatten)]
-    pub(crate) cleaning: Cleaning,
+    pub(crate) cleaning: ChangeArguments,
 }
 
 /// How to understand an input.
 #[derive(Args, Clone)]
 #[command(next_help_heading = "Reading")]
-pub(crate) struct Reading {
+pub(crate) struct ReadArguments {
     /// The format, when looking at the input gets it wrong (see `parton list`)
     #[arg(long, value_name = "NAME", value_parser = known_format())]
     format: Option<String>,
@@ -63,7 +63,7 @@ pub(crate) struct Reading {
 /// What to change in the graph once it is there.
 #[derive(Args, Clone)]
 #[command(next_help_heading = "Changing")]
-pub(crate) struct Cleaning {
+pub(crate) struct ChangeArguments {
     /// Take every edge as undirected: add the other direction where it is missing
     #[arg(long, conflicts_with = "directed")]
     undirected: bool,
@@ -167,7 +167,7 @@ fn parse_columns(text: &str) -> Result<Columns, String> {
     }
 }
 
-impl Input {
+impl GraphArguments {
     /// Reads or generates the graph.
     pub(crate) fn load(&self, watch: &Watch) -> Result<Graph> {
         self.load_from(self.find()?.as_ref(), watch)
@@ -179,7 +179,7 @@ impl Input {
         is_file.then(|| Source::find(&self.graph)).transpose()
     }
 
-    /// [`Input::load`], from what [`Input::find`] found.
+    /// [`GraphArguments::load`], from what [`GraphArguments::find`] found.
     pub(crate) fn load_from(&self, source: Option<&Source>, watch: &Watch) -> Result<Graph> {
         let graph = match source {
             None => {
@@ -197,10 +197,10 @@ impl Input {
     }
 }
 
-impl Input {
+impl GraphArguments {
     /// Reads another file the way the graph is read.
     pub(crate) fn load_beside(&self, file: &str, watch: &Watch) -> Result<Graph> {
-        let Reading { format, .. } = &self.reading;
+        let ReadArguments { format, .. } = &self.reading;
         let options = self.reading.options(self.cleaning.direction(), &Weights::File, watch);
         // The vertices of the graph are not all in there.
         let options = ReadOptions { vertices: None, ..options };
@@ -233,39 +233,33 @@ impl Input {
 
     /// The graph as hosts take it and make it fit: each its own share where nothing else is to be
     /// changed, else their rows of the whole graph.
-    pub(crate) fn open(
-        &self,
-        fit: Fit,
-        watch: &Watch,
-        team: &Team,
-    ) -> Result<crate::partition::Input, Failure> {
-        use crate::partition::Input as Shared;
+    pub(crate) fn open(&self, fit: Fit, watch: &Watch, team: &Team) -> Result<Input, Failure> {
         let options =
             self.reading.options(self.cleaning.direction(), &self.cleaning.weights, watch);
-        if team.is_spread() && self.is_stream() {
+        if team.is_distributed() && self.is_stream() {
             return Err(Failure::usage(format!(
                 "{}: only one rank gets what is piped into it; give the name of a file",
                 self.graph
             )));
         }
         if options.need_whole() || !self.cleaning.is_default() {
-            if team.is_spread() {
+            if team.is_distributed() {
                 watch.note(&format!(
                     "{}: every rank reads the whole graph in order to change it; to have each read \
                      its share, write it with these options by `parton convert` first",
                     self.graph
                 ));
             }
-            return Ok(Shared::from(self.load(watch)?).fitted(fit));
+            return Ok(Input::from(self.load(watch)?).fitted(fit));
         }
         let opened = match Spec::is_spec(&self.graph) {
             true => {
                 self.reading.refuse_for(&self.graph)?;
-                Shared::open(&self.graph)
+                Input::open(&self.graph)
             }
             false => {
                 let format = self.reading.format.as_deref().map(formats::by_name).transpose()?;
-                Shared::from_source(Source::find(&self.graph)?, format, &options)
+                Input::from_source(Source::find(&self.graph)?, format, &options)
             }
         };
         let input = opened?;
@@ -276,9 +270,9 @@ impl Input {
     }
 }
 
-impl Reading {
+impl ReadArguments {
     fn is_default(&self) -> bool {
-        let Reading { format, vertices, ids, columns, bipartite, header, weight_type } = self;
+        let ReadArguments { format, vertices, ids, columns, bipartite, header, weight_type } = self;
         format.is_none()
             && !bipartite
             && vertices.is_none()
@@ -337,9 +331,9 @@ impl Reading {
     }
 }
 
-impl Cleaning {
+impl ChangeArguments {
     fn is_default(&self) -> bool {
-        let Cleaning {
+        let ChangeArguments {
             undirected,
             directed,
             weights,
