@@ -14,7 +14,8 @@ mod watch;
 use std::num::NonZeroUsize;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use parton::algorithms::{self, Algorithm};
 
 use exit::{Done, Failure};
 use team::Team;
@@ -73,7 +74,7 @@ impl Command {
             Command::Partition(partition) => partition.run(watch, threads, team)?.into(),
             Command::Bench(bench) => bench.run(watch, threads)?.into(),
             Command::Graphalytics(graphalytics) => graphalytics.run(watch, threads)?,
-            Command::List(list) => list.run().into(),
+            Command::List(list) => list.run(algorithms::ALL).into(),
         })
     }
 
@@ -94,6 +95,23 @@ impl Command {
     }
 }
 
+impl Arguments {
+    /// The arguments of this process, with the names and options of these algorithms.
+    fn parse_for(algorithms: &[&'static dyn Algorithm]) -> Result<Self, clap::Error> {
+        let names = options::algorithm_names(algorithms);
+        let command = Arguments::command()
+            .mut_subcommand("run", |run| {
+                options::with_own(run, algorithms)
+                    .mut_arg("algorithm", |argument| argument.value_parser(names.clone()))
+            })
+            .mut_subcommand("bench", |bench| {
+                options::with_own(bench, algorithms)
+                    .mut_arg("algorithms", |argument| argument.value_parser(names))
+            });
+        Arguments::from_arg_matches(&command.try_get_matches()?)
+    }
+}
+
 fn main() -> ExitCode {
     // Before anything else: whatever goes wrong later goes wrong on all ranks.
     let mut team = match Team::assemble() {
@@ -101,7 +119,7 @@ fn main() -> ExitCode {
         Err(failure) => return failure.report(),
     };
     let place = team.place().clone();
-    let outcome = match team.check_likeness().map(|()| Arguments::try_parse()) {
+    let outcome = match team.check_likeness().map(|()| Arguments::parse_for(algorithms::ALL)) {
         Ok(Ok(arguments)) => obey(arguments, &mut team),
         // Help, too, and the same on all ranks.
         Ok(Err(complaint)) => {

@@ -1,27 +1,29 @@
 //! `parton list`: what there is to choose from.
 
 use clap::Args;
+use parton::algorithms::Algorithm;
 use parton::engine::engines;
 use parton::graph::{formats, generate};
+use parton::output;
 use parton::partition::policies;
-use parton::{algorithms, output};
 
-use crate::options::spelled;
+use crate::options::{own_options, spelled};
 
 /// List the algorithms, engines, policies, file formats and generators Parton knows.
 #[derive(Args)]
 pub(crate) struct List {}
 
 impl List {
-    pub(crate) fn run(self) -> String {
+    pub(crate) fn run(self, algorithms: &[&dyn Algorithm]) -> String {
         let mut text =
             String::from("Algorithms, with the engines that fit and their own options\n");
-        for algorithm in algorithms::ALL {
+        for algorithm in algorithms {
             let engines: Vec<_> = algorithm.engines().iter().map(|kind| kind.name()).collect();
-            text += &format!("  {:<20}{}\n", algorithm.name(), algorithm.about());
+            text += &format!("  {:<20}{}\n", algorithm.name(), spelled(algorithm.about()));
             text += &format!("  {:<20}engines {}", "", engines.join(", "));
-            if !algorithm.options().is_empty() {
-                text += &format!("; options {}", spelled(algorithm.options()));
+            match &own_options(*algorithm)[..] {
+                "" => {}
+                own => text += &format!("; options {own}"),
             }
             text.push('\n');
         }

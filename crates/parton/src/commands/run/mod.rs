@@ -13,6 +13,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use clap::Args;
+use parton::algorithms::options::Given;
 use parton::algorithms::{self, Options};
 use parton::graph::save::Output;
 use parton::net::HostId;
@@ -36,7 +37,7 @@ use target::Target;
 #[derive(Args)]
 pub(crate) struct Run {
     /// What to compute (see `parton list`)
-    #[arg(value_parser = options::algorithms(), hide_possible_values = true)]
+    #[arg(hide_possible_values = true)]
     algorithm: String,
 
     /// Number of hosts, all in this process [default: 1, or those of a saved partition]; under
@@ -151,8 +152,9 @@ impl Run {
         if let Some(path) = self.report.as_ref().filter(|_| team.speaks()) {
             Output::check(path)?;
         }
-        if let Some(file) = self.own.test() {
-            options.test = Some(Arc::new(self.input.load_beside(file, watch)?));
+        for (name, file) in self.own.graphs(algorithm) {
+            let graph = Arc::new(self.input.load_beside(file, watch)?);
+            options.set(algorithm, name, Given::Graph(graph))?;
             algorithms::check_request(algorithm, &options)?;
         }
         let access = algorithm.access(&options);
