@@ -7,7 +7,6 @@ pub mod answer;
 pub mod betweenness;
 pub mod bfs;
 pub mod certificate;
-mod chosen;
 pub mod components;
 pub mod error;
 pub mod kcore;
@@ -19,18 +18,22 @@ mod neighbours;
 pub mod options;
 pub mod pagerank;
 mod phases;
-mod root;
+pub mod root;
+pub mod sources;
 pub mod sssp;
 pub mod strongly_connected;
 mod traversal;
 pub mod triangles;
+pub mod vertices;
 mod wedges;
 
 pub use algorithm::{Access, Algorithm, Job, check_request};
 pub use answer::{Answer, Column, Fact, Id, Values};
 pub use error::{Error, Result};
 pub use needs::{EdgeNeed, Needs, WeightNeed};
-pub use options::{Dangling, Formulation, Options, Precision, Root, Sources};
+pub use options::{OptionSet, Options};
+pub use root::Root;
+pub use sources::Sources;
 
 /// Every algorithm.
 pub const ALL: &[&dyn Algorithm] = &[

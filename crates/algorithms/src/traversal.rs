@@ -9,7 +9,7 @@ use parton_graph::LocalId;
 use crate::algorithm::Job;
 use crate::answer::{Answer, Column, Fact, Values};
 use crate::error::Result;
-use crate::root::{self, Found};
+use crate::root::Found;
 
 /// The labels of this host's masters, and how they came about.
 pub(crate) struct Labelled<L> {
@@ -53,11 +53,6 @@ impl<L> Labelled<L> {
             notes: Vec::new(),
         }
     }
-}
-
-/// The root of a search. Every host must call this.
-pub(crate) fn root(job: &mut Job<'_, '_>) -> Result<Option<Found>> {
-    root::find(job.substrate, &job.options.root)
 }
 
 /// Adds what is worth knowing of a search to its answer. Every host must call this.

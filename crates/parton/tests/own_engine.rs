@@ -10,11 +10,12 @@ use parton::graph::reweigh::Weights;
 use parton::graph::{GlobalId, Graph, LocalId};
 use parton::net::{Cluster, Net};
 use parton::partition::{Input, Partition, Plan, policies};
-use parton_algorithms::sssp::Sssp;
+use parton_algorithms::sssp::{Sssp, SsspOptions};
 use parton_algorithms::{Algorithm, Options, Root, Values};
 
 fn expected(graph: &Graph, root: u64) -> Vec<u32> {
-    let options = Options { root: Root::Original(root.to_string()), ..Options::default() };
+    let root = Root::Original(root.to_string());
+    let options = Options::default().with(SsspOptions { root, ..SsspOptions::default() });
     let columns = Sssp.reference(graph, &options).expect("an oracle that answers");
     match &columns[0].values {
         Values::U32(distances) => distances.clone(),

@@ -8,6 +8,8 @@ use crate::graph::Error;
 use crate::net::LaunchError;
 use crate::{algorithms, net, partition, sync};
 
+use crate::cli::options::spelled;
+
 const USAGE: u8 = 2;
 const NOT_CONVERGED: u8 = 3;
 const BAD_DATA: u8 = 65;
@@ -79,8 +81,8 @@ impl From<algorithms::Error> for Failure {
     fn from(error: algorithms::Error) -> Self {
         match error {
             algorithms::Error::Sync(sync::Error::Net(error)) => error.into(),
-            algorithms::Error::Request(message) => Failure::usage(message),
-            algorithms::Error::Data(message) => Failure::bad_data(message),
+            algorithms::Error::Request(message) => Failure::usage(spelled(&message)),
+            algorithms::Error::Data(message) => Failure::bad_data(spelled(&message)),
             other => Failure::bug(other.to_string()),
         }
     }

@@ -123,15 +123,17 @@ impl Command {
 }
 
 impl Arguments {
-    /// The arguments of this process, in which algorithms have these names.
+    /// The arguments of this process, with the names and options of these algorithms.
     fn parse_for(algorithms: &[&'static dyn Algorithm]) -> Result<Self, clap::Error> {
         let names = options::algorithm_names(algorithms);
         let command = Arguments::command()
             .mut_subcommand("run", |run| {
-                run.mut_arg("algorithm", |argument| argument.value_parser(names.clone()))
+                options::with_own(run, algorithms)
+                    .mut_arg("algorithm", |argument| argument.value_parser(names.clone()))
             })
             .mut_subcommand("bench", |bench| {
-                bench.mut_arg("algorithms", |argument| argument.value_parser(names))
+                options::with_own(bench, algorithms)
+                    .mut_arg("algorithms", |argument| argument.value_parser(names))
             });
         Arguments::from_arg_matches(&command.try_get_matches()?)
     }

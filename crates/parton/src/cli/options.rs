@@ -1,95 +1,82 @@
 //! Options that some algorithms know and others do not, and the names users choose from.
 
-use std::fs;
-use std::path::Path;
-
-use crate::algorithms::{
-    self, Algorithm, Dangling, Formulation, Options, Precision, Root, Sources,
-};
+use crate::algorithms::options::{Given, OptionSpec, Takes};
+use crate::algorithms::{self, Algorithm, Options};
 use crate::engine::engines::{self, Kind};
 use crate::engine::{Pace, Pacing};
 use crate::sync::Optimize;
-use clap::Args;
 use clap::builder::PossibleValuesParser;
+use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Args, Command, FromArgMatches, Id};
 
 use crate::cli::exit::Failure;
 use crate::cli::task::AUTO;
 
-/// What only some algorithms know.
-#[derive(Args)]
-#[command(next_help_heading = "Algorithm's own (see `parton list`)")]
+/// The options of algorithms that a user has given, as texts under their names in Rust. What there
+/// is to give is what algorithms declare: see [`with_own`].
 pub(crate) struct Own {
-    /// Where a search starts: an original id [default: max-degree, the vertex of most out-edges]
-    #[arg(long, value_name = "max-degree|ID")]
-    root: Option<String>,
+    given: Vec<(String, String)>,
+}
 
-    /// Ranks are final when all together change by no more than this [default: 1e-6]
-    #[arg(long, value_name = "CHANGE")]
-    tolerance: Option<f64>,
+/// The group of all options of algorithms, named like groups that clap makes of structs.
+const OWN: &str = "Own";
 
-    /// How much of a rank is passed on [default: 0.85]
-    #[arg(long, value_name = "SHARE")]
-    damping: Option<f64>,
+/// A command that also takes the options of these algorithms.
+pub(crate) fn with_own(command: Command, algorithms: &[&dyn Algorithm]) -> Command {
+    let mut specs: Vec<OptionSpec> = Vec::new();
+    for spec in algorithms.iter().flat_map(|algorithm| algorithm.options().specs()) {
+        if !specs.iter().any(|known| known.name == spec.name) {
+            specs.push(spec);
+        }
+    }
+    let group = ArgGroup::new(OWN).multiple(true).args(specs.iter().map(|spec| spec.name));
+    command.args(specs.into_iter().map(argument)).group(group)
+}
 
-    /// What becomes of the rank of vertices without out-edges [default: redistribute]
-    #[arg(long, value_name = "redistribute|drop", value_parser = parse_dangling)]
-    dangling: Option<Dangling>,
+fn argument(spec: OptionSpec) -> Arg {
+    let mut help = spelled(spec.help);
+    if let Some(default) = spec.default_text() {
+        help += &format!(" [default: {}]", spelled(default));
+    }
+    let argument = Arg::new(spec.name)
+        .long(dashed(spec.name))
+        .help(help)
+        .help_heading("Algorithm's own (see `parton list`)");
+    match spec.takes {
+        Takes::Nothing => argument.action(ArgAction::SetTrue),
+        Takes::Text => argument.value_name(spec.value_name).value_parser(spec.normalized),
+        Takes::Graph => argument.value_name(spec.value_name),
+    }
+}
 
-    /// Ranks that are 1 on average instead of 1 in all
-    #[arg(long)]
-    unnormalized: bool,
+impl Args for Own {
+    /// Adds nothing: [`with_own`] does, which knows the algorithms.
+    fn augment_args(command: Command) -> Command {
+        command
+    }
 
-    /// How ranks are found [default: power, but residual with --pace basp]
-    #[arg(long, value_name = "power|residual", value_parser = parse_formulation)]
-    formulation: Option<Formulation>,
+    fn augment_args_for_update(command: Command) -> Command {
+        command
+    }
+}
 
-    /// How exactly shares of ranks are kept and sent [default: auto, single where the difference
-    /// is negligible]
-    #[arg(long, value_name = "auto|single|double", value_parser = parse_precision)]
-    precision: Option<Precision>,
+impl FromArgMatches for Own {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let names = matches.get_many::<Id>(OWN).into_iter().flatten().map(Id::as_str);
+        let given = names.map(|name| {
+            let text = match matches.try_get_one::<String>(name) {
+                Ok(Some(text)) => text.clone(),
+                // A flag has no text.
+                _ => "yes".into(),
+            };
+            (name.to_owned(), text)
+        });
+        Ok(Own { given: given.collect() })
+    }
 
-    /// Width of the buckets of distances of engine delta [default: as suits weights and degrees]
-    #[arg(long, value_name = "WIDTH")]
-    delta: Option<f64>,
-
-    /// Ranks after exactly --max-rounds rounds [default: 10], as LDBC Graphalytics defines them
-    #[arg(long)]
-    graphalytics: bool,
-
-    /// Personalised ranks: the surfer starts again at these vertices only, and they share what is
-    /// lost; original ids, or a file with one per line
-    #[arg(long, value_name = "ID,…|FILE")]
-    seeds: Option<String>,
-
-    /// Where paths start: at all vertices, at N of most out-edges, at N drawn at random (then sums
-    /// are scaled by vertices / N), or at original ids (a single one: `ID,`), also from a file with
-    /// one per line [default: all]
-    #[arg(long, value_name = "all|N|random:N[,SEED]|ID,…|FILE")]
-    sources: Option<String>,
-
-    /// Factors of every user and item [default: 20]
-    #[arg(long, value_name = "N")]
-    width: Option<usize>,
-
-    /// How far factors go at a time [default: 0.01, less where ratings differ by much]
-    #[arg(long, value_name = "STEP")]
-    learning_rate: Option<f64>,
-
-    /// What large factors cost [default: 0.1]
-    #[arg(long, value_name = "COST")]
-    regularization: Option<f64>,
-
-    /// What is random follows from this [default: 1]
-    #[arg(long, value_name = "N")]
-    seed: Option<u64>,
-
-    /// Ratings to predict in the end, in a file that is read as the graph is
-    #[arg(long, value_name = "FILE")]
-    test: Option<String>,
-
-    /// Which core: only say who is in it [default: the coreness of every vertex]
-    #[arg(long, value_name = "K")]
-    k: Option<u32>,
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
 }
 
 /// When hosts wait for each other.
@@ -119,44 +106,6 @@ fn paces() -> PossibleValuesParser {
     Pace::ALL.iter().map(|(_, name, _)| *name).collect::<Vec<_>>().into()
 }
 
-/// Sources of paths where nobody says how many to measure with.
-const FEW_SOURCES: usize = 4;
-
-const MAX_DEGREE: &str = "max-degree";
-
-/// What options with a choice of names can mean.
-const DANGLING: [(&str, Dangling); 2] =
-    [("redistribute", Dangling::Redistribute), ("drop", Dangling::Drop)];
-const FORMULATION: [(&str, Formulation); 2] =
-    [("power", Formulation::Power), ("residual", Formulation::Residual)];
-const PRECISION: [(&str, Precision); 3] =
-    [("auto", Precision::Auto), ("single", Precision::Single), ("double", Precision::Double)];
-
-fn parse_dangling(text: &str) -> Result<Dangling, String> {
-    named(&DANGLING, text)
-}
-
-fn parse_formulation(text: &str) -> Result<Formulation, String> {
-    named(&FORMULATION, text)
-}
-
-fn parse_precision(text: &str) -> Result<Precision, String> {
-    named(&PRECISION, text)
-}
-
-fn named<T: Copy>(all: &[(&str, T)], text: &str) -> Result<T, String> {
-    let found = all.iter().find(|(name, _)| *name == text);
-    found.map(|(_, meaning)| *meaning).ok_or_else(|| {
-        let names: Vec<_> = all.iter().map(|(name, _)| *name).collect();
-        format!("expected {}", names.join(" or "))
-    })
-}
-
-fn name_of<T: PartialEq>(all: &[(&str, T)], meaning: T) -> String {
-    let found = all.iter().find(|(_, known)| *known == meaning);
-    found.map_or_else(String::new, |(name, _)| (*name).into())
-}
-
 /// Names of algorithms.
 pub(crate) fn algorithm_names(algorithms: &[&dyn Algorithm]) -> PossibleValuesParser {
     algorithms.iter().map(|algorithm| algorithm.name()).collect::<Vec<_>>().into()
@@ -175,69 +124,54 @@ pub(crate) fn optimizations() -> PossibleValuesParser {
 
 impl Own {
     /// What was asked, by the names that users write.
-    pub(crate) fn given(&self) -> Vec<(&'static str, String)> {
-        let Own { root, tolerance, damping, dangling, unnormalized, .. } = self;
-        let Own { formulation, precision, delta, graphalytics, seeds, sources, .. } = self;
-        let Own { width, learning_rate, regularization, seed, test, k, .. } = self;
-        let given = [
-            ("root", root.clone()),
-            ("tolerance", tolerance.map(|change| change.to_string())),
-            ("damping", damping.map(|share| share.to_string())),
-            ("dangling", dangling.map(|dangling| name_of(&DANGLING, dangling))),
-            ("unnormalized", unnormalized.then(|| "yes".into())),
-            ("formulation", formulation.map(|method| name_of(&FORMULATION, method))),
-            ("precision", precision.map(|precision| name_of(&PRECISION, precision))),
-            ("delta", delta.map(|width| width.to_string())),
-            ("graphalytics", graphalytics.then(|| "yes".into())),
-            ("seeds", seeds.clone()),
-            ("sources", sources.clone()),
-            ("width", width.map(|width| width.to_string())),
-            ("learning-rate", learning_rate.map(|step| step.to_string())),
-            ("regularization", regularization.map(|cost| cost.to_string())),
-            ("seed", seed.map(|seed| seed.to_string())),
-            ("test", test.clone()),
-            ("k", k.map(|k| k.to_string())),
-        ];
-        given.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
-    }
-
-    /// The same for measuring: from a few sources, unless others were asked for. From all of them
-    /// nobody would see the end of it.
-    pub(crate) fn with_few_sources(&self, options: Options) -> Options {
-        match self.sources {
-            Some(_) => options,
-            None => Options { sources: Sources::Largest(FEW_SOURCES), ..options },
-        }
+    pub(crate) fn given(&self) -> Vec<(String, String)> {
+        self.given.iter().map(|(name, text)| (dashed(name), text.clone())).collect()
     }
 
     /// Refuses an option that none of these algorithms knows.
     pub(crate) fn check(&self, algorithms: &[&dyn Algorithm]) -> Result<(), Failure> {
-        let knows = |name| algorithms.iter().any(|algorithm| algorithm.options().contains(&name));
-        let Some((name, _)) = self.given().into_iter().find(|(name, _)| !knows(name)) else {
+        let knows = |name: &str| {
+            let mut specs = algorithms.iter().flat_map(|algorithm| algorithm.options().specs());
+            specs.any(|spec| spec.name == name)
+        };
+        let Some((name, _)) = self.given.iter().find(|(name, _)| !knows(name)) else {
             return Ok(());
         };
         let known = algorithms.iter().map(|algorithm| {
             let subject = if algorithms.len() == 1 { "it" } else { algorithm.name() };
-            match algorithm.options() {
-                [] => format!("{subject} has no options of its own"),
-                known => format!("{subject} knows {}", spelled(known)),
+            match &own_options(*algorithm)[..] {
+                "" => format!("{subject} has no options of its own"),
+                known => format!("{subject} knows {known}"),
             }
         });
         let names: Vec<_> = algorithms.iter().map(|algorithm| algorithm.name()).collect();
         Err(Failure::usage(format!(
-            "--{name} means nothing to {}: {}",
+            "--{} means nothing to {}: {}",
+            dashed(name),
             names.join(", "),
             known.collect::<Vec<_>>().join("; ")
         )))
     }
 
-    /// The file of what is kept apart, if there is any: whoever can read files adds it to the
-    /// options.
-    pub(crate) fn test(&self) -> Option<&str> {
-        self.test.as_deref()
+    /// The options of this algorithm that a user has given, with their texts.
+    fn given_to(&self, algorithm: &dyn Algorithm) -> impl Iterator<Item = (OptionSpec, &str)> {
+        algorithm.options().specs().into_iter().filter_map(|spec| {
+            let given = self.given.iter().find(|(name, _)| name == spec.name);
+            given.map(|(_, text)| (spec, &text[..]))
+        })
     }
 
-    /// Everything asked of an algorithm, if it makes sense for it.
+    /// Options of this algorithm that are graphs beside the input, with their files. The caller
+    /// reads these graphs and adds them to the options.
+    pub(crate) fn graphs(
+        &self,
+        algorithm: &dyn Algorithm,
+    ) -> impl Iterator<Item = (&'static str, &str)> {
+        let graphs = self.given_to(algorithm).filter(|(spec, _)| spec.takes == Takes::Graph);
+        graphs.map(|(spec, file)| (spec.name, file))
+    }
+
+    /// Everything asked of an algorithm but for graphs, if it makes sense for it.
     pub(crate) fn options(
         &self,
         algorithm: &dyn Algorithm,
@@ -245,75 +179,83 @@ impl Own {
         pacing: Pacing,
         max_rounds: Option<u64>,
     ) -> Result<Options, Failure> {
-        let Own { root, tolerance, damping, dangling, unnormalized, .. } = self;
-        let Own { formulation, precision, delta, graphalytics, seeds, sources, .. } = self;
-        let Own { width, learning_rate, regularization, seed, k, .. } = self;
-        let usual = Options::default();
-        let options = Options {
-            engine: Kind::by_name(engine),
-            pacing,
-            max_rounds,
-            root: match root.as_deref() {
-                None | Some(MAX_DEGREE) => Root::MaxDegree,
-                Some(id) => Root::Original(id.into()),
-            },
-            tolerance: tolerance.unwrap_or(usual.tolerance),
-            damping: damping.unwrap_or(usual.damping),
-            dangling: dangling.unwrap_or(usual.dangling),
-            unnormalized: *unnormalized,
-            formulation: *formulation,
-            precision: precision.unwrap_or(usual.precision),
-            delta: *delta,
-            graphalytics: *graphalytics,
-            seeds: seeds.as_deref().map(|text| vertices("seeds", text)).transpose()?,
-            sources: sources.as_deref().map_or(Ok(usual.sources), parse_sources)?,
-            width: width.unwrap_or(usual.width),
-            learning_rate: *learning_rate,
-            regularization: regularization.unwrap_or(usual.regularization),
-            seed: seed.unwrap_or(usual.seed),
-            test: None,
-            k: *k,
-        };
+        let engine = Kind::by_name(engine);
+        let mut options = Options { engine, pacing, max_rounds, ..Options::default() };
+        for (spec, text) in self.given_to(algorithm) {
+            match spec.takes {
+                Takes::Nothing => options.set(algorithm, spec.name, Given::Text("true"))?,
+                Takes::Text => options.set(algorithm, spec.name, Given::Text(text))?,
+                Takes::Graph => {}
+            }
+        }
         algorithms::check_request(algorithm, &options)?;
+        Ok(options)
+    }
+
+    /// The same for measuring: what was not asked has the value that suits benchmarks.
+    pub(crate) fn measured(
+        &self,
+        algorithm: &dyn Algorithm,
+        mut options: Options,
+    ) -> Result<Options, Failure> {
+        for spec in algorithm.options().specs() {
+            if let Some(value) = spec.measured
+                && !self.given.iter().any(|(name, _)| name == spec.name)
+            {
+                options.set(algorithm, spec.name, Given::Text(value))?;
+            }
+        }
         Ok(options)
     }
 }
 
-/// Where paths start.
-fn parse_sources(text: &str) -> Result<Sources, Failure> {
-    if text == "all" {
-        return Ok(Sources::All);
-    }
-    if let Some(rest) = text.strip_prefix("random:") {
-        let (count, seed) = rest.split_once(',').unwrap_or((rest, "1"));
-        return match (count.parse(), seed.parse()) {
-            (Ok(count), Ok(seed)) => Ok(Sources::Random { count, seed }),
-            _ => Err(Failure::usage(format!(
-                "--sources {text}: expected random:N or random:N,SEED with whole numbers"
-            ))),
+/// The options that are an algorithm's own, as users write them.
+pub(crate) fn own_options(algorithm: &dyn Algorithm) -> String {
+    let specs = algorithm.options().specs();
+    specs.iter().map(|spec| format!("--{}", dashed(spec.name))).collect::<Vec<_>>().join(", ")
+}
+
+/// The name of an option as users write it.
+fn dashed(name: &str) -> String {
+    name.replace('_', "-")
+}
+
+/// A message of the libraries, which name options in backticks, with options as users write them.
+pub(crate) fn spelled(message: &str) -> String {
+    let is_option =
+        |word: &str| !word.is_empty() && word.chars().all(|c| c == '_' || c.is_ascii_lowercase());
+    let mut text = String::new();
+    let mut rest = message;
+    while let Some((before, after)) = rest.split_once('`') {
+        text += before;
+        rest = match after.split_once('`').filter(|(word, _)| is_option(word)) {
+            Some((option, after)) => {
+                text += &format!("--{}", dashed(option));
+                after
+            }
+            None => {
+                text.push('`');
+                after
+            }
         };
     }
-    match text.parse() {
-        Ok(count) => Ok(Sources::Largest(count)),
-        Err(_) => vertices("sources", text).map(Sources::Listed),
-    }
+    text + rest
 }
 
-/// Original ids, as a list or in a file.
-fn vertices(option: &str, text: &str) -> Result<Vec<String>, Failure> {
-    let path = Path::new(text);
-    if text.contains(',') || !path.is_file() {
-        let ids = text.split(',').map(str::trim).filter(|id| !id.is_empty());
-        return Ok(ids.map(str::to_owned).collect());
-    }
-    let lines = fs::read_to_string(path).map_err(|error| {
-        Failure::usage(format!("--{option} {text}: cannot read a vertex from each line: {error}"))
-    })?;
-    let lines = lines.lines().map(str::trim);
-    Ok(lines.filter(|line| !line.is_empty() && !line.starts_with('#')).map(str::to_owned).collect())
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// Options as users write them.
-pub(crate) fn spelled(names: &[&str]) -> String {
-    names.iter().map(|name| format!("--{name}")).collect::<Vec<_>>().join(", ")
+    #[test]
+    fn options_in_messages_are_spelled() {
+        for (message, expected) in [
+            ("`width` 0: expected 1", "--width 0: expected 1"),
+            ("lower `learning_rate` from 3", "lower --learning-rate from 3"),
+            ("`graphalytics` and `seeds`", "--graphalytics and --seeds"),
+            ("a single one: `ID,`, `k`", "a single one: `ID,`, --k"),
+            ("nothing, ` or ``", "nothing, ` or ``"),
+        ] {
+            assert_eq!(spelled(message), expected);
+        }
+    }
 }

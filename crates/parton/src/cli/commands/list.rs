@@ -7,7 +7,7 @@ use crate::output;
 use crate::partition::policies;
 use clap::Args;
 
-use crate::cli::options::spelled;
+use crate::cli::options::{own_options, spelled};
 
 /// List the algorithms, engines, policies, file formats and generators on offer.
 #[derive(Args)]
@@ -19,10 +19,11 @@ impl List {
             String::from("Algorithms, with the engines that fit and their own options\n");
         for algorithm in algorithms {
             let engines: Vec<_> = algorithm.engines().iter().map(|kind| kind.name()).collect();
-            text += &format!("  {:<20}{}\n", algorithm.name(), algorithm.about());
+            text += &format!("  {:<20}{}\n", algorithm.name(), spelled(algorithm.about()));
             text += &format!("  {:<20}engines {}", "", engines.join(", "));
-            if !algorithm.options().is_empty() {
-                text += &format!("; options {}", spelled(algorithm.options()));
+            match &own_options(*algorithm)[..] {
+                "" => {}
+                own => text += &format!("; options {own}"),
             }
             text.push('\n');
         }

@@ -158,10 +158,10 @@ impl Bench {
             names => names.iter().map(|name| context.algorithm(name)).collect::<Result<_, _>>()?,
         };
         self.own.check(&algorithms)?;
-        if self.own.test().is_some() {
-            return Err(Failure::usage(
-                "--test: what is measured is how fast factors are learnt, not how well they predict",
-            ));
+        if let Some((name, _)) = algorithms.iter().find_map(|a| self.own.graphs(*a).next()) {
+            return Err(Failure::usage(options::spelled(&format!(
+                "`{name}`: benchmarks read no graph beside the one that is measured"
+            ))));
         }
         let engines = unique(&self.engines);
         let mut hosts: Vec<usize> = self.hosts.iter().map(|hosts| hosts.get().into()).collect();
@@ -193,7 +193,7 @@ impl Bench {
                 }
                 let threads = threads_per_host(context.threads, hosts);
                 for (engine, options) in engines {
-                    let options = self.own.with_few_sources(options);
+                    let options = self.own.measured(algorithm, options)?;
                     // Weights that mean nothing to one algorithm may do so to the next.
                     let fit = Fit { weights: true, ..self.cleaning.fit(algorithm, &options)? };
                     cases.push(Case { algorithm, engine, options, fit, hosts, threads });
@@ -221,10 +221,10 @@ impl Bench {
     }
 
     /// What was asked that changes what is measured, other than by the columns of the table.
-    fn given(&self) -> Vec<(&'static str, String)> {
+    fn given(&self) -> Vec<(String, String)> {
         let mut given = self.own.given();
-        given.extend(self.max_rounds.map(|rounds| ("max-rounds", rounds.to_string())));
-        given.extend(self.cleaning.weights_given().map(|weights| ("weights", weights)));
+        given.extend(self.max_rounds.map(|rounds| ("max-rounds".into(), rounds.to_string())));
+        given.extend(self.cleaning.weights_given().map(|weights| ("weights".into(), weights)));
         given
     }
 }

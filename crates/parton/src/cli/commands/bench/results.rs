@@ -41,7 +41,7 @@ pub(super) struct Row {
 pub(super) struct Results {
     pub(super) repetitions: usize,
     /// What was asked that is not in the rows, by the names that users write.
-    pub(super) options: Vec<(&'static str, String)>,
+    pub(super) options: Vec<(String, String)>,
     pub(super) rows: Vec<Row>,
 }
 
@@ -85,7 +85,7 @@ impl Results {
     pub(super) fn as_json(&self) -> Value {
         // Not `args`, which panics where an argument is not Unicode.
         let command = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
-        let options = self.options.iter().map(|(name, value)| ((*name).into(), json!(value)));
+        let options = self.options.iter().map(|(name, value)| (name.clone(), json!(value)));
         json!({
             "parton": env!("CARGO_PKG_VERSION"),
             "command": command.collect::<Vec<_>>(),

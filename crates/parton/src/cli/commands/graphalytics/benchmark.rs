@@ -1,7 +1,10 @@
 //! The six algorithms of LDBC Graphalytics: what each is called here, what a data set says of it,
 //! and how its output is written and judged.
 
-use crate::algorithms::{self, Algorithm, Options, Precision, Root};
+use crate::algorithms::bfs::BfsOptions;
+use crate::algorithms::pagerank::{PageRankOptions, Precision};
+use crate::algorithms::sssp::SsspOptions;
+use crate::algorithms::{self, Algorithm, Options, Root};
 use crate::graph::Result;
 use crate::graph::formats::graphalytics::Parameters;
 use crate::output::Cell;
@@ -51,7 +54,10 @@ pub(super) const ALL: &[Benchmark] = &[
         algorithm: "bfs",
         rule: Rule::Exact,
         out_of_reach: "9223372036854775807",
-        parameters: |data| from_root(data, "bfs.source-vertex"),
+        parameters: |data| {
+            let root = Root::Original(data.need("bfs.source-vertex")?.into());
+            Ok(Options::default().with(BfsOptions { root }))
+        },
     },
     Benchmark {
         acronym: "pr",
@@ -60,11 +66,12 @@ pub(super) const ALL: &[Benchmark] = &[
         out_of_reach: "",
         parameters: |data| {
             let rounds = needed(data, "pr.num-iterations")?;
-            let usual = Options::default();
+            let usual = PageRankOptions::default();
             let damping = data.number("pr.damping-factor")?.unwrap_or(usual.damping);
-            // So many rounds, final or not, in doubles.
+            // A number of rounds, final or not, in double precision.
             let (tolerance, precision) = (0.0, Precision::Double);
-            Ok(Options { max_rounds: Some(rounds), damping, tolerance, precision, ..usual })
+            let own = PageRankOptions { damping, tolerance, precision, ..usual };
+            Ok(Options { max_rounds: Some(rounds), ..Options::default() }.with(own))
         },
     },
     Benchmark {
@@ -98,14 +105,11 @@ pub(super) const ALL: &[Benchmark] = &[
         out_of_reach: "Infinity",
         parameters: |data| {
             data.need("sssp.weight-property")?;
-            from_root(data, "sssp.source-vertex")
+            let root = Root::Original(data.need("sssp.source-vertex")?.into());
+            Ok(Options::default().with(SsspOptions { root, ..SsspOptions::default() }))
         },
     },
 ];
-
-fn from_root(data: &Parameters, key: &str) -> Result<Options> {
-    Ok(Options { root: Root::Original(data.need(key)?.into()), ..Options::default() })
-}
 
 fn needed(data: &Parameters, key: &str) -> Result<u64> {
     data.need(key)?;

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
+use crate::algorithms::options::Given;
 use crate::algorithms::{self, Options};
 use crate::graph::save::Output;
 use crate::net::HostId;
@@ -147,8 +148,9 @@ impl Run {
         if let Some(path) = self.report.as_ref().filter(|_| team.speaks()) {
             Output::check(path)?;
         }
-        if let Some(file) = self.own.test() {
-            options.test = Some(Arc::new(self.input.load_beside(file, watch)?));
+        for (name, file) in self.own.graphs(algorithm) {
+            let graph = Arc::new(self.input.load_beside(file, watch)?);
+            options.set(algorithm, name, Given::Graph(graph))?;
             algorithms::check_request(algorithm, &options)?;
         }
         let access = algorithm.access(&options);
