@@ -22,7 +22,7 @@ pub mod root;
 pub mod sources;
 pub mod sssp;
 pub mod strongly_connected;
-mod traversal;
+pub mod traversal;
 pub mod triangles;
 pub mod vertices;
 mod wedges;

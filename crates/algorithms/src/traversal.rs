@@ -1,4 +1,4 @@
-//! What searches from a root have in common.
+//! From a relaxation to an answer, for searches from a root and other algorithms of one label.
 
 use std::time::Instant;
 
@@ -12,14 +12,15 @@ use crate::error::Result;
 use crate::root::Found;
 
 /// The labels of this host's masters, and how they came about.
-pub(crate) struct Labelled<L> {
-    pub(crate) labels: Vec<L>,
+pub struct Labelled<L> {
+    /// The labels, by local id.
+    pub labels: Vec<L>,
     setup_seconds: f64,
     report: RunReport,
 }
 
-/// Runs a relaxation.
-pub(crate) fn label<P: Relaxation>(
+/// Runs a relaxation. Every host must call this.
+pub fn label<P: Relaxation>(
     job: &mut Job<'_, '_>,
     program: &P,
     engine: Kind,
@@ -37,7 +38,7 @@ pub(crate) fn label<P: Relaxation>(
 
 impl<L> Labelled<L> {
     /// The answer in which these labels are the only column.
-    pub(crate) fn answer(
+    pub fn answer(
         self,
         (engine, why): (Kind, String),
         name: &'static str,
@@ -55,8 +56,9 @@ impl<L> Labelled<L> {
     }
 }
 
-/// Adds what is worth knowing of a search to its answer. Every host must call this.
-pub(crate) fn sum_up(
+/// Adds the facts `root`, `reached`, `max` and `sum` to the answer of a search. Every host must call
+/// this.
+pub fn sum_up(
     job: &mut Job<'_, '_>,
     answer: &mut Answer,
     root: Option<Found>,

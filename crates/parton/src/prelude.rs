@@ -1,10 +1,17 @@
-//! What one needs to write a program or an algorithm, and to run it.
+//! What one needs to write a program or an algorithm, and to run it: `use parton::prelude::*`.
 //!
-//! ```
-//! use parton::prelude::*;
-//! ```
+//! | to write | take |
+//! |---|---|
+//! | a program of one label per vertex that only improves | [`Relaxation`] |
+//! | any other program of vertices | [`VertexProgram`], [`Vertex`], [`Tally`], [`Properties`] |
+//! | an algorithm for the command | [`Algorithm`], [`Job`], [`Answer`], [`certificate`] |
+//! | options of its own | [`options!`](crate::algorithms::options!), [`OptionSet`], [`Root`] |
 
-pub use crate::algorithms::{Access, Algorithm, Answer, Column, Fact, Job, Needs, Options, Values};
+pub use crate::algorithms::{
+    Access, Algorithm, Answer, Column, EdgeNeed, Fact, Job, Needs, OptionSet, Options, Result,
+    Root, Values, WeightNeed, certificate, traversal,
+};
+pub use crate::engine::engines::Kind;
 pub use crate::engine::{Edges, Pace, Properties, Relaxation, Tally, Vertex, VertexProgram};
 pub use crate::graph::{GlobalId, Graph, LocalId, Weight, with_csr};
 pub use crate::run::{Outcome, Run};

@@ -225,7 +225,7 @@ impl<'p, V: Copy + Send + Sync> Run<'p, V> {
     }
 
     /// A run of the program that each host makes when it has its partition: in order to start from
-    /// a vertex by its original id, say ([`find_root`](crate::algorithms::find_root)).
+    /// a vertex by its original id, say ([`Root::find`](crate::algorithms::Root::find)).
     pub fn with<P>(make: impl Fn(&mut Substrate<'_>) -> Result<P> + Sync + 'p) -> Self
     where
         P: VertexProgram<State = V>,

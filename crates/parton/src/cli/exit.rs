@@ -43,14 +43,17 @@ impl From<String> for CommandOutput {
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        let code = match error {
-            Error::NoInput { .. } => NO_INPUT,
-            Error::Io { .. } => IO,
-            Error::Data { .. } => BAD_DATA,
-            Error::Request(_) => USAGE,
-            _ => BUG,
-        };
-        Failure::new(error.to_string(), code)
+        match error {
+            Error::NoInput { .. } => Failure::new(error.to_string(), NO_INPUT),
+            Error::Io { .. } => Failure::io(error.to_string()),
+            Error::Data { file, place, problem } => {
+                // What is quoted from the file stays as it is.
+                let problem = spelled(&problem);
+                Failure::bad_data(Error::Data { file, place, problem }.to_string())
+            }
+            Error::Request(message) => Failure::usage(spelled(&message)),
+            _ => Failure::bug(error.to_string()),
+        }
     }
 }
 
@@ -83,7 +86,7 @@ impl From<algorithms::Error> for Failure {
             algorithms::Error::Sync(sync::Error::Net(error)) => error.into(),
             algorithms::Error::Request(message) => Failure::usage(spelled(&message)),
             algorithms::Error::Data(message) => Failure::bad_data(spelled(&message)),
-            other => Failure::bug(other.to_string()),
+            other => Failure::bug(spelled(&other.to_string())),
         }
     }
 }
