@@ -7,7 +7,7 @@ use parton_sync::Substrate;
 use crate::answer::{Answer, Column};
 use crate::error::{Error, Result};
 use crate::needs::Needs;
-use crate::options::Options;
+use crate::options::{OptionSet, Options, check_own};
 
 /// A named program with an oracle.
 pub trait Algorithm: Sync {
@@ -17,9 +17,10 @@ pub trait Algorithm: Sync {
     /// What it finds, in one line.
     fn about(&self) -> &'static str;
 
-    /// Names of the options that are its own, as users write them.
-    fn options(&self) -> &'static [&'static str] {
-        &[]
+    /// The options that are its own, with their defaults: what
+    /// [`options!`](crate::options!) declares.
+    fn options(&self) -> Box<dyn OptionSet> {
+        Box::new(())
     }
 
     /// The engines that can run it.
@@ -44,7 +45,7 @@ pub trait Algorithm: Sync {
         Access::Sources
     }
 
-    /// Whether its own options make sense; see [`check_request`].
+    /// Whether its options make sense; see [`check_request`].
     fn accepts(&self, _: &Options) -> Result<()> {
         Ok(())
     }
@@ -85,24 +86,25 @@ pub struct Job<'j, 'a> {
 
 impl Job<'_, '_> {
     /// Mean number of out-edges, for reasons that users read.
-    pub(crate) fn average_degree(&self) -> f64 {
+    pub fn average_degree(&self) -> f64 {
         let partition = self.substrate.partition();
         partition.num_edges() as f64 / partition.num_vertices().max(1) as f64
     }
 
-    /// When to stop.
-    pub(crate) fn limits(&self) -> Limits {
+    /// When to stop, as the user asked.
+    pub fn limits(&self) -> Limits {
         Limits { max_rounds: self.options.max_rounds }
     }
 
-    /// The engine the user asked for, or the one that suits, and why; if the graph is one that the
-    /// algorithm is defined on.
-    pub(crate) fn engine(
+    /// The engine the user asked for, or else `suits`, and why. An error if options do not belong to
+    /// the algorithm, the engine cannot run it, or it is not defined on such graphs.
+    pub fn engine(
         &self,
         algorithm: &dyn Algorithm,
         suits: &'static EngineInfo,
         why: impl FnOnce() -> String,
     ) -> Result<(&'static EngineInfo, String)> {
+        check_own(algorithm, self.options)?;
         check_engine(algorithm, self.options)?;
         algorithm.needs(self.options).check(algorithm.name(), self.substrate.partition())?;
         match self.options.engine {
@@ -114,6 +116,7 @@ impl Job<'_, '_> {
 
 /// Whether what a user asks of an algorithm makes sense, found out before there is a graph.
 pub fn check_request(algorithm: &dyn Algorithm, options: &Options) -> Result<()> {
+    check_own(algorithm, options)?;
     check_engine(algorithm, options)?;
     check_pace(algorithm, options)?;
     algorithm.accepts(options)
@@ -125,22 +128,24 @@ fn check_pace(algorithm: &dyn Algorithm, options: &Options) -> Result<()> {
     }
     let name = algorithm.name();
     match (algorithm.needs_rounds(options), options.max_rounds) {
-        (Some(why), _) => Err(Error::Request(format!("--pace basp: {name} needs rounds: {why}"))),
+        (Some(why), _) => Err(Error::Request(format!("`pace` basp: {name} needs rounds: {why}"))),
         (None, Some(_)) => Err(Error::Request(
-            "--pace basp: every host has rounds of its own, so --max-rounds means nothing".into(),
+            "`pace` basp: every host has rounds of its own, so `max_rounds` means nothing".into(),
         )),
         (None, None) => Ok(()),
     }
 }
 
+/// The engine of that name, if it can run the algorithm.
+pub fn engine_by_name(algorithm: &dyn Algorithm, name: &str) -> Result<&'static EngineInfo> {
+    let fit = algorithm.engines();
+    fit.iter().copied().find(|engine| engine.name == name).ok_or_else(|| {
+        let fit: Vec<_> = fit.iter().map(|engine| engine.name).collect();
+        let (algorithm, fit) = (algorithm.name(), fit.join(", "));
+        Error::Request(format!("engine {name} cannot run {algorithm}: {fit} can"))
+    })
+}
+
 fn check_engine(algorithm: &dyn Algorithm, options: &Options) -> Result<()> {
-    let (name, fit) = (algorithm.name(), algorithm.engines());
-    match options.engine.filter(|asked| !fit.contains(asked)) {
-        None => Ok(()),
-        Some(asked) => {
-            let fit: Vec<_> = fit.iter().map(|engine| engine.name).collect();
-            let (asked, fit) = (asked.name, fit.join(", "));
-            Err(Error::Request(format!("engine {asked} cannot run {name}: {fit} can")))
-        }
-    }
+    options.engine.map_or(Ok(()), |asked| engine_by_name(algorithm, asked.name).map(drop))
 }

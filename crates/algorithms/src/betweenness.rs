@@ -25,16 +25,29 @@ use rayon::prelude::*;
 use crate::algorithm::{Algorithm, Job};
 use crate::answer::{Answer, Column, Fact, Values};
 use crate::bfs::Levels;
-use crate::chosen;
 use crate::error::{Error, Result};
-use crate::options::{Options, Sources};
+use crate::options::{OptionSet, Options};
 use crate::phases::Phases;
+use crate::sources::Sources;
 use crate::traversal;
 use search::{BRANDES, BRANDES_PULL, BRANDES_PUSH, Search};
 
 /// Betweenness.
 pub struct Betweenness;
 
+crate::options! {
+    /// What one can ask of betweenness.
+    pub struct BetweennessOptions {
+        /// Where paths start: at all vertices, at N of most out-edges, at N drawn at random (then sums
+        /// are scaled by vertices / N), or at original ids (a single one: `ID,`), also from a file with
+        /// one per line.
+        // From all sources a benchmark of a large graph would take days.
+        sources: Sources = Sources::All, measured = "4";
+    }
+}
+
+/// The option that a list of vertices is from.
+const SOURCES: &str = "sources";
 const NEEDS_ROUNDS: &str = "paths are counted level by level";
 /// Two sums of the same numbers differ by less, relative to them.
 const ROUNDING: f64 = 1e-9;
@@ -104,12 +117,12 @@ fn score_in_lanes<const L: usize>(
 }
 
 /// What sums over the sources are multiplied with, and what to say of it.
-fn scale(options: &Options, sources: usize, vertices: u64) -> (f64, String) {
+fn scale(asked: &Sources, sources: usize, vertices: u64) -> (f64, String) {
     let part = |sources: String| {
         let not_scaled = "the sum over these sources is not scaled";
         (1.0, format!("paths that start at {sources}: {not_scaled}"))
     };
-    match &options.sources {
+    match asked {
         _ if sources as u64 == vertices => {
             (1.0, "exact: paths between all ordered pairs, not normalised".into())
         }
@@ -134,8 +147,8 @@ impl Algorithm for Betweenness {
         "betweenness: how many shortest paths lead through every vertex, by fewest edges"
     }
 
-    fn options(&self) -> &'static [&'static str] {
-        &["sources"]
+    fn options(&self) -> Box<dyn OptionSet> {
+        Box::new(BetweennessOptions::default())
     }
 
     fn engines(&self) -> &'static [&'static EngineInfo] {
@@ -148,13 +161,13 @@ impl Algorithm for Betweenness {
 
     fn accepts(&self, options: &Options) -> Result<()> {
         let refuse = |problem: &str| Err(Error::Request(problem.into()));
-        match (&options.sources, options.max_rounds) {
-            (_, Some(_)) => refuse("--max-rounds: betweenness has no scores before its last round"),
+        match (options.own::<BetweennessOptions>().sources, options.max_rounds) {
+            (_, Some(_)) => refuse("`max_rounds`: betweenness has no scores before its last round"),
             (Sources::Largest(0) | Sources::Random { count: 0, .. }, _) => {
-                refuse("--sources: expected at least 1")
+                refuse("`sources`: expected at least 1")
             }
-            (Sources::Listed(names), _) if names.is_empty() => {
-                refuse("--sources names no vertices: expected at least 1")
+            (Sources::Listed(ids), _) if ids.is_empty() => {
+                refuse("`sources` names no vertices: expected at least 1")
             }
             _ => Ok(()),
         }
@@ -167,11 +180,12 @@ impl Algorithm for Betweenness {
             format!("level by level, average degree {degree:.1}: along fewest edges")
         })?;
         let began = Instant::now();
-        let sources = chosen::sources(job.substrate, &job.options.sources)?;
+        let asked = job.options.own::<BetweennessOptions>().sources;
+        let sources = asked.find(job.substrate, SOURCES)?;
         let choosing = began.elapsed().as_secs_f64();
         let Scored { mut scores, setup_seconds, report } = score(job, &sources, engine)?;
         let vertices = job.substrate.partition().num_vertices();
-        let (scale, note) = scale(job.options, sources.len(), vertices);
+        let (scale, note) = scale(&asked, sources.len(), vertices);
         scores.iter_mut().for_each(|score| *score *= scale);
         let net = job.substrate.net();
         let max = net.all_reduce(scores.iter().copied().fold(0.0, f64::max), f64::max)?;
@@ -194,9 +208,10 @@ impl Algorithm for Betweenness {
         let Values::F64(scores) = &answer.columns[0].values else {
             unreachable!("scores are real numbers")
         };
-        let sources = chosen::sources(job.substrate, &job.options.sources)?;
+        let asked = job.options.own::<BetweennessOptions>().sources;
+        let sources = asked.find(job.substrate, SOURCES)?;
         let vertices = job.substrate.partition().num_vertices();
-        let (scale, _) = scale(job.options, sources.len(), vertices);
+        let (scale, _) = scale(&asked, sources.len(), vertices);
         let other = if *answer.engine == BRANDES_PUSH { &BRANDES_PULL } else { &BRANDES_PUSH };
         let again = score(job, &sources, other)?.scores;
         let is_wrong = |(found, again): (&f64, &f64)| {
@@ -230,7 +245,8 @@ impl Algorithm for Betweenness {
     fn reference(&self, graph: &Graph, options: &Options) -> Result<Vec<Column>> {
         let vertices = graph.num_vertices();
         let mut scores = vec![0.0; vertices];
-        let sources = chosen::sources_in(graph, &options.sources)?;
+        let asked = options.own::<BetweennessOptions>().sources;
+        let sources = asked.find_in(graph, SOURCES)?;
         for source in &sources {
             let (mut levels, mut paths) = (vec![u32::MAX; vertices], vec![0.0; vertices]);
             let (mut queue, mut order) = (VecDeque::new(), Vec::new());
@@ -264,7 +280,7 @@ impl Algorithm for Betweenness {
                 }
             });
         }
-        let (scale, _) = scale(options, sources.len(), vertices as u64);
+        let (scale, _) = scale(&asked, sources.len(), vertices as u64);
         scores.iter_mut().for_each(|score| *score *= scale);
         Ok(vec![Column { name: "betweenness", values: Values::F64(scores) }])
     }

@@ -12,12 +12,20 @@ use crate::algorithm::{Access, Algorithm, Job};
 use crate::answer::{Answer, Column, Values};
 use crate::certificate;
 use crate::error::Result;
-use crate::options::Options;
-use crate::root;
+use crate::options::{OptionSet, Options};
+use crate::root::Root;
 use crate::traversal;
 
 /// Breadth-first search.
 pub struct Bfs;
+
+crate::options! {
+    /// What one can ask of breadth-first search.
+    pub struct BfsOptions {
+        /// Where a search starts: an original id, or max-degree, the vertex of most out-edges.
+        root: Root = Root::MaxDegree;
+    }
+}
 
 /// Levels from a root.
 pub struct Levels {
@@ -53,8 +61,8 @@ impl Algorithm for Bfs {
         "breadth-first search: the least number of edges from the root"
     }
 
-    fn options(&self) -> &'static [&'static str] {
-        &["root"]
+    fn options(&self) -> Box<dyn OptionSet> {
+        Box::new(BfsOptions::default())
     }
 
     fn access(&self, options: &Options) -> Access {
@@ -69,7 +77,7 @@ impl Algorithm for Bfs {
     }
 
     fn run(&self, job: &mut Job<'_, '_>) -> Result<Answer> {
-        let root = traversal::root(job)?;
+        let root = job.options.own::<BfsOptions>().root.find(job.substrate)?;
         let program = Levels { root: root.as_ref().map(|found| found.vertex) };
         let (engine, why) = job.engine(self, engines::FRONTIER, || {
             let degree = job.average_degree();
@@ -82,7 +90,8 @@ impl Algorithm for Bfs {
     }
 
     fn check(&self, job: &mut Job<'_, '_>, answer: &Answer) -> Result<Option<String>> {
-        let root = traversal::root(job)?.map(|found| found.vertex);
+        let root = job.options.own::<BfsOptions>().root.find(job.substrate)?;
+        let root = root.map(|found| found.vertex);
         let Values::U32(levels) = &answer.columns[0].values else {
             unreachable!("levels are small counts")
         };
@@ -92,7 +101,7 @@ impl Algorithm for Bfs {
     fn reference(&self, graph: &Graph, options: &Options) -> Result<Vec<Column>> {
         let mut levels = vec![u32::MAX; graph.num_vertices()];
         let mut queue = VecDeque::new();
-        if let Some(root) = root::in_graph(graph, &options.root)? {
+        if let Some(root) = options.own::<BfsOptions>().root.find_in(graph)? {
             levels[root] = 0;
             queue.push_back(root);
         }

@@ -43,7 +43,7 @@ impl Algorithm for LabelPropagation {
     }
 
     fn about(&self) -> &'static str {
-        "communities: the label most neighbours have, for 10 rounds (or --max-rounds)"
+        "communities: the label most neighbours have, for 10 rounds (or `max_rounds`)"
     }
 
     fn engines(&self) -> &'static [&'static EngineInfo] {

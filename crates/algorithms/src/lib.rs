@@ -7,7 +7,6 @@ pub mod answer;
 pub mod betweenness;
 pub mod bfs;
 pub mod certificate;
-mod chosen;
 pub mod components;
 pub mod error;
 pub mod kcore;
@@ -19,20 +18,24 @@ mod neighbours;
 pub mod options;
 pub mod pagerank;
 mod phases;
-mod root;
+pub mod root;
+pub mod sources;
 pub mod sssp;
 pub mod strongly_connected;
-mod traversal;
+pub mod traversal;
 pub mod triangles;
+pub mod vertices;
 mod wedges;
 
 use parton_engine::EngineInfo;
 
-pub use algorithm::{Access, Algorithm, Job, check_request};
+pub use algorithm::{Access, Algorithm, Job, check_request, engine_by_name};
 pub use answer::{Answer, Column, Fact, Id, Values};
 pub use error::{Error, Result};
 pub use needs::{EdgeNeed, Needs, WeightNeed};
-pub use options::{Dangling, Formulation, Options, Precision, Root, Sources};
+pub use options::{OptionSet, Options};
+pub use root::Root;
+pub use sources::Sources;
 
 /// Every algorithm.
 pub const ALL: &[&dyn Algorithm] = &[
@@ -49,10 +52,10 @@ pub const ALL: &[&dyn Algorithm] = &[
     &matrix_completion::MatrixCompletion,
 ];
 
-/// Every engine that some algorithm runs on, general ones first.
-pub fn engines() -> Vec<&'static EngineInfo> {
+/// Every engine that runs programs of any algorithm, and those that these algorithms bring.
+pub fn engines(algorithms: &[&dyn Algorithm]) -> Vec<&'static EngineInfo> {
     let mut known = parton_engine::engines::ALL.to_vec();
-    for engine in ALL.iter().flat_map(|algorithm| algorithm.engines()) {
+    for engine in algorithms.iter().flat_map(|algorithm| algorithm.engines()) {
         if !known.contains(engine) {
             known.push(engine);
         }

@@ -9,6 +9,8 @@
 mod errors;
 mod model;
 
+use std::sync::Arc;
+
 use parton_engine::EngineInfo;
 use parton_engine::engines::blocks::{self, Blocks, Order};
 use parton_engine::sides::{Side, Sides};
@@ -20,12 +22,30 @@ use crate::algorithm::{Algorithm, Job};
 use crate::answer::{Answer, Column, Fact, Id, Values};
 use crate::error::{Error, Result};
 use crate::needs::{EdgeNeed, Needs, WeightNeed};
-use crate::options::Options;
+use crate::options::{OptionSet, Options};
 use errors::{Errors, Factors};
 use model::{Model, Ratings, Start};
 
 /// Matrix completion.
 pub struct MatrixCompletion;
+
+crate::options! {
+    /// What one can ask of matrix completion.
+    pub struct MatrixCompletionOptions {
+        /// Factors of every user and item.
+        width: usize = 20;
+        /// How far factors go at a time.
+        learning_rate: Option<f64> = None, value_name = "STEP",
+            unset = "0.01, less where ratings differ by much";
+        /// What large factors cost.
+        regularization: f64 = 0.1, value_name = "COST";
+        /// What is random follows from this.
+        seed: u64 = 1;
+        /// Ratings to predict in the end, in a file that is read as the graph is.
+        // Every host has them all.
+        test: Option<Arc<Graph>> = None;
+    }
+}
 
 /// Rounds, unless the user says otherwise.
 const ROUNDS: u64 = 40;
@@ -43,8 +63,8 @@ impl Algorithm for MatrixCompletion {
         "factors of users and items whose products are the ratings, by stochastic gradient descent"
     }
 
-    fn options(&self) -> &'static [&'static str] {
-        &["width", "learning-rate", "regularization", "seed", "test"]
+    fn options(&self) -> Box<dyn OptionSet> {
+        Box::new(MatrixCompletionOptions::default())
     }
 
     fn engines(&self) -> &'static [&'static EngineInfo] {
@@ -61,20 +81,21 @@ impl Algorithm for MatrixCompletion {
 
     fn accepts(&self, options: &Options) -> Result<()> {
         let refuse = |problem: String| Err(Error::Request(problem));
-        let Options { width, learning_rate, regularization, .. } = *options;
+        let MatrixCompletionOptions { width, learning_rate, regularization, test, .. } =
+            options.own();
         if !(1..=MOST_FACTORS).contains(&width) {
-            return refuse(format!("--width {width}: expected 1 to {MOST_FACTORS} factors"));
+            return refuse(format!("`width` {width}: expected 1 to {MOST_FACTORS} factors"));
         }
         if let Some(rate) = learning_rate.filter(|rate| !(*rate > 0.0 && rate.is_finite())) {
-            return refuse(format!("--learning-rate {rate}: expected a number above 0"));
+            return refuse(format!("`learning_rate` {rate}: expected a number above 0"));
         }
         if !(regularization >= 0.0 && regularization.is_finite()) {
             return refuse(format!(
-                "--regularization {regularization}: expected a number of at least 0"
+                "`regularization` {regularization}: expected a number of at least 0"
             ));
         }
-        match &options.test {
-            Some(test) => check_test(test),
+        match test {
+            Some(test) => check_test(&test),
             None => Ok(()),
         }
     }
@@ -84,31 +105,32 @@ impl Algorithm for MatrixCompletion {
         self.accepts(job.options)?;
         let (engine, why) =
             job.engine(self, &blocks::INFO, || "every rating changes both its ends".into())?;
-        let (options, partition) = (job.options, job.substrate.partition());
+        let own = job.options.own::<MatrixCompletionOptions>();
+        let partition = job.substrate.partition();
         let sides = Sides::find(job.substrate)?;
         let counts = check_sides(job.substrate, &sides)?;
         let ratings = ratings(job.substrate)?;
-        let order = Order::new(partition.num_edges(), options.seed);
-        let rounds = options.max_rounds.unwrap_or(ROUNDS);
-        let model = Model::new(options, ratings, rounds);
+        let order = Order::new(partition.num_edges(), own.seed);
+        let rounds = job.options.max_rounds.unwrap_or(ROUNDS);
+        let model = Model::new(&own, ratings, rounds);
         let mut blocks = Blocks::new(model, partition, &sides, order);
         let setup_seconds = start.elapsed().as_secs_f64();
         let limits = Limits { max_rounds: Some(rounds) };
-        let report = run(&mut blocks, job.substrate, options.pacing, limits, job.watch)?;
+        let report = run(&mut blocks, job.substrate, job.options.pacing, limits, job.watch)?;
         let masters = (0..partition.num_masters() as u32).map(LocalId);
         let elements: Vec<f32> =
             masters.flat_map(|master| blocks.vector(master)).copied().collect();
         drop(blocks);
-        let factors = Factors { width: options.width, elements: &elements };
+        let factors = Factors { width: own.width, elements: &elements };
         let judged = judge(job, factors, &sides)?;
         if !judged.training.rmse.is_finite() {
             return Err(Error::Data(format!(
-                "factors grew beyond all bounds in round {}: lower --learning-rate from {}",
+                "factors grew beyond all bounds in round {}: lower `learning_rate` from {}",
                 report.rounds.len(),
-                ratings.rate(options)
+                ratings.rate(&own)
             )));
         }
-        let values = Values::Vectors { width: options.width, elements };
+        let values = Values::Vectors { width: own.width, elements };
         Ok(Answer {
             columns: vec![Column { name: "factors", values }],
             result: judged.facts(counts),
@@ -145,7 +167,8 @@ impl Algorithm for MatrixCompletion {
 
     fn reference(&self, graph: &Graph, options: &Options) -> Result<Vec<Column>> {
         self.accepts(options)?;
-        let order = Order::new(graph.num_edges(), options.seed);
+        let own = options.own::<MatrixCompletionOptions>();
+        let order = Order::new(graph.num_edges(), own.seed);
         let mut ratings = Vec::new();
         let (mut outs, mut ins) = (vec![0; graph.num_vertices()], vec![0; graph.num_vertices()]);
         with_csr!(&graph.adjacency, csr => {
@@ -168,10 +191,10 @@ impl Algorithm for MatrixCompletion {
         ratings.sort_by_key(|(key, ..)| *key);
         let ([sum, sum_of_squares], _) = sums(&graph.adjacency);
         let known = Ratings { count: graph.num_edges(), sum, sum_of_squares };
-        let (start, rate) = (Start::new(options, known), known.rate(options));
+        let (start, rate) = (Start::new(&own, known), known.rate(&own));
         let mut factors: Vec<Vec<f64>> = (0..graph.num_vertices())
             .map(|vertex| match outs[vertex] + ins[vertex] {
-                0 => vec![0.0; options.width],
+                0 => vec![0.0; own.width],
                 _ => start.factors(GlobalId(vertex as u64)).map(f64::from).collect(),
             })
             .collect();
@@ -180,7 +203,7 @@ impl Algorithm for MatrixCompletion {
                 let (p, q) = (factors[user].clone(), factors[item].clone());
                 let error = rating - p.iter().zip(&q).map(|(p, q)| p * q).sum::<f64>();
                 let step =
-                    |mine: f64, other: f64| rate * (error * other - options.regularization * mine);
+                    |mine: f64, other: f64| rate * (error * other - own.regularization * mine);
                 for (k, (p, q)) in p.into_iter().zip(q).enumerate() {
                     factors[user][k] += step(p, q);
                     factors[item][k] += step(q, p);
@@ -188,7 +211,7 @@ impl Algorithm for MatrixCompletion {
             }
         }
         let elements = factors.iter().flatten().map(|&factor| factor as f32).collect();
-        let values = Values::Vectors { width: options.width, elements };
+        let values = Values::Vectors { width: own.width, elements };
         Ok(vec![Column { name: "factors", values }])
     }
 }
@@ -202,8 +225,8 @@ struct Judgement {
 /// Finds out. Every host must call this.
 fn judge(job: &mut Job<'_, '_>, factors: Factors<'_>, sides: &Sides) -> Result<Judgement> {
     let training = errors::of_training(job.substrate, factors)?;
-    let test = match &job.options.test {
-        Some(test) => Some(errors::of_test(job.substrate, factors, sides, test)?),
+    let test = match job.options.own::<MatrixCompletionOptions>().test {
+        Some(test) => Some(errors::of_test(job.substrate, factors, sides, &test)?),
         None => None,
     };
     Ok(Judgement { training, test })
@@ -300,14 +323,14 @@ fn sums(adjacency: &Adjacency) -> ([f64; 2], u64) {
 /// Whether these are ratings.
 fn check_test(test: &Graph) -> Result<()> {
     if test.num_edges() == 0 {
-        return Err(Error::Data("--test: there are no ratings in it".into()));
+        return Err(Error::Data("`test`: there are no ratings in it".into()));
     }
     if test.adjacency.weight_kind() == WeightKind::None {
-        return Err(Error::Data("--test: its edges have no weights to be predicted".into()));
+        return Err(Error::Data("`test`: its edges have no weights to be predicted".into()));
     }
     match sums(&test.adjacency).1 {
         0 => Ok(()),
-        bad => Err(bad_ratings("--test", bad)),
+        bad => Err(bad_ratings("`test`", bad)),
     }
 }
 
@@ -325,7 +348,7 @@ fn no_ratings() -> Error {
 fn not_bipartite(vertex: &Id) -> Error {
     Error::Data(format!(
         "vertex {vertex} is both a user and an item: it has edges both ways; ratings lead from \
-         users to items (if both are numbered from 1, --bipartite tells them apart; an undirected \
-         graph has to be read with --directed)"
+         users to items (if both are numbered from 1, `bipartite` tells them apart; an undirected \
+         graph has to be read with `directed`)"
     ))
 }

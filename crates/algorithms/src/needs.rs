@@ -74,17 +74,17 @@ impl Needs {
             )))
         };
         if self.edges == EdgeNeed::Undirected && !partition.is_symmetric() {
-            return refuse("undirected graphs", "a directed one", "--undirected");
+            return refuse("undirected graphs", "a directed one", "`undirected`");
         }
         if self.simple && !partition.is_simple() {
             let found = "one that may have self-loops and parallel edges";
-            return refuse("simple graphs", found, "--simple");
+            return refuse("simple graphs", found, "`simple`");
         }
         let unweighted = partition.edges().weight_kind() == WeightKind::None;
         if self.weights == WeightNeed::Needed && unweighted {
             return Err(Error::Data(format!(
-                "{algorithm} needs weights, and the graph has none: name their column (--columns), \
-                 or make some up (--weights unit, --weights random:LO..HI)"
+                "{algorithm} needs weights, and the graph has none: name their column (`columns`), \
+                 or make some up (`weights` unit, `weights` random:LO..HI)"
             )));
         }
         Ok(())

@@ -20,6 +20,7 @@
 //! Ranks and sums are doubles. What passes along edges, the bulk of what is moved in memory, is a
 //! single where there are many vertices and stopping early costs far more than rounding does.
 
+mod options;
 mod precision;
 mod residual;
 
@@ -27,9 +28,8 @@ use std::marker::PhantomData;
 use std::time::Instant;
 
 use parton_engine::degrees::out_degrees;
-use parton_engine::{EngineInfo, engines};
 use parton_engine::{
-    Limits, Pace, Pacing, Properties, RunReport, Tally, Vertex, VertexProgram, run,
+    EngineInfo, Limits, Pacing, Properties, RunReport, Tally, Vertex, VertexProgram, engines, run,
 };
 use parton_graph::bits::BitSet;
 use parton_graph::{Graph, LocalId, with_csr};
@@ -39,10 +39,12 @@ use rayon::prelude::*;
 
 use crate::algorithm::{Access, Algorithm, Job};
 use crate::answer::{Answer, Column, Fact, Id, Values};
-use crate::chosen;
-use crate::error::{Error, Result};
-use crate::options::{Dangling, Formulation, Options};
+use crate::error::Result;
+use crate::options::{OptionSet, Options};
 use crate::root::share;
+use crate::vertices;
+pub use options::{Dangling, Formulation, PageRankOptions, Precision};
+use options::{formulation, limits};
 use precision::{SINGLE_ERROR, Share, is_single};
 
 /// PageRank.
@@ -59,7 +61,7 @@ struct Ranks<'a, S> {
     /// Ranks of masters before the first round; `None`: all the same.
     start: Option<&'a [f64]>,
     nowhere: &'a Nowhere,
-    options: &'a Options,
+    own: &'a PageRankOptions,
     damping: f64,
     /// What every vertex gets, whoever points at it, where the surfer may start again there.
     from_nowhere: f64,
@@ -117,8 +119,8 @@ impl<S: Share> VertexProgram for Ranks<'_, S> {
     fn conclude(&mut self, total: &Tally) -> bool {
         let [change, lost] = total.sums;
         self.change = change;
-        self.from_nowhere = self.nowhere.gives(self.options, lost);
-        !self.options.graphalytics && change <= self.options.tolerance
+        self.from_nowhere = self.nowhere.gives(self.own, lost);
+        !self.own.graphalytics && change <= self.own.tolerance
     }
 }
 
@@ -132,12 +134,12 @@ struct Nowhere {
 
 impl Nowhere {
     /// As the user asked for. Every host must call this.
-    fn find(substrate: &mut Substrate<'_>, options: &Options) -> Result<Self> {
+    fn find(substrate: &mut Substrate<'_>, own: &PageRankOptions) -> Result<Self> {
         let partition = substrate.partition();
-        let Some(names) = &options.seeds else {
+        let Some(ids) = &own.seeds else {
             return Ok(Nowhere { seeds: None, places: partition.num_vertices() as f64 });
         };
-        let mut vertices = chosen::named(substrate, names, SEEDS)?;
+        let mut vertices = vertices::find(substrate, ids, SEEDS)?;
         vertices.sort_unstable();
         let mut seeds = BitSet::new(partition.num_masters());
         for master in 0..partition.num_masters() {
@@ -161,19 +163,17 @@ impl Nowhere {
 
     /// What each of these vertices gets, whoever points at it, if so much was lost at vertices
     /// without out-edges.
-    fn gives(&self, options: &Options, lost: f64) -> f64 {
-        let lost = match options.dangling {
+    fn gives(&self, own: &PageRankOptions, lost: f64) -> f64 {
+        let lost = match own.dangling {
             Dangling::Redistribute => lost,
             Dangling::Drop => 0.0,
         };
-        (1.0 - options.damping + options.damping * lost) / self.places
+        (1.0 - own.damping + own.damping * lost) / self.places
     }
 }
 
-/// What a message calls seeds.
-const SEEDS: &str = "--seeds names vertices that are";
-/// Rounds of Graphalytics, if nobody says otherwise.
-const GRAPHALYTICS_ROUNDS: u64 = 10;
+/// The option that a list of seeds is from.
+const SEEDS: &str = "seeds";
 
 /// Ranks of this host's masters after a run.
 struct Ranked {
@@ -197,21 +197,21 @@ fn rank<S: Share>(
     let part = |&degree: &u64| if degree == 0 { 0.0 } else { 1.0 / degree as f64 };
     let parts: Vec<f64> = degrees.par_iter().map(part).collect();
     drop(degrees);
-    let nowhere = Nowhere::find(job.substrate, job.options)?;
+    let own = job.options.own::<PageRankOptions>();
+    let nowhere = Nowhere::find(job.substrate, &own)?;
     let dangling = parts.iter().enumerate().filter(|(_, part)| **part == 0.0);
     let lost = dangling.map(|(place, _)| match start {
         Some(start) => start[place],
         None => nowhere.share(LocalId(place as u32)),
     });
     let lost = job.substrate.net().all_reduce(lost.sum::<f64>(), |a, b| a + b)?;
-    let options = job.options;
     let program = Ranks::<S> {
         parts: &parts,
         start,
         nowhere: &nowhere,
-        options,
-        damping: options.damping,
-        from_nowhere: nowhere.gives(options, lost),
+        own: &own,
+        damping: own.damping,
+        from_nowhere: nowhere.gives(&own, lost),
         change: f64::INFINITY,
         rounds: limits.max_rounds.unwrap_or(u64::MAX),
         shares: PhantomData,
@@ -223,63 +223,9 @@ fn rank<S: Share>(
     Ok(Ranked { ranks, change, setup_seconds, report })
 }
 
-/// The method that was asked for, or that suits the pace.
-fn formulation(options: &Options) -> Formulation {
-    options.formulation.unwrap_or(match options.pacing.pace {
-        Pace::Basp => Formulation::Residual,
-        Pace::Bsp | Pace::Auto => Formulation::Power,
-    })
-}
-
-/// Checks what the user asked for, and finds how many rounds must be enough.
-fn limits(options: &Options) -> Result<Limits> {
-    let Options { tolerance, damping, max_rounds, .. } = *options;
-    if options.seeds.as_ref().is_some_and(Vec::is_empty) {
-        return Err(Error::Request("--seeds names no vertices: expected at least 1".into()));
-    }
-    if !(0.0..1.0).contains(&damping) {
-        let message = format!("a damping of {damping}: expected a number from 0 up to, but not, 1");
-        return Err(Error::Request(message));
-    }
-    if !(tolerance >= 0.0 && tolerance.is_finite()) {
-        let message = format!("a tolerance of {tolerance}: expected a number of at least 0");
-        return Err(Error::Request(message));
-    }
-    if options.graphalytics {
-        check_graphalytics(options)?;
-        return Ok(Limits { max_rounds: Some(max_rounds.unwrap_or(GRAPHALYTICS_ROUNDS)) });
-    }
-    if tolerance == 0.0 && max_rounds.is_none() {
-        let message = "with a tolerance of 0 ranks may never count as final: give --max-rounds";
-        return Err(Error::Request(message.into()));
-    }
-    // All ranks together change by at most 2 d^k in round k; rounding may keep them from settling.
-    let enough = (tolerance / 2.0).ln() / damping.max(1e-300).ln();
-    let enough = if enough.is_finite() { enough.max(0.0) as u64 + 10 } else { u64::MAX };
-    Ok(Limits { max_rounds: Some(max_rounds.unwrap_or(enough)) })
-}
-
-/// Refuses what contradicts Graphalytics's definition.
-fn check_graphalytics(options: &Options) -> Result<()> {
-    let contradicts = [
-        ("--dangling drop", options.dangling == Dangling::Drop),
-        ("--unnormalized", options.unnormalized),
-        ("--seeds", options.seeds.is_some()),
-        ("--tolerance", options.tolerance != Options::default().tolerance),
-        ("--formulation residual", formulation(options) == Formulation::Residual),
-    ];
-    match contradicts.iter().find(|(_, given)| *given) {
-        None => Ok(()),
-        Some((option, _)) => Err(Error::Request(format!(
-            "--graphalytics and {option}: Graphalytics defines ranks that sum up to 1, shared out \
-             among all vertices in a fixed number of rounds"
-        ))),
-    }
-}
-
 /// What ranks are multiplied with when they leave.
-fn scale(options: &Options, vertices: f64) -> f64 {
-    if options.unnormalized { vertices } else { 1.0 }
+fn scale(own: &PageRankOptions, vertices: f64) -> f64 {
+    if own.unnormalized { vertices } else { 1.0 }
 }
 
 impl Algorithm for PageRank {
@@ -291,23 +237,14 @@ impl Algorithm for PageRank {
         "PageRank: how often a random surfer visits every vertex"
     }
 
-    fn options(&self) -> &'static [&'static str] {
-        &[
-            "tolerance",
-            "damping",
-            "dangling",
-            "unnormalized",
-            "formulation",
-            "precision",
-            "graphalytics",
-            "seeds",
-        ]
+    fn options(&self) -> Box<dyn OptionSet> {
+        Box::new(PageRankOptions::default())
     }
 
     fn needs_rounds(&self, options: &Options) -> Option<&'static str> {
         match formulation(options) {
             Formulation::Power => {
-                Some("every vertex collects in every round; --formulation residual does without")
+                Some("every vertex collects in every round; `formulation` residual does without")
             }
             Formulation::Residual => None,
         }
@@ -326,11 +263,12 @@ impl Algorithm for PageRank {
 
     fn run(&self, job: &mut Job<'_, '_>) -> Result<Answer> {
         let limits = limits(job.options)?;
+        let own = job.options.own::<PageRankOptions>();
         let degree = job.average_degree();
         let (engine, why, ranked) = match formulation(job.options) {
             Formulation::Power => {
                 let vertices = job.substrate.partition().num_vertices();
-                let single = is_single(vertices, job.options, limits);
+                let single = is_single(vertices, &own, limits);
                 let precision = if single { "single" } else { "double" };
                 let (engine, why) = job.engine(self, engines::PULL, || {
                     format!(
@@ -352,13 +290,13 @@ impl Algorithm for PageRank {
                 (engine, why, residual::rank(job, engine)?)
             }
         };
-        let scale = scale(job.options, job.substrate.partition().num_vertices() as f64);
+        let scale = scale(&own, job.substrate.partition().num_vertices() as f64);
         let ranks: Vec<f64> = ranked.ranks.iter().map(|rank| rank * scale).collect();
         let sum = job.substrate.net().all_reduce(ranks.iter().sum::<f64>(), |a, b| a + b)?;
         let top = top(job, &ranks)?;
         let mut report = ranked.report;
-        // So many rounds are all that was asked for.
-        report.converged |= job.options.graphalytics;
+        // Graphalytics asks for a number of rounds, not for final ranks.
+        report.converged |= own.graphalytics;
         Ok(Answer {
             columns: vec![Column { name: "rank", values: Values::F64(ranks) }],
             result: vec![
@@ -370,7 +308,7 @@ impl Algorithm for PageRank {
             why,
             setup_seconds: ranked.setup_seconds,
             report,
-            notes: notes(job.options),
+            notes: notes(&own),
         })
     }
 
@@ -386,22 +324,23 @@ impl Algorithm for PageRank {
             _ => None,
         });
         let vertices = job.substrate.partition().num_vertices() as f64;
-        let scale = scale(job.options, vertices);
+        let own = job.options.own::<PageRankOptions>();
+        let scale = scale(&own, vertices);
         let start: Vec<f64> = ranks.iter().map(|rank| rank / scale).collect();
         let once = (Pacing::default(), Limits { max_rounds: Some(1) });
         let residual = rank::<f64>(job, engines::PULL, Some(&start), once)?.change;
         let (left, single) = match formulation(job.options) {
             Formulation::Power => {
-                let single = is_single(vertices as u64, job.options, limits(job.options)?);
-                (job.options.damping, single)
+                let single = is_single(vertices as u64, &own, limits(job.options)?);
+                (own.damping, single)
             }
             Formulation::Residual => (1.0, false),
         };
         let rounding = if single { SINGLE_ERROR } else { 1e-13 };
         let expected = left * change.unwrap_or(f64::INFINITY).min(2.0);
-        let nowhere = Nowhere::find(job.substrate, job.options)?;
+        let nowhere = Nowhere::find(job.substrate, &own)?;
         let is_small = |(place, rank): (usize, &f64)| {
-            let least = (1.0 - job.options.damping) * nowhere.share(LocalId(place as u32));
+            let least = (1.0 - own.damping) * nowhere.share(LocalId(place as u32));
             rank.is_nan() || *rank < least * (1.0 - 1e-9)
         };
         let too_small = start.iter().enumerate().filter(|&pair| is_small(pair)).count() as u64;
@@ -421,8 +360,9 @@ impl Algorithm for PageRank {
 
     fn reference(&self, graph: &Graph, options: &Options) -> Result<Vec<Column>> {
         let limits = limits(options)?;
+        let own = options.own::<PageRankOptions>();
         let vertices = graph.num_vertices();
-        let seeds = options.seeds.as_ref().map(|names| chosen::named_in(graph, names, SEEDS));
+        let seeds = own.seeds.as_ref().map(|ids| vertices::find_in(graph, ids, SEEDS));
         let mut nowhere = vec![1.0 / vertices as f64; vertices];
         if let Some(seeds) = seeds.transpose()? {
             nowhere = vec![0.0; vertices];
@@ -444,33 +384,33 @@ impl Algorithm for PageRank {
                     }
                 }
             });
-            if options.dangling == Dangling::Drop {
+            if own.dangling == Dangling::Drop {
                 lost = 0.0;
             }
             let mut change = 0.0;
             for ((rank, sum), unit) in ranks.iter_mut().zip(new).zip(&nowhere) {
-                let new = (1.0 - options.damping) * unit + options.damping * (sum + lost * unit);
+                let new = (1.0 - own.damping) * unit + own.damping * (sum + lost * unit);
                 change += (new - *rank).abs();
                 *rank = new;
             }
-            if change <= options.tolerance && !options.graphalytics {
+            if change <= own.tolerance && !own.graphalytics {
                 break;
             }
         }
-        let scale = scale(options, vertices as f64);
+        let scale = scale(&own, vertices as f64);
         ranks.iter_mut().for_each(|rank| *rank *= scale);
         Ok(vec![Column { name: "rank", values: Values::F64(ranks) }])
     }
 }
 
 /// What a user should know of the ranks.
-fn notes(options: &Options) -> Vec<String> {
-    let Some(names) = &options.seeds else { return Vec::new() };
-    let lost = match options.dangling {
+fn notes(own: &PageRankOptions) -> Vec<String> {
+    let Some(ids) = &own.seeds else { return Vec::new() };
+    let lost = match own.dangling {
         Dangling::Redistribute => "which also share what vertices without out-edges lose",
         Dangling::Drop => "and what vertices without out-edges lose is lost",
     };
-    let seeds = match &names[..] {
+    let seeds = match &ids[..] {
         [one] => format!("vertex {one}"),
         more => format!("{} vertices", more.len()),
     };

@@ -1,4 +1,4 @@
-//! Finding the vertex a search starts from.
+//! The vertex that a search starts from.
 
 use parton_engine::degrees::out_degrees;
 use parton_graph::{GlobalId, Graph, LocalId, OriginalId};
@@ -6,74 +6,112 @@ use parton_sync::Substrate;
 
 use crate::answer::Id;
 use crate::error::{Error, Result};
-use crate::options::Root;
+use crate::options::Setting;
 
-/// A vertex with what users call it.
-pub(crate) struct Found {
-    pub(crate) vertex: GlobalId,
-    pub(crate) id: Id,
-    pub(crate) out_degree: u64,
-    /// Average out-degree of the vertex that an edge leaves: far more than that of a vertex where few
-    /// have most of the edges.
-    pub(crate) degree_of_edges: f64,
+/// Where a search starts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Root {
+    /// The vertex of largest out-degree, the lowest original id among several.
+    MaxDegree,
+    /// The vertex with this original id.
+    Original(String),
 }
 
-/// The vertex to start from; `None` when the graph has no vertices. Every host must call this.
-pub(crate) fn find(substrate: &mut Substrate<'_>, root: &Root) -> Result<Option<Found>> {
-    let partition = substrate.partition();
-    let degrees = out_degrees(substrate)?;
-    let masters = || (0..partition.num_masters() as u32).map(LocalId);
-    let mine = match root {
-        // Vertices are numbered in the order of their original ids.
-        Root::MaxDegree => masters().max_by_key(|&master| {
-            (degrees[master.index()], std::cmp::Reverse(partition.global(master)))
-        }),
-        Root::Original(text) => masters().find(|&master| match partition.original(master) {
-            OriginalId::Integer(id) => text.parse() == Ok(id),
-            OriginalId::Name(name) => text.as_bytes() == name,
-        }),
-    };
-    // Complemented ids, so that the greatest pair has the largest degree and the lowest id.
-    let candidate = mine.map_or((0, 0), |m| (degrees[m.index()] + 1, !partition.global(m).0));
-    let best = substrate.net().all_reduce([candidate.0, candidate.1], std::cmp::max)?;
-    if best[0] == 0 {
-        return match root {
-            Root::MaxDegree => Ok(None),
-            Root::Original(text) => Err(no_such(text)),
-        };
+const MAX_DEGREE: &str = "max-degree";
+
+impl Setting for Root {
+    fn value_name() -> String {
+        format!("{MAX_DEGREE}|ID")
     }
-    let vertex = GlobalId(!best[1]);
-    let here = mine.filter(|&master| partition.global(master) == vertex);
-    let id = original(substrate, here)?;
-    let squares =
-        degrees.iter().fold(0u64, |sum, &degree| sum.saturating_add(degree.saturating_mul(degree)));
-    let squares = substrate.net().all_reduce(squares, u64::saturating_add)?;
-    let degree_of_edges = squares as f64 / partition.num_edges().max(1) as f64;
-    Ok(Some(Found { vertex, id, out_degree: best[0] - 1, degree_of_edges }))
+
+    fn parse(text: &str) -> Result<Self, String> {
+        Ok(match text {
+            MAX_DEGREE => Root::MaxDegree,
+            id => Root::Original(id.into()),
+        })
+    }
+
+    fn text(&self) -> Option<String> {
+        Some(match self {
+            Root::MaxDegree => MAX_DEGREE.into(),
+            Root::Original(id) => id.clone(),
+        })
+    }
 }
 
-/// What users call a vertex that one host masters, told to all.
+/// The vertex that a search starts from.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// Its number in the graph.
+    pub vertex: GlobalId,
+    /// Its original id.
+    pub id: Id,
+    /// Its out-degree in the whole graph.
+    pub out_degree: u64,
+    /// Average out-degree of the source of an edge, in the whole graph: far above the average
+    /// out-degree of a vertex where few vertices have most of the edges.
+    pub degree_of_edges: f64,
+}
+
+impl Root {
+    /// The vertex to start from; `None` if the graph has no vertices. Every host must call this.
+    pub fn find(&self, substrate: &mut Substrate<'_>) -> Result<Option<Found>> {
+        let partition = substrate.partition();
+        let degrees = out_degrees(substrate)?;
+        let masters = || (0..partition.num_masters() as u32).map(LocalId);
+        let mine = match self {
+            // Vertices are numbered in the order of their original ids.
+            Root::MaxDegree => masters().max_by_key(|&master| {
+                (degrees[master.index()], std::cmp::Reverse(partition.global(master)))
+            }),
+            Root::Original(text) => masters().find(|&master| match partition.original(master) {
+                OriginalId::Integer(id) => text.parse() == Ok(id),
+                OriginalId::Name(name) => text.as_bytes() == name,
+            }),
+        };
+        // Complemented ids, so that the greatest pair has the largest degree and the lowest id.
+        let candidate = mine.map_or((0, 0), |m| (degrees[m.index()] + 1, !partition.global(m).0));
+        let best = substrate.net().all_reduce([candidate.0, candidate.1], std::cmp::max)?;
+        if best[0] == 0 {
+            return match self {
+                Root::MaxDegree => Ok(None),
+                Root::Original(text) => Err(no_such(text)),
+            };
+        }
+        let vertex = GlobalId(!best[1]);
+        let here = mine.filter(|&master| partition.global(master) == vertex);
+        let id = original(substrate, here)?;
+        let squares = degrees
+            .iter()
+            .fold(0u64, |sum, &degree| sum.saturating_add(degree.saturating_mul(degree)));
+        let squares = substrate.net().all_reduce(squares, u64::saturating_add)?;
+        let degree_of_edges = squares as f64 / partition.num_edges().max(1) as f64;
+        Ok(Some(Found { vertex, id, out_degree: best[0] - 1, degree_of_edges }))
+    }
+
+    /// The same in a whole graph: its index there.
+    pub fn find_in(&self, graph: &Graph) -> Result<Option<usize>> {
+        let degree = |vertex: usize| {
+            let offsets = graph.adjacency.offsets();
+            offsets[vertex + 1] - offsets[vertex]
+        };
+        match self {
+            Root::MaxDegree => {
+                let vertices = 0..graph.num_vertices();
+                Ok(vertices.max_by_key(|&vertex| (degree(vertex), std::cmp::Reverse(vertex))))
+            }
+            Root::Original(text) => match graph.ids.find_text(text) {
+                Some(vertex) => Ok(Some(vertex)),
+                None => Err(no_such(text)),
+            },
+        }
+    }
+}
+
+/// The original id of a vertex that one host masters, on all hosts.
 fn original(substrate: &mut Substrate<'_>, here: Option<LocalId>) -> Result<Id> {
     let mine = here.map(|master| Id::from(substrate.partition().original(master)));
     Ok(share(substrate, mine.as_slice())?.swap_remove(0))
-}
-
-/// The same in a whole graph.
-pub(crate) fn in_graph(graph: &Graph, root: &Root) -> Result<Option<usize>> {
-    let degree = |vertex: usize| {
-        let offsets = graph.adjacency.offsets();
-        offsets[vertex + 1] - offsets[vertex]
-    };
-    match root {
-        Root::MaxDegree => {
-            let vertices = 0..graph.num_vertices();
-            Ok(vertices.max_by_key(|&vertex| (degree(vertex), std::cmp::Reverse(vertex))))
-        }
-        Root::Original(text) => match graph.ids.find_text(text) {
-            Some(vertex) => Ok(Some(vertex)),
-            None => Err(no_such(text)),
-        },
-    }
 }
 
 fn no_such(text: &str) -> Error {

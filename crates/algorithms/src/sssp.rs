@@ -19,12 +19,22 @@ use crate::answer::{Answer, Column, Values};
 use crate::certificate;
 use crate::error::{Error, Result};
 use crate::needs::{Needs, WeightNeed};
-use crate::options::Options;
-use crate::root::{self, Found};
+use crate::options::{OptionSet, Options};
+use crate::root::{Found, Root};
 use crate::traversal;
 
 /// Single-source shortest paths.
 pub struct Sssp;
+
+crate::options! {
+    /// What one can ask of shortest paths.
+    pub struct SsspOptions {
+        /// Where a search starts: an original id, or max-degree, the vertex of most out-edges.
+        root: Root = Root::MaxDegree;
+        /// Width of the buckets of distances of engine delta.
+        delta: Option<f64> = None, value_name = "WIDTH", unset = "as suits weights and degrees";
+    }
+}
 
 /// Distances of type `D` from a root over weights of type `W`.
 pub struct Distances<D, W> {
@@ -245,7 +255,8 @@ fn suitable(job: &mut Job<'_, '_>, root: Option<&Found>) -> Result<Suitable> {
     let (vertices, edges) = (partition.num_vertices(), partition.num_edges());
     let (mean, degree) = (all.sum / edges.max(1) as f64, job.average_degree());
     let of_edges = root.map_or(degree, |root| root.degree_of_edges);
-    let width = job.options.delta.unwrap_or_else(|| suitable_width(mean, degree, of_edges));
+    let asked = job.options.own::<SsspOptions>().delta;
+    let width = asked.unwrap_or_else(|| suitable_width(mean, degree, of_edges));
     let kind = partition.edges().weight_kind();
     let types = types(kind, vertices, all.least, all.greatest)?;
     let (engine, why) = if kind == WeightKind::None {
@@ -288,8 +299,8 @@ impl Algorithm for Sssp {
         "shortest paths: the least sum of weights from the root"
     }
 
-    fn options(&self) -> &'static [&'static str] {
-        &["root", "delta"]
+    fn options(&self) -> Box<dyn OptionSet> {
+        Box::new(SsspOptions::default())
     }
 
     fn engines(&self) -> &'static [&'static EngineInfo] {
@@ -304,11 +315,11 @@ impl Algorithm for Sssp {
     }
 
     fn accepts(&self, options: &Options) -> Result<()> {
-        match options.delta.filter(|delta| !(*delta > 0.0 && delta.is_finite())) {
+        let delta = options.own::<SsspOptions>().delta;
+        match delta.filter(|delta| !(*delta > 0.0 && delta.is_finite())) {
             None => Ok(()),
             Some(delta) => {
-                let message = format!("buckets {delta} wide: expected a positive number");
-                Err(Error::Request(message))
+                Err(Error::Request(format!("`delta` {delta}: expected a width above 0")))
             }
         }
     }
@@ -322,7 +333,7 @@ impl Algorithm for Sssp {
     }
 
     fn run(&self, job: &mut Job<'_, '_>) -> Result<Answer> {
-        let root = traversal::root(job)?;
+        let root = job.options.own::<SsspOptions>().root.find(job.substrate)?;
         let vertex = root.as_ref().map(|found| found.vertex);
         let suitable = suitable(job, root.as_ref())?;
         let mut answer = with_types!(suitable.types, search(job, vertex, suitable))?;
@@ -331,7 +342,7 @@ impl Algorithm for Sssp {
     }
 
     fn check(&self, job: &mut Job<'_, '_>, answer: &Answer) -> Result<Option<String>> {
-        let root = traversal::root(job)?;
+        let root = job.options.own::<SsspOptions>().root.find(job.substrate)?;
         let types = suitable(job, root.as_ref())?.types;
         let root = root.map(|found| found.vertex);
         with_types!(types, certify(job, root, &answer.columns[0].values))
@@ -342,7 +353,7 @@ impl Algorithm for Sssp {
             with_csr!(&graph.adjacency, csr => Weights::of(csr.all_weights()));
         let kind = graph.adjacency.weight_kind();
         let types = types(kind, graph.num_vertices() as u64, least, greatest)?;
-        let root = root::in_graph(graph, &options.root)?;
+        let root = options.own::<SsspOptions>().root.find_in(graph)?;
         let values = with_types!(types, dijkstra(graph, root));
         Ok(vec![Column { name: "distance", values }])
     }

@@ -278,7 +278,7 @@ impl Algorithm for StronglyConnected {
         match options.max_rounds {
             None => Ok(()),
             Some(_) => Err(Error::Request(
-                "--max-rounds: strongly-connected has no components before its last round".into(),
+                "`max_rounds`: strongly-connected has no components before its last round".into(),
             )),
         }
     }

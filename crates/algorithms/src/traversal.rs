@@ -1,4 +1,4 @@
-//! What searches from a root have in common.
+//! From a relaxation to an answer, for searches from a root and other algorithms of one label.
 
 use std::time::Instant;
 
@@ -7,17 +7,18 @@ use parton_engine::{EngineInfo, Relaxation, RunReport, engines, run};
 use crate::algorithm::Job;
 use crate::answer::{Answer, Column, Fact, Values};
 use crate::error::Result;
-use crate::root::{self, Found};
+use crate::root::Found;
 
 /// The labels of this host's masters, and how they came about.
-pub(crate) struct Labelled<L> {
-    pub(crate) labels: Vec<L>,
+pub struct Labelled<L> {
+    /// The labels, by local id.
+    pub labels: Vec<L>,
     setup_seconds: f64,
     report: RunReport,
 }
 
-/// Runs a relaxation.
-pub(crate) fn label<P: Relaxation>(
+/// Runs a relaxation. Every host must call this.
+pub fn label<P: Relaxation>(
     job: &mut Job<'_, '_>,
     program: &P,
     engine: &EngineInfo,
@@ -33,7 +34,7 @@ pub(crate) fn label<P: Relaxation>(
 
 impl<L> Labelled<L> {
     /// The answer in which these labels are the only column.
-    pub(crate) fn answer(
+    pub fn answer(
         self,
         (engine, why): (&'static EngineInfo, String),
         name: &'static str,
@@ -51,17 +52,9 @@ impl<L> Labelled<L> {
     }
 }
 
-/// The root of a search. Every host must call this.
-pub(crate) fn root(job: &mut Job<'_, '_>) -> Result<Option<Found>> {
-    root::find(job.substrate, &job.options.root)
-}
-
-/// Adds what is worth knowing of a search to its answer. Every host must call this.
-pub(crate) fn sum_up(
-    job: &mut Job<'_, '_>,
-    answer: &mut Answer,
-    root: Option<Found>,
-) -> Result<()> {
+/// Adds the facts `root`, `reached`, `max` and `sum` to the answer of a search. Every host must call
+/// this.
+pub fn sum_up(job: &mut Job<'_, '_>, answer: &mut Answer, root: Option<Found>) -> Result<()> {
     let Column { name, values } = &answer.columns[0];
     let net = job.substrate.net();
     let facts = match values {

@@ -6,7 +6,7 @@ use common::nasty::graph_of;
 use common::{How, all_policies, run, same};
 use parton_algorithms::components::Components;
 use parton_algorithms::{Algorithm, Options};
-use parton_engine::{EngineInfo, engines};
+use parton_engine::engines;
 use parton_engine::{Pace, Pacing};
 use parton_graph::Graph;
 use parton_net::Cluster;

@@ -4,9 +4,9 @@
 mod common;
 
 use common::{How, run, same};
-use parton_algorithms::sssp::Sssp;
+use parton_algorithms::sssp::{Sssp, SsspOptions};
 use parton_algorithms::{Algorithm, Options};
-use parton_engine::{EngineInfo, engines};
+use parton_engine::engines;
 use parton_engine::{Pace, Pacing};
 use parton_graph::formats::{self, WriteOptions};
 use parton_graph::generate::Spec;
@@ -25,8 +25,9 @@ fn generated(low: u32, high: u32) -> Graph {
 
 /// With buckets so wide that many labels are spread in vain.
 fn search(pacing: Pacing) -> [(&'static dyn Algorithm, Options); 1] {
-    let (engine, delta) = (Some(engines::DELTA), Some(2.0));
-    [(&Sssp, Options { engine, delta, pacing, ..Options::default() })]
+    let own = SsspOptions { delta: Some(2.0), ..SsspOptions::default() };
+    let options = Options { engine: Some(engines::DELTA), pacing, ..Options::default() };
+    [(&Sssp, options.with(own))]
 }
 
 /// A file with in-edges and one without; hosts that have them at hand look at fewer edges, as long as

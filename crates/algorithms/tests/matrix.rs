@@ -6,11 +6,14 @@ mod common;
 
 use common::nasty::{self, as_ratings, nasty_graphs};
 use common::{How, all_policies, run, same, same_within};
+use parton_algorithms::betweenness::BetweennessOptions;
+use parton_algorithms::kcore::KCoreOptions;
+use parton_algorithms::matrix_completion::MatrixCompletionOptions;
+use parton_algorithms::pagerank::{Dangling, Formulation, PageRankOptions, Precision};
 use parton_algorithms::{
-    ALL, Algorithm, Column, Dangling, EdgeNeed, Fact, Formulation, Needs, Options, Precision,
-    Sources, Values, WeightNeed, by_name,
+    ALL, Algorithm, Column, EdgeNeed, Fact, Needs, Options, Sources, Values, WeightNeed, by_name,
 };
-use parton_engine::{Pace, Pacing, engines};
+use parton_engine::{EngineInfo, Pace, Pacing, engines};
 use parton_graph::generate::Spec;
 use parton_graph::progress::Silent;
 use parton_graph::reweigh::Weights;
@@ -28,15 +31,24 @@ fn options(engine: Option<&'static EngineInfo>) -> Options {
 /// that are close to final.
 fn settled(algorithm: &dyn Algorithm, options: Options) -> Options {
     match (algorithm.name(), options.pacing.pace) {
-        ("pagerank", Pace::Basp) => Options { tolerance: TOLERANCE, ..options },
-        ("matrix-completion", _) => Options { max_rounds: Some(5), width: 3, ..options },
+        ("pagerank", Pace::Basp) => {
+            let own = PageRankOptions { tolerance: TOLERANCE, ..options.own() };
+            options.with(own)
+        }
+        ("matrix-completion", _) => {
+            let own = MatrixCompletionOptions { width: 3, ..Default::default() };
+            Options { max_rounds: Some(5), ..options }.with(own)
+        }
         ("pagerank", _) => {
             // The oracle's shares are doubles.
             let precision = Precision::Double;
-            Options { tolerance: 0.0, max_rounds: Some(25), precision, ..options }
+            let own = PageRankOptions { tolerance: 0.0, precision, ..options.own() };
+            Options { max_rounds: Some(25), ..options }.with(own)
         }
         // Searches from all vertices of all graphs, over and over, would take minutes: see `sources`.
-        ("betweenness", _) => Options { sources: Sources::Random { count: 3, seed: 5 }, ..options },
+        ("betweenness", _) => {
+            options.with(BetweennessOptions { sources: Sources::Random { count: 3, seed: 5 } })
+        }
         _ => options,
     }
 }
@@ -65,15 +77,17 @@ fn agrees(
     let reference = |options| algorithm.reference(graph, options).expect("an oracle that answers");
     match (&found[0].values, algorithm.name(), options.pacing.pace) {
         (Values::F64(found), "pagerank", Pace::Basp | Pace::Auto) => {
-            let exact = Options { tolerance: 0.0, max_rounds: Some(300), ..options.clone() };
+            let own = PageRankOptions { tolerance: 0.0, ..options.own() };
+            let exact = Options { max_rounds: Some(300), ..options.clone() }.with(own.clone());
             let expected = reference(&exact).swap_remove(0).values;
             let Values::F64(expected) = expected else { panic!("ranks are real numbers") };
             let apart: f64 = found.iter().zip(&expected).map(|(a, b)| (a - b).abs()).sum();
-            found.len() == expected.len() && apart <= TOLERANCE / (1.0 - options.damping)
+            found.len() == expected.len() && apart <= TOLERANCE / (1.0 - own.damping)
         }
         (Values::Vectors { .. }, ..) if hosts > 1 => {
             let start = Options { max_rounds: Some(0), ..options.clone() };
-            let cost = |factors: &[Column]| cost_of(graph, &factors[0], options.regularization);
+            let own = options.own::<MatrixCompletionOptions>();
+            let cost = |factors: &[Column]| cost_of(graph, &factors[0], own.regularization);
             cost(found) <= ASTRAY * cost(&reference(&start)).max(cost(&reference(options)))
         }
         _ => same(found, &reference(options)),
@@ -195,7 +209,7 @@ fn runs_at(pacing: Pacing) -> Vec<(&'static dyn Algorithm, Options)> {
             }
             if algorithm.name() == "kcore" {
                 // Most of these graphs have hardly more than one.
-                runs.push((algorithm, Options { k: Some(2), ..options.clone() }));
+                runs.push((algorithm, options.clone().with(KCoreOptions { k: Some(2) })));
             }
             runs.push((algorithm, settled(algorithm, options)));
         }
@@ -372,7 +386,7 @@ fn sources() {
             let runs = choices(graph).into_iter().flat_map(|sources| {
                 betweenness.engines().iter().map(move |&engine| {
                     let sources = sources.clone();
-                    (betweenness, Options { sources, ..options(Some(engine)) })
+                    (betweenness, options(Some(engine)).with(BetweennessOptions { sources }))
                 })
             });
             let runs: Vec<_> = runs.collect();
@@ -397,14 +411,16 @@ fn ranks_of_other_definitions() {
             let mut runs = Vec::new();
             for &engine in pagerank.engines() {
                 let options = settled(pagerank, options(Some(engine)));
-                let counted =
-                    Options { tolerance: Options::default().tolerance, ..options.clone() };
-                runs.push((pagerank, Options { graphalytics: true, ..counted.clone() }));
-                runs.push((pagerank, Options { graphalytics: true, max_rounds: None, ..counted }));
+                let tolerance = PageRankOptions::default().tolerance;
+                let own = PageRankOptions { graphalytics: true, tolerance, ..options.own() };
+                let counted = options.clone().with(own);
+                runs.push((pagerank, counted.clone()));
+                runs.push((pagerank, Options { max_rounds: None, ..counted }));
                 for seeds in [&one, &two] {
                     for dangling in [Dangling::Redistribute, Dangling::Drop] {
                         let seeds = Some(seeds.clone());
-                        let in_rounds = Options { seeds, dangling, ..options.clone() };
+                        let own = PageRankOptions { seeds, dangling, ..options.own() };
+                        let in_rounds = options.clone().with(own);
                         let pacing = Pacing::AT_ONCE;
                         let without = Options { pacing, max_rounds: None, ..in_rounds.clone() };
                         runs.push((pagerank, settled(pagerank, without)));
@@ -456,7 +472,8 @@ fn singles_along_edges_cost_only_the_last_digits() {
         for (name, graph) in &nasty_graphs() {
             for &engine in pagerank.engines() {
                 let options = settled(*pagerank, options(Some(engine)));
-                let single = Options { precision: Precision::Single, ..options };
+                let own = PageRankOptions { precision: Precision::Single, ..options.own() };
+                let single = options.with(own);
                 let (run_of, input) = ((*pagerank, single), Input::from(graph.clone()));
                 let found =
                     &run(&mut cluster, &input, std::slice::from_ref(&run_of), How::new("cvc"))[0];
@@ -475,8 +492,9 @@ fn ranks_of_graphs_that_are_far_from_a_cache() {
         ALL.iter().find(|algorithm| algorithm.name() == "pagerank").expect("it is there");
     for spec in ["uniform:70000,100000", "uniform:40000,300000"] {
         let graph = Spec::parse(spec).and_then(|spec| spec.generate(&Silent)).expect("a graph");
-        let options =
-            Options { max_rounds: Some(3), tolerance: 0.0, ..options(Some(engines::PULL)) };
+        let own = PageRankOptions { tolerance: 0.0, ..PageRankOptions::default() };
+        let options = Options { max_rounds: Some(3), ..options(Some(engines::PULL)) };
+        let options = options.with(own);
         let run_of = (*pagerank, options);
         let expected = pagerank.reference(&graph, &run_of.1).expect("an answer");
         for (hosts, policy) in [(1, "oec"), (3, "iec"), (3, "oec"), (2, "cvc")] {
@@ -525,7 +543,15 @@ fn hosts_that_leave_rounds_anywhere() {
         let runs = runs_at(Pacing::AT_ONCE).into_iter().map(|(algorithm, options)| {
             let pace = if after % 2 == 0 { Pace::Basp } else { Pace::Auto };
             let pacing = Pacing { leave_after: Some(after), ..pace.into() };
-            (algorithm, Options { pacing, formulation: Some(Formulation::Residual), ..options })
+            let options = Options { pacing, ..options };
+            match algorithm.name() {
+                "pagerank" => {
+                    let formulation = Some(Formulation::Residual);
+                    let own = PageRankOptions { formulation, ..options.own() };
+                    (algorithm, options.with(own))
+                }
+                _ => (algorithm, options),
+            }
         });
         let runs: Vec<_> = runs.collect();
         for (name, graph) in &graphs {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use common::nasty::graph_of;
 use common::{How, Outcome, all_policies, run, same, try_run};
-use parton_algorithms::matrix_completion::MatrixCompletion;
+use parton_algorithms::matrix_completion::{MatrixCompletion, MatrixCompletionOptions};
 use parton_algorithms::{Algorithm, Column, Error, Fact, Job, Options, Values, check_request};
 use parton_graph::formats::{self, ReadOptions};
 use parton_graph::source::Source;
@@ -35,6 +35,15 @@ fn ratings() -> Graph {
 fn learn(cluster: &mut Cluster, graph: &Graph, options: &Options, how: How<'_>) -> Outcome {
     let runs: [(&dyn Algorithm, Options); 1] = [(&MatrixCompletion, options.clone())];
     run(cluster, &Input::from(graph.clone()), &runs, how).remove(0)
+}
+
+/// So many rounds with these options.
+fn rounds(max_rounds: u64, own: MatrixCompletionOptions) -> Options {
+    Options { max_rounds: Some(max_rounds), ..Options::default() }.with(own)
+}
+
+fn width(width: usize) -> MatrixCompletionOptions {
+    MatrixCompletionOptions { width, ..MatrixCompletionOptions::default() }
 }
 
 /// What is wrong with a run that cannot be.
@@ -63,7 +72,7 @@ fn elements(columns: &[Column]) -> (usize, &[f32]) {
 #[test]
 fn one_host_does_what_the_oracle_does() {
     let graph = ratings();
-    let options = Options { width: 7, max_rounds: Some(30), ..Options::default() };
+    let options = rounds(30, width(7));
     let expected = MatrixCompletion.reference(&graph, &options).expect("an oracle that answers");
     let mut cluster = Cluster::local(1).threads_per_host(2);
     let found = learn(&mut cluster, &graph, &options, How::new("oec"));
@@ -75,7 +84,7 @@ fn one_host_does_what_the_oracle_does() {
 #[test]
 fn threads_change_nothing() {
     let graph = ratings();
-    let options = Options { width: 9, max_rounds: Some(8), ..Options::default() };
+    let options = rounds(8, width(9));
     for (hosts, policy) in [(1, "oec"), (3, "cvc"), (3, "random")] {
         let learnt = [1, 2, 5].map(|threads| {
             let mut cluster = Cluster::local(hosts).threads_per_host(threads);
@@ -91,7 +100,7 @@ fn a_seed_decides() {
     let graph = ratings();
     let mut cluster = Cluster::local(2).threads_per_host(1);
     let mut with = |seed| {
-        let options = Options { seed, max_rounds: Some(3), ..Options::default() };
+        let options = rounds(3, MatrixCompletionOptions { seed, ..Default::default() });
         learn(&mut cluster, &graph, &options, How::new("oec")).columns
     };
     assert_eq!(with(1), with(1));
@@ -101,7 +110,8 @@ fn a_seed_decides() {
 #[test]
 fn hidden_factors_are_found_on_any_number_of_hosts() {
     let graph = ratings();
-    let options = Options { width: 4, regularization: 0.01, ..Options::default() };
+    let options =
+        Options::default().with(MatrixCompletionOptions { regularization: 0.01, ..width(4) });
     let mut errors = Vec::new();
     for hosts in [1, 2, 4, 7] {
         let mut cluster = Cluster::local(hosts).threads_per_host(1);
@@ -124,8 +134,8 @@ fn what_was_kept_apart_is_predicted() {
     // There is no item 1000 to learn of.
     let test = [(0, 301, 3.5), (0, 350, 2.0), (17, 399, 4.0), (299, 300, 1.0), (5, 1000, 9.0)];
     let test = Arc::new(graph_of(1001, &test));
-    let options =
-        Options { width: 5, max_rounds: Some(10), test: Some(test.clone()), ..Options::default() };
+    let own = MatrixCompletionOptions { test: Some(test.clone()), ..width(5) };
+    let options = rounds(10, own);
     for hosts in [1, 3, 7] {
         let mut cluster = Cluster::local(hosts).threads_per_host(1);
         for (turn, policy) in all_policies().into_iter().enumerate() {
@@ -173,7 +183,7 @@ fn graphs_that_are_no_ratings_are_refused() {
         let path = graph_of(5, &[(0, 1, 1u32), (2, 3, 1), (3, 4, 2), (1, 2, 3)]);
         let said = refusal(&path, &options, hosts);
         assert!(said.contains("vertex 1 is both a user and an item"), "{said}");
-        assert!(said.contains("--bipartite"), "{said}");
+        assert!(said.contains("`bipartite`"), "{said}");
         let lonely = graph_of::<u32>(3, &[]);
         assert!(refusal(&lonely, &options, hosts).contains("no ratings"));
         let nothing = graph_of::<u32>(0, &[]);
@@ -182,28 +192,35 @@ fn graphs_that_are_no_ratings_are_refused() {
         assert!(refusal(&odd, &options, hosts).contains("2 ratings are not finite numbers"));
         let plain = graph_of(2, &[(0, 1, ())]);
         let said = refusal(&plain, &options, hosts);
-        assert!(said.contains("needs weights") && said.contains("--columns"), "{said}");
+        assert!(said.contains("needs weights") && said.contains("`columns`"), "{said}");
         let wild = graph_of(3, &[(0, 2, 1e9), (1, 2, 1e9)]);
-        assert!(refusal(&wild, &options, hosts).contains("lower --learning-rate from 0.01"));
+        assert!(refusal(&wild, &options, hosts).contains("lower `learning_rate` from 0.01"));
     }
 }
 
 #[test]
 fn options_that_make_no_sense_are_refused() {
-    let usual = Options::default;
+    let usual = MatrixCompletionOptions::default;
     let odd = Arc::new(graph_of(2, &[(0, 1, f64::NAN)]));
     let plain = Arc::new(graph_of(2, &[(0, 1, ())]));
     let empty = Arc::new(graph_of::<u32>(2, &[]));
-    for (options, expected) in [
-        (Options { width: 0, ..usual() }, "--width 0"),
-        (Options { width: 1 << 20, ..usual() }, "--width"),
-        (Options { learning_rate: Some(0.0), ..usual() }, "--learning-rate 0"),
-        (Options { learning_rate: Some(f64::NAN), ..usual() }, "--learning-rate NaN"),
-        (Options { regularization: -1.0, ..usual() }, "--regularization -1"),
-        (Options { test: Some(odd), ..usual() }, "1 rating is not a finite"),
-        (Options { test: Some(plain), ..usual() }, "--test: its edges have no weights"),
-        (Options { test: Some(empty), ..usual() }, "--test: there are no ratings"),
+    for (own, expected) in [
+        (width(0), "`width` 0: expected 1 to"),
+        (width(1 << 20), "`width`"),
+        (MatrixCompletionOptions { learning_rate: Some(0.0), ..usual() }, "`learning_rate` 0"),
+        (
+            MatrixCompletionOptions { learning_rate: Some(f64::NAN), ..usual() },
+            "`learning_rate` NaN",
+        ),
+        (MatrixCompletionOptions { regularization: -1.0, ..usual() }, "`regularization` -1"),
+        (MatrixCompletionOptions { test: Some(odd), ..usual() }, "1 rating is not a finite"),
+        (
+            MatrixCompletionOptions { test: Some(plain), ..usual() },
+            "`test`: its edges have no weights",
+        ),
+        (MatrixCompletionOptions { test: Some(empty), ..usual() }, "`test`: there are no ratings"),
     ] {
+        let options = Options::default().with(own);
         let error = check_request(&MatrixCompletion, &options).expect_err("a refusal").to_string();
         assert!(error.contains(expected), "{error}");
     }
@@ -212,7 +229,7 @@ fn options_that_make_no_sense_are_refused() {
 #[test]
 fn forged_answers_are_found_out() {
     let graph = ratings();
-    let options = Options { width: 3, max_rounds: Some(4), ..Options::default() };
+    let options = rounds(4, width(3));
     let input = Input::from(graph);
     for hosts in [1, 3] {
         let mut cluster = Cluster::local(hosts).threads_per_host(1);
@@ -261,7 +278,8 @@ fn movies_are_predicted_on_one_host_and_on_four() {
     let (Some(training), Some(test)) = (movie_lens("u1.base.gz"), movie_lens("u1.test.gz")) else {
         return;
     };
-    let options = Options { test: Some(Arc::new(test)), ..Options::default() };
+    let own = MatrixCompletionOptions { test: Some(Arc::new(test)), ..Default::default() };
+    let options = Options::default().with(own);
     for (hosts, policy) in [(1, "oec"), (4, "oec"), (4, "cvc"), (4, "random")] {
         let mut cluster = Cluster::local(hosts).threads_per_host(1);
         let found = learn(&mut cluster, &training, &options, How::new(policy));
@@ -301,12 +319,13 @@ fn the_objective_is_that_of_other_libraries() {
         }
     });
     let [training, test] = [&training, &test].map(|edges| graph_of(vertices, edges));
-    let options = Options {
+    let own = MatrixCompletionOptions {
         learning_rate: Some(0.005),
-        max_rounds: Some(100),
         test: Some(Arc::new(test)),
-        ..Options::default()
+        ..MatrixCompletionOptions::default()
     };
+    let regularization = own.regularization;
+    let options = rounds(100, own);
     let mut cluster = Cluster::local(1).threads_per_host(2);
     let found = learn(&mut cluster, &training, &options, How::new("oec"));
     let (width, elements) = elements(&found.columns);
@@ -320,7 +339,7 @@ fn the_objective_is_that_of_other_libraries() {
         };
         csr.vertices().map(of_user).sum::<f64>()
     });
-    let objective = errors + options.regularization * cost;
+    let objective = errors + regularization * cost;
     eprintln!(
         "objective {objective:.0}, rmse {:.4}, held out {:.4}; surprise {expected}",
         real_of(&found, "rmse"),

@@ -5,11 +5,11 @@ mod common;
 
 use common::nasty::graph_of;
 use common::{How, Outcome, all_policies, run, same, try_run};
-use parton_algorithms::bfs::Bfs;
+use parton_algorithms::bfs::{Bfs, BfsOptions};
 use parton_algorithms::components::Components;
-use parton_algorithms::pagerank::PageRank;
-use parton_algorithms::sssp::Sssp;
-use parton_algorithms::{Algorithm, Dangling, Fact, Id, Options, Root, Values};
+use parton_algorithms::pagerank::{Dangling, PageRank, PageRankOptions};
+use parton_algorithms::sssp::{Sssp, SsspOptions};
+use parton_algorithms::{Algorithm, Fact, Id, Options, Root, Values};
 use parton_engine::{Tally, engines};
 use parton_graph::{Graph, with_csr};
 use parton_net::Cluster;
@@ -37,7 +37,10 @@ fn find(
 fn agree(graph: &Graph, policies: &[&str], hosts: &[usize], algorithm: &dyn Algorithm) {
     // Fixed rounds, so that rounding cannot decide when ranks are final.
     let options = match algorithm.name() {
-        "pagerank" => Options { tolerance: 0.0, max_rounds: Some(30), ..Options::default() },
+        "pagerank" => {
+            let own = PageRankOptions { tolerance: 0.0, ..PageRankOptions::default() };
+            Options { max_rounds: Some(30), ..Options::default() }.with(own)
+        }
         _ => Options::default(),
     };
     let expected = algorithm.reference(graph, &options).expect("an oracle that answers");
@@ -51,7 +54,12 @@ fn agree(graph: &Graph, policies: &[&str], hosts: &[usize], algorithm: &dyn Algo
 }
 
 fn from(root: &str) -> Options {
-    Options { root: Root::Original(root.into()), ..Options::default() }
+    Options::default().with(BfsOptions { root: Root::Original(root.into()) })
+}
+
+fn paths_from(root: &str) -> Options {
+    let root = Root::Original(root.into());
+    Options::default().with(SsspOptions { root, ..SsspOptions::default() })
 }
 
 fn transposed(graph: &Graph) -> Graph {
@@ -228,17 +236,18 @@ fn trap_27_ranks_are_the_same_to_the_last_bit() {
 fn trap_28_ranks_are_as_defined() {
     // Vertex 2 passes nothing on.
     let graph = graph_of(4, &[(0, 1, ()), (0, 2, ()), (1, 0, ()), (3, 2, ()), (3, 3, ())]);
-    let total = |options: Options| match find(&mut local(3), &graph, "hvc", &PageRank, &options)
-        .fact("sum")
-    {
-        Fact::Real(sum) => *sum,
-        other => panic!("a sum of {other:?}"),
+    let total = |own: PageRankOptions| {
+        let options = Options::default().with(own);
+        match find(&mut local(3), &graph, "hvc", &PageRank, &options).fact("sum") {
+            Fact::Real(sum) => *sum,
+            other => panic!("a sum of {other:?}"),
+        }
     };
     let close = |a: f64, b: f64| (a - b).abs() < 1e-5;
-    let usual = Options::default();
+    let usual = PageRankOptions::default();
     assert!(close(total(usual.clone()), 1.0));
-    assert!(close(total(Options { unnormalized: true, ..usual.clone() }), 4.0));
-    assert!(total(Options { dangling: Dangling::Drop, ..usual }) < 0.9);
+    assert!(close(total(PageRankOptions { unnormalized: true, ..usual.clone() }), 4.0));
+    assert!(total(PageRankOptions { dangling: Dangling::Drop, ..usual }) < 0.9);
 }
 
 /// Edges without weights count 1, and a weight that no path may have is an error that names it.
@@ -249,12 +258,13 @@ fn trap_38_weights_that_are_missing_or_wrong() {
     let unit = graph_of(5, &edges.map(|(s, d)| (s, d, 1u32)));
     let negative = graph_of(5, &edges.map(|(s, d)| (s, d, if d == 3 { -0.5f64 } else { 1.0 })));
     for hosts in [1, 3] {
-        let of = |graph: &Graph, algorithm: &dyn Algorithm| {
-            find(&mut local(hosts), graph, "iec", algorithm, &from("0")).columns[0].values.clone()
+        let of = |graph: &Graph, algorithm: &dyn Algorithm, options| {
+            find(&mut local(hosts), graph, "iec", algorithm, &options).columns[0].values.clone()
         };
-        assert_eq!(of(&plain, &Sssp), of(&plain, &Bfs));
-        assert_eq!(of(&unit, &Sssp), of(&plain, &Bfs));
-        let runs: [(&dyn Algorithm, Options); 1] = [(&Sssp, from("0"))];
+        let levels = of(&plain, &Bfs, from("0"));
+        assert_eq!(of(&plain, &Sssp, paths_from("0")), levels);
+        assert_eq!(of(&unit, &Sssp, paths_from("0")), levels);
+        let runs: [(&dyn Algorithm, Options); 1] = [(&Sssp, paths_from("0"))];
         let input = Input::from(negative.clone());
         let Err(error) = try_run(&mut local(hosts), &input, &runs, How::new("iec")) else {
             panic!("weights of at least 0");

@@ -1,4 +1,7 @@
 //! What can go wrong with a graph, said so that the reader can act: what, where, expected and found.
+//!
+//! Messages name a setting that helps in backticks, as in Rust: `` `ids` `` is
+//! [`ReadOptions::ids`](crate::formats::ReadOptions::ids). The command spells these as its users do.
 
 use std::fmt;
 use std::io;

@@ -212,7 +212,7 @@ fn mistakes_have_names_and_places() {
     // One odd word among many numbers is a mistake, not a name.
     let rows: String = (0..100).map(|i| format!("{i} {}\n", i + 1)).collect();
     let error = read(rows.clone() + "7 8x\n").unwrap_err().to_string();
-    assert!(error.contains(":101:3:") && error.contains("--ids names"), "{error}");
+    assert!(error.contains(":101:3:") && error.contains("`ids` names"), "{error}");
     let error = read(&b"\xff\xfe1\x00"[..]).unwrap_err().to_string();
     assert!(error.contains("UTF-16") || error.contains("not recognised"), "{error}");
     // A hostile line must not reach the terminal as it is.
@@ -302,7 +302,7 @@ fn matrix_market_symmetries() {
         (
             "%%MatrixMarket matrix coordinate pattern general\n4000000000 4000000000 1\n1 2\n"
                 .into(),
-            "--vertices",
+            "`vertices`",
         ),
     ] {
         let error = read(&text).unwrap_err().to_string();

@@ -109,7 +109,8 @@ impl Cluster {
         self
     }
 
-    /// How long hosts wait for a silent peer; see [`Net::set_patience`].
+    /// How long hosts wait for a silent peer, 60 s by default; see [`Net::set_patience`]. A host of
+    /// this process that computes is waited for as long as it takes.
     pub fn patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
         self

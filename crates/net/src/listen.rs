@@ -37,6 +37,22 @@ impl Net {
         }
     }
 
+    /// Parks until something arrives, under whatever tag; `false` if the
+    /// [patience](Net::set_patience) ends before. The loss of any host ends the wait.
+    pub fn park(&mut self) -> Result<bool> {
+        self.set_waiting(true);
+        let start = self.now();
+        let heard = loop {
+            let left = self.patience_left(start);
+            match self.listen(left) {
+                Ok(false) if !left.is_zero() => {}
+                heard => break heard,
+            }
+        };
+        self.set_waiting(false);
+        heard
+    }
+
     /// What has arrived under tags of this range and waits to be asked for: tags and senders,
     /// ascending. Does not look for new arrivals.
     pub fn waiting(&self, tags: Range<Tag>) -> impl Iterator<Item = (Tag, HostId)> + '_ {

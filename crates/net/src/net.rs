@@ -13,7 +13,7 @@ use crate::host::HostId;
 use crate::inbox::Inbox;
 use crate::transport::{Message, Tag, Transport};
 
-/// How long a host waits for a silent peer unless told otherwise.
+/// How long a host waits for a silent peer by default.
 pub const DEFAULT_PATIENCE: Duration = Duration::from_secs(60);
 
 /// One host's end of a cluster.
@@ -98,8 +98,11 @@ impl Net {
         self.patience
     }
 
-    /// Changes how long a receive waits for a silent host. It must exceed the longest time a host
-    /// may compute between two messages.
+    /// Changes how long a receive waits for a silent host.
+    ///
+    /// Between hosts of one process, patience only counts while no peer works: a host that computes
+    /// is never given up, and hosts that wait for each other in a circle are. Elsewhere patience must
+    /// exceed the longest time that a host computes between two messages.
     pub fn set_patience(&mut self, patience: Duration) {
         self.patience = patience;
     }
@@ -171,24 +174,47 @@ impl Net {
         if let Some(message) = self.inbox.take(from, tag) {
             return Ok(message);
         }
+        if self.waits_for_itself(from) {
+            return Err(self.silent(from, tag, Duration::ZERO));
+        }
+        let message = self.wait_for_arrival(from, tag);
+        self.transport.set_waiting(false);
+        message
+    }
+
+    fn wait_for_arrival(&mut self, from: Option<HostId>, tag: Tag) -> Result<Message> {
         let start = self.clock.now();
-        let end = start.saturating_add(self.patience);
+        self.transport.set_waiting(true);
         loop {
-            let now = self.clock.now();
-            if self.waits_for_itself(from) {
-                return Err(self.silent(from, tag, Duration::ZERO));
-            }
             self.can_still_come(from)?;
-            let left = end.saturating_sub(now);
+            let left = self.patience_left(start);
             match self.poll(left)? {
                 Some(message) if message.tag == tag && from.is_none_or(|f| f == message.from) => {
                     return Ok(message);
                 }
-                Some(other) => self.inbox.put(other),
-                None if left.is_zero() => return Err(self.silent(from, tag, now - start)),
+                Some(other) => {
+                    self.inbox.put(other);
+                    // The arrival ended one wait, and another begins.
+                    self.transport.set_waiting(true);
+                }
+                None if left.is_zero() => {
+                    return Err(self.silent(from, tag, self.clock.now() - start));
+                }
                 None => {}
             }
         }
+    }
+
+    /// How much longer to wait, if this wait began at `start`.
+    pub(crate) fn patience_left(&self, start: Duration) -> Duration {
+        let idle_since = self.transport.peers_idle_since().unwrap_or(start);
+        let end = start.max(idle_since).saturating_add(self.patience);
+        end.saturating_sub(self.clock.now())
+    }
+
+    /// See [`Transport::set_waiting`].
+    pub(crate) fn set_waiting(&mut self, is_waiting: bool) {
+        self.transport.set_waiting(is_waiting);
     }
 
     /// The next arrival. A departure is noted and reads as "nothing arrived".

@@ -1,4 +1,5 @@
-//! The seam under everything: four methods that move whole messages between hosts.
+//! The seam under everything: four methods that move whole messages between hosts, and two for
+//! transports that know whether a silent host still works.
 //!
 //! A transport need not sort, match or count anything; [`Net`](crate::Net) does that once, for all
 //! transports. What a transport promises:
@@ -34,6 +35,16 @@ pub trait Transport: Send {
     /// [`HostFinished`](crate::Error::HostFinished): it is news and no failure of the call, which
     /// may be repeated. Nothing from that peer follows.
     fn poll(&mut self, wait: Duration) -> Result<Option<Message>>;
+
+    /// Tells the peers that this host waits for a message, or that it works again. A transport
+    /// whose hosts cannot see each other ignores this.
+    fn set_waiting(&mut self, _is_waiting: bool) {}
+
+    /// The time since which no peer works: each waits for a message or has ended. A peer that works
+    /// may still send, however long that takes. `None` if this transport cannot tell.
+    fn peers_idle_since(&self) -> Option<Duration> {
+        None
+    }
 }
 
 /// A message as it arrives.

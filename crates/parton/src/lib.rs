@@ -19,4 +19,13 @@ pub use parton_net as net;
 pub use parton_partition as partition;
 pub use parton_sync as sync;
 
+#[cfg(feature = "cli")]
+pub mod cli;
+mod defaults;
+mod error;
 pub mod output;
+pub mod prelude;
+mod run;
+
+pub use error::{Error, Result};
+pub use run::{IntoInput, Outcome, Run, relax, run};

@@ -310,6 +310,34 @@ fn people_get_text_and_a_page() {
     }
 }
 
+/// Help, lists and docs know what algorithms declare, and `bench` takes the same as `run`.
+#[test]
+fn declared_options_are_shown_everywhere() {
+    let folder = folder();
+    let said = |arguments: &[&str]| text(&parton(folder.path(), arguments).stdout);
+    // Help is wrapped anywhere.
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let [run, bench] = ["run", "bench"].map(|command| words(&said(&[command, "--help"])));
+    let listed = said(&["list"]);
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/running.md");
+    let page = std::fs::read_to_string(page).expect("a page");
+    for algorithm in parton::algorithms::ALL {
+        for spec in algorithm.options().specs() {
+            let option = format!("--{}", spec.name.replace('_', "-"));
+            for help in [&run, &bench] {
+                assert!(help.contains(&format!("{option} ")), "{option}: {help}");
+                if let Some(default) = spec.default_text() {
+                    let default = default.replace("`pace`", "--pace");
+                    assert!(help.contains(&format!("[default: {default}]")), "{option}: {help}");
+                }
+            }
+            assert!(listed.contains(&option), "{option}: {listed}");
+            assert!(page.contains(&format!("`{option}")), "docs/running.md lacks {option}");
+        }
+    }
+    assert!(run.contains("Ranks after exactly --max-rounds rounds (10 if"), "{run}");
+}
+
 #[test]
 fn what_makes_no_sense_is_refused() {
     let folder = folder();
@@ -341,8 +369,10 @@ fn what_makes_no_sense_is_refused() {
         (&["components", "rmat:5", "--damping", "0.5"], 2, "it has no options of its own"),
         (&["bfs", "rmat:5", "--levels", "3"], 2, "--levels"),
         (&["pagerank", "rmat:5", "--tolerance", "0"], 2, "--max-rounds"),
-        (&["pagerank", "rmat:5", "--damping", "1"], 2, "damping of 1"),
+        (&["pagerank", "rmat:5", "--damping", "1"], 2, "--damping 1: expected"),
+        (&["pagerank", "rmat:5", "--damping", "half"], 2, "'--damping <SHARE>': expected a number"),
         (&["pagerank", "rmat:5", "--dangling", "keep"], 2, "redistribute or drop"),
+        (&["sssp", "nowhere", "--delta", "0"], 2, "--delta 0: expected a width above 0"),
         (&["betweenness", "rmat:5", "--sources", "1,99,7,100"], 2, "not in the graph: 99, 100"),
         (&["betweenness", "names.csv", "--sources", "Oslo"], 2, "not in the graph: Oslo"),
         (&["betweenness", "rmat:5", "--sources", "0"], 2, "at least 1"),

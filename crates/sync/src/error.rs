@@ -33,7 +33,7 @@ pub enum Error {
         id: u32,
     },
     /// Hosts were asked not to wait for each other in a program that needs them to.
-    #[error("hosts have to wait for each other (--pace bsp): {why}")]
+    #[error("hosts have to wait for each other (`pace` bsp): {why}")]
     NeedsRounds {
         /// Why.
         why: String,
@@ -79,7 +79,7 @@ pub enum Error {
     /// More values than global ids can tell apart.
     #[error(
         "{lanes} values of each of {vertices} vertices are too many to travel with global ids: \
-         leave --optimize as it is, so that hosts agree on an order instead"
+         leave `optimize` as it is, so that hosts agree on an order instead"
     )]
     TooManyValues {
         /// Vertices of the graph.

@@ -18,12 +18,20 @@ use crate::answer::{Answer, Column, Fact, Values};
 use crate::error::Result;
 use crate::needs::Needs;
 use crate::neighbours;
-use crate::options::Options;
+use crate::options::{OptionSet, Options};
 use bounds::{Bounds, PEEL};
 use certificate::Claim;
 
 /// Coreness, or membership in one core.
 pub struct KCore;
+
+crate::options! {
+    /// What one can ask of cores.
+    pub struct KCoreOptions {
+        /// Which core: only say who is in it.
+        k: Option<u32> = None, value_name = "K", unset = "the coreness of every vertex";
+    }
+}
 
 impl Algorithm for KCore {
     fn name(&self) -> &'static str {
@@ -35,8 +43,8 @@ impl Algorithm for KCore {
          simple graph in which everyone has k neighbours"
     }
 
-    fn options(&self) -> &'static [&'static str] {
-        &["k"]
+    fn options(&self) -> Box<dyn OptionSet> {
+        Box::new(KCoreOptions::default())
     }
 
     fn engines(&self) -> &'static [&'static EngineInfo] {
@@ -52,9 +60,9 @@ impl Algorithm for KCore {
     }
 
     fn run(&self, job: &mut Job<'_, '_>) -> Result<Answer> {
-        let (engine, why) =
-            job.engine(self, &PEEL, || "whoever has the fewest neighbours left goes first".into())?;
-        let k = job.options.k;
+        let why = || "the vertex with the fewest neighbours left goes first".into();
+        let (engine, why) = job.engine(self, &PEEL, why)?;
+        let k = job.options.own::<KCoreOptions>().k;
         let start = Instant::now();
         let (near, notes) = neighbours::gather(job)?;
         let mut bounds = Bounds::new(near.partition(), k);
@@ -85,14 +93,15 @@ impl Algorithm for KCore {
         let Values::U32(values) = &answer.columns[0].values else {
             unreachable!("cores and members are small counts")
         };
-        let claim = |&value: &u32| match job.options.k {
+        let k = job.options.own::<KCoreOptions>().k;
+        let claim = |&value: &u32| match k {
             None => Claim { level: value, is_supported: true, must_go: true },
             Some(k) if value > 0 => Claim { level: k, is_supported: true, must_go: false },
             // Of those outside it is only said that they are below.
             Some(k) => Claim { level: k.saturating_sub(1), is_supported: false, must_go: true },
         };
         let outside = |k| k == 0 && values.contains(&0);
-        let bad = u64::from(job.options.k.is_some_and(outside));
+        let bad = u64::from(k.is_some_and(outside));
         if job.substrate.net().all_reduce(bad, std::cmp::max)? > 0 {
             return Ok(Some("every vertex is in the 0-core".into()));
         }
@@ -105,7 +114,7 @@ impl Algorithm for KCore {
             let targets = |vertex| csr.targets(LocalId(vertex)).iter().map(|other| other.0);
             cores(csr.num_vertices(), targets)
         });
-        Ok(vec![match options.k {
+        Ok(vec![match options.own::<KCoreOptions>().k {
             None => Column { name: "core", values: Values::U32(cores) },
             Some(k) => {
                 let members = cores.iter().map(|&core| u32::from(core >= k)).collect();

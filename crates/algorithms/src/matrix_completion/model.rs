@@ -5,7 +5,7 @@ use parton_engine::{EdgeProgram, Measure, Tip};
 use parton_graph::GlobalId;
 use parton_graph::generate::mix;
 
-use crate::options::Options;
+use super::MatrixCompletionOptions;
 
 /// How much a vertex that is spread over hosts makes up for it, at most. The mean of what hosts
 /// have learnt keeps only a part of each; steps that are longer by as much make up for that, as
@@ -58,15 +58,15 @@ impl Ratings {
     }
 
     /// How far factors go at a time: as asked, or as suits.
-    pub(super) fn rate(self, options: &Options) -> f64 {
-        options.learning_rate.unwrap_or(RATE / self.deviation().max(1.0))
+    pub(super) fn rate(self, own: &MatrixCompletionOptions) -> f64 {
+        own.learning_rate.unwrap_or(RATE / self.deviation().max(1.0))
     }
 }
 
 impl Start {
-    pub(super) fn new(options: &Options, ratings: Ratings) -> Self {
-        let level = (ratings.mean().max(0.0) / options.width as f64).sqrt();
-        Start { width: options.width, level, seed: options.seed }
+    pub(super) fn new(own: &MatrixCompletionOptions, ratings: Ratings) -> Self {
+        let level = (ratings.mean().max(0.0) / own.width as f64).sqrt();
+        Start { width: own.width, level, seed: own.seed }
     }
 
     /// A vertex's factors.
@@ -82,11 +82,11 @@ impl Start {
 }
 
 impl Model {
-    pub(super) fn new(options: &Options, ratings: Ratings, rounds: u64) -> Self {
+    pub(super) fn new(own: &MatrixCompletionOptions, ratings: Ratings, rounds: u64) -> Self {
         Model {
-            start: Start::new(options, ratings),
-            rate: ratings.rate(options) as f32,
-            regularization: options.regularization as f32,
+            start: Start::new(own, ratings),
+            rate: ratings.rate(own) as f32,
+            regularization: own.regularization as f32,
             ratings: ratings.count,
             rounds_left: rounds,
             rmse: 0.0,
@@ -155,11 +155,12 @@ mod tests {
 
     #[test]
     fn ratings_far_apart_make_short_steps() {
-        let (usual, wide) = (Options::default(), Ratings { sum_of_squares: 285.0, ..RATINGS });
+        let (usual, wide) =
+            (MatrixCompletionOptions::default(), Ratings { sum_of_squares: 285.0, ..RATINGS });
         assert_eq!(RATINGS.rate(&usual), 0.01);
         assert!((wide.deviation() - 4.031).abs() < 1e-3);
         assert!((wide.rate(&usual) - 0.01 / 4.031).abs() < 1e-5);
-        assert_eq!(wide.rate(&Options { learning_rate: Some(0.3), ..usual }), 0.3);
+        assert_eq!(wide.rate(&MatrixCompletionOptions { learning_rate: Some(0.3), ..usual }), 0.3);
     }
 
     #[test]
@@ -176,14 +177,14 @@ mod tests {
     /// cost of its factors.
     #[test]
     fn a_step_follows_the_gradient() {
-        let options = Options { width: 3, ..Options::default() };
-        let model = Model::new(&options, RATINGS, 1);
+        let own = MatrixCompletionOptions { width: 3, ..MatrixCompletionOptions::default() };
+        let model = Model::new(&own, RATINGS, 1);
         let (p, q, rating) = ([0.3, -0.7, 1.1f32], [0.9, 0.2, -0.4f32], 2.5f32);
         let cost = |p: &[f32], q: &[f32]| {
             let squares: f64 = p.iter().chain(q).map(|&x| f64::from(x).powi(2)).sum();
             let pairs = p.iter().zip(q).map(|(&p, &q)| f64::from(p) * f64::from(q));
             let error = f64::from(rating) - pairs.sum::<f64>();
-            (error.powi(2) + options.regularization * squares) / 2.0
+            (error.powi(2) + own.regularization * squares) / 2.0
         };
         let (mut new_p, mut new_q) = (p, q);
         let user = Tip { vector: &mut new_p, spread: 1.0 };
@@ -208,8 +209,8 @@ mod tests {
 
     #[test]
     fn factors_start_around_the_mean() {
-        let options = Options { width: 20, ..Options::default() };
-        let start = Start::new(&options, RATINGS);
+        let own = MatrixCompletionOptions { width: 20, ..MatrixCompletionOptions::default() };
+        let start = Start::new(&own, RATINGS);
         let vertices = 2000;
         let all: Vec<f64> =
             (0..vertices).flat_map(|v| start.factors(GlobalId(v))).map(f64::from).collect();

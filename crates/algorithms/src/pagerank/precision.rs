@@ -3,7 +3,7 @@
 use parton_engine::Limits;
 use parton_sync::Value;
 
-use crate::options::{Options, Precision};
+use super::{PageRankOptions, Precision};
 
 /// What rounding a share to single precision can change it by, relative to it.
 pub(super) const SINGLE_ERROR: f64 = 1.0 / (1 << 24) as f64;
@@ -43,14 +43,14 @@ impl Share for f64 {
 
 /// Whether shares are singles: as asked, or where there are many and what rounding them costs is
 /// negligible beside what it costs to stop after so many rounds, or at that tolerance.
-pub(super) fn is_single(vertices: u64, options: &Options, limits: Limits) -> bool {
-    match options.precision {
+pub(super) fn is_single(vertices: u64, own: &PageRankOptions, limits: Limits) -> bool {
+    match own.precision {
         Precision::Single => true,
         Precision::Double => false,
         Precision::Auto => {
             let rounds = limits.max_rounds.map_or(f64::INFINITY, |rounds| rounds as f64);
-            let tolerance = if options.graphalytics { 0.0 } else { options.tolerance };
-            let left_by_rounds = 2.0 * options.damping.powf(rounds);
+            let tolerance = if own.graphalytics { 0.0 } else { own.tolerance };
+            let left_by_rounds = 2.0 * own.damping.powf(rounds);
             let (many, left) = match left_by_rounds > tolerance {
                 true => (MANY_VERTICES_COUNTED, left_by_rounds),
                 false => (MANY_VERTICES, tolerance),
@@ -66,8 +66,8 @@ mod tests {
 
     /// Whether it is, with this tolerance, and after so many rounds at most.
     fn single(vertices: u64, tolerance: f64, max_rounds: Option<u64>) -> bool {
-        let options = Options { tolerance, max_rounds, ..Options::default() };
-        is_single(vertices, &options, Limits { max_rounds })
+        let own = PageRankOptions { tolerance, ..PageRankOptions::default() };
+        is_single(vertices, &own, Limits { max_rounds })
     }
 
     #[test]

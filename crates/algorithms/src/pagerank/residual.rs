@@ -17,10 +17,9 @@ use parton_engine::{EngineInfo, engines};
 use parton_engine::{Properties, Tally, Vertex, VertexProgram, run};
 use parton_sync::reduction::Sum;
 
-use super::{Nowhere, Ranked};
+use super::{Dangling, Nowhere, PageRankOptions, Ranked};
 use crate::algorithm::Job;
 use crate::error::Result;
-use crate::options::{Dangling, Options};
 
 /// Runs until nothing that waits is worth passing on. Every host must call this.
 pub(super) fn rank(job: &mut Job<'_, '_>, engine: &EngineInfo) -> Result<Ranked> {
@@ -28,23 +27,23 @@ pub(super) fn rank(job: &mut Job<'_, '_>, engine: &EngineInfo) -> Result<Ranked>
     let partition = job.substrate.partition();
     let out_degrees = out_degrees(job.substrate)?;
     let vertices = partition.num_vertices() as f64;
-    let options = job.options;
-    let nowhere = Nowhere::find(job.substrate, options)?;
-    let program = Residuals::new(options, &out_degrees, vertices, &nowhere);
+    let own = job.options.own::<PageRankOptions>();
+    let nowhere = Nowhere::find(job.substrate, &own)?;
+    let program = Residuals::new(&own, &out_degrees, vertices, &nowhere);
     let mut engine = engines::vertex_program(engine, program, partition)?;
     let setup_seconds = began.elapsed().as_secs_f64();
-    let report = run(&mut *engine, job.substrate, options.pacing, job.limits(), job.watch)?;
+    let report = run(&mut *engine, job.substrate, job.options.pacing, job.limits(), job.watch)?;
     let flows = engine.states()?;
     let mine = [flows.iter().map(Flow::rank).sum(), flows.iter().map(Flow::residual).sum()];
     let all = job.substrate.net().all_reduce(mine, |a, b: [f64; 2]| [a[0] + b[0], a[1] + b[1]])?;
     let [sum, residual] = all;
     // Another round passes on what waits; where ranks are scaled, as much goes the other way.
-    let (scale, ways) = match options.dangling {
+    let (scale, ways) = match own.dangling {
         Dangling::Redistribute => (1.0 / sum, 2.0),
         Dangling::Drop => (1.0, 1.0),
     };
     let ranks = flows.iter().map(|flow| flow.rank() * scale).collect();
-    let change = if vertices > 0.0 { ways * scale * options.damping * residual } else { 0.0 };
+    let change = if vertices > 0.0 { ways * scale * own.damping * residual } else { 0.0 };
     Ok(Ranked { ranks, change, setup_seconds, report })
 }
 
@@ -69,15 +68,20 @@ struct Flow {
 }
 
 impl<'a> Residuals<'a> {
-    fn new(options: &Options, out_degrees: &'a [u64], vertices: f64, nowhere: &'a Nowhere) -> Self {
+    fn new(
+        own: &PageRankOptions,
+        out_degrees: &'a [u64],
+        vertices: f64,
+        nowhere: &'a Nowhere,
+    ) -> Self {
         // Another round would change ranks by what waits, at most `vertices` thresholds; scaling
         // makes that up to 1 / (1 - d) times as much, and moves as much the other way.
-        let share = match options.dangling {
+        let share = match own.dangling {
             Dangling::Drop => 1.0,
-            Dangling::Redistribute => (1.0 - options.damping) / 2.0,
+            Dangling::Redistribute => (1.0 - own.damping) / 2.0,
         };
-        let threshold = options.tolerance * share / vertices;
-        Residuals { out_degrees, nowhere, damping: options.damping, threshold }
+        let threshold = own.tolerance * share / vertices;
+        Residuals { out_degrees, nowhere, damping: own.damping, threshold }
     }
 }
 

@@ -3,17 +3,17 @@
 
 use std::path::{Path, PathBuf};
 
-use parton_algorithms::betweenness::Betweenness;
-use parton_algorithms::bfs::Bfs;
+use parton_algorithms::betweenness::{Betweenness, BetweennessOptions};
+use parton_algorithms::bfs::{Bfs, BfsOptions};
 use parton_algorithms::components::Components;
-use parton_algorithms::kcore::KCore;
+use parton_algorithms::kcore::{KCore, KCoreOptions};
 use parton_algorithms::label_propagation::LabelPropagation;
 use parton_algorithms::lcc::Lcc;
-use parton_algorithms::pagerank::PageRank;
-use parton_algorithms::sssp::Sssp;
+use parton_algorithms::pagerank::{Dangling, PageRank, PageRankOptions};
+use parton_algorithms::sssp::{Sssp, SsspOptions};
 use parton_algorithms::strongly_connected::StronglyConnected;
 use parton_algorithms::triangles::Triangles;
-use parton_algorithms::{Dangling, Options, Root, Sources};
+use parton_algorithms::{Options, Root, Sources};
 use serde_json::Value;
 
 use crate::rules::Rule;
@@ -42,16 +42,18 @@ pub(crate) fn questions(folder: &Path, known: &Value) -> Vec<Question> {
             true => Root::Original(sources[usize::from(second)].to_string()),
             false => Root::MaxDegree,
         };
-        let options = Options { root, ..Options::default() };
+        let levels = Options::default().with(BfsOptions { root: root.clone() });
+        let paths = Options::default().with(SsspOptions { root, ..SsspOptions::default() });
+        let options = Options::default();
         let mut ask = |version, algorithm, options, rules| {
             questions.push(Question { name: name.clone(), version, algorithm, options, rules });
         };
         match name.trim_end_matches("_second_source") {
-            "bfs" => ask(Version::Simple, &Bfs, options, search("BFS")),
-            "bfs_undirected" => ask(Version::Undirected, &Bfs, options, search("BFS-undirected")),
-            "sssp_file_weights" => ask(Version::Simple, &Sssp, options, search("SSSP")),
+            "bfs" => ask(Version::Simple, &Bfs, levels, search("BFS")),
+            "bfs_undirected" => ask(Version::Undirected, &Bfs, levels, search("BFS-undirected")),
+            "sssp_file_weights" => ask(Version::Simple, &Sssp, paths, search("SSSP")),
             "sssp_derived_weights" => {
-                ask(Version::Derived, &Sssp, options, search("SSSP-derived"));
+                ask(Version::Derived, &Sssp, paths, search("SSSP-derived"));
             }
             "wcc" => {
                 let mut rules = vec![Rule::Components(answer.clone())];
@@ -64,7 +66,8 @@ pub(crate) fn questions(folder: &Path, known: &Value) -> Vec<Question> {
                 let rankings = rankings(answer, own);
                 let twice = dangling || vertices <= Some(MEDIUM);
                 for mut ranking in if twice { rankings } else { joined(rankings) } {
-                    ranking.name += &format!(", {:?}", ranking.options.dangling);
+                    ranking.name +=
+                        &format!(", {:?}", ranking.options.own::<PageRankOptions>().dangling);
                     questions.push(ranking);
                 }
             }
@@ -87,7 +90,7 @@ pub(crate) fn questions(folder: &Path, known: &Value) -> Vec<Question> {
                     };
                     let mut rules = vec![Rule::Between(answer.clone())];
                     rules.extend(own(file).map(Rule::OwnScores));
-                    let options = Options { sources, ..Options::default() };
+                    let options = Options::default().with(BetweennessOptions { sources });
                     ask(Version::Simple, &Betweenness, options, rules);
                 }
             }
@@ -100,9 +103,9 @@ pub(crate) fn questions(folder: &Path, known: &Value) -> Vec<Question> {
                     |k: &str| known["graph"]["vertices"].as_u64() <= Some(MEDIUM) || k == "3";
                 let sizes = answer["size_of_k_core"].as_object().expect("sizes by k");
                 for (k, size) in sizes.iter().filter(|(k, _)| asked(k)) {
-                    let k = Some(k.parse().expect("a number"));
+                    let own = KCoreOptions { k: Some(k.parse().expect("a number")) };
                     let rules = vec![Rule::Fact("size", size.clone())];
-                    ask(Version::Undirected, &KCore, Options { k, ..options.clone() }, rules);
+                    ask(Version::Undirected, &KCore, options.clone().with(own), rules);
                 }
             }
             "triangles" => {
@@ -147,11 +150,12 @@ fn is_ours(name: &str) -> bool {
 /// PageRank, by every rule, converged and on the way.
 fn rankings(answers: &Value, own: impl Fn(&str) -> Option<PathBuf>) -> Vec<Question> {
     let question = |version, dangling, name: &str, answer: &Value, file: Option<PathBuf>| {
-        let options = match name {
-            "after_10" => Options { tolerance: 0.0, max_rounds: Some(10), ..Options::default() },
-            "converged" => Options { tolerance: CONVERGED, ..Options::default() },
+        let (tolerance, max_rounds) = match name {
+            "after_10" => (0.0, Some(10)),
+            "converged" => (CONVERGED, None),
             other => panic!("ranks that are {other}"),
         };
+        let own = PageRankOptions { tolerance, dangling, ..PageRankOptions::default() };
         let mut rules = vec![Rule::Ranks(answer.clone())];
         rules.extend((name == "converged").then_some(Rule::Converged));
         rules.extend(file.map(Rule::Own));
@@ -159,7 +163,7 @@ fn rankings(answers: &Value, own: impl Fn(&str) -> Option<PathBuf>) -> Vec<Quest
             name: format!("pagerank {name}"),
             version,
             algorithm: &PageRank,
-            options: Options { dangling, ..options },
+            options: Options { max_rounds, ..Options::default() }.with(own),
             rules,
         }
     };
@@ -191,10 +195,14 @@ fn rankings(answers: &Value, own: impl Fn(&str) -> Option<PathBuf>) -> Vec<Quest
 fn joined(rankings: Vec<Question>) -> Vec<Question> {
     let mut joined: Vec<Question> = Vec::new();
     for mut ranking in rankings {
-        ranking.options.dangling = Dangling::Redistribute;
-        let same = |other: &&mut Question| {
-            (other.version, &other.options) == (ranking.version, &ranking.options)
+        let own = ranking.options.own();
+        let own = PageRankOptions { dangling: Dangling::Redistribute, ..own };
+        ranking.options = ranking.options.with(own);
+        let asked = |question: &Question| {
+            let options = &question.options;
+            (question.version, options.max_rounds, options.own::<PageRankOptions>())
         };
+        let same = |other: &&mut Question| asked(other) == asked(&ranking);
         match joined.iter_mut().find(same) {
             Some(other) => other.rules.append(&mut ranking.rules),
             None => joined.push(ranking),

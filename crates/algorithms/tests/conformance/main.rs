@@ -21,6 +21,7 @@ use std::ops::RangeInclusive;
 use std::time::Instant;
 
 use common::{How, all_policies, run};
+use parton_algorithms::betweenness::BetweennessOptions;
 use parton_algorithms::{Algorithm, Options, Sources};
 use parton_engine::{EngineInfo, engines};
 use parton_engine::{Pace, Pacing};
@@ -86,7 +87,8 @@ struct Question {
 
 impl Question {
     fn searches_from_all(&self) -> bool {
-        self.algorithm.name() == "betweenness" && self.options.sources == Sources::All
+        let sources = self.options.own::<BetweennessOptions>().sources;
+        self.algorithm.name() == "betweenness" && sources == Sources::All
     }
 }
 
@@ -139,8 +141,10 @@ impl Setting {
             return None;
         }
         // A search from every vertex: once is enough.
-        let many_searches = algorithm.name() == "betweenness" && options.sources == Sources::All;
-        if many_searches && self.vertices > FEW && (self.hosts, self.engine) != MANY_SEARCHES {
+        if question.searches_from_all()
+            && self.vertices > FEW
+            && (self.hosts, self.engine) != MANY_SEARCHES
+        {
             return None;
         }
         if many_rounds && self.vertices > SMALL && self.engine == Some(engines::PUSH) {

@@ -3,7 +3,7 @@
 //!
 //! Run by cargo, this test has each MPI start it again; started by an MPI, it is one rank.
 
-use parton_engine::{EngineInfo, engines};
+use parton_engine::engines;
 use parton_engine::{Pace, Pacing};
 use parton_net::{Cluster, Launcher};
 

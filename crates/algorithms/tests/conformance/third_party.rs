@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use parton_algorithms::betweenness::Betweenness;
-use parton_algorithms::bfs::Bfs;
+use parton_algorithms::betweenness::{Betweenness, BetweennessOptions};
+use parton_algorithms::bfs::{Bfs, BfsOptions};
 use parton_algorithms::components::Components;
-use parton_algorithms::kcore::KCore;
+use parton_algorithms::kcore::{KCore, KCoreOptions};
 use parton_algorithms::label_propagation::LabelPropagation;
 use parton_algorithms::lcc::Lcc;
-use parton_algorithms::pagerank::PageRank;
-use parton_algorithms::sssp::Sssp;
+use parton_algorithms::pagerank::{PageRank, PageRankOptions};
+use parton_algorithms::sssp::{Sssp, SsspOptions};
 use parton_algorithms::strongly_connected::StronglyConnected;
 use parton_algorithms::triangles::Triangles;
 use parton_algorithms::{Algorithm, Column, Options, Root, Sources, Values};
@@ -31,10 +31,7 @@ pub(crate) fn questions(folder: &Path, about: &Value) -> Vec<Question> {
     let is_suite = |name: &str| folder.parent().is_some_and(|suite| suite.ends_with(name));
     let (libgrape, lagraph) = (is_suite("libgrape-lite"), is_suite("lagraph"));
     let parameter = |name: &str| &about["parameters"][name];
-    let root = |name: &str| Options {
-        root: Root::Original(parameter(name).to_string()),
-        ..Options::default()
-    };
+    let root = |name: &str| Root::Original(parameter(name).to_string());
     let mut questions = Vec::new();
     let references = about["references"].as_object();
     for (name, file) in references.into_iter().flatten() {
@@ -52,8 +49,14 @@ pub(crate) fn questions(folder: &Path, about: &Value) -> Vec<Question> {
         match kind {
             // Not PageRank: see `the_reference_that_is_not_pagerank`.
             "PR" if libgrape && version == Version::Simple => {}
-            "BFS" => ask(&Bfs, root("bfs.source"), Rule::Levels(file)),
-            "SSSP" => ask(&Sssp, root("sssp.source"), Rule::Close(file)),
+            "BFS" => {
+                let own = BfsOptions { root: root("bfs.source") };
+                ask(&Bfs, Options::default().with(own), Rule::Levels(file));
+            }
+            "SSSP" => {
+                let own = SsspOptions { root: root("sssp.source"), ..SsspOptions::default() };
+                ask(&Sssp, Options::default().with(own), Rule::Close(file));
+            }
             "WCC" => ask(&Components, Options::default(), Rule::Sets(file)),
             "CDLP" => {
                 let rounds = parameter("cdlp.iterations").as_u64();
@@ -68,24 +71,21 @@ pub(crate) fn questions(folder: &Path, about: &Value) -> Vec<Question> {
             "BC4" => {
                 let listed = about["expected"]["betweenness.sources"].as_array();
                 let names = listed.expect("sources").iter().map(Value::to_string).collect();
-                let options = Options { sources: Sources::Listed(names), ..Options::default() };
-                ask(&Betweenness, options, Rule::Close(file));
+                let own = BetweennessOptions { sources: Sources::Listed(names) };
+                ask(&Betweenness, Options::default().with(own), Rule::Close(file));
             }
             "LCC" => ask(&Lcc, Options::default(), Rule::Close(file)),
             "PR" if lagraph => {
-                let options = Options { tolerance: 1e-12, ..Options::default() };
-                ask(&PageRank, options, Rule::Near(file, LAGRAPH));
+                let own = PageRankOptions { tolerance: 1e-12, ..PageRankOptions::default() };
+                ask(&PageRank, Options::default().with(own), Rule::Near(file, LAGRAPH));
             }
             "PR" => {
                 let rounds = parameter("pr.iterations").as_u64().expect("a number of rounds");
                 let damping = parameter("pr.damping").as_f64().expect("a damping");
                 ask(&PageRank, fixed_rounds(rounds, damping), Rule::Close(file.clone()));
-                let options = Options {
-                    graphalytics: true,
-                    max_rounds: Some(rounds),
-                    damping,
-                    ..Options::default()
-                };
+                let own =
+                    PageRankOptions { graphalytics: true, damping, ..PageRankOptions::default() };
+                let options = Options { max_rounds: Some(rounds), ..Options::default() }.with(own);
                 let (name, rules) = (
                     format!("reference {name} by --graphalytics"),
                     vec![Rule::Close(file), Rule::Converged],
@@ -129,7 +129,7 @@ fn of_graph_scope(folder: &Path) -> Vec<Question> {
     if !folder.join("gstest").is_dir() {
         return Vec::new();
     }
-    let third = Options { k: Some(3), ..Options::default() };
+    let third = Options::default().with(KCoreOptions { k: Some(3) });
     let known: [(&str, &dyn Algorithm, Options, Rule); 3] = [
         ("kcore", &KCore, third, Rule::Members(file("kcore"))),
         ("kshell", &KCore, Options::default(), Rule::Shell(file("kshell-3"), 3)),
@@ -146,7 +146,8 @@ fn of_graph_scope(folder: &Path) -> Vec<Question> {
 }
 
 fn fixed_rounds(rounds: u64, damping: f64) -> Options {
-    Options { tolerance: 0.0, max_rounds: Some(rounds), damping, ..Options::default() }
+    let own = PageRankOptions { tolerance: 0.0, damping, ..PageRankOptions::default() };
+    Options { max_rounds: Some(rounds), ..Options::default() }.with(own)
 }
 
 /// Ranks by libgrape-lite's rule for directed graphs: a vertex without out-edges gets only what

@@ -45,7 +45,7 @@ use crate::{Direction, Error, Graph, Place, Result};
 
 /// One way to keep a graph in a file.
 pub trait Format: Sync {
-    /// The short name, as in `--format NAME`.
+    /// The short name, by which users choose it.
     fn name(&self) -> &'static str;
 
     /// File name endings, without the dot, that suggest this format.
@@ -246,7 +246,7 @@ pub fn detect(source: &Source) -> Result<&'static dyn Format> {
         None if is_text(source.head()) => Ok(&EdgeList),
         None => {
             let problem = "not recognised: neither text nor a binary format Parton knows; if it \
-                           is one, say which with --format";
+                           is one, say which with `format`";
             Err(source.error(Place::File, problem))
         }
     }
@@ -337,7 +337,7 @@ pub fn write(
         let endings: Vec<_> = written.iter().map(|f| format!(".{}", f.endings()[0])).collect();
         let formats: Vec<_> = written.iter().map(|f| f.name()).collect();
         Error::Request(format!(
-            "{}: cannot tell which format to write; use an ending ({}) or --to {}",
+            "{}: cannot tell which format to write; use an ending ({}) or name one of {}",
             path.display(),
             endings.join(", "),
             formats.join("|")
@@ -345,7 +345,7 @@ pub fn write(
     })?;
     if !options.in_edges && !writer.keeps_in_edges() {
         return Err(Error::Request(format!(
-            "{}: --no-in-edges is only for .parton: this format has none to leave out",
+            "{}: leaving in-edges out is only for .parton: this format has none to leave out",
             path.display()
         )));
     }

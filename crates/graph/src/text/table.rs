@@ -187,7 +187,7 @@ impl Table {
             Some(VertexRange { count, .. }) if count > plausible && options.vertices.is_none() => {
                 let problem = format!(
                     "declares {count} vertices but has only {rows} edges; if that is meant, say \
-                     --vertices {count}"
+                     `vertices` {count}"
                 );
                 Err(source.error(Place::File, problem))
             }
@@ -440,7 +440,7 @@ impl Table {
             let hint = match e {
                 number::NotAnId::Empty => "",
                 _ if self.vertices.is_some() => "",
-                _ => " (if ids are names, say --ids names)",
+                _ => " (if ids are names, say `ids` names)",
             };
             (field.at, e.describe(&field.value) + hint)
         })?;

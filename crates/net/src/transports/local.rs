@@ -1,6 +1,6 @@
 //! Hosts as thread groups of one process: each has a queue of news, and a message moves into it.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -25,7 +25,15 @@ struct Wire {
     queue: Sender<News>,
     /// Whether that host ended well. Messages to it are then nobody's loss.
     finished: AtomicBool,
+    /// The time in nanoseconds since which that host waits and nothing was sent to it, or
+    /// [`WORKING`].
+    waiting_since: AtomicU64,
+    /// Whether that host has ended, well or not.
+    gone: AtomicBool,
 }
+
+/// The host computes, or is about to find a message.
+const WORKING: u64 = u64::MAX;
 
 impl Hub {
     /// A meeting place for that many hosts.
@@ -33,7 +41,13 @@ impl Hub {
         let (wires, ends): (Vec<_>, Vec<_>) = (0..hosts)
             .map(|_| {
                 let (queue, end) = channel();
-                (Wire { queue, finished: AtomicBool::new(false) }, Mutex::new(Some(end)))
+                let wire = Wire {
+                    queue,
+                    finished: AtomicBool::new(false),
+                    waiting_since: AtomicU64::new(WORKING),
+                    gone: AtomicBool::new(false),
+                };
+                (wire, Mutex::new(Some(end)))
             })
             .unzip();
         Hub { wires: wires.into(), ends, clock: Clock::real() }
@@ -44,7 +58,7 @@ impl Venue for Hub {
     fn join(&self, host: HostId) -> Box<dyn Transport> {
         let end = self.ends[host.index()].lock().unwrap_or_else(PoisonError::into_inner).take();
         let news = end.expect("a host joins once");
-        Box::new(Local { host, wires: self.wires.clone(), news })
+        Box::new(Local { host, wires: self.wires.clone(), news, clock: self.clock.clone() })
     }
 
     fn finish(&self, host: HostId) {
@@ -61,6 +75,7 @@ struct Local {
     host: HostId,
     wires: Arc<[Wire]>,
     news: Receiver<News>,
+    clock: Clock,
 }
 
 impl Transport for Local {
@@ -74,6 +89,8 @@ impl Transport for Local {
 
     fn send(&mut self, to: HostId, tag: Tag, bytes: Vec<u8>) -> Result<()> {
         let wire = &self.wires[to.index()];
+        // Already now, lest a third host takes the receiver for idle before it wakes up.
+        wire.waiting_since.store(WORKING, Ordering::Relaxed);
         let sent = wire.queue.send(News::Message(Message { from: self.host, tag, bytes }));
         // The queue's reading end goes away with its host.
         match sent {
@@ -90,12 +107,31 @@ impl Transport for Local {
         // The queue cannot be closed, since this end keeps a wire to itself: nothing is nothing yet.
         news.map_or(Ok(None), News::polled)
     }
+
+    fn set_waiting(&mut self, is_waiting: bool) {
+        let since = if is_waiting { self.clock.now().as_nanos() as u64 } else { WORKING };
+        self.wires[self.host.index()].waiting_since.store(since, Ordering::Relaxed);
+    }
+
+    fn peers_idle_since(&self) -> Option<Duration> {
+        let since = HostId::all(self.wires.len())
+            .filter(|&peer| peer != self.host)
+            .map(|peer| &self.wires[peer.index()])
+            .filter(|wire| !wire.gone.load(Ordering::Relaxed))
+            .map(|wire| wire.waiting_since.load(Ordering::Relaxed))
+            .max();
+        Some(match since {
+            Some(WORKING) => self.clock.now(),
+            since => Duration::from_nanos(since.unwrap_or(0)),
+        })
+    }
 }
 
 impl Drop for Local {
     fn drop(&mut self) {
         let finished = self.wires[self.host.index()].finished.load(Ordering::Acquire);
         let departure = if finished { Departure::Finished } else { Departure::Lost };
+        self.wires[self.host.index()].gone.store(true, Ordering::Relaxed);
         for peer in HostId::all(self.wires.len()).filter(|&peer| peer != self.host) {
             // A peer that went first needs no news.
             let _ = self.wires[peer.index()].queue.send(News::Gone(self.host, departure));

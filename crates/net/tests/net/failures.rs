@@ -204,6 +204,39 @@ fn a_silent_host_is_named() {
 }
 
 #[test]
+fn a_host_that_computes_is_not_given_up() {
+    let mut cluster = Cluster::local(3).threads_per_host(1).patience(Duration::from_millis(20));
+    let tag = Tag::user(1, 0);
+    let program = |net: &mut Net| {
+        match net.host() {
+            // Waits for host 1, which itself waits for host 2.
+            HostId(0) => net.receive(HostId(1), tag).map(drop),
+            HostId(1) => {
+                assert!(net.park()?, "host 2 works and will be heard");
+                net.receive(HostId(2), tag)?;
+                net.send(HostId(0), tag, Vec::new())
+            }
+            _ => {
+                std::thread::sleep(Duration::from_millis(200));
+                net.send(HostId(1), tag, Vec::new())
+            }
+        }
+    };
+    soon(|| cluster.launch(program)).unwrap();
+    // A circle of waiting hosts is no work.
+    let circle = |net: &mut Net| {
+        let next = net.peers().next().unwrap_or(net.host());
+        net.receive(next, tag).map(drop)
+    };
+    match soon(|| cluster.launch(circle)) {
+        Err(LaunchError::Failed { error: Error::Silent { seconds, .. }, .. }) => {
+            assert!(seconds >= 0.02, "{seconds} s");
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
 fn different_collectives_in_one_step_are_found() {
     for (odd_name, odd_call) in CALLS {
         for (name, call) in CALLS.into_iter().filter(|(name, _)| *name != odd_name) {

@@ -54,8 +54,38 @@ fn push_label(line: &mut Vec<u8>, id: OriginalId<'_>) -> Result<()> {
                     printable(name)
                 ))
             })?;
-            line.extend_from_slice(serde_json::Value::from(text).to_string().as_bytes());
+            push_text(line, text);
         }
     }
     Ok(())
+}
+
+/// Writes a text as a JSON string.
+fn push_text(line: &mut Vec<u8>, text: &str) {
+    line.push(b'"');
+    for byte in text.bytes() {
+        match byte {
+            b'"' | b'\\' => line.extend_from_slice(&[b'\\', byte]),
+            b'\n' => line.extend_from_slice(b"\\n"),
+            b'\t' => line.extend_from_slice(b"\\t"),
+            0..0x20 => line.extend_from_slice(format!("\\u{byte:04x}").as_bytes()),
+            _ => line.push(byte),
+        }
+    }
+    line.push(b'"');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_read_back_as_they_were() {
+        let every_ascii: String = (0..0x80u8).map(char::from).collect();
+        for text in [&every_ascii[..], "", "zwölf \u{1d11e}", "\"quoted\" \\ and\nmore"] {
+            let mut line = Vec::new();
+            push_text(&mut line, text);
+            assert_eq!(serde_json::from_slice::<String>(&line).expect("JSON"), text);
+        }
+    }
 }

@@ -116,7 +116,7 @@ impl Detector {
                 if self.state == State::Terminated {
                     return Ok(true);
                 }
-            } else if !net.listen(net.patience())? {
+            } else if !net.park()? {
                 let (host, tag) = (net.host(), snapshot_tag(self.epoch, self.snapshot));
                 let seconds = net.patience().as_secs_f64();
                 return Err(parton_net::Error::Silent { host, from: None, tag, seconds }.into());

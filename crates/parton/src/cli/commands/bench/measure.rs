@@ -1,0 +1,230 @@
+//! Taking the samples of one graph: everything is cut once, then all configurations take turns.
+//!
+//! Repetitions (A B C A B C, never A A B B C C), so that a neighbour that is busy for a while slows all
+//! of them alike.
+
+use std::collections::BTreeSet;
+use std::time::Instant;
+
+use crate::algorithms::{Algorithm, Options};
+use crate::engine::{EngineInfo, RunReport};
+use crate::graph::Graph;
+use crate::graph::progress::Progress;
+use crate::net::Cluster;
+use crate::partition::quality::Quality;
+use crate::partition::{Fit, Input, Partition, Plan};
+use crate::sync::Optimize;
+
+use super::results::{Key, Row};
+use super::samples::Samples;
+use crate::cli::exit::Failure;
+use crate::cli::graph_arguments::GraphArguments;
+use crate::cli::task::{self, AUTO, PartitionSource, Task, Verdict};
+use crate::cli::watch::Watch;
+use crate::defaults::{InputTraits, choose_policy};
+
+/// One configuration on any graph.
+pub(super) struct Case {
+    pub(super) algorithm: &'static dyn Algorithm,
+    /// As asked.
+    pub(super) engine: String,
+    pub(super) options: Options,
+    /// What the graph must be like.
+    pub(super) fit: Fit,
+    pub(super) hosts: usize,
+    pub(super) threads: usize,
+}
+
+/// How to measure.
+pub(super) struct Measure<'m> {
+    pub(super) cases: &'m [Case],
+    /// As asked.
+    pub(super) policy: &'m str,
+    pub(super) repetitions: usize,
+    pub(super) verify: bool,
+    pub(super) watch: &'m Watch,
+}
+
+/// A graph cut over some hosts, who are there to run on it.
+struct PartitionedGraph {
+    fit: Fit,
+    cluster: Cluster,
+    parts: Vec<Partition>,
+    quality: Quality,
+    policy: String,
+    seconds: f64,
+}
+
+/// One repetition.
+struct Repetition {
+    setup_seconds: f64,
+    report: RunReport,
+    engine: &'static EngineInfo,
+    verdict: Verdict,
+}
+
+impl Case {
+    /// The policy that was asked for, or that suits.
+    pub(super) fn policy<'p>(&self, asked: &'p str) -> &'p str {
+        match asked {
+            // It is cut once and run often: in-edges may as well travel.
+            AUTO => {
+                let input = InputTraits { has_in_edges: true, ..InputTraits::default() };
+                choose_policy(self.hosts, self.algorithm.access(&self.options), input).0
+            }
+            _ => asked,
+        }
+    }
+}
+
+impl Measure<'_> {
+    /// All samples of one graph.
+    pub(super) fn graph(&self, arguments: &GraphArguments) -> Result<Vec<Row>, Failure> {
+        let start = Instant::now();
+        let graph = arguments.load(self.watch)?;
+        let load_seconds = start.elapsed().as_secs_f64();
+        let mut graphs: Vec<PartitionedGraph> = Vec::new();
+        let mut notes = BTreeSet::new();
+        for case in self.cases {
+            if !graphs.iter().any(|stage| stage.fits(case, self.policy)) {
+                graphs.push(self.partitioned(&graph, case, &mut notes)?);
+            }
+        }
+        // The partitions hold all that is needed.
+        drop(graph);
+
+        let runs = self.cases.len() * self.repetitions;
+        self.watch.stage("bench", Some(runs as u64));
+        let mut turns: Vec<Vec<Repetition>> = self.cases.iter().map(|_| Vec::new()).collect();
+        for repetition in 0..self.repetitions {
+            for (case, turns) in self.cases.iter().zip(&mut turns) {
+                let stage = graphs.iter_mut().find(|stage| stage.fits(case, self.policy));
+                let stage = stage.ok_or_else(|| Failure::bug("a case without its parts"))?;
+                turns.push(stage.turn(case, self.verify && repetition == 0, &mut notes)?);
+                self.watch.advance(1);
+            }
+        }
+        notes.iter().for_each(|note| self.watch.note(note));
+        let rows = self.cases.iter().zip(turns).map(|(case, turns)| {
+            let stage = graphs.iter().find(|stage| stage.fits(case, self.policy));
+            let stage = stage.ok_or_else(|| Failure::bug("a case without its parts"))?;
+            self.row(&arguments.graph, load_seconds, case, stage, turns)
+        });
+        rows.collect()
+    }
+
+    /// Cuts the graph for a case, and others of as many hosts on the same kind of graph.
+    fn partitioned(
+        &self,
+        graph: &Graph,
+        case: &Case,
+        notes: &mut BTreeSet<String>,
+    ) -> Result<PartitionedGraph, Failure> {
+        let policy = case.policy(self.policy);
+        let input = Input::from(graph.clone()).fitted(case.fit);
+        let source = PartitionSource::Build(&input, Plan::new(policy));
+        let mut cluster = task::cluster(case.hosts, case.threads);
+        let outcome = cluster.launch(|net| -> Result<_, Failure> {
+            let (part, seconds) = source.on_host(net)?;
+            let quality = Quality::measure(net, &part)?;
+            Ok((part, seconds, quality))
+        })?;
+        let seconds = outcome.iter().map(|(_, seconds, _)| *seconds).fold(0.0, f64::max);
+        let mut parts = Vec::new();
+        let mut measured = None;
+        for (part, _, quality) in outcome {
+            parts.push(part);
+            measured = Some(quality);
+        }
+        let quality = measured.ok_or_else(|| Failure::bug("a cluster without hosts"))?;
+        let name = case.algorithm.name();
+        notes.extend(parts.iter().flat_map(Partition::changes).map(|c| format!("{name}: {c}")));
+        Ok(PartitionedGraph {
+            fit: case.fit,
+            cluster,
+            parts,
+            quality,
+            policy: policy.into(),
+            seconds,
+        })
+    }
+
+    fn row(
+        &self,
+        graph: &str,
+        load_seconds: f64,
+        case: &Case,
+        stage: &PartitionedGraph,
+        turns: Vec<Repetition>,
+    ) -> Result<Row, Failure> {
+        let what = format!("{} on {graph}", case.algorithm.name());
+        let setup_seconds = turns.iter().map(|turn| turn.setup_seconds).collect();
+        let run_seconds = turns.iter().map(|turn| turn.report.seconds).collect();
+        let verified = turns.first().and_then(|turn| turn.verdict.is_right());
+        let best = turns.into_iter().min_by(|a, b| a.report.seconds.total_cmp(&b.report.seconds));
+        let (Some(best), Some(run_seconds)) = (best, Samples::new(run_seconds)) else {
+            return Err(Failure::bug(format!("{what}: nothing was measured")));
+        };
+        if !best.report.converged {
+            self.watch.warn(&format!(
+                "{what} by {} on hosts: {}: stopped before the values were final",
+                case.engine, case.hosts
+            ));
+        }
+        Ok(Row {
+            key: Key {
+                algorithm: case.algorithm.name().into(),
+                graph: graph.into(),
+                engine: case.engine.clone(),
+                hosts: case.hosts,
+                threads: case.threads,
+                policy: self.policy.into(),
+            },
+            vertices: stage.quality.vertices,
+            edges: stage.quality.edges,
+            engine_used: best.engine.name,
+            policy_used: stage.policy.clone(),
+            replication: stage.quality.replication(),
+            load_seconds,
+            partition_seconds: stage.seconds,
+            setup_seconds,
+            run_seconds,
+            report: best.report,
+            verified,
+        })
+    }
+}
+
+impl PartitionedGraph {
+    fn fits(&self, case: &Case, asked: &str) -> bool {
+        let fits = self.parts.len() == case.hosts && self.fit == case.fit;
+        fits && self.policy == case.policy(asked)
+    }
+
+    /// Runs a case once.
+    fn turn(
+        &mut self,
+        case: &Case,
+        verify: bool,
+        notes: &mut BTreeSet<String>,
+    ) -> Result<Repetition, Failure> {
+        let Case { algorithm, options, .. } = case;
+        let task = Task { algorithm: *algorithm, options, optimize: Optimize::ALL, verify };
+        let parts = &self.parts;
+        let work = |net: &mut crate::net::Net| {
+            let part = &parts[net.host().index()];
+            task.on_host(net, part, &mut ())
+        };
+        let mut hosts = self.cluster.launch(work)?;
+        let setup_seconds = hosts.iter().map(|host| host.setup_seconds).fold(0.0, f64::max);
+        // The rest is the same on all hosts.
+        let first = hosts.swap_remove(0);
+        let (answer, verdict) = (first.answer, first.verdict);
+        if let (Verdict::Wrong(complaint), true) = (&verdict, answer.report.converged) {
+            let (name, engine) = (algorithm.name(), answer.engine.name);
+            return Err(Failure::bug(format!("{name} by {engine}: wrong answer: {complaint}")));
+        }
+        notes.extend(answer.notes);
+        Ok(Repetition { setup_seconds, report: answer.report, engine: answer.engine, verdict })
+    }
+}

@@ -1,0 +1,263 @@
+//! `parton bench`: algorithms × graphs × engines × hosts, measured in turns; and what changed
+//! between two such measurements.
+//!
+//! Many hosts that are slower than one are no gain, so one host is always measured, too, by the
+//! engines asked for and by the one that suits.
+
+mod compare;
+mod measure;
+mod results;
+mod samples;
+
+use std::num::{NonZeroU16, NonZeroUsize};
+use std::path::{Path, PathBuf};
+
+use crate::algorithms::{Algorithm, EdgeNeed, Options};
+use crate::engine::Pacing;
+use crate::graph::save::Output;
+use crate::partition::saved::Manifest;
+use crate::partition::{Fit, Plan};
+use clap::Args;
+
+use crate::cli::Context;
+use crate::cli::exit::Failure;
+use crate::cli::graph_arguments::{ChangeArguments, GraphArguments, ReadArguments};
+use crate::cli::options::{self, Own};
+use crate::cli::task::AUTO;
+use crate::cli::watch::Watch;
+use crate::defaults::threads_per_host;
+use measure::{Case, Measure};
+use results::Results;
+
+/// Measure algorithms on graphs, by engines and numbers of hosts; or compare two measurements.
+#[derive(Args)]
+pub(crate) struct Bench {
+    /// Graphs: files, folders or generators such as rmat:18
+    #[arg(required_unless_present = "against", value_name = "GRAPH")]
+    graphs: Vec<String>,
+
+    /// What to compute [default: all that run on any graph]
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    algorithms: Vec<String>,
+
+    /// Engines; of several, those that do not fit an algorithm are left out
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',', default_value = AUTO)]
+    engines: Vec<String>,
+
+    /// Numbers of hosts, all in this process; 1 is always measured, too
+    #[arg(long, value_name = "N,…", value_delimiter = ',', default_value = "1")]
+    hosts: Vec<NonZeroU16>,
+
+    /// How to cut the graphs (see `parton list`)
+    #[arg(long, value_name = "NAME", default_value = AUTO)]
+    policy: String,
+
+    /// How often each is measured; all take turns
+    #[arg(long, value_name = "N", default_value = "3")]
+    repetitions: NonZeroUsize,
+
+    /// Stop every run after so many rounds, final or not
+    #[arg(long, value_name = "N")]
+    max_rounds: Option<u64>,
+
+    /// Prove every answer right once, outside the time that is measured
+    #[arg(long)]
+    verify: bool,
+
+    /// Write all samples as JSON
+    #[arg(long, value_name = "FILE.json")]
+    output: Option<PathBuf>,
+
+    /// Draw the best times, alone or in a page with the table
+    #[arg(long, value_name = "FILE.svg|FILE.html")]
+    plot: Option<PathBuf>,
+
+    /// Print JSON instead of a table
+    #[arg(long)]
+    json: bool,
+
+    /// Measure nothing; say what changed between two files that --output wrote
+    #[arg(long, num_args = 2, value_names = ["OLD.json", "NEW.json"], conflicts_with_all = [
+        "graphs", "algorithms", "engines", "hosts", "policy", "repetitions", "max_rounds",
+        "verify", "output", "plot", "Own", "ReadArguments", "ChangeArguments",
+    ])]
+    against: Option<Vec<PathBuf>>,
+
+    #[command(flatten)]
+    own: Own,
+
+    #[command(flatten)]
+    reading: ReadArguments,
+
+    // Last, as its headings would take in what follows.
+    #[command(flatten)]
+    cleaning: ChangeArguments,
+}
+
+/// What a plot is drawn as, by the ending of its file.
+type Drawing = fn(&Results) -> String;
+
+impl Bench {
+    /// The largest number of hosts.
+    pub(crate) fn most_hosts(&self) -> usize {
+        self.hosts.iter().map(|hosts| hosts.get().into()).max().unwrap_or(1)
+    }
+
+    pub(crate) fn run(self, context: &Context<'_>) -> Result<String, Failure> {
+        let watch = context.watch;
+        if let Some([old, new]) = self.against.as_deref() {
+            return compare::compare(old, new, self.json);
+        }
+        let drawing = self.plot.as_deref().map(drawing).transpose()?;
+        for path in [&self.output, &self.plot].into_iter().flatten() {
+            Output::check(path)?;
+        }
+        let cases = self.cases(context)?;
+        for case in &cases {
+            Plan::new(case.policy(&self.policy)).check(case.hosts)?;
+        }
+        let inputs = self.inputs()?;
+        let repetitions = self.repetitions.get();
+        let measure = Measure {
+            cases: &cases,
+            policy: &self.policy,
+            repetitions,
+            verify: self.verify,
+            watch,
+        };
+        let mut rows = Vec::new();
+        for input in &inputs {
+            let (graph, cases) = (&input.graph, cases.len());
+            watch.note(&format!("{graph}: {cases} configurations × {repetitions} …"));
+            rows.extend(measure.graph(input)?);
+        }
+        let results = Results { repetitions, options: self.given(), rows };
+        if let Some(path) = &self.output {
+            write(path, &format!("{:#}\n", results.as_json()), watch)?;
+        }
+        if let (Some(path), Some(drawing)) = (&self.plot, drawing) {
+            write(path, &drawing(&results), watch)?;
+        }
+        Ok(match self.json {
+            true => format!("{:#}\n", results.as_json()),
+            false => results.as_text(),
+        })
+    }
+
+    /// All configurations, in the order they take turns.
+    fn cases(&self, context: &Context<'_>) -> Result<Vec<Case>, Failure> {
+        let algorithms: Vec<&'static dyn Algorithm> = match &unique(&self.algorithms)[..] {
+            // What needs vertices of two kinds runs on few graphs.
+            [] => {
+                let any = |a: &&'static dyn Algorithm| {
+                    a.needs(&Options::default()).edges != EdgeNeed::Bipartite
+                };
+                context.algorithms.iter().copied().filter(any).collect()
+            }
+            names => names.iter().map(|name| context.algorithm(name)).collect::<Result<_, _>>()?,
+        };
+        self.own.check(&algorithms)?;
+        if let Some((name, _)) = algorithms.iter().find_map(|a| self.own.graphs(*a).next()) {
+            return Err(Failure::usage(options::spelled(&format!(
+                "`{name}`: benchmarks read no graph beside the one that is measured"
+            ))));
+        }
+        let engines = unique(&self.engines);
+        let mut hosts: Vec<usize> = self.hosts.iter().map(|hosts| hosts.get().into()).collect();
+        hosts.push(1);
+        hosts.sort_unstable();
+        hosts.dedup();
+
+        let mut cases = Vec::new();
+        for algorithm in algorithms {
+            let mut fit = Vec::new();
+            for engine in &engines {
+                match self.own.options(algorithm, engine, Pacing::default(), self.max_rounds) {
+                    Ok(options) => fit.push((engine.clone(), options)),
+                    Err(unfit) if engines.len() > 1 && !fits(engine, algorithm) => {
+                        context.watch.note(&format!("left out: {unfit}"));
+                    }
+                    Err(failure) => return Err(failure),
+                }
+            }
+            for &hosts in &hosts {
+                let mut engines = fit.clone();
+                if hosts == 1 && self.most_hosts() > 1 && !fit.is_empty() {
+                    // Several hosts by a poor engine must not look good beside one by the same.
+                    let suits =
+                        self.own.options(algorithm, AUTO, Pacing::default(), self.max_rounds)?;
+                    if !engines.iter().any(|(engine, _)| engine == AUTO) {
+                        engines.insert(0, (AUTO.into(), suits));
+                    }
+                }
+                let threads = threads_per_host(context.threads, hosts);
+                for (engine, options) in engines {
+                    let options = self.own.measured(algorithm, options)?;
+                    // Weights that mean nothing to one algorithm may do so to the next.
+                    let fit = Fit { weights: true, ..self.cleaning.fit(algorithm, &options)? };
+                    cases.push(Case { algorithm, engine, options, fit, hosts, threads });
+                }
+            }
+        }
+        match cases.is_empty() {
+            true => Err(Failure::usage("none of these engines can run any of these algorithms")),
+            false => Ok(cases),
+        }
+    }
+
+    fn inputs(&self) -> Result<Vec<GraphArguments>, Failure> {
+        let graphs = unique(&self.graphs).into_iter();
+        let input = |graph: String| {
+            if Manifest::find(Path::new(&graph))?.is_some() {
+                return Err(Failure::usage(format!(
+                    "{graph}: a saved partition has its hosts already; name the graph it is of"
+                )));
+            }
+            let (reading, cleaning) = (self.reading.clone(), self.cleaning.clone());
+            Ok(GraphArguments { graph, reading, cleaning })
+        };
+        graphs.map(input).collect()
+    }
+
+    /// What was asked that changes what is measured, other than by the columns of the table.
+    fn given(&self) -> Vec<(String, String)> {
+        let mut given = self.own.given();
+        given.extend(self.max_rounds.map(|rounds| ("max-rounds".into(), rounds.to_string())));
+        given.extend(self.cleaning.weights_given().map(|weights| ("weights".into(), weights)));
+        given
+    }
+}
+
+fn fits(engine: &str, algorithm: &dyn Algorithm) -> bool {
+    engine == AUTO || algorithm.engines().iter().any(|known| known.name == engine)
+}
+
+/// What was said twice is measured once.
+fn unique(names: &[String]) -> Vec<String> {
+    let mut unique: Vec<String> = Vec::new();
+    for name in names {
+        if !unique.contains(name) {
+            unique.push(name.clone());
+        }
+    }
+    unique
+}
+
+fn drawing(path: &Path) -> Result<Drawing, Failure> {
+    match path.extension().and_then(|ending| ending.to_str()) {
+        Some("svg") => Ok(Results::as_svg),
+        Some("html") => Ok(Results::as_page),
+        _ => Err(Failure::usage(format!(
+            "--plot: expected a name that ends in .svg or .html, found {}",
+            path.display()
+        ))),
+    }
+}
+
+fn write(path: &Path, text: &str, watch: &Watch) -> Result<(), Failure> {
+    let mut file = Output::create(path)?;
+    file.write(text.as_bytes())?;
+    file.commit()?;
+    watch.note(&format!("wrote {}", path.display()));
+    Ok(())
+}

@@ -1,0 +1,222 @@
+//! What was measured, for programs and for people. The names in the JSON are a contract.
+
+use crate::engine::RunReport;
+use serde_json::{Map, Value, json};
+
+use super::samples::Samples;
+use crate::cli::plot::{self, Bar, Group};
+use crate::cli::show;
+use crate::cli::task::bytes_as_json;
+
+/// What rows of two measurements are matched by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Key {
+    pub(super) algorithm: String,
+    pub(super) graph: String,
+    /// As asked, so that a better choice by `auto` shows as what it is.
+    pub(super) engine: String,
+    pub(super) hosts: usize,
+    pub(super) threads: usize,
+    pub(super) policy: String,
+}
+
+/// One configuration, all repetitions.
+pub(super) struct Row {
+    pub(super) key: Key,
+    pub(super) vertices: u64,
+    pub(super) edges: u64,
+    pub(super) engine_used: &'static str,
+    pub(super) policy_used: String,
+    pub(super) replication: f64,
+    pub(super) load_seconds: f64,
+    pub(super) partition_seconds: f64,
+    pub(super) setup_seconds: Vec<f64>,
+    pub(super) run_seconds: Samples,
+    /// Of the best repetition.
+    pub(super) report: RunReport,
+    pub(super) verified: Option<bool>,
+}
+
+/// Everything that was measured.
+pub(super) struct Results {
+    pub(super) repetitions: usize,
+    /// What was asked that is not in the rows, by the names that users write.
+    pub(super) options: Vec<(String, String)>,
+    pub(super) rows: Vec<Row>,
+}
+
+/// Bars by number of hosts: one, the next, …
+const COLOURS: [&str; 6] = ["#1b6ca8", "#c8553d", "#4a7c59", "#d9b44a", "#7a5c99", "#777777"];
+
+impl Row {
+    fn edges_per_second(&self) -> f64 {
+        self.edges as f64 / self.run_seconds.best()
+    }
+
+    fn work(&self) -> u64 {
+        self.report.rounds.iter().map(|round| round.edges).sum()
+    }
+
+    fn engine(&self) -> String {
+        match self.key.engine == self.engine_used {
+            true => self.key.engine.clone(),
+            false => format!("{} ({})", self.key.engine, self.engine_used),
+        }
+    }
+}
+
+impl Results {
+    /// The best row of one host on the same thing, for a row of several; if there is one, a row
+    /// that ended as this one did, as a run that was stopped has done less.
+    fn single_host(&self, row: &Row) -> Option<&Row> {
+        let same = |other: &&Row| {
+            other.key.hosts == 1
+                && other.key.algorithm == row.key.algorithm
+                && other.key.graph == row.key.graph
+        };
+        let singles = self.rows.iter().filter(same).filter(|_| row.key.hosts > 1);
+        singles.min_by(|a, b| {
+            let unlike = |other: &Row| other.report.converged != row.report.converged;
+            let bests = a.run_seconds.best().total_cmp(&b.run_seconds.best());
+            unlike(a).cmp(&unlike(b)).then(bests)
+        })
+    }
+
+    pub(super) fn as_json(&self) -> Value {
+        // Not `args`, which panics where an argument is not Unicode.
+        let command = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
+        let options = self.options.iter().map(|(name, value)| (name.clone(), json!(value)));
+        json!({
+            "parton": env!("CARGO_PKG_VERSION"),
+            "command": command.collect::<Vec<_>>(),
+            "cores": crate::defaults::cores(),
+            "repetitions": self.repetitions,
+            "options": options.collect::<Map<_, _>>(),
+            "rows": self.rows.iter().map(|row| self.row_as_json(row)).collect::<Vec<_>>(),
+        })
+    }
+
+    fn row_as_json(&self, row: &Row) -> Value {
+        let (key, run, sent) = (&row.key, &row.run_seconds, row.report.sent());
+        let single = self.single_host(row).map(|single| {
+            json!({
+                "engine": single.key.engine,
+                "threads": single.key.threads,
+                "seconds": single.run_seconds.best(),
+                "ratio": run.best() / single.run_seconds.best(),
+            })
+        });
+        json!({
+            "algorithm": key.algorithm,
+            "graph": { "name": key.graph, "vertices": row.vertices, "edges": row.edges },
+            "engine": key.engine,
+            "engine_used": row.engine_used,
+            "hosts": key.hosts,
+            "threads": key.threads,
+            "policy": key.policy,
+            "policy_used": row.policy_used,
+            "replication": row.replication,
+            "rounds": row.report.rounds.len(),
+            "converged": row.report.converged,
+            "verified": row.verified,
+            "seconds": {
+                "load": row.load_seconds,
+                "partition": row.partition_seconds,
+                "setup": row.setup_seconds,
+                "run": run.as_slice(),
+            },
+            "best": run.best(),
+            "median": run.median(),
+            "spread": run.spread(),
+            "edges_per_second": row.edges_per_second(),
+            "work": row.work(),
+            "bytes": bytes_as_json(&sent),
+            "messages": sent.messages,
+            "single_host": single,
+        })
+    }
+
+    const NAMES: usize = 3;
+    const HEAD: [&str; 12] = [
+        "algorithm",
+        "graph",
+        "engine",
+        "hosts",
+        "best",
+        "median",
+        "spread",
+        "rounds",
+        "edges/s",
+        "sent",
+        "best of 1 host",
+        "÷ 1 host",
+    ];
+
+    fn cells(&self) -> Vec<Vec<String>> {
+        let cells = |row: &Row| {
+            let (key, run) = (&row.key, &row.run_seconds);
+            let single = self.single_host(row).map(|single| single.run_seconds.best());
+            let stopped = if row.report.converged { "" } else { "+" };
+            vec![
+                key.algorithm.clone(),
+                key.graph.clone(),
+                row.engine(),
+                format!("{} × {}", key.hosts, key.threads),
+                show::seconds(run.best()),
+                show::seconds(run.median()),
+                format!("{:.2}", run.spread()),
+                format!("{}{stopped}", show::count(row.report.rounds.len() as u64)),
+                show::count(row.edges_per_second() as u64),
+                show::bytes(row.report.sent().total()),
+                single.map_or(String::new(), show::seconds),
+                single.map_or(String::new(), |single| format!("{:.2}", run.best() / single)),
+            ]
+        };
+        self.rows.iter().map(cells).collect()
+    }
+
+    pub(super) fn as_text(&self) -> String {
+        show::table(Self::NAMES, &Self::HEAD, &self.cells())
+    }
+
+    /// Bars by algorithm and graph, as a drawing that stands alone.
+    pub(super) fn as_svg(&self) -> String {
+        let mut hosts: Vec<usize> = self.rows.iter().map(|row| row.key.hosts).collect();
+        hosts.sort_unstable();
+        hosts.dedup();
+        let mut groups: Vec<Group> = Vec::new();
+        for row in &self.rows {
+            let heading = format!("{} on {}", row.key.algorithm, row.key.graph);
+            let place = hosts.iter().position(|&hosts| hosts == row.key.hosts).unwrap_or(0);
+            let bar = Bar {
+                name: format!("{}, {} × {}", row.engine(), row.key.hosts, row.key.threads),
+                value: row.run_seconds.best(),
+                greatest: row.run_seconds.worst(),
+                shown: show::seconds(row.run_seconds.best()),
+                colour: COLOURS[place % COLOURS.len()],
+            };
+            match groups.iter_mut().find(|group| group.heading == heading) {
+                Some(group) => group.bars.push(bar),
+                None => groups.push(Group { heading, bars: vec![bar] }),
+            }
+        }
+        plot::bars("Seconds of a run: the best, and a line on to the worst", &groups)
+    }
+
+    /// The drawing and the table in one page.
+    pub(super) fn as_page(&self) -> String {
+        let row = |tag: &str, cells: &[String]| {
+            let cells = cells.iter().map(|cell| format!("<{tag}>{}</{tag}>", plot::escape(cell)));
+            format!("<tr>{}</tr>\n", cells.collect::<String>())
+        };
+        let head = row("th", &Self::HEAD.map(str::to_owned));
+        let body: String = self.cells().iter().map(|cells| row("td", cells)).collect();
+        let drawing = self.as_svg();
+        let body = format!(
+            "<p>Seconds of a run: the best of {}, and a line on to the worst. Names end in hosts × \
+             threads of each.</p>\n{drawing}<table class=\"wide\">\n{head}{body}</table>\n",
+            self.repetitions
+        );
+        plot::page("Parton, measured", &body)
+    }
+}

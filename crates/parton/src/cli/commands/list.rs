@@ -1,0 +1,53 @@
+//! `parton list`: what there is to choose from.
+
+use crate::algorithms::{self, Algorithm};
+use crate::graph::{formats, generate};
+use crate::output;
+use crate::partition::policies;
+use clap::Args;
+
+use crate::cli::options::{own_options, spelled};
+
+/// List the algorithms, engines, policies, file formats and generators on offer.
+#[derive(Args)]
+pub(crate) struct List {}
+
+impl List {
+    pub(crate) fn run(self, algorithms: &[&dyn Algorithm]) -> String {
+        let mut text =
+            String::from("Algorithms, with the engines that fit and their own options\n");
+        for algorithm in algorithms {
+            let engines: Vec<_> = algorithm.engines().iter().map(|engine| engine.name).collect();
+            text += &format!("  {:<20}{}\n", algorithm.name(), spelled(algorithm.about()));
+            text += &format!("  {:<20}engines {}", "", engines.join(", "));
+            match &own_options(*algorithm)[..] {
+                "" => {}
+                own => text += &format!("; options {own}"),
+            }
+            text.push('\n');
+        }
+        text += "\nEngines\n";
+        for engine in algorithms::engines(algorithms) {
+            text += &format!("  {:<14}{}\n", engine.name, engine.about);
+        }
+        text += "\nPolicies\n";
+        for kind in policies::ALL {
+            text += &format!("  {:<32}{}\n", kind.usage(), kind.help);
+        }
+        text += "\nFormats of graphs (read, and written where marked)\n";
+        for format in formats::ALL {
+            let written = if format.writer().is_some() { "written" } else { "" };
+            let endings: Vec<_> = format.endings().iter().map(|e| format!(".{e}")).collect();
+            text += &format!("  {:<14}{written:<9}{}\n", format.name(), endings.join(" "));
+        }
+        text += "\nFormats of answers\n";
+        for format in output::ALL {
+            text += &format!("  .{:<13}{}\n", format.ending(), format.about());
+        }
+        text += "\nGenerators (each may end in ,permute to shuffle ids)\n";
+        for kind in generate::ALL {
+            text += &format!("  {:<32}{}\n", kind.syntax, kind.help);
+        }
+        text
+    }
+}

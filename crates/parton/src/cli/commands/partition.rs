@@ -1,0 +1,285 @@
+//! `parton partition`: cut a graph over hosts, and say how good the cut is.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use crate::partition::quality::Quality;
+use crate::partition::{Order, Partition as Part, Plan, policies};
+use clap::Args;
+use serde_json::{Value, json};
+
+use crate::cli::Context;
+use crate::cli::exit::Failure;
+use crate::cli::graph_arguments::GraphArguments;
+use crate::cli::show;
+use crate::cli::team::Team;
+
+/// Cut a graph over hosts, and say how good the cut is.
+#[derive(Args)]
+pub(crate) struct Partition {
+    /// Number of hosts [default: 4]; under mpirun or srun the ranks are the hosts
+    #[arg(long, value_name = "N")]
+    hosts: Option<usize>,
+
+    /// The policy (see `parton list`), or `all` for a table to choose from
+    #[arg(long, value_name = "NAME", default_value = "all")]
+    policy: String,
+
+    #[command(flatten)]
+    planning: PlanArguments,
+
+    /// Keep the partition in this folder, one file per host
+    #[arg(long, value_name = "FOLDER")]
+    save: Option<PathBuf>,
+
+    /// Print JSON instead of text: one object, or a list of them for `all`
+    #[arg(long)]
+    json: bool,
+
+    // Last, as its headings would take in what follows.
+    #[command(flatten)]
+    input: GraphArguments,
+}
+
+/// Hosts to partition for, unless told otherwise.
+const USUAL_HOSTS: usize = 4;
+
+/// What a user can say about any policy.
+#[derive(Args)]
+pub(crate) struct PlanArguments {
+    /// How much each host should get, relative to the others
+    #[arg(long, value_name = "W,W,…", value_delimiter = ',')]
+    host_weights: Option<Vec<f64>>,
+
+    /// Out-degree above which hvc and ginger spread a vertex's edges
+    #[arg(long, value_name = "DEGREE", default_value_t = Plan::THRESHOLD)]
+    threshold: usize,
+
+    /// How a host numbers its vertices: as they are, or those with most edges first, which takes
+    /// longer and brings what is needed most often together
+    #[arg(long, value_name = "original|degree", default_value = "original", value_parser = parse_order)]
+    order: Order,
+}
+
+fn parse_order(text: &str) -> Result<Order, String> {
+    match text {
+        "original" => Ok(Order::Original),
+        "degree" => Ok(Order::Degree),
+        _ => Err("expected original or degree".into()),
+    }
+}
+
+impl PlanArguments {
+    /// The plan to cut by a policy.
+    pub(crate) fn plan(&self, policy: &str) -> Plan {
+        Plan {
+            policy: policy.into(),
+            host_weights: self.host_weights.clone(),
+            threshold: self.threshold,
+            order: self.order,
+        }
+    }
+
+    /// Whether nothing is said.
+    pub(crate) fn is_default(&self) -> bool {
+        self.plan("") == Plan::new("")
+    }
+}
+
+/// A policy and what became of it.
+struct Outcome {
+    policy: String,
+    quality: Quality,
+    note: Option<String>,
+    seconds: f64,
+}
+
+impl Partition {
+    pub(crate) fn run(self, context: &Context<'_>, team: &mut Team) -> Result<String, Failure> {
+        let watch = context.watch;
+        let all = self.policy == "all";
+        if all && self.save.is_some() {
+            return Err(Failure::usage("--save needs one policy: choose it with --policy"));
+        }
+        let hosts = team.hosts(self.hosts, USUAL_HOSTS)?;
+        let threads = match team.is_distributed() {
+            true => team.threads(context.threads, hosts),
+            false => rayon::current_num_threads().div_ceil(hosts.max(1)),
+        };
+        let input = self.input.open(self.input.usual_fit(), watch, team);
+        let input = team.together(input)?;
+        let names: Vec<String> = match all {
+            true => {
+                let plain = policies::ALL.iter().filter(|kind| kind.argument.is_none());
+                plain.map(|kind| kind.name.to_owned()).collect()
+            }
+            false => vec![self.policy.clone()],
+        };
+        let mut outcomes = Vec::new();
+        for name in names {
+            watch.note(&format!("{name} over {hosts} hosts …"));
+            outcomes.push(self.partition(&input, name, hosts, threads, team)?);
+        }
+        for outcome in &outcomes {
+            if let Some(note) = &outcome.note {
+                watch.note(&format!("{}: {note}", outcome.policy));
+            }
+        }
+        Ok(match (self.json, all) {
+            (true, true) => {
+                let list: Vec<Value> = outcomes.iter().map(Outcome::as_json).collect();
+                format!("{:#}\n", Value::from(list))
+            }
+            (true, false) => format!("{:#}\n", outcomes[0].as_json()),
+            (false, true) => table(&outcomes),
+            (false, false) => outcomes[0].as_text(),
+        })
+    }
+
+    fn partition(
+        &self,
+        input: &crate::partition::Input,
+        policy: String,
+        hosts: usize,
+        threads: usize,
+        team: &mut Team,
+    ) -> Result<Outcome, Failure> {
+        let plan = self.planning.plan(&policy);
+        let measured = team.launch(hosts, threads, |net| {
+            net.barrier()?;
+            let start = Instant::now();
+            let partition = Part::build(net, input, &plan)?;
+            net.barrier()?;
+            let seconds = start.elapsed().as_secs_f64();
+            if let Some(folder) = &self.save {
+                partition.save(net, folder, &policy)?;
+            }
+            let quality = Quality::measure(net, &partition)?;
+            Ok((quality, partition.note().map(str::to_owned), seconds))
+        });
+        let (quality, note, seconds) = measured?.swap_remove(0);
+        Ok(Outcome { policy, quality, note, seconds })
+    }
+}
+
+impl Outcome {
+    fn as_json(&self) -> Value {
+        let quality = &self.quality;
+        let [written, both, read] = quality.proxies();
+        let per_host: Vec<Value> = quality
+            .hosts
+            .iter()
+            .map(|host| {
+                json!({
+                    "masters": host.masters,
+                    "mirrors": host.mirrors,
+                    "edges": host.edges,
+                    "messages": host.messages,
+                    "memory_bytes": host.bytes,
+                    "memory_peak_bytes": host.peak_bytes,
+                })
+            })
+            .collect();
+        json!({
+            "policy": self.policy,
+            "hosts": quality.hosts.len(),
+            "vertices": quality.vertices,
+            "edges": quality.edges,
+            "replication": quality.replication(),
+            "imbalance": {
+                "edges": quality.edge_imbalance(),
+                "masters": quality.master_imbalance(),
+            },
+            "per_host": per_host,
+            "proxies": { "written": written, "both": both, "read": read },
+            "messages_per_round": quality.messages_per_round(),
+            "dense_bytes_per_round": quality.dense_bytes_per_round(),
+            "note": self.note,
+            "seconds": self.seconds,
+        })
+    }
+
+    fn as_text(&self) -> String {
+        let quality = &self.quality;
+        let [written, both, read] = quality.proxies().map(show::count);
+        let mut text = String::new();
+        for (label, value) in [
+            ("policy", self.policy.clone()),
+            ("hosts", show::count(quality.hosts.len() as u64)),
+            ("vertices", show::count(quality.vertices)),
+            ("edges", show::count(quality.edges)),
+            ("replication", format!("{:.3} proxies per vertex", quality.replication())),
+            ("mirrors", format!("{written} only written, {both} both, {read} only read")),
+            (
+                "messages",
+                format!("{} per round at most", show::count(quality.messages_per_round())),
+            ),
+            ("dense", format!("{} bytes per round", show::count(quality.dense_bytes_per_round()))),
+            ("time", format!("{:.3} s", self.seconds)),
+        ] {
+            text += &format!("{label:<13}{value}\n");
+        }
+        text += &format!(
+            "\n{:>6}{:>14}{:>14}{:>16}{:>18}{:>18}\n",
+            "host", "masters", "mirrors", "edges", "bytes", "peak bytes"
+        );
+        for (number, host) in quality.hosts.iter().enumerate() {
+            let columns = [host.masters, host.mirrors, host.edges, host.bytes, host.peak_bytes];
+            let [masters, mirrors, edges, bytes, peak] = columns.map(show::count);
+            text +=
+                &format!("{number:>6}{masters:>14}{mirrors:>14}{edges:>16}{bytes:>18}{peak:>18}\n");
+        }
+        text += &format!(
+            "max/mean: {:.3} masters, {:.3} edges\n",
+            quality.master_imbalance(),
+            quality.edge_imbalance()
+        );
+        text
+    }
+}
+
+/// One policy per line.
+fn table(outcomes: &[Outcome]) -> String {
+    let mut text = format!(
+        "{:<11}{:>12}{:>10}{:>10}{:>13}{:>13}{:>13}{:>10}{:>14}{:>12}{:>9}\n",
+        "policy",
+        "replication",
+        "edges",
+        "masters",
+        "only",
+        "both",
+        "only",
+        "messages",
+        "dense bytes",
+        "peak MB",
+        "seconds"
+    );
+    text += &format!(
+        "{:<11}{:>12}{:>10}{:>10}{:>13}{:>13}{:>13}{:>10}{:>14}{:>12}{:>9}\n",
+        "",
+        "",
+        "max/mean",
+        "max/mean",
+        "written",
+        "",
+        "read",
+        "per round",
+        "per round",
+        "per host",
+        ""
+    );
+    for Outcome { policy, quality, seconds, .. } in outcomes {
+        let [written, both, read] = quality.proxies().map(show::count);
+        let peak = quality.hosts.iter().map(|host| host.peak_bytes).max().unwrap_or(0);
+        text += &format!(
+            "{policy:<11}{:>12.3}{:>10.3}{:>10.3}{written:>13}{both:>13}{read:>13}{:>10}{:>14}{:>12.1}{seconds:>9.3}\n",
+            quality.replication(),
+            quality.edge_imbalance(),
+            quality.master_imbalance(),
+            show::count(quality.messages_per_round()),
+            show::count(quality.dense_bytes_per_round()),
+            peak as f64 / 1e6,
+        );
+    }
+    text
+}

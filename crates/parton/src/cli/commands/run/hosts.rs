@@ -1,0 +1,85 @@
+//! What every host does in a run: its part of the graph, the algorithm, the proof, its rows.
+
+use crate::engine;
+use crate::net::{HostId, Net};
+use crate::output::Part;
+use crate::partition::quality::Quality;
+
+use super::report::Seconds;
+use super::target::Target;
+use crate::cli::exit::Failure;
+use crate::cli::task::{PartitionSource, Task, TaskOutcome, Verdict};
+use crate::cli::team::{CommandStage, RoundCounter};
+use crate::cli::watch::Watch;
+
+/// What hosts are to do.
+pub(super) struct HostTask<'w> {
+    pub(super) source: PartitionSource<'w>,
+    pub(super) task: Task<'w>,
+    /// Where rows will be written, if at all.
+    pub(super) target: Option<&'w Target>,
+    pub(super) load_seconds: f64,
+    /// Whether hosts are processes.
+    pub(super) is_distributed: bool,
+    pub(super) stage: &'w CommandStage,
+    pub(super) watch: &'w Watch,
+}
+
+/// What one host has done. Seconds and memory are the same on all hosts: of the slowest host, and
+/// of all processes.
+pub(super) struct HostRun {
+    pub(super) seconds: Seconds,
+    pub(super) memory_peak: Option<u64>,
+    /// The same on all hosts.
+    pub(super) quality: Quality,
+    /// What was changed in the graph to fit the algorithm.
+    pub(super) changes: Vec<String>,
+    /// What the policy has to say.
+    pub(super) policy_note: Option<String>,
+    pub(super) finished: TaskOutcome,
+    /// Rows to be written by this process.
+    pub(super) parts: Vec<(HostId, Part)>,
+}
+
+impl HostTask<'_> {
+    /// One host's share of the work. Every host must call this.
+    pub(super) fn on_host(&self, net: &mut Net) -> Result<HostRun, Failure> {
+        let (partition, partition_seconds) = self.source.on_host(net)?;
+        let quality = Quality::measure(net, &partition)?;
+        let mut rounds = (partition.host() == HostId(0)).then(|| self.watch.rounds());
+        let then = rounds.as_mut().map(|rounds| rounds as &mut dyn engine::Watch);
+        self.stage.rounds_begin();
+        let watch = &mut RoundCounter { stage: self.stage, then };
+        let mut finished = self.task.on_host(net, &partition, watch)?;
+        let parts = match (&finished.verdict, self.target) {
+            (Verdict::Wrong(_), _) | (_, None) => Vec::new(),
+            (_, Some(target)) => {
+                let part = Part::of(net, &partition, &mut finished.answer)?;
+                match self.is_distributed && target.is_one_file() {
+                    true => part.gather(net)?,
+                    false => vec![(net.host(), part)],
+                }
+            }
+        };
+        let mut seconds = [self.load_seconds, partition_seconds, finished.setup_seconds];
+        net.all_reduce_slice(&mut seconds, f64::max)?;
+        let [load, partition_seconds, setup] = seconds;
+        let run = finished.answer.report.seconds;
+        let seconds = Seconds { load, partition: partition_seconds, setup, run };
+        let memory_peak = match (memory_peak(), self.is_distributed) {
+            (Some(own), true) => Some(net.all_reduce(own, |a, b| a + b)?),
+            (own, _) => own,
+        };
+        let policy_note = partition.note().map(str::to_owned);
+        let changes = partition.changes().to_vec();
+        Ok(HostRun { seconds, memory_peak, quality, changes, policy_note, finished, parts })
+    }
+}
+
+/// The most memory this process ever had, where the system tells.
+fn memory_peak() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kilobytes * 1024)
+}

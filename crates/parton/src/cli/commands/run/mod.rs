@@ -1,0 +1,295 @@
+//! `parton run`: an algorithm on a graph that is cut over hosts.
+//!
+//! Everything that can be wrong with the request is found before the graph is read.
+
+mod hosts;
+mod html;
+mod report;
+mod target;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+use crate::algorithms::options::Given;
+use crate::algorithms::{self, Options};
+use crate::graph::save::Output;
+use crate::net::HostId;
+use crate::output;
+use crate::partition::Plan;
+use crate::partition::saved::Manifest;
+use crate::sync::Optimize;
+use clap::Args;
+
+use super::partition::PlanArguments;
+use crate::cli::Context;
+use crate::cli::exit::{CommandOutput, Failure};
+use crate::cli::graph_arguments::GraphArguments;
+use crate::cli::options::{self, Own, Paced};
+use crate::cli::task::{AUTO, PartitionSource, Task};
+use crate::cli::team::Team;
+use crate::cli::watch::Watch;
+use crate::defaults::{InputTraits, choose_policy};
+use hosts::HostTask;
+use report::{Report, Request};
+use target::Target;
+
+/// Run an algorithm on a graph that is cut over hosts.
+#[derive(Args)]
+pub(crate) struct Run {
+    /// What to compute (see `parton list`)
+    #[arg(hide_possible_values = true)]
+    algorithm: String,
+
+    /// Number of hosts, all in this process [default: 1, or those of a saved partition]; under
+    /// mpirun or srun the ranks are the hosts
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    hosts: Option<u16>,
+
+    /// How to cut the graph (see `parton list`)
+    #[arg(long, value_name = "NAME", default_value = AUTO)]
+    policy: String,
+
+    #[command(flatten)]
+    planning: PlanArguments,
+
+    /// How each host goes through its edges; `auto` is what suits the algorithm
+    #[arg(long, value_name = "NAME", default_value = AUTO)]
+    engine: String,
+
+    #[command(flatten)]
+    paced: Paced,
+
+    /// Which of the ways to send less are used, to measure what they save
+    #[arg(long, value_name = "WHICH", default_value = "all", value_parser = options::optimizations())]
+    optimize: String,
+
+    /// Stop after so many rounds, final or not
+    #[arg(long, value_name = "N")]
+    max_rounds: Option<u64>,
+
+    /// Write a row per vertex: .csv, .tsv, .jsonl (each may be packed: .gz, .zst), .parquet, .npy;
+    /// a name that ends in / is a new folder with a part from each host
+    #[arg(long, value_name = "FILE|FOLDER/")]
+    output: Option<PathBuf>,
+
+    /// Prove the answer right, by one look at every edge; a failure writes nothing and exits 70
+    #[arg(long)]
+    verify: bool,
+
+    /// Print the report as one JSON object instead of text
+    #[arg(long)]
+    json: bool,
+
+    /// Write the report as a page with plots
+    #[arg(long, value_name = "FILE.html")]
+    report: Option<PathBuf>,
+
+    #[command(flatten)]
+    own: Own,
+
+    // Last, as its headings would take in what follows.
+    #[command(flatten)]
+    input: GraphArguments,
+}
+
+impl Run {
+    /// Number of hosts, as far as the arguments say.
+    pub(crate) fn hosts(&self) -> usize {
+        self.hosts.unwrap_or(1).into()
+    }
+
+    pub(crate) fn run(
+        self,
+        context: &Context<'_>,
+        team: &mut Team,
+    ) -> Result<CommandOutput, Failure> {
+        let start = Instant::now();
+        let prepared = self.prepare(context, team);
+        let Prepared { request, hosts, options, target, plan, input } = team.together(prepared)?;
+        let source = match &input {
+            Some(input) => PartitionSource::Build(input, plan),
+            None => PartitionSource::Load(Path::new(&self.input.graph)),
+        };
+        let load_seconds = start.elapsed().as_secs_f64();
+
+        let algorithm = context.algorithm(&self.algorithm)?;
+        let task =
+            Task { algorithm, options: &options, optimize: request.optimize, verify: self.verify };
+        let stage = team.stage().clone();
+        let (target, watch) = (target.as_ref(), context.watch);
+        let is_distributed = team.is_distributed();
+        let host_task =
+            HostTask { source, task, target, load_seconds, is_distributed, stage: &stage, watch };
+        let mut outcomes = team.launch(hosts, request.threads, |net| host_task.on_host(net))?;
+        stage.rounds_are_over();
+        let parts: Vec<_> = outcomes.iter_mut().flat_map(|host| host.parts.drain(..)).collect();
+        // Any host's account is that of all.
+        let report = Report::new(request, outcomes.swap_remove(0));
+        report.notes().for_each(|note| watch.note(note));
+        self.finish(&report, target, parts, watch, team)
+    }
+
+    /// Finds out whether everything asked for can be done, and opens the input.
+    fn prepare(&self, context: &Context<'_>, team: &Team) -> Result<Prepared, Failure> {
+        let (algorithm, watch) = (context.algorithm(&self.algorithm)?, context.watch);
+        self.own.check(&[algorithm])?;
+        let mut options =
+            self.own.options(algorithm, &self.engine, self.paced.pacing(), self.max_rounds)?;
+        let fit = self.input.fit(algorithm, &options)?;
+        let asked = self.hosts.map(usize::from);
+        team.hosts(asked, 1)?;
+        let saved = Manifest::find(Path::new(&self.input.graph))?;
+        let hosts = match &saved {
+            Some(saved) => self.hosts_of(saved, team)?,
+            None => team.hosts(asked, 1)?,
+        };
+        let target = self.output.as_deref().map(|path| Target::new(path, team)).transpose()?;
+        if let Some(path) = self.report.as_ref().filter(|_| team.speaks()) {
+            Output::check(path)?;
+        }
+        for (name, file) in self.own.graphs(algorithm) {
+            let graph = Arc::new(self.input.load_beside(file, watch)?);
+            options.set(algorithm, name, Given::Graph(graph))?;
+            algorithms::check_request(algorithm, &options)?;
+        }
+        let access = algorithm.access(&options);
+        let suits = |input| match &self.policy[..] {
+            AUTO => {
+                let (policy, why) = choose_policy(hosts, access, input);
+                (policy, Some(why))
+            }
+            asked => (asked, None),
+        };
+        let ((policy, why), input) = match &saved {
+            Some(saved) => ((saved.policy(), Some("as saved")), None),
+            None => {
+                // Whatever it will be: what makes no sense is found before anything is read.
+                self.planning.plan(suits(InputTraits::default()).0).check(hosts)?;
+                let input = self.input.open(fit, watch, team)?;
+                (suits(InputTraits::of(&input)), Some(input))
+            }
+        };
+        let request = Request {
+            algorithm: algorithm.name(),
+            graph: self.input.graph.clone(),
+            threads: team.threads(context.threads, hosts),
+            policy: policy.into(),
+            policy_why: why,
+            pacing: options.pacing,
+            optimize: optimize(&self.optimize),
+        };
+        let plan = self.planning.plan(policy);
+        Ok(Prepared { request, hosts, options, target, plan, input })
+    }
+
+    /// Writes what is to be written and says how it went.
+    fn finish(
+        &self,
+        report: &Report,
+        target: Option<&Target>,
+        parts: Vec<(HostId, output::Part)>,
+        watch: &Watch,
+        team: &mut Team,
+    ) -> Result<CommandOutput, Failure> {
+        let stopped = (!report.converged()).then(|| report.not_converged());
+        let failure = failure(report.complaint(), stopped.as_deref(), self.max_rounds.is_some());
+        if let Some(target) = target.filter(|_| report.is_usable()) {
+            target.write(parts, team)?;
+            watch.note(&format!("wrote {}", target.path().display()));
+        }
+        if let Some(path) = self.report.as_ref().filter(|_| team.speaks()) {
+            let mut page = Output::create(path)?;
+            page.write(html::page(report).as_bytes())?;
+            page.commit()?;
+            watch.note(&format!("wrote {}", path.display()));
+        }
+        if let Some(stopped) = stopped.filter(|_| failure.is_none()) {
+            watch.warn(&stopped);
+        }
+        let text = match self.json {
+            true => format!("{:#}\n", report.as_json()),
+            false => report.as_text(),
+        };
+        Ok(CommandOutput { text, failure })
+    }
+
+    /// The hosts of a saved partition, unless something else is asked of it.
+    fn hosts_of(&self, saved: &Manifest, team: &Team) -> Result<usize, Failure> {
+        let (folder, hosts) = (&self.input.graph, saved.hosts());
+        let refuse = |problem: String| Err(Failure::usage(format!("{folder}: {problem}")));
+        match team.hosts(self.hosts.map(usize::from), hosts)? {
+            asked if asked == hosts => {}
+            ranks if team.is_distributed() => {
+                return refuse(format!("saved for {hosts} hosts, but there are {ranks} ranks"));
+            }
+            asked => {
+                return refuse(format!("saved for {hosts} hosts, but --hosts asks for {asked}"));
+            }
+        }
+        if self.policy != AUTO && self.policy != saved.policy() {
+            return refuse(format!(
+                "saved by policy {}, but --policy asks for {}",
+                saved.policy(),
+                self.policy
+            ));
+        }
+        match self.planning.is_default() && self.input.is_plain() {
+            true => Ok(hosts),
+            false => refuse(
+                "a saved partition is taken as it is: say these options when it is \
+                             saved (`parton partition --save`)"
+                    .into(),
+            ),
+        }
+    }
+}
+
+/// What a run needs, found before it begins.
+struct Prepared {
+    request: Request,
+    hosts: usize,
+    options: Options,
+    target: Option<Target>,
+    plan: Plan,
+    /// None, if the partition was saved.
+    input: Option<crate::partition::Input>,
+}
+
+/// Why the command must not end as if all were well: what the proof found, and that the run was
+/// stopped; `limited` if the user wanted it to be.
+fn failure(complaint: Option<&str>, stopped: Option<&str>, limited: bool) -> Option<Failure> {
+    match (complaint, stopped) {
+        (Some(complaint), None) => {
+            Some(Failure::bug(format!("the answer is wrong and was not written: {complaint}")))
+        }
+        // Values that are not final cannot pass; that is nobody's fault.
+        (Some(complaint), Some(stopped)) => {
+            Some(Failure::not_converged(format!("{stopped}, and were not written: {complaint}")))
+        }
+        (None, Some(stopped)) if !limited => Some(Failure::not_converged(stopped)),
+        (None, _) => None,
+    }
+}
+
+fn optimize(name: &str) -> Optimize {
+    let named = Optimize::NAMES.iter().find(|(known, _)| *known == name);
+    named.map_or(Optimize::ALL, |(_, optimize)| *optimize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wrong_answers_are_bugs_unless_the_run_was_stopped() {
+        let code = |complaint, stopped, limited| {
+            failure(complaint, stopped, limited).map(|failure| failure.code())
+        };
+        assert_eq!(code(None, None, false), None);
+        assert_eq!(code(Some("wrong"), None, false), Some(70));
+        assert_eq!(code(Some("wrong"), Some("stopped"), true), Some(3));
+        assert_eq!(code(None, Some("stopped"), false), Some(3));
+        assert_eq!(code(None, Some("stopped"), true), None);
+    }
+}

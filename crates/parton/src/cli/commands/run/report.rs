@@ -1,0 +1,356 @@
+//! What a run was and did, for programs and for people. The names in the JSON are a contract.
+
+use crate::algorithms::{Fact, Id};
+use crate::engine::{HostReport, Pace, Pacing, RoundReport, RunReport, Throttled};
+use crate::graph::error::printable;
+use crate::partition::quality::{Quality, Share};
+use crate::sync::{Optimize, Waits};
+use serde_json::{Map, Value, json};
+
+use super::hosts::HostRun;
+use crate::cli::show;
+use crate::cli::task::{TaskOutcome, Verdict, bytes_as_json};
+
+/// What was asked for, and chosen where nothing was asked.
+pub(super) struct Request {
+    pub(super) algorithm: &'static str,
+    pub(super) graph: String,
+    pub(super) threads: usize,
+    pub(super) policy: String,
+    /// Why that policy, if nobody asked for it.
+    pub(super) policy_why: Option<&'static str>,
+    pub(super) pacing: Pacing,
+    pub(super) optimize: Optimize,
+}
+
+/// What became of it.
+pub(super) struct Report {
+    pub(super) request: Request,
+    pub(super) seconds: Seconds,
+    pub(super) quality: Quality,
+    pub(super) run: RunReport,
+    engine: &'static str,
+    engine_why: String,
+    result: Vec<(&'static str, Fact)>,
+    notes: Vec<String>,
+    verdict: Verdict,
+    memory_peak: Option<u64>,
+}
+
+/// Where the time went; of the slowest host.
+pub(super) struct Seconds {
+    pub(super) load: f64,
+    pub(super) partition: f64,
+    pub(super) setup: f64,
+    pub(super) run: f64,
+}
+
+impl Report {
+    /// From what one host has done: it knows of all.
+    pub(super) fn new(request: Request, host: HostRun) -> Self {
+        let HostRun { seconds, memory_peak, quality, changes, policy_note, finished, .. } = host;
+        let TaskOutcome { answer, verdict, .. } = finished;
+        let changes = changes.into_iter().map(|note| format!("{}: {note}", request.algorithm));
+        let policy_note = policy_note.map(|note| format!("{}: {note}", request.policy));
+        Report {
+            seconds,
+            quality,
+            run: answer.report,
+            engine: answer.engine.name,
+            engine_why: answer.why,
+            result: answer.result,
+            notes: changes.chain(policy_note).chain(answer.notes).collect(),
+            verdict,
+            memory_peak,
+            request,
+        }
+    }
+
+    /// What a user should know.
+    pub(super) fn notes(&self) -> impl Iterator<Item = &str> {
+        self.notes.iter().map(String::as_str)
+    }
+
+    /// Whether the algorithm ended by itself.
+    pub(super) fn converged(&self) -> bool {
+        self.run.converged
+    }
+
+    /// What the proof found wrong.
+    pub(super) fn complaint(&self) -> Option<&str> {
+        match &self.verdict {
+            Verdict::Wrong(complaint) => Some(complaint),
+            Verdict::Right | Verdict::NotAsked => None,
+        }
+    }
+
+    /// Whether values may be written.
+    pub(super) fn is_usable(&self) -> bool {
+        self.complaint().is_none()
+    }
+
+    /// The warning of a run that was stopped.
+    pub(super) fn not_converged(&self) -> String {
+        match self.run.rounds.len() {
+            1 => "not converged: the values are not final after 1 round".into(),
+            rounds => {
+                let rounds = show::count(rounds as u64);
+                format!("not converged: the values are not final after {rounds} rounds")
+            }
+        }
+    }
+
+    pub(super) fn as_json(&self) -> Value {
+        let Report { request, seconds, quality, run, .. } = self;
+        let (sent, (fewest, most)) = (run.sent(), run.local_rounds());
+        let per_round = (1..).zip(&run.rounds).map(|(number, round)| round_as_json(number, round));
+        let per_host = quality.hosts.iter().zip(&run.hosts).map(|(s, h)| host_as_json(s, h));
+        let result = self.result.iter().map(|(name, fact)| ((*name).into(), fact_as_json(fact)));
+        json!({
+            "algorithm": request.algorithm,
+            "graph": { "vertices": quality.vertices, "edges": quality.edges },
+            "hosts": quality.hosts.len(),
+            "threads": request.threads,
+            "policy": request.policy,
+            "engine": self.engine,
+            "pace": run.pace.name(),
+            "pace_why": run.pace_why,
+            "governor": governor_as_json(request.pacing, run),
+            "optimize": request.optimize.name(),
+            "rounds": run.rounds.len(),
+            "local_rounds": { "min": fewest, "max": most },
+            "work": run.work(),
+            "converged": run.converged,
+            "replication": quality.replication(),
+            "seconds": {
+                "load": seconds.load,
+                "partition": seconds.partition,
+                "setup": seconds.setup,
+                "run": seconds.run,
+            },
+            "bytes": bytes_as_json(&sent),
+            "messages": sent.messages,
+            "imbalance": run.imbalance(),
+            "per_round": per_round.collect::<Vec<_>>(),
+            "per_host": per_host.collect::<Vec<_>>(),
+            "memory_peak_bytes": self.memory_peak,
+            "result": result.collect::<Map<_, _>>(),
+            "verified": self.verdict.is_right(),
+        })
+    }
+
+    pub(super) fn as_text(&self) -> String {
+        let mut text = String::new();
+        for (label, value) in self.rows() {
+            text += &format!("{label:<13}{value}\n");
+        }
+        text
+    }
+
+    /// Labels and values, as text and page show them.
+    pub(super) fn rows(&self) -> Vec<(&'static str, String)> {
+        let Report { request, seconds, quality, run, .. } = self;
+        let sent = run.sent();
+        let plural = if request.threads == 1 { "" } else { "s" };
+        let why = |why: Option<&str>| why.map_or(String::new(), |why| format!(" ({why})"));
+        let ended = if run.converged { "converged" } else { "not converged" };
+        let mut rows = vec![
+            ("algorithm", request.algorithm.into()),
+            (
+                "graph",
+                format!(
+                    "{}: {} vertices, {} edges",
+                    request.graph,
+                    show::count(quality.vertices),
+                    show::count(quality.edges)
+                ),
+            ),
+            ("hosts", format!("{} × {} thread{plural}", quality.hosts.len(), request.threads)),
+            ("policy", format!("{}{}", request.policy, why(request.policy_why))),
+            ("engine", format!("{}{}", self.engine, why(Some(&self.engine_why)))),
+            ("pace", format!("{}{}", run.pace.name(), why(Some(&run.pace_why)))),
+            ("rounds", format!("{}, {ended}", rounds(run))),
+            ("work", format!("{} edges looked at", show::count(run.work()))),
+            ("replication", format!("{:.3} proxies per vertex", quality.replication())),
+            (
+                "time",
+                format!(
+                    "{:.3} s load, {:.3} s partition, {:.3} s setup, {:.3} s run",
+                    seconds.load, seconds.partition, seconds.setup, seconds.run
+                ),
+            ),
+            (
+                "sent",
+                format!(
+                    "{}: {} values, {} metadata, in {} messages",
+                    show::bytes(sent.total()),
+                    show::bytes(sent.values()),
+                    show::bytes(sent.metadata()),
+                    show::count(sent.messages)
+                ),
+            ),
+            ("imbalance", format!("{:.3} (slowest host over the mean)", run.imbalance())),
+        ];
+        if run.pace == Pace::Basp {
+            rows.push(("governor", governor(request.pacing, run)));
+        }
+        if run.hosts.len() > 1 {
+            let labels = std::iter::once("per host").chain(std::iter::repeat(""));
+            rows.extend(labels.zip(run.hosts.iter().map(host_row)));
+        }
+        if let Some(bytes) = self.memory_peak {
+            rows.push(("memory", format!("{} at most", show::bytes(bytes))));
+        }
+        for (name, fact) in &self.result {
+            rows.extend(fact_rows(name, fact));
+        }
+        match &self.verdict {
+            Verdict::NotAsked => {}
+            Verdict::Right => rows.push(("verified", "yes".into())),
+            Verdict::Wrong(complaint) => rows.push(("verified", format!("NO: {complaint}"))),
+        }
+        rows
+    }
+}
+
+fn round_as_json(number: u64, round: &RoundReport) -> Value {
+    let sent = &round.sent;
+    let mut bytes = bytes_as_json(sent);
+    bytes["reduce"] = (sent.reduce_values + sent.reduce_metadata).into();
+    bytes["broadcast"] = (sent.broadcast_values + sent.broadcast_metadata).into();
+    let mut report = json!({
+        "round": number,
+        "changed": round.changed,
+        "edges": round.edges,
+        "seconds": round.seconds,
+        "compute_seconds": round.compute_seconds,
+        "bytes": bytes,
+        "messages": sent.messages,
+    });
+    if let Some(measure) = round.measure {
+        report[measure.name] = measure.value.into();
+    }
+    report
+}
+
+/// How many rounds there were: of every host, or of those with fewest and most.
+fn rounds(run: &RunReport) -> String {
+    match run.local_rounds() {
+        (fewest, most) if fewest < most => {
+            format!("{} to {} of each host", show::count(fewest), show::count(most))
+        }
+        (_, most) => show::count(most),
+    }
+}
+
+/// Where the time of a host went.
+fn host_row(host: &HostReport) -> String {
+    let sent = host.sent();
+    format!(
+        "{:.3} s computing, {:.3} s packing, {:.3} s waiting; {} rounds, {} edges, {} in {} messages",
+        host.compute_seconds,
+        host.pack_seconds,
+        host.wait_seconds,
+        show::count(host.rounds),
+        show::count(host.edges),
+        show::bytes(sent.total()),
+        show::count(sent.messages)
+    )
+}
+
+/// What the governor did.
+fn governor(pacing: Pacing, run: &RunReport) -> String {
+    if !pacing.governed {
+        return "off: hosts go on with whatever has arrived, in any order".into();
+    }
+    let (mut all, mut throttled) = (Waits::default(), Throttled::default());
+    for host in &run.hosts {
+        all += host.waits;
+        throttled += host.throttled;
+    }
+    let Waits { waits, in_time, seconds, .. } = all;
+    let waited = format!(
+        "hosts waited {} times, {seconds:.3} s in all, for those that had spoken the last time; {} \
+         times they spoke within a share of the time that the host's own round took",
+        show::count(waits),
+        show::count(in_time)
+    );
+    if throttled.edges == 0 {
+        return waited;
+    }
+    format!(
+        "{waited}. Best labels went first, {} times one waited for its turn; {} of {} edges were \
+         looked at again all the same",
+        show::count(throttled.labels),
+        show::count(throttled.again),
+        show::count(throttled.edges)
+    )
+}
+
+fn governor_as_json(pacing: Pacing, run: &RunReport) -> Value {
+    if run.pace != Pace::Basp || !pacing.governed {
+        return Value::Null;
+    }
+    let per_host = run.hosts.iter().map(|host| {
+        let (waits, throttled) = (&host.waits, &host.throttled);
+        json!({
+            "waits": waits.waits,
+            "in_time": waits.in_time,
+            "seconds": waits.seconds,
+            "share": waits.share,
+            "held": throttled.labels,
+            "edges": throttled.edges,
+            "again": throttled.again,
+        })
+    });
+    per_host.collect()
+}
+
+fn host_as_json(share: &Share, host: &HostReport) -> Value {
+    let bytes_to = host.sent_to.iter().map(|sent| json!([sent.values(), sent.metadata()]));
+    json!({
+        "masters": share.masters,
+        "mirrors": share.mirrors,
+        "edges": share.edges,
+        "memory_bytes": share.bytes,
+        "compute_seconds": host.compute_seconds,
+        "pack_seconds": host.pack_seconds,
+        "wait_seconds": host.wait_seconds,
+        "other_seconds": host.other_seconds(),
+        "rounds": host.rounds,
+        "work": host.edges,
+        "messages": host.sent().messages,
+        "bytes_to": bytes_to.collect::<Vec<_>>(),
+    })
+}
+
+fn fact_as_json(fact: &Fact) -> Value {
+    let id = |id: &Id| match id {
+        Id::Integer(id) => json!(id),
+        Id::Name(name) => json!(name),
+    };
+    match fact {
+        Fact::Integer(value) => json!(value),
+        Fact::Real(value) => json!(value),
+        Fact::Vertex(vertex) => vertex.as_ref().map_or(Value::Null, id),
+        Fact::Ranking(best) => {
+            best.iter().map(|(vertex, value)| json!([id(vertex), value])).collect()
+        }
+    }
+}
+
+fn fact_rows(name: &'static str, fact: &Fact) -> Vec<(&'static str, String)> {
+    let shown = |id: &Id| printable(id.to_string().as_bytes());
+    match fact {
+        Fact::Integer(value) => vec![(name, show::count(*value))],
+        Fact::Real(value) => vec![(name, format!("{value:?}"))],
+        Fact::Vertex(None) => vec![(name, "none".into())],
+        Fact::Vertex(Some(id)) => vec![(name, shown(id))],
+        Fact::Ranking(best) => {
+            let labels = std::iter::once(name).chain(std::iter::repeat(""));
+            let width = best.iter().map(|(id, _)| shown(id).chars().count()).max().unwrap_or(0);
+            let row = |(id, value): &(Id, f64)| format!("{:<width$}  {value:?}", shown(id));
+            labels.zip(best.iter().map(row)).collect()
+        }
+    }
+}

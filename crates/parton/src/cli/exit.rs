@@ -1,0 +1,238 @@
+//! How the command ends: what it prints last and with which code. The codes are a contract.
+
+use std::fmt;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use crate::graph::Error;
+use crate::net::LaunchError;
+use crate::{algorithms, net, partition, sync};
+
+use crate::cli::options::spelled;
+
+const USAGE: u8 = 2;
+const NOT_CONVERGED: u8 = 3;
+const BAD_DATA: u8 = 65;
+const NO_INPUT: u8 = 66;
+pub(crate) const HOST_LOST: u8 = 69;
+const BUG: u8 = 70;
+const IO: u8 = 74;
+
+/// What went wrong, and the code that says so.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Failure {
+    message: String,
+    code: u8,
+    /// Whether another process says it.
+    silent: bool,
+}
+
+/// A command that has something to print, though not all may be well.
+pub(crate) struct CommandOutput {
+    /// For standard output.
+    pub(crate) text: String,
+    /// Why the command does not end well all the same.
+    pub(crate) failure: Option<Failure>,
+}
+
+impl From<String> for CommandOutput {
+    fn from(text: String) -> Self {
+        CommandOutput { text, failure: None }
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::NoInput { .. } => Failure::new(error.to_string(), NO_INPUT),
+            Error::Io { .. } => Failure::io(error.to_string()),
+            Error::Data { file, place, problem } => {
+                // What is quoted from the file stays as it is.
+                let problem = spelled(&problem);
+                Failure::bad_data(Error::Data { file, place, problem }.to_string())
+            }
+            Error::Request(message) => Failure::usage(spelled(&message)),
+            _ => Failure::bug(error.to_string()),
+        }
+    }
+}
+
+impl From<net::Error> for Failure {
+    fn from(error: net::Error) -> Self {
+        let code = match error {
+            net::Error::HostLost { .. }
+            | net::Error::HostFinished { .. }
+            | net::Error::Silent { .. }
+            | net::Error::Mpi(_) => HOST_LOST,
+            _ => BUG,
+        };
+        Failure::new(error.to_string(), code)
+    }
+}
+
+impl From<partition::Error> for Failure {
+    fn from(error: partition::Error) -> Self {
+        match error {
+            partition::Error::Graph(error) => error.into(),
+            partition::Error::Net(error) => error.into(),
+            other => Failure::bug(other.to_string()),
+        }
+    }
+}
+
+impl From<algorithms::Error> for Failure {
+    fn from(error: algorithms::Error) -> Self {
+        match error {
+            algorithms::Error::Sync(sync::Error::Net(error)) => error.into(),
+            algorithms::Error::Request(message) => Failure::usage(spelled(&message)),
+            algorithms::Error::Data(message) => Failure::bad_data(spelled(&message)),
+            other => Failure::bug(spelled(&other.to_string())),
+        }
+    }
+}
+
+impl<E: Into<Failure> + fmt::Display> From<LaunchError<E>> for Failure {
+    fn from(error: LaunchError<E>) -> Self {
+        match error {
+            LaunchError::Failed { host, error, .. } => {
+                let Failure { message, code, .. } = error.into();
+                match code {
+                    HOST_LOST | BUG => Failure::new(format!("host {host}: {message}"), code),
+                    // Of what is the user's, who found it does not matter.
+                    _ => Failure::new(message, code),
+                }
+            }
+            LaunchError::Hosts { .. } => Failure::usage(error.to_string()),
+            LaunchError::Start { .. } => Failure::io(error.to_string()),
+            other => Failure::bug(other.to_string()),
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl Failure {
+    fn new(message: String, code: u8) -> Self {
+        Failure { message, code, silent: false }
+    }
+
+    /// The same, to be said by another process.
+    pub(crate) fn silenced(self) -> Self {
+        Failure { silent: true, ..self }
+    }
+
+    /// As other processes are told of it: never empty.
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        [&[self.code], self.message.as_bytes()].concat()
+    }
+
+    /// What another process told; no bytes are no failure.
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let (code, message) = bytes.split_first()?;
+        Some(Failure::new(String::from_utf8_lossy(message).into_owned(), *code))
+    }
+
+    /// Of the failures of some hosts, with their numbers, the one that caused the others. A host
+    /// that misses another one failed because of it.
+    pub(crate) fn cause(failures: Vec<(usize, Failure)>, hosts: usize) -> Option<Failure> {
+        let everywhere = failures.len() == hosts;
+        let (first, cause) =
+            failures.iter().find(|(_, failure)| failure.code != HOST_LOST).or(failures.first())?;
+        let alike = failures.iter().all(|(_, failure)| failure.message == cause.message);
+        if everywhere && alike || cause.message.starts_with("host ") {
+            return Some(cause.clone());
+        }
+        Some(Failure::new(format!("host {first}: {}", cause.message), cause.code))
+    }
+
+    /// The user asked for something that cannot be.
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
+        Failure::new(message.into(), USAGE)
+    }
+
+    /// ReadArguments or writing failed.
+    pub(crate) fn io(message: impl Into<String>) -> Self {
+        Failure::new(message.into(), IO)
+    }
+
+    /// What was read is not what it should be.
+    pub(crate) fn bad_data(message: impl Into<String>) -> Self {
+        Failure::new(message.into(), BAD_DATA)
+    }
+
+    /// The run ended before its values were final.
+    pub(crate) fn not_converged(message: impl Into<String>) -> Self {
+        Failure::new(message.into(), NOT_CONVERGED)
+    }
+
+    /// Parton's own fault.
+    pub(crate) fn bug(message: impl Into<String>) -> Self {
+        Failure::new(message.into(), BUG)
+    }
+
+    /// The code to end with.
+    pub(crate) fn code(&self) -> u8 {
+        self.code
+    }
+
+    /// Prints the message and ends with the code.
+    pub(crate) fn report(&self) -> ExitCode {
+        if !self.silent {
+            say(&self.message);
+        }
+        ExitCode::from(self.code)
+    }
+}
+
+/// Says something that must not be missed, in one piece: a launcher mixes what its ranks say.
+pub(crate) fn say(text: &str) {
+    // When even standard error is closed there is nobody left to tell.
+    let _ = io::stderr().write_all(format!("parton: {text}\n").as_bytes());
+}
+
+impl CommandOutput {
+    /// The same, to be printed by another process.
+    pub(crate) fn silenced(self) -> Self {
+        CommandOutput { text: String::new(), failure: self.failure.map(Failure::silenced) }
+    }
+
+    /// The code to end with, unless printing fails.
+    pub(crate) fn code(&self) -> u8 {
+        self.failure.as_ref().map_or(0, Failure::code)
+    }
+
+    /// Prints the result and ends with the code. A reader that went away early (`| head`) has got
+    /// all it wanted.
+    pub(crate) fn print(self) -> ExitCode {
+        let mut out = io::stdout().lock();
+        match out.write_all(self.text.as_bytes()).and_then(|()| out.flush()) {
+            Err(e) if e.kind() != io::ErrorKind::BrokenPipe => {
+                Failure::io(format!("standard output: cannot write: {e}")).report()
+            }
+            _ => self.failure.map_or(ExitCode::SUCCESS, |failure| failure.report()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_that_miss_another_are_not_the_cause() {
+        let lost = |host: usize| Failure::new(format!("host {host}: host 2 was lost"), HOST_LOST);
+        let full = Failure::io("x.csv: cannot write: no space left");
+        let cause = Failure::cause(vec![(0, lost(0)), (1, lost(1)), (2, full.clone())], 4);
+        assert_eq!(cause, Some(Failure::io("host 2: x.csv: cannot write: no space left")));
+        assert_eq!(Failure::cause(vec![(0, lost(0)), (1, lost(1))], 4), Some(lost(0)));
+        let everywhere = (0..3).map(|host| (host, full.clone())).collect();
+        assert_eq!(Failure::cause(everywhere, 3), Some(full.clone()));
+        assert_eq!(Failure::cause(Vec::new(), 3), None);
+        assert_eq!(Failure::from_bytes(&full.to_bytes()), Some(full));
+        assert_eq!(Failure::from_bytes(&[]), None);
+    }
+}

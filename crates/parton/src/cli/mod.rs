@@ -1,0 +1,216 @@
+//! The `parton` command, and the same command for algorithms of your own.
+//!
+//! ```no_run
+//! # use parton::algorithms::bfs::Bfs as Mine;
+//! /// `run mine graph.csv --hosts 4`, `bench`, `list` and all the rest.
+//! fn main() -> std::process::ExitCode {
+//!     parton::cli::main(&[&Mine])
+//! }
+//! ```
+//!
+//! A command goes from arguments to work to what it prints to an exit code; each is one file in
+//! `commands`.
+
+mod commands;
+mod exit;
+mod graph_arguments;
+mod options;
+mod plot;
+mod show;
+mod signals;
+mod task;
+mod team;
+mod watch;
+
+use std::num::NonZeroUsize;
+use std::process::ExitCode;
+
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+
+use crate::algorithms::Algorithm;
+use exit::{CommandOutput, Failure};
+use team::Team;
+use watch::Watch;
+
+/// Graph analytics for graphs that outgrow one processor.
+#[derive(Parser)]
+#[command(version, arg_required_else_help = true, max_term_width = 100)]
+#[command(after_help = "Exit codes: 0 ok, 2 usage, 3 a run ended before its values were final, \
+                        65 bad data, 66 no input, 69 a host was lost, 70 a bug in Parton, \
+                        74 input or output failed, 130 and 143 signals.")]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+
+    /// Threads to use, in `run` and `bench` those of each host [default: all cores, shared by the hosts]
+    #[arg(long, global = true, value_name = "T")]
+    threads: Option<NonZeroUsize>,
+
+    /// No progress and no notes on standard error
+    #[arg(long, short, global = true)]
+    quiet: bool,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run an algorithm on a graph that is cut over hosts
+    Run(commands::run::Run),
+    /// Show what a graph looks like: sizes, degrees, loops, duplicates, weights
+    Inspect(commands::inspect::Inspect),
+    /// Read a graph in one format and write it in another
+    Convert(commands::convert::Convert),
+    /// Make a graph and write it to a file
+    Generate(commands::generate::Generate),
+    /// Cut a graph over hosts and say how good the cut is
+    Partition(commands::partition::Partition),
+    /// Measure algorithms on graphs, by engines and numbers of hosts; or compare two measurements
+    Bench(commands::bench::Bench),
+    /// Run the LDBC Graphalytics benchmark on one of its data sets, and check what comes out
+    Graphalytics(commands::graphalytics::Graphalytics),
+    /// List the algorithms, engines, policies, file formats and generators on offer
+    List(commands::list::List),
+}
+
+/// What a command works with, whatever it does.
+struct Context<'c> {
+    /// The algorithms on offer.
+    algorithms: &'c [&'static dyn Algorithm],
+    /// Threads of each host, if the user says.
+    threads: Option<NonZeroUsize>,
+    watch: &'c Watch,
+}
+
+impl Context<'_> {
+    /// The algorithm of that name.
+    fn algorithm(&self, name: &str) -> Result<&'static dyn Algorithm, Failure> {
+        let found = self.algorithms.iter().find(|algorithm| algorithm.name() == name);
+        found.copied().ok_or_else(|| {
+            let known: Vec<_> = self.algorithms.iter().map(|known| known.name()).collect();
+            Failure::usage(format!("unknown algorithm '{name}': known are {}", known.join(", ")))
+        })
+    }
+}
+
+impl Command {
+    fn run(self, context: &Context<'_>, team: &mut Team) -> Result<CommandOutput, Failure> {
+        Ok(match self {
+            Command::Run(run) => run.run(context, team)?,
+            Command::Inspect(inspect) => inspect.run(context.watch)?.into(),
+            Command::Convert(convert) => convert.run(context.watch)?.into(),
+            Command::Generate(generate) => generate.run(context.watch)?.into(),
+            Command::Partition(partition) => partition.run(context, team)?.into(),
+            Command::Bench(bench) => bench.run(context)?.into(),
+            Command::Graphalytics(graphalytics) => graphalytics.run(context)?,
+            Command::List(list) => list.run(context.algorithms).into(),
+        })
+    }
+
+    /// Number of hosts of this process, as far as the arguments say.
+    fn hosts_here(&self, team: &Team) -> usize {
+        match self {
+            _ if team.is_distributed() => 1,
+            Command::Run(run) => run.hosts(),
+            Command::Bench(bench) => bench.most_hosts(),
+            Command::Graphalytics(graphalytics) => graphalytics.hosts(),
+            _ => 1,
+        }
+    }
+
+    /// True if the ranks of a launcher can share the work.
+    fn can_be_distributed(&self) -> bool {
+        matches!(self, Command::Run(_) | Command::Partition(_))
+    }
+}
+
+impl Arguments {
+    /// The arguments of this process, with the names and options of these algorithms.
+    fn parse_for(algorithms: &[&'static dyn Algorithm]) -> Result<Self, clap::Error> {
+        let names = options::algorithm_names(algorithms);
+        let engines = options::engine_names(algorithms);
+        let command = Arguments::command()
+            .mut_subcommand("run", |run| {
+                options::with_own(run, algorithms)
+                    .mut_arg("algorithm", |argument| argument.value_parser(names.clone()))
+                    .mut_arg("engine", |argument| argument.value_parser(engines.clone()))
+            })
+            .mut_subcommand("bench", |bench| {
+                options::with_own(bench, algorithms)
+                    .mut_arg("algorithms", |argument| argument.value_parser(names))
+                    .mut_arg("engines", |argument| argument.value_parser(engines))
+            });
+        Arguments::from_arg_matches(&command.try_get_matches()?)
+    }
+}
+
+/// Does what the arguments of this process say, with these algorithms on offer. Returns the code to
+/// exit with; the codes are those of `parton --help`.
+///
+/// The `parton` command is `main(parton::algorithms::ALL)`. To offer Parton's own algorithms beside
+/// yours, give both: `main(&[&[&Mine], parton::algorithms::ALL].concat())`.
+pub fn main(algorithms: &[&'static dyn Algorithm]) -> ExitCode {
+    // Before anything else: a failure after this point is a failure of all ranks.
+    let mut team = match Team::assemble() {
+        Ok(team) => team,
+        Err(failure) => return failure.report(),
+    };
+    let stage = team.stage().clone();
+    let outcome = match team.check_likeness().map(|()| Arguments::parse_for(algorithms)) {
+        Ok(Ok(arguments)) => execute(arguments, algorithms, &mut team),
+        // Help is such an error, too. It is the same on all ranks.
+        Ok(Err(error)) => {
+            if team.speaks() {
+                // If even standard error is closed, the message has no reader.
+                let _ = error.print();
+            }
+            team.part();
+            return ExitCode::from(error.exit_code() as u8);
+        }
+        Err(failure) => Err(failure),
+    };
+    let outcome = team.together(outcome);
+    let speaks = team.speaks();
+    stage.end_with(outcome.as_ref().map_or_else(Failure::code, CommandOutput::code));
+    let code = match outcome {
+        Ok(output) if speaks => output.print(),
+        Ok(output) => output.silenced().print(),
+        Err(failure) if failure.code() == exit::HOST_LOST => {
+            // The rank that lost another one has said so, and the launcher is ending it.
+            team.part();
+            return failure.report();
+        }
+        Err(failure) => failure.report(),
+    };
+    // Not earlier: a launcher ends all ranks when one has ended with a code.
+    team.part();
+    code
+}
+
+/// Executes the command of the arguments.
+fn execute(
+    arguments: Arguments,
+    algorithms: &[&'static dyn Algorithm],
+    team: &mut Team,
+) -> Result<CommandOutput, Failure> {
+    let Arguments { command, threads, quiet } = arguments;
+    signals::end_cleanly(team.stage().clone(), team.is_distributed())
+        .map_err(|error| Failure::io(format!("cannot listen to signals: {error}")))?;
+    if team.is_distributed() && !command.can_be_distributed() {
+        return Err(Failure::usage(
+            "only `run` and `partition` share their work over ranks: start others without a launcher",
+        ));
+    }
+    let watch = Watch::new(quiet, team.speaks());
+    if let Some(warning) = team.warning() {
+        watch.warn(&warning);
+    }
+    let here = command.hosts_here(team);
+    if threads.is_some() || team.is_distributed() {
+        let threads = team.threads(threads, 1) * here;
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+        pool.build_global()
+            .map_err(|error| Failure::io(format!("cannot start {threads} threads: {error}")))?;
+    }
+    let output = command.run(&Context { algorithms, threads, watch: &watch }, team);
+    watch.finish();
+    output
+}

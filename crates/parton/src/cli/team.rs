@@ -1,0 +1,295 @@
+//! The processes that work on one command: this one alone, or all that a launcher started.
+//!
+//! Ranks of a launcher must end alike: with one message, and the same exit code on each. So whatever
+//! one rank finds out by itself (a file that is not there, a disk that is full) it tells the others
+//! before anyone goes on: see [`Team::together`]. What cannot be agreed on is that a rank is gone: each
+//! rank that is left says so by itself, and the launcher ends them all.
+
+use std::fmt::Display;
+use std::fs::File;
+use std::hash::{DefaultHasher, Hasher};
+use std::io::Read;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::time::Duration;
+
+use crate::engine::{self, Measure, Tally};
+use crate::graph::save;
+use crate::net::transports::mpi::Loss;
+use crate::net::{Cluster, LaunchError, Launcher, Net};
+use crate::sync::Volume;
+
+use crate::cli::exit::{Failure, HOST_LOST, say};
+use crate::cli::task;
+use crate::defaults::threads_per_host;
+
+/// Who works on this command.
+pub(crate) struct Team {
+    /// All ranks, if there are others.
+    ranks: Option<Ranks>,
+    stage: Arc<CommandStage>,
+}
+
+struct Ranks {
+    cluster: Cluster,
+    launcher: Launcher,
+}
+
+/// Where in a command this process is, for those who must say when a rank was lost.
+#[derive(Default)]
+pub(crate) struct CommandStage {
+    stage: AtomicU8,
+    rounds: AtomicU64,
+    /// Whether a rank is gone, and this process will be ended.
+    lost: AtomicBool,
+    /// The code that this process is about to end with, and 1 more.
+    ending: AtomicU64,
+}
+
+const BEFORE: u8 = 0;
+const ROUNDS: u8 = 1;
+const AFTER: u8 = 2;
+
+/// How long a rank that has nothing more to say waits for the others to say their last.
+const LAST_WORDS: Duration = Duration::from_millis(1200);
+
+impl CommandStage {
+    /// The code that this process is about to end with, if it is.
+    pub(crate) fn ending(&self) -> Option<u8> {
+        self.ending.load(Ordering::Acquire).checked_sub(1).map(|code| code as u8)
+    }
+
+    /// The process is about to end with a code.
+    pub(crate) fn end_with(&self, code: u8) {
+        self.ending.store(u64::from(code) + 1, Ordering::Release);
+    }
+
+    /// From now on it does not matter who is lost: all ranks end because they were told to.
+    pub(crate) fn ignore_losses(&self) {
+        self.lost.store(true, Ordering::Release);
+    }
+
+    /// The first round begins.
+    pub(crate) fn rounds_begin(&self) {
+        self.stage.store(ROUNDS, Ordering::Relaxed);
+    }
+
+    /// The rounds are over.
+    pub(crate) fn rounds_are_over(&self) {
+        self.stage.store(AFTER, Ordering::Relaxed);
+    }
+
+    fn now(&self) -> String {
+        let rounds = self.rounds.load(Ordering::Relaxed);
+        match self.stage.load(Ordering::Relaxed) {
+            BEFORE => "before the first round".into(),
+            ROUNDS => format!("in round {}", rounds + 1),
+            _ => format!("after round {rounds}, the last"),
+        }
+    }
+
+    /// A rank is gone: says so, takes temporary files along, and has the launcher end all ranks.
+    fn end_after(&self, loss: &Loss, me: usize) {
+        say(&format!("host {me}: host {} was lost {}", loss.host(), self.now()));
+        let _abandoned = save::abandon();
+        // The launcher ends the others at once when it learns of this one's end.
+        std::thread::sleep(LAST_WORDS);
+        loss.abort(HOST_LOST);
+        signal_hook::low_level::exit(HOST_LOST.into());
+    }
+}
+
+/// Counts rounds, and lets another watch them.
+pub(crate) struct RoundCounter<'c> {
+    pub(crate) stage: &'c CommandStage,
+    pub(crate) then: Option<&'c mut dyn engine::Watch>,
+}
+
+impl engine::Watch for RoundCounter<'_> {
+    fn round(&mut self, round: u64, total: &Tally, sent: &[Volume]) {
+        self.stage.rounds.store(round, Ordering::Relaxed);
+        if let Some(watch) = &mut self.then {
+            watch.round(round, total, sent);
+        }
+    }
+
+    fn measured(&mut self, round: u64, measure: Measure) {
+        if let Some(watch) = &mut self.then {
+            watch.measured(round, measure);
+        }
+    }
+}
+
+impl Team {
+    /// Brings the ranks together, if a launcher started several.
+    pub(crate) fn assemble() -> Result<Self, Failure> {
+        let stage = Arc::<CommandStage>::default();
+        let Some(launcher) = Launcher::detect().filter(|launcher| launcher.ranks() > 1) else {
+            return Ok(Team { ranks: None, stage });
+        };
+        let (lost, me) = (stage.clone(), launcher.rank());
+        let on_loss = move |loss: Loss| {
+            if !lost.lost.swap(true, Ordering::AcqRel) {
+                lost.end_with(HOST_LOST);
+                let lost = lost.clone();
+                // Not here: other ranks listen to the thread that calls this.
+                std::thread::spawn(move || lost.end_after(&loss, me));
+            }
+        };
+        let cluster = Cluster::mpi(&launcher, on_loss);
+        // Each rank finds the same mistake, so one message will do: that of rank 0, which the
+        // launcher would end if another one were faster.
+        let refuse = |error: &dyn Display| match launcher.rank() {
+            0 => Failure::usage(error.to_string()),
+            _ => {
+                std::thread::sleep(LAST_WORDS);
+                Failure::usage("").silenced()
+            }
+        };
+        let cluster = cluster.map_err(|error| refuse(&error))?.patience(task::PATIENCE);
+        Ok(Team { ranks: Some(Ranks { cluster, launcher }), stage })
+    }
+
+    /// Refuses ranks that run another program or were told something else.
+    pub(crate) fn check_likeness(&mut self) -> Result<(), Failure> {
+        let Some(ranks) = &mut self.ranks else { return Ok(()) };
+        let arguments: Vec<_> = std::env::args_os().skip(1).collect();
+        let arguments = arguments.iter().map(|a| a.to_string_lossy()).collect::<Vec<_>>().join(" ");
+        let build = format!("{} ({:016x})", env!("CARGO_PKG_VERSION"), build());
+        let own = [build, arguments].join("\n").into_bytes();
+        let all = ranks.cluster.launch(|net| net.all_gather(own.clone())).map_err(Failure::from)?;
+        let all: Vec<(String, String)> = all[0]
+            .iter()
+            .map(|card| {
+                let card = String::from_utf8_lossy(card);
+                let (build, arguments) = card.split_once('\n').unwrap_or_default();
+                (build.to_owned(), arguments.to_owned())
+            })
+            .collect();
+        let (build, arguments) = &all[0];
+        let other = all.iter().enumerate().find(|(_, card)| **card != all[0]);
+        let problem = match other {
+            None => return Ok(()),
+            Some((rank, (other, _))) if other != build => {
+                format!("rank 0 runs parton {build}, but rank {rank} parton {other}")
+            }
+            Some((rank, (_, other))) => {
+                format!("rank 0 was told `parton {arguments}`, but rank {rank} `parton {other}`")
+            }
+        };
+        Err(Failure::usage(format!("{problem}: all ranks must be started alike")))
+    }
+
+    /// Whether this process speaks for all.
+    pub(crate) fn speaks(&self) -> bool {
+        self.ranks.as_ref().is_none_or(|ranks| ranks.launcher.rank() == 0)
+    }
+
+    /// Where in the command this process is.
+    pub(crate) fn stage(&self) -> &Arc<CommandStage> {
+        &self.stage
+    }
+
+    /// Whether hosts are processes.
+    pub(crate) fn is_distributed(&self) -> bool {
+        self.ranks.is_some()
+    }
+
+    /// Hosts to work with: the ranks, or as many as asked for, or as usual.
+    pub(crate) fn hosts(&self, asked: Option<usize>, usual: usize) -> Result<usize, Failure> {
+        match (&self.ranks, asked) {
+            (None, asked) => Ok(asked.unwrap_or(usual)),
+            (Some(ranks), Some(asked)) if asked != ranks.launcher.ranks() => {
+                let (launcher, ranks) = (ranks.launcher.name(), ranks.launcher.ranks());
+                Err(Failure::usage(format!(
+                    "--hosts asks for {asked} hosts, but {launcher} started {ranks} ranks, which \
+                     are the hosts: leave --hosts out, or start {asked}"
+                )))
+            }
+            (Some(ranks), _) => Ok(ranks.launcher.ranks()),
+        }
+    }
+
+    /// Threads of each host: as asked, or its share of the cores.
+    pub(crate) fn threads(&self, asked: Option<NonZeroUsize>, hosts: usize) -> usize {
+        match (self.ranks.as_ref().and_then(|ranks| ranks.cluster.placement()), asked) {
+            (Some(placement), None) => placement.threads,
+            _ => threads_per_host(asked, hosts),
+        }
+    }
+
+    /// What is unwise about where the ranks were put.
+    pub(crate) fn warning(&self) -> Option<String> {
+        let placement = self.ranks.as_ref()?.cluster.placement()?;
+        let (ranks, cores) = (placement.local_ranks, placement.cores);
+        (ranks > cores).then(|| {
+            format!(
+                "{ranks} ranks share {cores} core{} of this machine: they take turns, and more than \
+                 {cores} are not faster",
+                if cores == 1 { "" } else { "s" }
+            )
+        })
+    }
+
+    /// Runs the closure on all hosts; returns what the hosts of this process return.
+    pub(crate) fn launch<R: Send>(
+        &mut self,
+        hosts: usize,
+        threads: usize,
+        closure: impl Fn(&mut Net) -> Result<R, Failure> + Sync,
+    ) -> Result<Vec<R>, Failure> {
+        let Some(ranks) = &mut self.ranks else {
+            return Ok(task::cluster(hosts, threads).launch(closure)?);
+        };
+        ranks.cluster.set_threads_per_host(threads);
+        let outcome = ranks.cluster.launch(closure).map_err(Failure::from);
+        self.together(outcome)
+    }
+
+    /// Makes one outcome of those of all ranks: if any failed, all fail with the same message and
+    /// code. Every rank must call this.
+    pub(crate) fn together<T>(&mut self, outcome: Result<T, Failure>) -> Result<T, Failure> {
+        let Some(ranks) = &mut self.ranks else { return outcome };
+        let own = outcome.as_ref().err().map_or(Vec::new(), Failure::to_bytes);
+        let all = ranks.cluster.launch(|net| net.all_gather(own.clone()));
+        let all = match all.map_err(|error: LaunchError<crate::net::Error>| Failure::from(error)) {
+            Ok(mut all) => all.swap_remove(0),
+            Err(lost) => return Err(self.agreed(lost)),
+        };
+        let failures: Vec<_> = all
+            .iter()
+            .enumerate()
+            .filter_map(|(host, bytes)| Some((host, Failure::from_bytes(bytes)?)))
+            .collect();
+        match (Failure::cause(failures, all.len()), outcome) {
+            (None, outcome) => outcome,
+            (Some(cause), _) => Err(self.agreed(cause)),
+        }
+    }
+
+    /// A failure that all ranks know of: one of them says so.
+    fn agreed(&self, failure: Failure) -> Failure {
+        if self.speaks() { failure } else { failure.silenced() }
+    }
+
+    /// Ends what connects the ranks; they wait for each other. If a rank is gone this does not return.
+    pub(crate) fn part(self) {
+        drop(self.ranks);
+        while self.stage.lost.load(Ordering::Acquire) {
+            std::thread::park();
+        }
+    }
+}
+
+/// A number that tells builds apart: that of the program's bytes.
+fn build() -> u64 {
+    let mut hasher = DefaultHasher::new();
+    let mut piece = vec![0; 1 << 16];
+    if let Ok(mut program) = std::env::current_exe().and_then(File::open) {
+        while let Ok(length @ 1..) = program.read(&mut piece) {
+            hasher.write(&piece[..length]);
+        }
+    }
+    hasher.finish()
+}

@@ -1,0 +1,20 @@
+//! What one needs to write a program or an algorithm, and to run it: `use parton::prelude::*`.
+//!
+//! | to write | take |
+//! |---|---|
+//! | a program of one label per vertex that only improves | [`Relaxation`] |
+//! | any other program of vertices | [`VertexProgram`], [`Vertex`], [`Tally`], [`Properties`] |
+//! | an algorithm for the command | [`Algorithm`], [`Job`], [`Answer`], [`certificate`] |
+//! | options of its own | [`options!`](crate::algorithms::options!), [`OptionSet`], [`Root`] |
+
+pub use crate::algorithms::{
+    Access, Algorithm, Answer, Column, EdgeNeed, Fact, Job, Needs, OptionSet, Options, Result,
+    Root, Values, WeightNeed, certificate, traversal,
+};
+pub use crate::engine::{
+    Edges, EngineInfo, Pace, Properties, Relaxation, Tally, Vertex, VertexProgram, engines,
+};
+pub use crate::graph::{GlobalId, Graph, LocalId, Weight, with_csr};
+pub use crate::run::{Outcome, Run};
+pub use crate::sync::reduction::{Latest, Max, Min, Or, Sum};
+pub use crate::sync::{Reduction, Substrate};

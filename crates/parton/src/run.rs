@@ -1,0 +1,441 @@
+//! One call that runs a program on a graph, and a builder for everything that can be chosen.
+
+use std::num::NonZeroUsize;
+use std::path::Path;
+
+use crate::algorithms::Access;
+use crate::defaults::{InputTraits, choose_policy, threads_per_host};
+use crate::engine::{
+    self, EngineInfo, Limits, Pace, Pacing, Relaxation, RunReport, VertexProgram, engines,
+};
+use crate::error::{Error, Result};
+use crate::graph::id_map::Names;
+use crate::graph::{Graph, Ids, LocalId, OriginalId};
+use crate::net::Cluster;
+use crate::partition::{Fit, Input, Partition, Plan};
+use crate::sync::{Optimize, Substrate};
+
+/// Runs a program on this many hosts of this process. Policy, engine and threads are as suits;
+/// [`Run`] chooses them one by one.
+///
+/// The input is a file, a [generator](crate::graph::generate) such as `rmat:18`, or a
+/// [graph in memory](crate::graph::Graph).
+///
+/// ```
+/// use parton::prelude::*;
+///
+/// /// Counts the walks of three edges that end at each vertex.
+/// #[derive(Clone)]
+/// struct Walks {
+///     edges_to_go: u32,
+/// }
+///
+/// impl VertexProgram for Walks {
+///     type State = u64;
+///     type Message = u64;
+///     type Messages = Latest<u64>;
+///     type Reduction = Sum<u64>;
+///     type Weight = ();
+///
+///     fn init(&self, _: Vertex<'_>) -> u64 {
+///         1
+///     }
+///
+///     fn scatter(&self, _: Vertex<'_>, walks: &u64) -> Option<u64> {
+///         Some(*walks)
+///     }
+///
+///     fn along(&self, walks: u64, (): ()) -> u64 {
+///         walks
+///     }
+///
+///     fn apply(&self, _: Vertex<'_>, walks: &mut u64, arrived: u64, _: &mut Tally) -> bool {
+///         *walks = arrived;
+///         true
+///     }
+///
+///     fn properties(&self) -> Properties {
+///         Properties { stationary: true, ..Properties::default() }
+///     }
+///
+///     fn conclude(&mut self, _: &Tally) -> bool {
+///         self.edges_to_go -= 1;
+///         self.edges_to_go == 0
+///     }
+/// }
+///
+/// // Of a complete graph on five vertices, on two hosts: 4 × 4 × 4 walks to each.
+/// let outcome = parton::run(Walks { edges_to_go: 3 }, "complete:5", 2)?;
+/// assert_eq!(outcome.values, [64; 5]);
+/// assert_eq!(outcome.report.rounds.len(), 3);
+/// # Ok::<(), parton::Error>(())
+/// ```
+pub fn run<P>(program: P, input: impl IntoInput, hosts: usize) -> Result<Outcome<P::State>>
+where
+    P: VertexProgram + Clone,
+{
+    Run::new(program).hosts(hosts).on(input)
+}
+
+/// Runs a [`Relaxation`] like [`run()`], on an engine that uses labels as soon as they improve.
+///
+/// ```
+/// use parton::prelude::*;
+///
+/// /// The least number of edges from vertex 0.
+/// struct Hops;
+///
+/// impl Relaxation for Hops {
+///     type Label = u32;
+///     type Reduction = Min<u32>;
+///     type Weight = ();
+///
+///     fn start(&self, vertex: GlobalId) -> Option<u32> {
+///         (vertex == GlobalId(0)).then_some(0)
+///     }
+///
+///     fn relax(&self, hops: u32, (): ()) -> u32 {
+///         hops + 1
+///     }
+/// }
+///
+/// let outcome = parton::relax(Hops, "grid:3x2", 2)?;
+/// assert_eq!(outcome.values, [0, 1, 2, 1, 2, 3]);
+/// # Ok::<(), parton::Error>(())
+/// ```
+pub fn relax<P>(program: P, input: impl IntoInput, hosts: usize) -> Result<Outcome<P::Label>>
+where
+    P: Relaxation,
+{
+    Run::relaxation(program).hosts(hosts).on(input)
+}
+
+/// What a program found.
+#[derive(Clone, Debug)]
+pub struct Outcome<V> {
+    /// The original id of each vertex, ascending.
+    pub ids: Ids,
+    /// The final state or label of each vertex, in the order of `ids`.
+    pub values: Vec<V>,
+    /// The engine that ran.
+    pub engine: &'static str,
+    /// The policy that cut the graph.
+    pub policy: String,
+    /// Rounds, work, time and bytes.
+    pub report: RunReport,
+}
+
+impl<V: Copy> Outcome<V> {
+    /// The value of the vertex with this original id: a number, or a name.
+    pub fn get(&self, id: &str) -> Option<V> {
+        Some(self.values[self.ids.find_text(id)?])
+    }
+
+    /// Original ids with values.
+    pub fn iter(&self) -> impl Iterator<Item = (OriginalId<'_>, V)> {
+        self.values.iter().enumerate().map(|(vertex, value)| (self.ids.get(vertex), *value))
+    }
+}
+
+/// Something that [`run()`] can run on.
+pub trait IntoInput {
+    /// Opens it.
+    fn into_input(self) -> Result<Input>;
+}
+
+/// A file, a folder of parts, or a generator such as `rmat:18`.
+impl IntoInput for &str {
+    fn into_input(self) -> Result<Input> {
+        Ok(Input::open(self)?)
+    }
+}
+
+impl IntoInput for &Path {
+    fn into_input(self) -> Result<Input> {
+        Ok(Input::open(&self.to_string_lossy())?)
+    }
+}
+
+impl IntoInput for Graph {
+    fn into_input(self) -> Result<Input> {
+        Ok(self.into())
+    }
+}
+
+impl IntoInput for Input {
+    fn into_input(self) -> Result<Input> {
+        Ok(self)
+    }
+}
+
+/// A run of a program whose values are of type `V`: what is not said is as suits.
+///
+/// ```
+/// # use parton::prelude::*;
+/// # #[derive(Clone)]
+/// # struct Least;
+/// # impl Relaxation for Least {
+/// #     type Label = u32;
+/// #     type Reduction = Min<u32>;
+/// #     type Weight = ();
+/// #     fn start(&self, vertex: GlobalId) -> Option<u32> { Some(vertex.0 as u32) }
+/// #     fn relax(&self, label: u32, (): ()) -> u32 { label }
+/// # }
+/// use parton::Run;
+///
+/// let run = Run::relaxation(Least).hosts(4).threads(1).policy("cvc").engine("push").undirected();
+/// let outcome = run.on("rmat:8")?;
+/// assert_eq!((outcome.policy.as_str(), outcome.engine), ("cvc", "push"));
+/// assert_eq!(outcome.get("0"), Some(0));
+/// # Ok::<(), parton::Error>(())
+/// ```
+pub struct Run<'p, V> {
+    execute: Box<Execute<'p, V>>,
+    settings: Settings,
+    hosts: usize,
+    threads: Option<NonZeroUsize>,
+    policy: Option<String>,
+    fit: Fit,
+}
+
+/// One host's share of a run.
+type Execute<'p, V> = dyn Fn(&mut Substrate<'_>, &Settings) -> Result<HostOutcome<V>> + Sync + 'p;
+
+/// What the hosts have to know.
+#[derive(Default)]
+struct Settings {
+    engine: Option<String>,
+    pacing: Pacing,
+    limits: Limits,
+}
+
+/// The values of one host's masters.
+struct HostOutcome<V> {
+    values: Vec<V>,
+    engine: &'static str,
+    report: RunReport,
+}
+
+impl<'p, V: Copy + Send + Sync> Run<'p, V> {
+    /// A run of a program.
+    pub fn new<P>(program: P) -> Self
+    where
+        P: VertexProgram<State = V> + Clone + 'p,
+    {
+        Run::with(move |_| Ok(program.clone()))
+    }
+
+    /// A run of the program that each host makes when it has its partition: in order to start from
+    /// a vertex by its original id, say ([`Root::find`](crate::algorithms::Root::find)).
+    pub fn with<P>(make: impl Fn(&mut Substrate<'_>) -> Result<P> + Sync + 'p) -> Self
+    where
+        P: VertexProgram<State = V>,
+    {
+        Run::from_execute(move |substrate, settings| {
+            let program = make(substrate)?;
+            run_program(program, substrate, settings)
+        })
+    }
+
+    /// A run of a relaxation, on an engine that uses labels as soon as they improve.
+    pub fn relaxation<P>(program: P) -> Self
+    where
+        P: Relaxation<Label = V> + 'p,
+    {
+        Run::from_execute(move |substrate, settings| run_relaxation(&program, substrate, settings))
+    }
+
+    /// A run of the relaxation that each host makes when it has its partition.
+    pub fn relaxation_with<P>(make: impl Fn(&mut Substrate<'_>) -> Result<P> + Sync + 'p) -> Self
+    where
+        P: Relaxation<Label = V>,
+    {
+        Run::from_execute(move |substrate, settings| {
+            let program = make(substrate)?;
+            run_relaxation(&program, substrate, settings)
+        })
+    }
+
+    fn from_execute(
+        execute: impl Fn(&mut Substrate<'_>, &Settings) -> Result<HostOutcome<V>> + Sync + 'p,
+    ) -> Self {
+        Run {
+            execute: Box::new(execute),
+            settings: Settings::default(),
+            hosts: 1,
+            threads: None,
+            policy: None,
+            fit: Fit::AS_IT_IS,
+        }
+    }
+
+    /// The number of hosts, all in this process. Default: 1.
+    pub fn hosts(mut self, hosts: usize) -> Self {
+        self.hosts = hosts;
+        self
+    }
+
+    /// The threads of each host. Default: its share of the cores.
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.threads = NonZeroUsize::new(threads);
+        self
+    }
+
+    /// The [policy](crate::partition::policies) that cuts the graph.
+    pub fn policy(mut self, name: impl Into<String>) -> Self {
+        self.policy = Some(name.into());
+        self
+    }
+
+    /// The [engine](crate::engine::engines). One that cannot run the program is an error.
+    pub fn engine(mut self, name: impl Into<String>) -> Self {
+        self.settings.engine = Some(name.into());
+        self
+    }
+
+    /// When hosts wait for each other. Default: in every round.
+    pub fn pace(mut self, pace: Pace) -> Self {
+        self.settings.pacing = pace.into();
+        self
+    }
+
+    /// Stops after this many rounds, even if values are not final: see [`RunReport::converged`].
+    pub fn max_rounds(mut self, rounds: u64) -> Self {
+        self.settings.limits.max_rounds = Some(rounds);
+        self
+    }
+
+    /// Takes every edge in both directions.
+    pub fn undirected(mut self) -> Self {
+        self.fit.undirected = true;
+        self
+    }
+
+    /// Drops self-loops, and all but the lightest of parallel edges.
+    pub fn simple(mut self) -> Self {
+        self.fit.simple = true;
+        self
+    }
+
+    /// Runs on this input.
+    pub fn on(self, input: impl IntoInput) -> Result<Outcome<V>> {
+        let input = input.into_input()?.fitted(self.fit);
+        let access = match self.settings.engine.as_deref() {
+            Some("pull") => Access::Destinations,
+            _ => Access::Sources,
+        };
+        let policy = self.policy.clone().unwrap_or_else(|| {
+            choose_policy(self.hosts, access, InputTraits::of(&input)).0.to_owned()
+        });
+        let plan = Plan::new(&policy);
+        plan.check(self.hosts)?;
+        let threads = threads_per_host(self.threads, self.hosts);
+        let mut cluster = Cluster::local(self.hosts).threads_per_host(threads);
+        let hosts = cluster.launch(|net| {
+            let partition = Partition::build(net, &input, &plan)?;
+            let mut substrate = Substrate::new(&partition, net, Optimize::ALL);
+            let outcome = (self.execute)(&mut substrate, &self.settings)?;
+            Ok::<_, Error>((HostIds::of(&partition), outcome))
+        })?;
+        Ok(gather(hosts, policy))
+    }
+}
+
+/// The general engines for a program on one host.
+fn run_program<P: VertexProgram>(
+    program: P,
+    substrate: &mut Substrate<'_>,
+    settings: &Settings,
+) -> Result<HostOutcome<P::State>> {
+    let suits = if program.properties().stationary { engines::PULL } else { engines::PUSH };
+    let info = settings.engine(suits)?;
+    let mut engine = engines::vertex_program(info, program, substrate.partition())?;
+    let report = settings.run(&mut *engine, substrate)?;
+    Ok(HostOutcome { values: engine.states()?.to_vec(), engine: info.name, report })
+}
+
+/// The engines for a relaxation on one host.
+fn run_relaxation<P: Relaxation>(
+    program: &P,
+    substrate: &mut Substrate<'_>,
+    settings: &Settings,
+) -> Result<HostOutcome<P::Label>> {
+    let suits = match (program.passes_unchanged(), program.first_wins()) {
+        (true, _) => engines::UNION,
+        (_, true) => engines::FRONTIER,
+        _ => engines::PUSH,
+    };
+    let info = settings.engine(suits)?;
+    let mut engine = engines::relaxation(info, program, substrate.partition())?;
+    let report = settings.run(&mut *engine, substrate)?;
+    Ok(HostOutcome { values: engine.labels()?, engine: info.name, report })
+}
+
+impl Settings {
+    /// The engine that was asked for, or the one that suits.
+    fn engine(&self, suits: &'static EngineInfo) -> Result<&'static EngineInfo> {
+        let Some(name) = &self.engine else { return Ok(suits) };
+        engines::ALL.iter().copied().find(|engine| engine.name == name).ok_or_else(|| {
+            let names: Vec<_> = engines::ALL.iter().map(|engine| engine.name).collect();
+            let message = format!("unknown engine '{name}': known are {}", names.join(", "));
+            crate::algorithms::Error::Request(message).into()
+        })
+    }
+
+    fn run(
+        &self,
+        engine: &mut dyn engine::Engine,
+        substrate: &mut Substrate<'_>,
+    ) -> Result<RunReport> {
+        Ok(engine::run(engine, substrate, self.pacing, self.limits, &mut ())?)
+    }
+}
+
+/// What one host's masters are called.
+struct HostIds {
+    /// Places among all vertices.
+    globals: Vec<u32>,
+    /// One of the two is empty.
+    integers: Vec<u64>,
+    names: Names,
+}
+
+impl HostIds {
+    fn of(partition: &Partition) -> Self {
+        let masters = || (0..partition.num_masters() as u32).map(LocalId);
+        let originals = || masters().map(|master| partition.original(master));
+        let integer = |id| if let OriginalId::Integer(id) = id { Some(id) } else { None };
+        let name = |id| if let OriginalId::Name(name) = id { Some(name) } else { None };
+        HostIds {
+            globals: masters().map(|master| partition.global(master).0 as u32).collect(),
+            integers: originals().filter_map(integer).collect(),
+            names: originals().filter_map(name).collect(),
+        }
+    }
+}
+
+/// Puts the values of all hosts into the order of the original ids.
+fn gather<V: Copy>(hosts: Vec<(HostIds, HostOutcome<V>)>, policy: String) -> Outcome<V> {
+    let count = hosts.iter().map(|(ids, _)| ids.globals.len()).sum();
+    let mut places = vec![(0, 0); count];
+    for (host, (ids, _)) in hosts.iter().enumerate() {
+        for (place, global) in ids.globals.iter().enumerate() {
+            places[*global as usize] = (host, place);
+        }
+    }
+    let has_names = hosts.iter().any(|(ids, _)| !ids.names.is_empty());
+    let ids = match has_names {
+        true => Ids::Names(places.iter().map(|&(h, place)| hosts[h].0.names.get(place)).collect()),
+        false => {
+            let integers = places.iter().map(|&(host, place)| hosts[host].0.integers[place]);
+            Ids::from_sorted(integers.collect())
+        }
+    };
+    let values = places.iter().map(|&(host, place)| hosts[host].1.values[place]).collect();
+    // Reports are the same on all hosts.
+    let (engine, report) = hosts
+        .into_iter()
+        .next()
+        .map_or(("", RunReport::default()), |(_, host)| (host.engine, host.report));
+    Outcome { ids, values, engine, policy, report }
+}
