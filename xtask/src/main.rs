@@ -1,7 +1,8 @@
-//! Parton's own chores: `cargo xtask test`, `cargo xtask bench`, `cargo xtask fuzz`.
+//! Parton's own chores: `cargo xtask test`, `tidy`, `bench`, `fuzz`.
 
 mod fuzz;
 mod mpi;
+mod tidy;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -9,6 +10,7 @@ use std::time::Instant;
 
 const USAGE: &str = "\
 cargo xtask test                     everything that must pass: format, lints, tests (under MPI, too), docs
+cargo xtask tidy [CHECK]             links and commands in docs, words, sizes, twins, unused items; a second
 cargo xtask bench load [OPTIONS]     loading and generating, beside other libraries
 cargo xtask bench net                messages and collectives between hosts, runs of the simulator
 cargo xtask bench partition          partitioning, beside building one CSR
@@ -23,6 +25,7 @@ fn main() -> ExitCode {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let passed = match words[..] {
         ["test"] => test(),
+        ["tidy", ref rest @ ..] => tidy::run(rest),
         ["bench", ref rest @ ..] if !rest.is_empty() => bench(rest),
         ["fuzz", ref rest @ ..] => fuzz::run(rest),
         _ => {
