@@ -11,6 +11,7 @@ pub mod error;
 pub mod formats;
 pub mod generate;
 pub mod graph;
+pub mod hash;
 pub mod huge;
 pub mod id_map;
 pub mod ids;

@@ -8,6 +8,7 @@
 //! the answers, never declared: there is no "kind of cut" anywhere.
 
 use parton_graph::LocalId;
+use parton_graph::hash::splitmix64;
 use parton_graph::rows::Rows;
 use parton_net::{HostId, Net};
 
@@ -119,10 +120,7 @@ fn tell_masters(net: &mut Net, all: impl Iterator<Item = (u32, HostId)>) -> Resu
 
 /// A well-mixed function of a vertex, the same on every machine.
 fn hash(vertex: u32) -> u64 {
-    let mut x = u64::from(vertex).wrapping_add(0x9e37_79b9_7f4a_7c15);
-    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ (x >> 31)
+    splitmix64(u64::from(vertex))
 }
 
 /// What an edge costs a host, where a vertex costs one: where there are no edges, vertices still

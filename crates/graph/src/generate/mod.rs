@@ -25,7 +25,6 @@ use crate::{Direction, Result};
 
 use arguments::Arguments;
 
-pub use random::mix;
 pub use spec::Spec;
 pub use weights::edge_weight;
 
