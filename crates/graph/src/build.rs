@@ -14,9 +14,9 @@ use std::sync::{Arc, Mutex};
 
 use rayon::prelude::*;
 
+use crate::dense_index::DenseIndex;
 use crate::huge;
 use crate::pages::Pages;
-use crate::dense_index::DenseIndex;
 use crate::weight::Weight;
 use crate::{Csr, LocalId};
 

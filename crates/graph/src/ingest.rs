@@ -13,10 +13,10 @@ use rayon::prelude::*;
 use crate::bits::{AtomicBitSet, BitSet};
 use crate::build::{CsrBuilder, Edges};
 use crate::csr::MAX_VERTICES;
+use crate::dense_index::DenseIndex;
 use crate::error::{Place, printable};
 use crate::id_map::{Ids, OriginalId};
 use crate::intern::{Full, Interner, Key};
-use crate::dense_index::DenseIndex;
 use crate::weight::Weight;
 use crate::{Csr, Error, Result};
 

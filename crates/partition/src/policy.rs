@@ -209,7 +209,7 @@ pub enum Reads {
 }
 
 /// One kind of policy, as the command lists it.
-pub struct Kind {
+pub struct PolicyKind {
     /// Its name; a policy with an argument is `name:ARGUMENT`.
     pub name: &'static str,
     /// What it does, in one line.
@@ -223,13 +223,13 @@ pub struct Kind {
 }
 
 /// Finds the kind of a policy by its name, and its argument.
-pub fn find(name: &str) -> Result<(&'static Kind, Option<&str>)> {
+pub fn find(name: &str) -> Result<(&'static PolicyKind, Option<&str>)> {
     let (word, argument) = match name.split_once(':') {
         Some((word, argument)) => (word, Some(argument)),
         None => (name, None),
     };
     let kind = crate::policies::ALL.iter().find(|kind| kind.name == word).ok_or_else(|| {
-        let known: Vec<_> = crate::policies::ALL.iter().map(Kind::usage).collect();
+        let known: Vec<_> = crate::policies::ALL.iter().map(PolicyKind::usage).collect();
         Error::request(format!("unknown policy '{name}'; known: {}", known.join(", ")))
     })?;
     match (kind.argument, argument) {
@@ -239,7 +239,7 @@ pub fn find(name: &str) -> Result<(&'static Kind, Option<&str>)> {
     }
 }
 
-impl Kind {
+impl PolicyKind {
     /// How the policy is written.
     pub fn usage(&self) -> String {
         match self.argument {
