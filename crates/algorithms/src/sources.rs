@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use parton_engine::degrees::out_degrees;
+use parton_graph::hash::{GOLDEN_GAMMA, splitmix64};
 use parton_graph::{GlobalId, Graph, LocalId};
 use parton_sync::Substrate;
 
@@ -120,11 +121,8 @@ fn sample(vertices: u64, count: usize, seed: u64) -> Vec<GlobalId> {
     let mut state = seed;
     let count = (count as u64).min(vertices);
     for last in vertices - count..vertices {
-        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut bits = state;
-        bits = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        bits = (bits ^ bits >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        bits ^= bits >> 31;
+        let bits = splitmix64(state);
+        state = state.wrapping_add(GOLDEN_GAMMA);
         let drawn = ((u128::from(bits) * u128::from(last + 1)) >> 64) as u64;
         if !chosen.insert(drawn) {
             chosen.insert(last);

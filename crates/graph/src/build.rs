@@ -14,9 +14,9 @@ use std::sync::{Arc, Mutex};
 
 use rayon::prelude::*;
 
+use crate::dense_index::DenseIndex;
 use crate::huge;
 use crate::pages::Pages;
-use crate::rank::Rank;
 use crate::weight::Weight;
 use crate::{Csr, LocalId};
 
@@ -238,17 +238,17 @@ impl<W: Weight> CsrBuilder<W> {
         self.place(ids, |id| id, |id| id, convert)
     }
 
-    /// The graph on the vertices that `rank` counts: an edge's ids are replaced by their ranks,
+    /// The graph on the vertices that `index` counts: an edge's ids are replaced by their dense indices,
     /// its weight by what `convert` makes of it.
-    pub(crate) fn build_ranked<V: Weight>(
+    pub(crate) fn build_indexed<V: Weight>(
         self,
-        rank: &Rank,
+        index: &DenseIndex,
         convert: impl Fn(W) -> V + Sync,
     ) -> Csr<V> {
-        let vertex = |id: u32| rank.below(id as usize) as u32;
-        let (sources, count) = (rank.universe(), rank.count());
+        let vertex = |id: u32| index.below(id as usize) as u32;
+        let (sources, count) = (index.universe(), index.count());
         let ids = Universe { sources, rows: count, destinations: count };
-        self.place(ids, |id| rank.below(id), vertex, convert)
+        self.place(ids, |id| index.below(id), vertex, convert)
     }
 
     /// Takes the edges out again, in parts that carry the number of their piece; a vertex's edges
@@ -422,11 +422,11 @@ impl<V: Weight> BucketSlot<'_, V> {
         for (i, slot) in next.iter_mut().enumerate() {
             let start = end;
             end += *slot;
-            // An id that is no vertex has no edges and shares its rank with the next vertex,
+            // An id that is no vertex has no edges and shares its index with the next vertex,
             // which overwrites what is written here.
-            let rank = first_vertex(first_id + i) - base;
-            if rank < self.offsets.len() {
-                self.offsets[rank] = self.first_edge + end;
+            let index = first_vertex(first_id + i) - base;
+            if index < self.offsets.len() {
+                self.offsets[index] = self.first_edge + end;
             }
             *slot = start;
         }

@@ -2,7 +2,7 @@
 //! numbering feeds, from any number of threads.
 //!
 //! Small integers wait as they are; which of them occur is found at the end with one bit per
-//! possible id, and their ranks are the vertices. When ids are too sparse for that, or too large,
+//! possible id, and their dense indices are the vertices. When ids are too sparse for that, or too large,
 //! or names, they are interned. The caller never chooses: it is decided by what arrives.
 
 use std::sync::Mutex;
@@ -13,10 +13,10 @@ use rayon::prelude::*;
 use crate::bits::{AtomicBitSet, BitSet};
 use crate::build::{CsrBuilder, Edges};
 use crate::csr::MAX_VERTICES;
+use crate::dense_index::DenseIndex;
 use crate::error::{Place, printable};
 use crate::id_map::{Ids, OriginalId};
 use crate::intern::{Full, Interner, Key};
-use crate::rank::Rank;
 use crate::weight::Weight;
 use crate::{Csr, Error, Result};
 
@@ -298,10 +298,10 @@ impl<W: Weight> Ingest<W> {
             occurring.insert(id as usize);
         }
         let occurring = BitSet::from(occurring);
-        let rank = Rank::new(&occurring);
-        self.check_count(rank.count() as u64)?;
+        let index = DenseIndex::new(&occurring);
+        self.check_count(index.count() as u64)?;
         let ids = Ids::from_sorted(occurring.iter().map(|id| id as u64).collect());
-        Ok((self.small.build_ranked(&rank, convert), ids))
+        Ok((self.small.build_indexed(&index, convert), ids))
     }
 
     fn finish_sparse<V: Weight>(

@@ -188,29 +188,6 @@ pub trait EdgeFile: Send + Sync {
     }
 }
 
-/// How much an edge and its mirror image differ, such that the sum over many edges, wrapping
-/// around, is 0 if every edge has its mirror image among them, and by no accident otherwise.
-pub(crate) fn skewness(source: u64, destination: u64, weight: f64) -> u64 {
-    // Zeros of both signs are the same weight.
-    let weight = weight + 0.0;
-    let turned = edge_hash(destination, source, weight);
-    edge_hash(source, destination, weight).wrapping_sub(turned)
-}
-
-/// A number for an edge, such that the sum over many, wrapping around, tells them from others.
-pub(crate) fn edge_hash(source: u64, destination: u64, weight: f64) -> u64 {
-    let start = mix(source.wrapping_add(mix(weight.to_bits())));
-    mix(start.wrapping_add(destination))
-}
-
-/// A bijection of 64 bits that leaves no pattern (the finalizer of SplitMix64).
-fn mix(mut x: u64) -> u64 {
-    x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ x >> 31
-}
-
 /// Says that a header promised another number of something.
 pub(crate) fn miscounted(file: &str, declared: u64, what: &str, found: u64) -> Error {
     let problem = format!("the header declares {declared} {what}, found {found}");
@@ -230,24 +207,6 @@ mod tests {
                 assert_eq!((shares[0].start, shares[of - 1].end), (0, count));
                 assert!(shares.windows(2).all(|pair| pair[0].end == pair[1].start));
             }
-        }
-    }
-
-    #[test]
-    fn skewness_tells_mirrored_edges_from_others() {
-        let sum = |edges: &[(u64, u64, f64)]| {
-            edges.iter().fold(0u64, |sum, &(s, d, w)| sum.wrapping_add(skewness(s, d, w)))
-        };
-        assert_eq!(sum(&[(1, 2, 0.5), (3, 3, 7.0), (2, 1, 0.5), (4, 5, 0.0), (5, 4, -0.0)]), 0);
-        for edges in [
-            &[(1, 2, 0.5)][..],
-            &[(1, 2, 0.5), (1, 2, 0.5)],
-            &[(1, 2, 0.5), (2, 1, 0.25)],
-            &[(1, 2, 1.0), (2, 3, 1.0), (3, 1, 1.0)],
-            &[(1, 2, 1.0), (2, 1, 1.0), (1, 2, 1.0)],
-            &[(1, 2, 2.0), (2, 1, 1.0), (1, 3, 1.0), (3, 1, 2.0)],
-        ] {
-            assert_ne!(sum(edges), 0, "{edges:?}");
         }
     }
 }

@@ -6,6 +6,7 @@ mod common;
 use common::samples::{Sample, repaired, samples};
 use common::{examine, on_every_core};
 use parton_graph::formats;
+use parton_graph::hash::{GOLDEN_GAMMA, splitmix64};
 
 /// Numbers that go wrong when they are added to, multiplied, narrowed or allocated.
 const EXTREMES: [u64; 12] = [
@@ -59,10 +60,9 @@ struct Dice(u64);
 
 impl Dice {
     fn roll(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
+        let rolled = splitmix64(self.0);
+        self.0 = self.0.wrapping_add(GOLDEN_GAMMA);
+        rolled
     }
 
     fn below(&mut self, limit: usize) -> usize {

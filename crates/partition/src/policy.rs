@@ -8,6 +8,7 @@
 //! the answers, never declared: there is no "kind of cut" anywhere.
 
 use parton_graph::LocalId;
+use parton_graph::hash::splitmix64;
 use parton_graph::rows::Rows;
 use parton_net::{HostId, Net};
 
@@ -119,10 +120,7 @@ fn tell_masters(net: &mut Net, all: impl Iterator<Item = (u32, HostId)>) -> Resu
 
 /// A well-mixed function of a vertex, the same on every machine.
 fn hash(vertex: u32) -> u64 {
-    let mut x = u64::from(vertex).wrapping_add(0x9e37_79b9_7f4a_7c15);
-    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ (x >> 31)
+    splitmix64(u64::from(vertex))
 }
 
 /// What an edge costs a host, where a vertex costs one: where there are no edges, vertices still
@@ -211,7 +209,7 @@ pub enum Reads {
 }
 
 /// One kind of policy, as the command lists it.
-pub struct Kind {
+pub struct PolicyKind {
     /// Its name; a policy with an argument is `name:ARGUMENT`.
     pub name: &'static str,
     /// What it does, in one line.
@@ -225,13 +223,13 @@ pub struct Kind {
 }
 
 /// Finds the kind of a policy by its name, and its argument.
-pub fn find(name: &str) -> Result<(&'static Kind, Option<&str>)> {
+pub fn find(name: &str) -> Result<(&'static PolicyKind, Option<&str>)> {
     let (word, argument) = match name.split_once(':') {
         Some((word, argument)) => (word, Some(argument)),
         None => (name, None),
     };
     let kind = crate::policies::ALL.iter().find(|kind| kind.name == word).ok_or_else(|| {
-        let known: Vec<_> = crate::policies::ALL.iter().map(Kind::usage).collect();
+        let known: Vec<_> = crate::policies::ALL.iter().map(PolicyKind::usage).collect();
         Error::request(format!("unknown policy '{name}'; known: {}", known.join(", ")))
     })?;
     match (kind.argument, argument) {
@@ -241,7 +239,7 @@ pub fn find(name: &str) -> Result<(&'static Kind, Option<&str>)> {
     }
 }
 
-impl Kind {
+impl PolicyKind {
     /// How the policy is written.
     pub fn usage(&self) -> String {
         match self.argument {

@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use parton_graph::bits::BitSet;
-use parton_graph::{LocalId, Rank};
+use parton_graph::{DenseIndex, LocalId};
 
 /// At which end of its edges a host writes or reads a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,7 +100,7 @@ impl Eq for LazyLookup {}
 /// Where masters are on a list.
 #[derive(Debug)]
 struct Lookup {
-    listed: Rank,
+    listed: DenseIndex,
     /// Places on the list, in the order of local ids.
     places: Vec<u32>,
 }
@@ -110,7 +110,7 @@ impl Lookup {
         let universe = masters.iter().map(|master| master.index() + 1).max().unwrap_or(0);
         let mut listed = BitSet::new(universe);
         masters.iter().for_each(|master| _ = listed.insert(master.index()));
-        let listed = Rank::new(&listed);
+        let listed = DenseIndex::new(&listed);
         let mut places = vec![0; masters.len()];
         for (place, master) in masters.iter().enumerate() {
             places[listed.below(master.index())] = place as u32;
@@ -120,7 +120,7 @@ impl Lookup {
 
     #[inline]
     fn place_of(&self, master: LocalId) -> Option<usize> {
-        self.listed.place(master.index()).map(|at| self.places[at] as usize)
+        self.listed.of(master.index()).map(|at| self.places[at] as usize)
     }
 }
 

@@ -21,8 +21,8 @@ impl Relaxation for Heaviest {
     type Reduction = Min<u32>;
     type Weight = u32;
 
-    fn start(&self, vertex: GlobalId) -> Option<u32> {
-        (Some(vertex) == self.root).then_some(0)
+    fn start(&self, vertex: Vertex<'_>) -> Option<u32> {
+        (Some(vertex.id()) == self.root).then_some(0)
     }
 
     fn relax(&self, heaviest: u32, weight: u32) -> u32 {

@@ -90,8 +90,8 @@ where
 ///     type Reduction = Min<u32>;
 ///     type Weight = ();
 ///
-///     fn start(&self, vertex: GlobalId) -> Option<u32> {
-///         (vertex == GlobalId(0)).then_some(0)
+///     fn start(&self, vertex: Vertex<'_>) -> Option<u32> {
+///         (vertex.id() == GlobalId(0)).then_some(0)
 ///     }
 ///
 ///     fn relax(&self, hops: u32, (): ()) -> u32 {
@@ -178,7 +178,7 @@ impl IntoInput for Input {
 /// #     type Label = u32;
 /// #     type Reduction = Min<u32>;
 /// #     type Weight = ();
-/// #     fn start(&self, vertex: GlobalId) -> Option<u32> { Some(vertex.0 as u32) }
+/// #     fn start(&self, vertex: Vertex<'_>) -> Option<u32> { Some(vertex.id().0 as u32) }
 /// #     fn relax(&self, label: u32, (): ()) -> u32 { label }
 /// # }
 /// use parton::Run;

@@ -3,7 +3,7 @@
 
 use parton_engine::{EdgeProgram, Measure, Tip};
 use parton_graph::GlobalId;
-use parton_graph::generate::mix;
+use parton_graph::hash::mix64;
 
 use super::MatrixCompletionOptions;
 
@@ -71,9 +71,9 @@ impl Start {
 
     /// A vertex's factors.
     pub(super) fn factors(self, vertex: GlobalId) -> impl Iterator<Item = f32> {
-        let key = mix(mix(self.seed.wrapping_add(1)) ^ vertex.0);
+        let key = mix64(mix64(self.seed.wrapping_add(1)) ^ vertex.0);
         (0..self.width as u64).map(move |factor| {
-            let bits = mix(key.wrapping_add(mix(factor + 1)));
+            let bits = mix64(key.wrapping_add(mix64(factor + 1)));
             // From -√3 to √3, which has a standard deviation of 1.
             let noise = ((bits >> 11) as f64 / (1u64 << 52) as f64 - 1.0) * 3f64.sqrt();
             (self.level + NOISE * noise) as f32

@@ -9,7 +9,7 @@
 
 use std::ops::Range;
 
-use parton_graph::generate::mix;
+use parton_graph::hash::mix64;
 use parton_graph::{GlobalId, LocalId, Weight, with_csr};
 use parton_net::HostId;
 use parton_partition::{End, Partition};
@@ -53,7 +53,7 @@ impl Order {
 
     /// The block of a vertex, among those of its side.
     fn block(self, vertex: GlobalId) -> u64 {
-        mix(mix(self.seed).wrapping_add(vertex.0)) % self.blocks
+        mix64(mix64(self.seed).wrapping_add(vertex.0)) % self.blocks
     }
 
     /// What an edge comes by: its diagonal, the block of its source, then anywhere. Edges with the
@@ -61,7 +61,7 @@ impl Order {
     pub fn key(self, source: GlobalId, destination: GlobalId) -> (u64, u64, u64) {
         let (from, to) = (self.block(source), self.block(destination));
         let diagonal = (to + self.blocks - from) % self.blocks;
-        (diagonal, from, mix(mix(self.seed ^ source.0).wrapping_add(destination.0)))
+        (diagonal, from, mix64(mix64(self.seed ^ source.0).wrapping_add(destination.0)))
     }
 }
 

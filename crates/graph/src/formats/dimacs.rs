@@ -17,7 +17,7 @@ use crate::{Direction, Graph, Result};
 pub struct Dimacs;
 
 struct Header {
-    kind: Kind,
+    kind: Problem,
     /// Vertices and edges; a file without a `p` line declares none.
     sizes: Option<(u64, u64)>,
     /// Lines before the first edge.
@@ -26,7 +26,7 @@ struct Header {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum Problem {
     ShortestPaths,
     Undirected,
 }
@@ -61,10 +61,10 @@ impl Format for Dimacs {
             loaded.expect_rows(source, edges, "edges")?;
         }
         Ok(match header.kind {
-            Kind::ShortestPaths => {
+            Problem::ShortestPaths => {
                 loaded.into_graph(Direction::Directed, "DIMACS shortest paths (p sp)".into())
             }
-            Kind::Undirected => loaded
+            Problem::Undirected => loaded
                 .into_graph(Direction::Directed, "DIMACS undirected graph".into())
                 .undirected(),
         })
@@ -74,8 +74,8 @@ impl Format for Dimacs {
         let header = Header::read(&source)?;
         let table = header.table(&ReadOptions::default());
         let mirror = match header.kind {
-            Kind::ShortestPaths => Mirror::None,
-            Kind::Undirected => Mirror::Same,
+            Problem::ShortestPaths => Mirror::None,
+            Problem::Undirected => Mirror::Same,
         };
         let declared = header.sizes.map(|(_, edges)| (edges, "edges"));
         Ok(Shares::Edges(Box::new(TableFile { source, table, mirror, declared })))
@@ -87,7 +87,7 @@ impl Header {
     fn table(&self, options: &ReadOptions<'_>) -> Table {
         let declared = self.sizes.map(|(count, _)| VertexRange { first: 1, count });
         let first = usize::from(self.tag.is_some());
-        let weighted = self.kind == Kind::ShortestPaths;
+        let weighted = self.kind == Problem::ShortestPaths;
         Table {
             columns: first + 2 + usize::from(weighted),
             source: first,
@@ -109,15 +109,15 @@ fn is_comment(line: &[u8]) -> bool {
 
 impl Header {
     fn read(source: &Source) -> Result<Self> {
-        let mut kind = Kind::ShortestPaths;
+        let mut kind = Problem::ShortestPaths;
         let mut sizes = None;
         for line in head_lines(source) {
             let mut tokens = line.tokens();
             let Some(first) = tokens.next().filter(|_| !is_comment(line.text)) else { continue };
             if first.text != b"p" {
                 let tag = match kind {
-                    Kind::ShortestPaths => Some(b'a'),
-                    Kind::Undirected => (first.text == b"e").then_some(b'e'),
+                    Problem::ShortestPaths => Some(b'a'),
+                    Problem::Undirected => (first.text == b"e").then_some(b'e'),
                 };
                 return Ok(Header { kind, sizes, lines: line.number() - 1, tag });
             }
@@ -126,8 +126,8 @@ impl Header {
             }
             let word = tokens.next().map_or(&b""[..], |t| t.text);
             kind = match word {
-                b"sp" => Kind::ShortestPaths,
-                b"edge" | b"col" | b"tw" => Kind::Undirected,
+                b"sp" => Problem::ShortestPaths,
+                b"edge" | b"col" | b"tw" => Problem::Undirected,
                 _ => return Err(line.error("expected 'p sp', 'p edge', 'p col' or 'p tw'")),
             };
             let mut next = |what: &str| match tokens.next() {
@@ -137,7 +137,7 @@ impl Header {
             sizes = Some((next("the number of vertices")?, next("the number of edges")?));
         }
         // No edge in sight: the table finds them later, or there are none.
-        let tag = (kind == Kind::ShortestPaths).then_some(b'a');
+        let tag = (kind == Problem::ShortestPaths).then_some(b'a');
         let lines = head_lines(source).filter(|l| l.text.starts_with(b"p")).map(|l| l.number());
         Ok(Header { kind, sizes, lines: lines.last().unwrap_or(0), tag })
     }

@@ -3,7 +3,7 @@
 use crate::error::printable;
 use crate::{Error, Result};
 
-use super::Kind;
+use super::GeneratorKind;
 
 /// The seed where a spec names none.
 pub(super) const DEFAULT_SEED: u64 = 1;
@@ -13,7 +13,7 @@ pub(super) const DEFAULT_EDGE_FACTOR: u64 = 16;
 
 /// What follows `name:` in a spec, word by word.
 pub(super) struct Arguments<'a> {
-    kind: &'static Kind,
+    kind: &'static GeneratorKind,
     /// The whole spec, for errors.
     spec: &'a str,
     words: std::vec::IntoIter<&'a str>,
@@ -21,7 +21,7 @@ pub(super) struct Arguments<'a> {
 
 impl<'a> Arguments<'a> {
     /// The words `text` of `spec`.
-    pub(super) fn new(kind: &'static Kind, spec: &'a str, text: &'a str) -> Self {
+    pub(super) fn new(kind: &'static GeneratorKind, spec: &'a str, text: &'a str) -> Self {
         Arguments { kind, spec, words: text.split(',').collect::<Vec<_>>().into_iter() }
     }
 

@@ -6,9 +6,9 @@ use std::fmt;
 use crate::{Direction, Result};
 
 use super::arguments::Arguments;
-use super::{Generator, Kind};
+use super::{Generator, GeneratorKind};
 
-pub(super) const KIND: Kind = Kind {
+pub(super) const KIND: GeneratorKind = GeneratorKind {
     name: "grid",
     syntax: "grid:WxH",
     help: "W columns and H rows of vertices, each joined to its four neighbours (undirected)",

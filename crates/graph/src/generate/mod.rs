@@ -25,7 +25,6 @@ use crate::{Direction, Result};
 
 use arguments::Arguments;
 
-pub use random::mix;
 pub use spec::Spec;
 pub use weights::edge_weight;
 
@@ -54,7 +53,7 @@ pub trait Generator: fmt::Display + Send + Sync {
 }
 
 /// One kind of generator, as the command lists it.
-pub struct Kind {
+pub struct GeneratorKind {
     /// What a spec begins with, before the colon.
     pub name: &'static str,
     /// The parts of a spec; `[,permute[=SEED]]` may follow any.
@@ -65,5 +64,5 @@ pub struct Kind {
 }
 
 /// Every kind of generator.
-pub const ALL: &[Kind] =
+pub const ALL: &[GeneratorKind] =
     &[rmat::KIND, uniform::KIND, web::KIND, grid::KIND, path::KIND, star::KIND, complete::KIND];

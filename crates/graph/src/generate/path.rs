@@ -5,10 +5,14 @@ use std::fmt;
 use crate::{Direction, Result};
 
 use super::arguments::Arguments;
-use super::{Generator, Kind};
+use super::{Generator, GeneratorKind};
 
-pub(super) const KIND: Kind =
-    Kind { name: "path", syntax: "path:N", help: "N vertices in a row (undirected)", parse };
+pub(super) const KIND: GeneratorKind = GeneratorKind {
+    name: "path",
+    syntax: "path:N",
+    help: "N vertices in a row (undirected)",
+    parse,
+};
 
 struct Path {
     num_vertices: u64,

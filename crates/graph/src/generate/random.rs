@@ -4,8 +4,7 @@
 //! The numbers are those of SplitMix64, read at any place instead of one after the other. Integer
 //! arithmetic only: the same numbers on every machine.
 
-/// The step between two states: 2⁶⁴ divided by the golden ratio, odd.
-const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+use crate::hash::{GOLDEN_GAMMA, mix64};
 
 /// How many numbers one index may draw before it runs into the numbers of the next.
 pub(super) const DRAWS_PER_INDEX: u32 = 16;
@@ -29,14 +28,14 @@ pub(super) struct Random {
 
 impl Random {
     pub(super) fn new(seed: u64, purpose: Purpose) -> Self {
-        Random { key: mix(mix(seed).wrapping_add((purpose as u64).wrapping_mul(STEP))) }
+        Random { key: mix64(mix64(seed).wrapping_add((purpose as u64).wrapping_mul(GOLDEN_GAMMA))) }
     }
 
     /// The numbers of one index.
     #[inline]
     pub(super) fn draws(self, index: u64) -> Draws {
         let steps = index.wrapping_mul(u64::from(DRAWS_PER_INDEX));
-        Draws { state: self.key.wrapping_add(steps.wrapping_mul(STEP)) }
+        Draws { state: self.key.wrapping_add(steps.wrapping_mul(GOLDEN_GAMMA)) }
     }
 }
 
@@ -49,8 +48,8 @@ impl Draws {
     /// 64 random bits.
     #[inline]
     pub(super) fn bits(&mut self) -> u64 {
-        self.state = self.state.wrapping_add(STEP);
-        mix(self.state)
+        self.state = self.state.wrapping_add(GOLDEN_GAMMA);
+        mix64(self.state)
     }
 
     /// A number from `0..n`, all equally likely.
@@ -73,14 +72,6 @@ impl Draws {
 #[inline]
 pub(super) fn scaled(bits: u64, n: u128) -> u64 {
     ((u128::from(bits) * n) >> 64) as u64
-}
-
-/// Turns every bit of the input into a change of about half the bits of the output; one-to-one.
-#[inline]
-pub fn mix(mut x: u64) -> u64 {
-    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ (x >> 31)
 }
 
 #[cfg(test)]

@@ -15,9 +15,9 @@ use crate::{Direction, Result};
 
 use super::arguments::{Arguments, DEFAULT_EDGE_FACTOR, DEFAULT_SEED};
 use super::random::{DRAWS_PER_INDEX, Draws, Purpose, Random};
-use super::{Generator, Kind};
+use super::{Generator, GeneratorKind};
 
-pub(super) const KIND: Kind = Kind {
+pub(super) const KIND: GeneratorKind = GeneratorKind {
     name: "rmat",
     syntax: "rmat:SCALE[,EDGE_FACTOR[,SEED]]",
     help: "2^SCALE vertices, a skewed graph like a social network (R-MAT, Graph500 parameters)",

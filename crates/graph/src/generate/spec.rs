@@ -12,7 +12,7 @@ use crate::{Direction, Error, Graph, Result};
 
 use super::arguments::{Arguments, DEFAULT_SEED};
 use super::permute::Permuted;
-use super::{ALL, Generator, Kind};
+use super::{ALL, Generator, GeneratorKind};
 
 /// A generator chosen by a piece of text.
 ///
@@ -63,7 +63,7 @@ impl Spec {
     }
 
     /// A spec's kind and what follows the colon.
-    fn split(text: &str) -> Option<(&'static Kind, &str)> {
+    fn split(text: &str) -> Option<(&'static GeneratorKind, &str)> {
         let (name, rest) = text.split_once(':')?;
         Some((ALL.iter().find(|kind| kind.name == name)?, rest))
     }

@@ -5,9 +5,9 @@ use std::fmt;
 use crate::{Direction, Result};
 
 use super::arguments::Arguments;
-use super::{Generator, Kind};
+use super::{Generator, GeneratorKind};
 
-pub(super) const KIND: Kind = Kind {
+pub(super) const KIND: GeneratorKind = GeneratorKind {
     name: "star",
     syntax: "star:N",
     help: "N vertices, the first joined to all others (undirected)",

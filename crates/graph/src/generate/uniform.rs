@@ -7,9 +7,9 @@ use crate::{Direction, Result};
 
 use super::arguments::{Arguments, DEFAULT_SEED};
 use super::random::{Purpose, Random};
-use super::{Generator, Kind};
+use super::{Generator, GeneratorKind};
 
-pub(super) const KIND: Kind = Kind {
+pub(super) const KIND: GeneratorKind = GeneratorKind {
     name: "uniform",
     syntax: "uniform:N,M[,SEED]",
     help: "N vertices and M edges between vertices chosen at random",

@@ -40,9 +40,9 @@ use crate::{Direction, Result};
 
 use super::arguments::{Arguments, DEFAULT_EDGE_FACTOR, DEFAULT_SEED};
 use super::random::{Draws, Purpose, Random, scaled};
-use super::{Generator, Kind};
+use super::{Generator, GeneratorKind};
 
-pub(super) const KIND: Kind = Kind {
+pub(super) const KIND: GeneratorKind = GeneratorKind {
     name: "web",
     syntax: "web:N[,EDGE_FACTOR[,SEED]][,chains=LENGTH]",
     help: "N pages of a web: sites with popular home pages, local links, a diameter like √N; \

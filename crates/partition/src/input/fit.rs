@@ -2,7 +2,7 @@
 //! parallel edges, no weights. Only the second direction of edges has to travel.
 
 use parton_graph::rows::Rows;
-use parton_graph::{Adjacency, Csr, LocalId, Weight, WeightKind, with_csr};
+use parton_graph::{Adjacency, Csr, LocalId, Weight, WeightKind, hash, with_csr};
 use parton_net::Net;
 use rayon::prelude::*;
 
@@ -49,25 +49,16 @@ pub(super) fn fit(net: &mut Net, mut share: Share, fit: Fit) -> Result<Share> {
     Ok(share)
 }
 
-/// What edges leave over when each is weighed against its mirror image: the sum over all hosts,
-/// wrapping around, is 0 if every edge has its image, and else hardly ever.
+/// The sum of the [`hash::skewness`] of all edges of some rows. If the sum over all hosts is 0, every
+/// edge has its mirror image.
 fn skewness<W: Weight>(csr: &Csr<W>, first: u64) -> u64 {
-    let mix = |a: u64, b: u64, weight: u64| {
-        let mut bits = (a << 32 | b).wrapping_add(weight.wrapping_mul(0x9e37_79b9_7f4a_7c15));
-        for _ in 0..2 {
-            bits = (bits ^ bits >> 32).wrapping_mul(0xd6e8_feb8_6659_fd93);
-        }
-        bits ^ bits >> 32
-    };
-    let of = |row: LocalId| {
-        let source = first + u64::from(row.0);
-        csr.edges(row).fold(0u64, |sum, (target, weight)| {
-            let (target, weight) = (u64::from(target.0), weight.to_f64().to_bits());
-            sum.wrapping_add(mix(source, target, weight)).wrapping_sub(mix(target, source, weight))
+    let of = |row: u32| {
+        let source = first as u32 + row;
+        csr.edges(LocalId(row)).fold(0u64, |sum, (target, weight)| {
+            sum.wrapping_add(hash::skewness(source, target.0, weight.to_f64()))
         })
     };
-    let rows = (0..csr.num_vertices() as u32).into_par_iter();
-    rows.map(|row| of(LocalId(row))).reduce(|| 0, u64::wrapping_add)
+    (0..csr.num_vertices() as u32).into_par_iter().map(of).reduce(|| 0, u64::wrapping_add)
 }
 
 /// Every edge in both directions; a self-loop stays single.

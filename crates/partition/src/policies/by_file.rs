@@ -12,9 +12,9 @@ use parton_net::HostId;
 use super::oec::WithSource;
 use crate::Result;
 use crate::directory::Directory;
-use crate::policy::{Kind, Masters, Policy, Reads, Setup};
+use crate::policy::{Masters, Policy, PolicyKind, Reads, Setup};
 
-pub(super) const KIND: Kind = Kind {
+pub(super) const KIND: PolicyKind = PolicyKind {
     name: "file",
     help: "a host per line of a file, as METIS writes it; edges live with their source",
     argument: Some("PATH"),

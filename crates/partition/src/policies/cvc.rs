@@ -8,9 +8,9 @@ use parton_net::HostId;
 
 use crate::Result;
 use crate::grid::Grid;
-use crate::policy::{Kind, Masters, Policy, Reads, Row, Setup};
+use crate::policy::{Masters, Policy, PolicyKind, Reads, Row, Setup};
 
-pub(super) const KIND: Kind = Kind {
+pub(super) const KIND: PolicyKind = PolicyKind {
     name: "cvc",
     help: "Cartesian vertex cut: a grid of hosts, row by source and column by destination",
     argument: None,

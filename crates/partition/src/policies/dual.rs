@@ -6,9 +6,9 @@
 
 use super::oec::WithSource;
 use crate::Result;
-use crate::policy::{Kind, Masters, Policy, Reads, Setup};
+use crate::policy::{Masters, Policy, PolicyKind, Reads, Setup};
 
-pub(super) const KIND: Kind = Kind {
+pub(super) const KIND: PolicyKind = PolicyKind {
     name: "dual",
     help: "as oec, and all in-edges of a vertex live with it, too: each edge is there twice",
     argument: None,

@@ -3,9 +3,9 @@
 use super::oec::WithSource;
 use super::scored;
 use crate::Result;
-use crate::policy::{Kind, Policy, Reads, Setup};
+use crate::policy::{Policy, PolicyKind, Reads, Setup};
 
-pub(super) const KIND: Kind = Kind {
+pub(super) const KIND: PolicyKind = PolicyKind {
     name: "fennel",
     help: "scored masters (Fennel), edges live with their source",
     argument: None,

@@ -4,9 +4,9 @@
 use parton_net::HostId;
 
 use crate::Result;
-use crate::policy::{Kind, Masters, Policy, Reads, Row, Setup};
+use crate::policy::{Masters, Policy, PolicyKind, Reads, Row, Setup};
 
-pub(super) const KIND: Kind = Kind {
+pub(super) const KIND: PolicyKind = PolicyKind {
     name: "hvc",
     help: "hybrid vertex cut: as oec, but edges of large vertices live with their destination",
     argument: None,

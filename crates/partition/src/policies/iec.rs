@@ -8,9 +8,9 @@ use parton_net::HostId;
 
 use super::oec::WithSource;
 use crate::Result;
-use crate::policy::{Kind, Masters, Policy, Reads, Row, Setup};
+use crate::policy::{Masters, Policy, PolicyKind, Reads, Row, Setup};
 
-pub(super) const KIND: Kind = Kind {
+pub(super) const KIND: PolicyKind = PolicyKind {
     name: "iec",
     help: "incoming edge cut: blocks balanced by in-edges, edges live with their destination",
     argument: None,

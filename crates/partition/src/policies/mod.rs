@@ -13,10 +13,10 @@ mod scored;
 mod staggered;
 mod sugar;
 
-use crate::policy::Kind;
+use crate::policy::PolicyKind;
 
 /// Every policy.
-pub const ALL: &[Kind] = &[
+pub const ALL: &[PolicyKind] = &[
     oec::KIND,
     iec::KIND,
     dual::KIND,

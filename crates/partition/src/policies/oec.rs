@@ -5,9 +5,9 @@
 use parton_net::HostId;
 
 use crate::Result;
-use crate::policy::{Kind, Masters, Policy, Reads, Row, Setup};
+use crate::policy::{Masters, Policy, PolicyKind, Reads, Row, Setup};
 
-pub(super) const KIND: Kind = Kind {
+pub(super) const KIND: PolicyKind = PolicyKind {
     name: "oec",
     help: "outgoing edge cut: blocks balanced by out-edges, edges live with their source",
     argument: None,

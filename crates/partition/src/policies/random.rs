@@ -3,9 +3,9 @@
 
 use super::oec::WithSource;
 use crate::Result;
-use crate::policy::{Kind, Masters, Policy, Reads, Setup};
+use crate::policy::{Masters, Policy, PolicyKind, Reads, Setup};
 
-pub(super) const KIND: Kind = Kind {
+pub(super) const KIND: PolicyKind = PolicyKind {
     name: "random",
     help: "vertices hashed to hosts, edges live with their source",
     argument: None,

@@ -11,9 +11,9 @@ use parton_net::HostId;
 use crate::Result;
 use crate::blocks::Blocks;
 use crate::grid::Grid;
-use crate::policy::{Kind, Masters, Policy, Reads, Row, Setup};
+use crate::policy::{Masters, Policy, PolicyKind, Reads, Row, Setup};
 
-pub(super) const KIND: Kind = Kind {
+pub(super) const KIND: PolicyKind = PolicyKind {
     name: "staggered",
     help: "LA3's 2D placement: tiles dealt out so that each host has one on the diagonal",
     argument: None,

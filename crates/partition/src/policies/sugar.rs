@@ -3,9 +3,9 @@
 use super::cvc::Cartesian;
 use super::scored;
 use crate::Result;
-use crate::policy::{Kind, Policy, Reads, Setup};
+use crate::policy::{Policy, PolicyKind, Reads, Setup};
 
-pub(super) const KIND: Kind = Kind {
+pub(super) const KIND: PolicyKind = PolicyKind {
     name: "sugar",
     help: "scored masters, edges as in cvc",
     argument: None,

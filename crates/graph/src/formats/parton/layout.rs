@@ -58,7 +58,7 @@ pub(super) struct Header {
 /// How original ids are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub(super) enum IdKind {
+pub(super) enum StoredIds {
     Range = 0,
     Integers = 1,
     Names = 2,
@@ -67,7 +67,7 @@ pub(super) enum IdKind {
 /// What a section holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
-pub(super) enum Kind {
+pub(super) enum SectionKind {
     Offsets = 1,
     Targets = 2,
     Weights = 3,
@@ -81,19 +81,25 @@ pub(super) enum Kind {
 
 /// The sections of one way to list the edges: by source, or by destination.
 #[derive(Clone, Copy)]
-pub(super) struct Way {
-    pub(super) offsets: Kind,
+pub(super) struct EdgeSections {
+    pub(super) offsets: SectionKind,
     /// The other end of each edge.
-    pub(super) ends: Kind,
-    pub(super) weights: Kind,
+    pub(super) ends: SectionKind,
+    pub(super) weights: SectionKind,
 }
 
 /// Edges by source.
-pub(super) const OUT: Way =
-    Way { offsets: Kind::Offsets, ends: Kind::Targets, weights: Kind::Weights };
+pub(super) const OUT: EdgeSections = EdgeSections {
+    offsets: SectionKind::Offsets,
+    ends: SectionKind::Targets,
+    weights: SectionKind::Weights,
+};
 /// Edges by destination.
-pub(super) const IN: Way =
-    Way { offsets: Kind::InOffsets, ends: Kind::Sources, weights: Kind::InWeights };
+pub(super) const IN: EdgeSections = EdgeSections {
+    offsets: SectionKind::InOffsets,
+    ends: SectionKind::Sources,
+    weights: SectionKind::InWeights,
+};
 
 /// One entry of the section table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
@@ -129,8 +135,8 @@ impl Header {
         WeightKind::ALL.get(usize::from(self.weight_kind)).copied()
     }
 
-    pub(super) fn id_kind(&self) -> Option<IdKind> {
-        let kinds = [IdKind::Range, IdKind::Integers, IdKind::Names];
+    pub(super) fn id_kind(&self) -> Option<StoredIds> {
+        let kinds = [StoredIds::Range, StoredIds::Integers, StoredIds::Names];
         kinds.get(usize::from(self.id_kind)).copied()
     }
 
@@ -144,23 +150,23 @@ impl Header {
         // 128 bits: a few 64-bit counts times at most 8 bytes cannot overflow.
         let (vertices, edges) = (u128::from(self.vertices), u128::from(self.edges));
         let weight_bytes = self.weight_kind()?.bytes() as u32;
-        let way = |way: Way| {
+        let way = |way: EdgeSections| {
             let weights = (weight_bytes > 0).then_some((way.weights, weight_bytes, edges));
             [(way.offsets, 8, vertices + 1), (way.ends, 4, edges)].into_iter().chain(weights)
         };
         let mut wanted: Vec<_> = way(OUT).collect();
         match self.id_kind()? {
-            IdKind::Range => {}
-            IdKind::Integers => wanted.push((Kind::Ids, 8, vertices)),
-            IdKind::Names => {
-                wanted.push((Kind::NameEnds, 8, vertices));
-                wanted.push((Kind::NameBytes, 1, u128::from(self.id_detail)));
+            StoredIds::Range => {}
+            StoredIds::Integers => wanted.push((SectionKind::Ids, 8, vertices)),
+            StoredIds::Names => {
+                wanted.push((SectionKind::NameEnds, 8, vertices));
+                wanted.push((SectionKind::NameBytes, 1, u128::from(self.id_detail)));
             }
         }
         if self.has_in_edges() {
             wanted.extend(way(IN));
         }
-        let bytes = |&(_, size, count): &(Kind, u32, u128)| u128::from(size) * count;
+        let bytes = |&(_, size, count): &(SectionKind, u32, u128)| u128::from(size) * count;
         let blocks = wanted.iter().map(|w| bytes(w).div_ceil(BLOCK_BYTES as u128)).sum::<u128>();
         let mut end = (HEADER_BYTES + wanted.len() * size_of::<Section>()) as u128 + 4 * blocks;
         let mut sections = Vec::new();
@@ -182,7 +188,7 @@ impl Header {
 pub(super) struct Contents {
     pub(super) header: Header,
     pub(super) weight_kind: WeightKind,
-    pub(super) id_kind: IdKind,
+    pub(super) id_kind: StoredIds,
     pub(super) sections: Vec<Section>,
     /// Of all blocks of all sections, in order.
     pub(super) checksums: Vec<u32>,
@@ -214,7 +220,7 @@ impl Contents {
             return Err(Error::too_many_vertices(bytes.name(), header.vertices));
         }
         let last = header.vertices.saturating_sub(1);
-        if id_kind == IdKind::Range && header.id_detail.checked_add(last).is_none() {
+        if id_kind == StoredIds::Range && header.id_detail.checked_add(last).is_none() {
             let problem = format!(
                 "ids of {} vertices from {} on exceed 64 bits",
                 header.vertices, header.id_detail
@@ -240,12 +246,12 @@ impl Contents {
 
     /// Bytes that a graph is made of, which has no in-edges.
     pub(super) fn graph_bytes(&self) -> u64 {
-        let in_edges = |s: &&Section| s.kind >= Kind::InOffsets as u32;
+        let in_edges = |s: &&Section| s.kind >= SectionKind::InOffsets as u32;
         self.header.file_bytes - self.sections.iter().filter(in_edges).map(|s| s.bytes).sum::<u64>()
     }
 
     /// A section of this file and the checksums of its blocks.
-    pub(super) fn section(&self, kind: Kind) -> (Section, &[u32]) {
+    pub(super) fn section(&self, kind: SectionKind) -> (Section, &[u32]) {
         let is_wanted = |section: &Section| section.kind == kind as u32;
         let index = self.sections.iter().position(is_wanted).expect("sections follow the header");
         let before: u64 = self.sections[..index].iter().map(Section::blocks).sum();

@@ -36,7 +36,7 @@ use crate::{Adjacency, Csr, Error, Graph, LocalId, Result, with_csr};
 mod layout;
 mod write;
 
-use layout::{Contents, Header, IdKind, Kind, Way};
+use layout::{Contents, EdgeSections, Header, SectionKind, StoredIds};
 
 /// The format.
 pub struct Parton;
@@ -103,7 +103,7 @@ impl Format for Parton {
         let contents = Contents::read(&bytes)?;
         let at = |kind| contents.section(kind).0.at;
         let weighted = contents.weight_kind != WeightKind::None;
-        let arrays = |way: Way| RowArrays {
+        let arrays = |way: EdgeSections| RowArrays {
             ends_at: at(way.offsets) + 8,
             targets_at: at(way.ends),
             weights_at: if weighted { at(way.weights) } else { 0 },
@@ -164,7 +164,7 @@ impl Loader<'_> {
         Ok(Graph { adjacency, ids, direction, read_as })
     }
 
-    fn csr<W: Weight>(&self, way: Way) -> Result<Csr<W>> {
+    fn csr<W: Weight>(&self, way: EdgeSections) -> Result<Csr<W>> {
         let (vertices, edges) =
             (self.contents.header.vertices as usize, self.contents.header.edges);
         let offsets = self.section(way.offsets, |all, range| {
@@ -203,13 +203,13 @@ impl Loader<'_> {
         };
         if let Some((v, edge)) = vertices.find_map_first(falls) {
             let problem = format!("the sources of vertex {v} do not ascend");
-            return Err(self.error(Kind::Sources, edge, problem));
+            return Err(self.error(SectionKind::Sources, edge, problem));
         }
         let out_sum = edge_sum(out_edges, edge_hash);
         let in_sum = edge_sum(&in_edges, |v, end, weight| edge_hash(end, v, weight));
         if out_sum != in_sum {
             let problem = "not the edges of the graph turned around".into();
-            return Err(self.error(Kind::InOffsets, 0, problem));
+            return Err(self.error(SectionKind::InOffsets, 0, problem));
         }
         Ok(())
     }
@@ -217,31 +217,31 @@ impl Loader<'_> {
     fn ids(&self) -> Result<Ids> {
         let header = &self.contents.header;
         match self.contents.id_kind {
-            IdKind::Range => {
+            StoredIds::Range => {
                 Ok(Ids::Range { first: header.id_detail, count: header.vertices as usize })
             }
-            IdKind::Integers => {
-                let ids = self.section(Kind::Ids, |all: &[u64], range| {
+            StoredIds::Integers => {
+                let ids = self.section(SectionKind::Ids, |all: &[u64], range| {
                     let mut range = range.into_iter();
                     let v = range.find(|&v| v > 0 && all[v - 1] >= all[v])?;
                     Some((v, out_of_order(v)))
                 })?;
                 Ok(Ids::Integers(ids))
             }
-            IdKind::Names => {
-                let ends = self.section(Kind::NameEnds, |all, range| {
+            StoredIds::Names => {
+                let ends = self.section(SectionKind::NameEnds, |all, range| {
                     let v = arrays::find_fall(all, range)?;
                     Some((v, format!("the name of vertex {v} ends before it starts")))
                 })?;
-                let bytes = self.section(Kind::NameBytes, |_: &[u8], _| None)?;
+                let bytes = self.section(SectionKind::NameBytes, |_: &[u8], _| None)?;
                 let (found, expected) = (ends.last().copied().unwrap_or(0), bytes.len());
                 let last = ends.len().saturating_sub(1);
                 let names = Names::from_parts(ends, bytes).ok_or_else(|| {
                     let problem = format!("the last name ends at {found}, expected {expected}");
-                    self.error(Kind::NameEnds, last, problem)
+                    self.error(SectionKind::NameEnds, last, problem)
                 })?;
                 if let Some(v) = self.meter.as_ref().and_then(|_| unordered_name(&names)) {
-                    return Err(self.error(Kind::NameEnds, v, out_of_order(v)));
+                    return Err(self.error(SectionKind::NameEnds, v, out_of_order(v)));
                 }
                 Ok(Ids::Names(names))
             }
@@ -252,7 +252,7 @@ impl Loader<'_> {
     /// and says what is wrong with it.
     fn section<T: Pod + Send + Sync>(
         &self,
-        kind: Kind,
+        kind: SectionKind,
         find: impl Fn(&[T], Range<usize>) -> Option<(usize, String)> + Sync,
     ) -> Result<Buffer<T>> {
         let (section, checksums) = self.contents.section(kind);
@@ -275,10 +275,12 @@ impl Loader<'_> {
     }
 
     /// An error about one element of a section.
-    fn error(&self, kind: Kind, index: usize, problem: String) -> Error {
+    fn error(&self, kind: SectionKind, index: usize, problem: String) -> Error {
         let section = self.contents.section(kind).0;
         let problem = match kind {
-            Kind::InOffsets | Kind::Sources | Kind::InWeights => arrays::of_in_edges(problem),
+            SectionKind::InOffsets | SectionKind::Sources | SectionKind::InWeights => {
+                arrays::of_in_edges(problem)
+            }
             _ => problem,
         };
         self.bytes.error(section.at + u64::from(section.element_bytes) * index as u64, problem)

@@ -34,7 +34,7 @@ fn row_file(bytes: &[u8]) -> RowFile {
 }
 
 /// Where a section lies.
-fn section(bytes: &[u8], kind: Kind) -> layout::Section {
+fn section(bytes: &[u8], kind: SectionKind) -> layout::Section {
     let source = Source::memory("x.parton", bytes).unwrap();
     Contents::read(&source.bytes().unwrap()).unwrap().section(kind).0
 }
@@ -140,7 +140,7 @@ fn rows_report_the_first_culprit() {
         assert!(message.contains(&format!("at byte {at}: {expected}")), "{message}");
     };
     // Both far apart, so that two threads find them; and too large before too small.
-    for (kind, way) in [(Kind::Targets, ""), (Kind::Sources, "in-edges: ")] {
+    for (kind, way) in [(SectionKind::Targets, ""), (SectionKind::Sources, "in-edges: ")] {
         let (file, section) = with(kind, &[(690_000, 300_000), (1000, 300_000)]);
         let result = match way {
             "" => file.rows(all.clone()).map(Some),
@@ -149,13 +149,13 @@ fn rows_report_the_first_culprit() {
         let message = result.unwrap_err().to_string();
         refused(message, section.at + 4000, &format!("{way}edge 1000 leads to vertex 300000, but"));
     }
-    let (file, section) = with(Kind::Offsets, &[(290_000, 0), (1000, 1 << 40)]);
+    let (file, section) = with(SectionKind::Offsets, &[(290_000, 0), (1000, 1 << 40)]);
     let message = file.rows(all.clone()).unwrap_err().to_string();
     refused(message, section.at + 8000, "the edges of vertex 999 start at edge ");
-    let (file, section) = with(Kind::Offsets, &[(300_000, 5)]);
+    let (file, section) = with(SectionKind::Offsets, &[(300_000, 5)]);
     let message = file.rows(all.clone()).unwrap_err().to_string();
     refused(message, section.at + 8 * 300_000, "offset 300000 is 5, expected 700001");
-    let (file, section) = with(Kind::InOffsets, &[(2000, 0)]);
+    let (file, section) = with(SectionKind::InOffsets, &[(2000, 0)]);
     let message = file.in_rows(all.clone()).unwrap_err().to_string();
     refused(message, section.at + 8 * 2000, "in-edges: the edges of vertex 1999 start at edge ");
     file.rows(all.clone()).unwrap();
@@ -174,7 +174,7 @@ fn opening_does_not_look_at_data_and_verifying_does() {
     verify(&path).unwrap();
 
     // The third block of targets.
-    let at = section(&bytes, Kind::Targets).at as usize + 2 * layout::BLOCK_BYTES;
+    let at = section(&bytes, SectionKind::Targets).at as usize + 2 * layout::BLOCK_BYTES;
     bytes[at + 123] ^= 1;
     fs::write(&path, &bytes).unwrap();
     assert_eq!(open(&path).unwrap().num_edges(), graph.num_edges());
@@ -221,7 +221,7 @@ fn every_flip_is_an_error_or_in_padding() {
             at < tables_end || contents.sections.iter().any(at_section)
         };
         let in_edges_at = if contents.header.has_in_edges() {
-            contents.section(Kind::InOffsets).0.at
+            contents.section(SectionKind::InOffsets).0.at
         } else {
             u64::MAX
         };

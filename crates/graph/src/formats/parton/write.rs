@@ -5,7 +5,7 @@
 use bytemuck::Zeroable;
 use rayon::prelude::*;
 
-use super::layout::{self, Header, IdKind};
+use super::layout::{self, Header, StoredIds};
 use super::{out_of_order, unordered_name};
 use crate::formats::WriteOptions;
 use crate::formats::arrays::{self, Meter};
@@ -23,11 +23,11 @@ pub(super) fn write(graph: &Graph, out: &mut Output, options: &WriteOptions<'_>)
     }
     check(graph)?;
     let (id_kind, id_detail, id_arrays) = match &graph.ids {
-        Ids::Range { first, .. } => (IdKind::Range, *first, vec![]),
-        Ids::Integers(ids) => (IdKind::Integers, 0, vec![arrays::raw(ids)]),
+        Ids::Range { first, .. } => (StoredIds::Range, *first, vec![]),
+        Ids::Integers(ids) => (StoredIds::Integers, 0, vec![arrays::raw(ids)]),
         Ids::Names(names) => {
             let bytes = names.bytes();
-            (IdKind::Names, bytes.len() as u64, vec![arrays::raw(names.ends()), bytes])
+            (StoredIds::Names, bytes.len() as u64, vec![arrays::raw(names.ends()), bytes])
         }
     };
     let turned = options.in_edges && graph.direction == Direction::Directed;

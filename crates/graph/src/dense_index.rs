@@ -1,11 +1,12 @@
-//! Rank in a set of ids: how many members are smaller. Turns "the ids that occur" into dense ids
-//! without a table of one entry per possible id: 1.5 bits per id instead of 32.
+//! The dense index of a member of a set of ids: the number of smaller members. It turns the ids that
+//! occur into `0, 1, 2, …` with 2 bits per possible id instead of a table of 32 bits each. Succinct
+//! data structures know this as *rank* (Jacobson 1989).
 
 use crate::bits::BitSet;
 
-/// A set of ids with constant-time rank.
+/// A set of ids that knows the dense index of each member in constant time.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rank {
+pub struct DenseIndex {
     /// One entry per 64 ids: which of them are members, and how many members come before.
     blocks: Vec<Block>,
     universe: usize,
@@ -18,8 +19,8 @@ struct Block {
     before: u64,
 }
 
-impl Rank {
-    /// Ranks of the members of `set`.
+impl DenseIndex {
+    /// Dense indices of the members of `set`.
     pub fn new(set: &BitSet) -> Self {
         let mut before = 0;
         let mut blocks: Vec<Block> = set
@@ -32,7 +33,7 @@ impl Rank {
             })
             .collect();
         blocks.push(Block { members: 0, before });
-        Rank { blocks, universe: set.len(), count: before as usize }
+        DenseIndex { blocks, universe: set.len(), count: before as usize }
     }
 
     /// Number of members below `id`, which may be the size of the universe; for a member, its
@@ -45,7 +46,7 @@ impl Rank {
 
     /// The place of `id` among the members, if it is one.
     #[inline]
-    pub fn place(&self, id: usize) -> Option<usize> {
+    pub fn of(&self, id: usize) -> Option<usize> {
         let is_member = id < self.universe && self.blocks[id / 64].members >> (id % 64) & 1 == 1;
         is_member.then(|| self.below(id))
     }
