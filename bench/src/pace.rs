@@ -23,9 +23,9 @@ use parton_graph::{Graph, WeightKind};
 use parton_net::{Cluster, HostId, SimOptions};
 use parton_partition::{Input, Partition, Plan};
 use parton_sync::{Optimize, Substrate, Volume};
+use serde_json::{Value, json};
 
 use crate::option;
-use crate::plot::Bars;
 use crate::quota::Quota;
 
 const HOSTS: usize = 4;
@@ -56,7 +56,7 @@ const RUNS: [(&str, Kind); 7] = [
     ("components", Kind::Union),
 ];
 
-/// So much sleep is due at once: hosts wait for it, and need not sleep.
+/// A shorter delay is spent busy at once; longer ones are added up and slept.
 const AT_ONCE: Duration = Duration::from_micros(20);
 
 /// A host and its speed.
@@ -104,23 +104,10 @@ pub fn run(options: &[&str]) {
     let runs = option(options, "--runs").map_or(Vec::new(), |list| list.split('+').collect());
     let how = How { policy, turns, simulated, quota, runs };
     let mut rows = Vec::new();
-    match simulated {
-        true => println!("{HOSTS} simulated hosts, {policy}; virtual time\n"),
-        false => println!("{HOSTS} hosts, {policy}; times are the best of {turns} turns\n"),
-    }
-    println!(
-        "| graph | algorithm | engine | slow host | pace | s | ÷ bsp | rounds | work ÷ bsp | messages | MB | computing | packing | waiting |"
-    );
-    println!("|---|---|---|---|---|---|---|---|---|---|---|---|---|---|");
     for name in &graphs {
         measure(name, &how, &mut rows);
     }
-    if let Some(file) = option(options, "--plot") {
-        for (suffix, title, value) in PLOTS {
-            let file = file.replace(".svg", &format!("{suffix}.svg"));
-            std::fs::write(file, plot(&rows, title, value).svg()).expect("a file to write");
-        }
-    }
+    crate::save(options, &rows);
 }
 
 /// A file or a generated graph; with weights, if it has none.
@@ -149,10 +136,7 @@ struct How<'a> {
     runs: Vec<&'a str>,
 }
 
-/// What was measured: what, with a slow host or not, and the best run of every pace.
-type Row = (String, bool, Vec<RunReport>);
-
-fn measure(name: &str, how: &How<'_>, rows: &mut Vec<Row>) {
+fn measure(name: &str, how: &How<'_>, rows: &mut Vec<Value>) {
     let input = &Input::from(graph(name));
     let mut local = Cluster::local(HOSTS).threads_per_host(1);
     let parts = local.launch(|net| Partition::build(net, input, &Plan::new(how.policy)));
@@ -177,15 +161,18 @@ fn measure(name: &str, how: &How<'_>, rows: &mut Vec<Row>) {
                 }
             }
             let best: Vec<RunReport> = best.into_iter().flatten().collect();
-            for ((pace, _), report) in PACES.iter().zip(&best) {
-                let what = format!(
-                    "| {short} | {algorithm} | {} | {} |",
-                    engine.name(),
-                    if slow { "yes" } else { "no" }
-                );
-                println!("{what} {pace} {}", line(report, &best[0]));
-            }
-            rows.push((format!("{algorithm}, {}, {short}", engine.name()), slow, best));
+            let paces: Vec<Value> =
+                PACES.iter().zip(&best).map(|((pace, _), report)| row(pace, report)).collect();
+            rows.push(json!({
+                "graph": short,
+                "algorithm": algorithm,
+                "engine": engine.name(),
+                "slow_host": slow,
+                "simulated": how.simulated,
+                "turns": how.turns,
+                "paces": paces,
+            }));
+            println!("{}", rows[rows.len() - 1]);
         }
     }
 }
@@ -213,52 +200,21 @@ fn once(
     reports.expect("a run").swap_remove(0)
 }
 
-fn line(report: &RunReport, bsp: &RunReport) -> String {
+/// The best run of one pace.
+fn row(pace: &str, report: &RunReport) -> Value {
     let (fewest, most) = report.local_rounds();
-    let rounds = if fewest == most { format!("{most}") } else { format!("{fewest}–{most}") };
-    let range = |seconds: fn(&parton_engine::HostReport) -> f64| {
-        let all = || report.hosts.iter().map(seconds);
-        format!("{:.3}–{:.3}", all().fold(f64::MAX, f64::min), all().fold(0.0, f64::max))
-    };
     let sent = report.sent();
-    format!(
-        "| {:.4} | {:.2} | {rounds} | {:.2} | {} | {:.2} | {} | {} | {} |",
-        report.seconds,
-        report.seconds / bsp.seconds,
-        report.work() as f64 / bsp.work().max(1) as f64,
-        sent.messages,
-        sent.total() as f64 / 1e6,
-        range(|host| host.compute_seconds),
-        range(|host| host.pack_seconds),
-        range(|host| host.wait_seconds),
-    )
-}
-
-/// Something that a report shows.
-type Shown = fn(&RunReport) -> f64;
-
-/// What is shown of all runs, of that of hosts that wait for each other: what is added to the name of
-/// the file, a title, and the value.
-const PLOTS: [(&str, &str, Shown); 3] = [
-    ("", "Time of a run, of that of hosts that wait for each other", |report| report.seconds),
-    ("-rounds", "Most rounds of a host, of those of hosts that wait for each other", |report| {
-        report.local_rounds().1 as f64
-    }),
-    ("-work", "Edges that were looked at, of those of hosts that wait for each other", |report| {
-        report.work() as f64
-    }),
-];
-
-fn plot(rows: &[Row], title: &'static str, value: Shown) -> Bars<'static> {
-    let groups = rows.iter().map(|(what, slow, reports)| {
-        let name = format!("{what}{}", if *slow { ", one slow" } else { "" });
-        let bsp = value(&reports[0]).max(f64::MIN_POSITIVE);
-        (name, reports.iter().map(|report| 100.0 * value(report) / bsp).collect())
-    });
-    Bars {
-        title,
-        series: &[("bsp", "#777777"), ("basp", "#1b6ca8"), ("basp, no governor", "#8fc1e3")],
-        groups: groups.collect(),
-        unit: " %",
-    }
+    let seconds =
+        |of: fn(&parton_engine::HostReport) -> f64| report.hosts.iter().map(of).collect::<Vec<_>>();
+    json!({
+        "pace": pace,
+        "seconds": report.seconds,
+        "rounds": [fewest, most],
+        "work": report.work(),
+        "messages": sent.messages,
+        "bytes": sent.total(),
+        "compute_seconds": seconds(|host| host.compute_seconds),
+        "pack_seconds": seconds(|host| host.pack_seconds),
+        "wait_seconds": seconds(|host| host.wait_seconds),
+    })
 }
