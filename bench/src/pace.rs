@@ -1,11 +1,12 @@
-//! Hosts that wait for each other beside hosts that do not, with one slow host among them and without.
+//! BSP beside BASP, with one slow host and without.
 //!
-//! A slow host gets as much done in a second as the others in a quarter of one: after every stretch
-//! of work it sleeps three times as long, or is busy if that is short. Nothing else differs, and all take turns. With `--slow-host cgroup`
-//! it does not sleep: the system gives it a quarter of the processor time that is its part.
+//! The slow host does in a second what the others do in a quarter of one: after every stretch of work it
+//! sleeps three times as long, or is busy if that is short. Nothing else differs, and all paces take
+//! turns. With `--slow-host cgroup` the host does not sleep: the system gives it a quarter of its share
+//! of the processors.
 //!
-//! `--simulated` runs the same code on simulated hosts, whose work takes virtual time by its edges: what
-//! it shows depends on no other load of the machine, nor on how many cores it has.
+//! `--simulated` runs the same code on simulated hosts, whose work takes virtual time by its edges. The
+//! result depends neither on other load of the machine nor on its number of cores.
 
 use std::path::Path;
 use std::time::Duration;
@@ -30,9 +31,9 @@ use crate::quota::Quota;
 
 const HOSTS: usize = 4;
 /// The slow host, where there is one.
-const SLOW: HostId = HostId(1);
-/// Its speed, of that of the others.
-const SPEED: f64 = 0.25;
+const SLOW_HOST: HostId = HostId(1);
+/// Its speed; that of the others is 1.
+const SLOW_HOST_SPEED: f64 = 0.25;
 
 /// How hosts wait.
 const PACES: [(&str, Pacing); 3] = [
@@ -45,7 +46,7 @@ const fn governed(pace: Pace) -> Pacing {
     Pacing { pace, governed: true, leave_after: None }
 }
 
-/// What is run: label propagation and searches that go through many rounds.
+/// Algorithms and engines that may leave the rounds.
 const RUNS: [(&str, Kind); 7] = [
     ("bfs", Kind::Frontier),
     ("bfs", Kind::Push),
@@ -57,7 +58,7 @@ const RUNS: [(&str, Kind); 7] = [
 ];
 
 /// A shorter delay is spent busy at once; longer ones are added up and slept.
-const AT_ONCE: Duration = Duration::from_micros(20);
+const MAX_BUSY_DELAY: Duration = Duration::from_micros(20);
 
 /// A host and its speed.
 struct Machine {
@@ -76,7 +77,7 @@ impl Watch for Machine {
             return SimulatedHost(1.0 / self.speed).worked(time, edges);
         }
         let longer = time.mul_f64(1.0 / self.speed - 1.0);
-        if longer < AT_ONCE {
+        if longer < MAX_BUSY_DELAY {
             return longer;
         }
         self.due += longer;
@@ -99,7 +100,7 @@ pub fn run(options: &[&str]) {
     let turns = if simulated { 1 } else { turns };
     let quota = (option(options, "--slow-host") == Some("cgroup")).then(|| {
         let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
-        Quota::new(SPEED * (cores as f64 / HOSTS as f64).min(1.0))
+        Quota::new(SLOW_HOST_SPEED * (cores as f64 / HOSTS as f64).min(1.0))
     });
     let runs = option(options, "--runs").map_or(Vec::new(), |list| list.split('+').collect());
     let how = How { policy, turns, simulated, quota, runs };
@@ -189,8 +190,9 @@ fn once(
     let reports = cluster.launch(|net| -> Result<_, Error> {
         let host = net.host();
         let mut substrate = Substrate::new(&parts[host.index()], net, Optimize::ALL);
-        let quota = how.quota.as_ref().filter(|_| slow && host == SLOW);
-        let speed = if slow && host == SLOW && quota.is_none() { SPEED } else { 1.0 };
+        let quota = how.quota.as_ref().filter(|_| slow && host == SLOW_HOST);
+        let speed =
+            if slow && host == SLOW_HOST && quota.is_none() { SLOW_HOST_SPEED } else { 1.0 };
         let watch = &mut Machine { speed, simulated: how.simulated, due: Duration::ZERO };
         let mut job = Job { substrate: &mut substrate, options: &options, watch };
         let mut run = || algorithm.run(&mut job);

@@ -88,11 +88,14 @@ fn head(command: &[&str]) -> Value {
     })
 }
 
-/// The command as somebody else would write it: folders are their own.
+/// The command as somebody else would write it: folders and files are their own.
 fn portable<'a>(command: &[&'a str]) -> Vec<&'a str> {
-    let is_folder =
-        |at: usize| at > 0 && ["--data", "--gap", "--folder"].contains(&command[at - 1]);
-    (0..command.len()).map(|at| if is_folder(at) { "DIR" } else { command[at] }).collect()
+    let word = |at: usize| match at.checked_sub(1).map(|before| command[before]) {
+        Some("--data" | "--gap" | "--folder") => "DIR",
+        Some("--parton" | "--against" | "--output") => "FILE",
+        _ => command[at],
+    };
+    (0..command.len()).map(word).collect()
 }
 
 /// Keeps a result: where `--output` says, or in `bench/results/`, whence the pages are filled.
@@ -130,11 +133,25 @@ pub(crate) fn bench_program(arguments: &[&str]) -> Command {
     cargo(&[&run[..], arguments].concat())
 }
 
-/// Builds the `parton` command; its path.
-fn build_parton() -> Option<String> {
-    let built = step("build", &mut cargo(&["build", "--release", "--package", "parton"]));
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or(root().join("target"), PathBuf::from);
-    built.then(|| target.join("release/parton").to_string_lossy().into_owned())
+/// The `parton` command to measure: the one that `--parton` names, or this checkout's, built now.
+fn parton(command: &[&str]) -> Option<String> {
+    let path = match option(command, "--parton") {
+        Some(given) => PathBuf::from(given),
+        None => {
+            let target =
+                std::env::var_os("CARGO_TARGET_DIR").map_or(root().join("target"), PathBuf::from);
+            let build = ["build", "--release", "--package", "parton"];
+            step("build", &mut cargo(&build)).then(|| target.join("release/parton"))?
+        }
+    };
+    // Commands run in other folders.
+    match path.canonicalize() {
+        Ok(path) => Some(path.to_string_lossy().into_owned()),
+        Err(error) => {
+            eprintln!("{}: {error}", path.display());
+            None
+        }
+    }
 }
 
 /// Measures with the program in `bench/` and keeps the rows as a result of that kind.
@@ -149,7 +166,8 @@ fn rows(kind: &str, command: &[&str], more: &[&str]) -> bool {
 
 /// Bytes on the wire beside D-Galois's.
 pub(crate) fn volume(command: &[&str]) -> bool {
-    build_parton().is_some_and(|parton| rows("volume", command, &["--parton", &parton]))
+    let asked = without(command, "--parton");
+    parton(command).is_some_and(|parton| rows("volume", &asked, &["--parton", &parton]))
 }
 
 /// BSP beside BASP in virtual time, on the graphs of the page.
@@ -230,8 +248,9 @@ mod tests {
 
     #[test]
     fn commands_name_nobodys_folders() {
-        let command = ["volume", "--data", "/home/me/graphs", "--turns", "3"];
+        let command = ["volume", "--data", "elsewhere/graphs", "--turns", "3"];
         assert_eq!(portable(&command).join(" "), "volume --data DIR --turns 3");
+        assert_eq!(portable(&["pace", "--output", "a.json"]).join(" "), "pace --output FILE");
         assert_eq!(without(&command, "--data"), ["volume", "--turns", "3"]);
     }
 

@@ -13,7 +13,8 @@ cargo xtask test                     everything that must pass: format, lints, t
 cargo xtask bench figures [OPTIONS]  times, memory and loading; fills README.md and docs/performance.md
                                      --data DIR   real graphs: DIR/dimacs9/NW/NW.gr.gz
                                      --gap DIR    programs of the GAP benchmark suite, to compare with
-                                     --scale N, --turns N, --folder DIR, --against FILE, --output FILE
+                                     --scale N, --turns N, --folder DIR (keeps graphs), --parton FILE,
+                                     --against FILE (says what changed), --output FILE (fills no page)
 cargo xtask bench volume --data DIR  bytes on the wire beside D-Galois's; fills docs/communication.md
 cargo xtask bench pace --data DIR    BSP beside BASP in virtual time; fills docs/async.md
 cargo xtask bench pace --graphs …    the same on other graphs, or on threads with one made slow

@@ -8,7 +8,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use super::{bench_program, build_parton, keep, option, read};
+use super::{bench_program, keep, option, read};
 use crate::step;
 
 /// Vertices of the R-MAT graph, as a power of two, unless `--scale` says otherwise.
@@ -111,7 +111,7 @@ impl Parton<'_> {
 pub(crate) fn figures(command: &[&str]) -> bool {
     let Ok(temporary) = tempfile::tempdir() else { return false };
     let folder = option(command, "--folder").map_or(temporary.path(), Path::new);
-    let Some(program) = build_parton() else { return false };
+    let Some(program) = super::parton(command) else { return false };
     measure(&Parton { program, folder }, command).is_some_and(|kept| kept)
 }
 

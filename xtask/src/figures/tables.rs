@@ -136,8 +136,8 @@ fn pairs<'a>(result: &'a Value, benches: &'a [Value]) -> Vec<Pair<'a>> {
     let all = || benches.iter().flat_map(|bench| rows(&bench["rows"]));
     let file = |row: &'a Value| text(&row["graph"]["name"]);
     let same = |a: &Value, b: &Value| a["algorithm"] == b["algorithm"] && a["graph"] == b["graph"];
-    let singles = all().filter(|row| row["hosts"] == 1);
-    let pairs = singles.filter_map(|one| {
+    let on_one_host = all().filter(|row| row["hosts"] == 1);
+    let pairs = on_one_host.filter_map(|one| {
         let several = all().find(|row| row["hosts"] != 1 && same(row, one))?;
         let graph =
             rows(&result["graphs"]).iter().find(|graph| text(&graph["file"]) == file(one))?;
