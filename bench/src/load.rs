@@ -11,6 +11,7 @@ use parton_graph::progress::Silent;
 use parton_graph::source::Source;
 use parton_graph::{Graph as PartonGraph, with_csr};
 use rayon::prelude::*;
+use serde_json::{Value, json};
 
 use crate::measure::{Contestant, Reading, in_new_process};
 
@@ -134,27 +135,19 @@ pub fn run(options: &[&str]) {
             readings.push(in_new_process(contestant, &input(contestant.input)));
         }
     }
-    println!("{spec}, {edges} edges, {} threads, best of {turns}", rayon::current_num_threads());
-    println!(
-        "{:<38}{:>9}{:>9}{:>10}{:>10}{:>9}{:>7}",
-        "", "best s", "worst s", "MB/s", "M edges/s", "peak MB", "ratio"
-    );
-    for (contestant, readings) in CONTESTANTS.iter().zip(&readings) {
-        let seconds = readings.iter().map(|r| r.seconds);
-        let (best, worst) = (seconds.clone().fold(f64::MAX, f64::min), seconds.fold(0.0, f64::max));
-        let peak = readings.iter().map(|r| r.peak_bytes).max().unwrap_or(0);
-        let result = readings[0].result_bytes;
-        let bytes = std::fs::metadata(input(contestant.input)).map_or(0, |m| m.len());
-        let rate =
-            if bytes > 0 { format!("{:.0}", bytes as f64 / best / 1e6) } else { String::new() };
-        let ratio =
-            if result > 0 { format!("{:.2}", peak as f64 / result as f64) } else { String::new() };
-        println!(
-            "{:<38}{best:>9.3}{worst:>9.3}{rate:>10}{:>10.1}{:>9.0}{ratio:>7}",
-            contestant.name,
-            edges as f64 / best / 1e6,
-            peak as f64 / 1e6,
-        );
-    }
-    println!("ratio: peak memory over the graph's own arrays");
+    let rows = CONTESTANTS.iter().zip(&readings).map(|(contestant, readings)| {
+        let input_bytes = std::fs::metadata(input(contestant.input)).map_or(0, |m| m.len());
+        json!({
+            "name": contestant.name,
+            "edges": edges,
+            "threads": rayon::current_num_threads(),
+            "seconds": readings.iter().map(|reading| reading.seconds).collect::<Vec<_>>(),
+            "input_bytes": input_bytes,
+            "peak_bytes": readings.iter().map(|reading| reading.peak_bytes).max(),
+            "result_bytes": readings[0].result_bytes,
+        })
+    });
+    let rows: Vec<Value> = rows.collect();
+    rows.iter().for_each(|row| println!("{row}"));
+    crate::save(options, &rows);
 }

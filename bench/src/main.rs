@@ -9,7 +9,6 @@ mod net;
 mod overhead;
 mod pace;
 mod partition;
-mod plot;
 mod quota;
 mod volume;
 mod wire;
@@ -30,11 +29,11 @@ fn main() {
         }
         _ => {
             eprintln!(
-                "parton-bench load [--scale N] [--turns N] [--folder DIR]\nparton-bench net\n\
-                 parton-bench partition [--scale N] [--hosts N] [--turns N] [--folder DIR]\n\
+                "parton-bench load [--scale N] [--turns N] [--folder DIR] [--output FILE.json]\nparton-bench net\n\
+                 parton-bench partition [--scale N] [--hosts N] [--turns N] [--folder DIR] [--output FILE.json]\n\
                  parton-bench overhead [--graph GRAPH] [--turns N]\n\
-                 parton-bench pace [--graphs GRAPH+GRAPH…] [--policy NAME] [--runs bfs/push+…] [--turns N] [--simulated] [--slow-host cgroup] [--plot FILE.svg]\n\
-                 parton-bench volume --data DIR [--plot FILE.svg]\n\
+                 parton-bench pace [--graphs GRAPH+GRAPH…] [--policy NAME] [--runs bfs/push+…] [--turns N] [--simulated] [--slow-host cgroup] [--output FILE.json]\n\
+                 parton-bench volume --parton PROGRAM --data DIR [--output FILE.json]\n\
                  parton-bench wire"
             );
             std::process::exit(2);
@@ -42,8 +41,15 @@ fn main() {
     }
 }
 
-/// What follows an option's name.
+/// The argument after an option's name.
 fn option<'a>(options: &[&'a str], name: &str) -> Option<&'a str> {
     let at = options.iter().position(|option| *option == name)?;
     options.get(at + 1).copied()
+}
+
+/// Writes rows where `--output` says, if it is given.
+fn save(options: &[&str], rows: &[serde_json::Value]) {
+    if let Some(file) = option(options, "--output") {
+        std::fs::write(file, format!("{:#}\n", serde_json::json!(rows))).expect("a file to write");
+    }
 }

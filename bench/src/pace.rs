@@ -1,11 +1,12 @@
-//! Hosts that wait for each other beside hosts that do not, with one slow host among them and without.
+//! BSP beside BASP, with one slow host and without.
 //!
-//! A slow host gets as much done in a second as the others in a quarter of one: after every stretch
-//! of work it sleeps three times as long, or is busy if that is short. Nothing else differs, and all take turns. With `--slow-host cgroup`
-//! it does not sleep: the system gives it a quarter of the processor time that is its part.
+//! The slow host does in a second what the others do in a quarter of one: after every stretch of work it
+//! sleeps three times as long, or is busy if that is short. Nothing else differs, and all paces take
+//! turns. With `--slow-host cgroup` the host does not sleep: the system gives it a quarter of its share
+//! of the processors.
 //!
-//! `--simulated` runs the same code on simulated hosts, whose work takes virtual time by its edges: what
-//! it shows depends on no other load of the machine, nor on how many cores it has.
+//! `--simulated` runs the same code on simulated hosts, whose work takes virtual time by its edges. The
+//! result depends neither on other load of the machine nor on its number of cores.
 
 use std::path::Path;
 use std::time::Duration;
@@ -23,16 +24,16 @@ use parton_graph::{Graph, WeightKind};
 use parton_net::{Cluster, HostId, SimOptions};
 use parton_partition::{Input, Partition, Plan};
 use parton_sync::{Optimize, Substrate, Volume};
+use serde_json::{Value, json};
 
 use crate::option;
-use crate::plot::Bars;
 use crate::quota::Quota;
 
 const HOSTS: usize = 4;
 /// The slow host, where there is one.
-const SLOW: HostId = HostId(1);
-/// Its speed, of that of the others.
-const SPEED: f64 = 0.25;
+const SLOW_HOST: HostId = HostId(1);
+/// Its speed; that of the others is 1.
+const SLOW_HOST_SPEED: f64 = 0.25;
 
 /// How hosts wait.
 const PACES: [(&str, Pacing); 3] = [
@@ -45,8 +46,8 @@ const fn governed(pace: Pace) -> Pacing {
     Pacing { pace, governed: true, leave_after: None }
 }
 
-/// What is run: label propagation and searches that go through many rounds.
-const RUNS: [(&str, &'static EngineInfo); 7] = [
+/// Algorithms and engines that may leave the rounds.
+const RUNS: [(&str, &EngineInfo); 7] = [
     ("bfs", engines::FRONTIER),
     ("bfs", engines::PUSH),
     ("sssp", engines::DELTA),
@@ -56,8 +57,8 @@ const RUNS: [(&str, &'static EngineInfo); 7] = [
     ("components", engines::UNION),
 ];
 
-/// So much sleep is due at once: hosts wait for it, and need not sleep.
-const AT_ONCE: Duration = Duration::from_micros(20);
+/// A shorter delay is spent busy at once; longer ones are added up and slept.
+const MAX_BUSY_DELAY: Duration = Duration::from_micros(20);
 
 /// A host and its speed.
 struct Machine {
@@ -76,7 +77,7 @@ impl Watch for Machine {
             return SimulatedHost(1.0 / self.speed).worked(time, edges);
         }
         let longer = time.mul_f64(1.0 / self.speed - 1.0);
-        if longer < AT_ONCE {
+        if longer < MAX_BUSY_DELAY {
             return longer;
         }
         self.due += longer;
@@ -99,28 +100,15 @@ pub fn run(options: &[&str]) {
     let turns = if simulated { 1 } else { turns };
     let quota = (option(options, "--slow-host") == Some("cgroup")).then(|| {
         let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
-        Quota::new(SPEED * (cores as f64 / HOSTS as f64).min(1.0))
+        Quota::new(SLOW_HOST_SPEED * (cores as f64 / HOSTS as f64).min(1.0))
     });
     let runs = option(options, "--runs").map_or(Vec::new(), |list| list.split('+').collect());
     let how = How { policy, turns, simulated, quota, runs };
     let mut rows = Vec::new();
-    match simulated {
-        true => println!("{HOSTS} simulated hosts, {policy}; virtual time\n"),
-        false => println!("{HOSTS} hosts, {policy}; times are the best of {turns} turns\n"),
-    }
-    println!(
-        "| graph | algorithm | engine | slow host | pace | s | ÷ bsp | rounds | work ÷ bsp | messages | MB | computing | packing | waiting |"
-    );
-    println!("|---|---|---|---|---|---|---|---|---|---|---|---|---|---|");
     for name in &graphs {
         measure(name, &how, &mut rows);
     }
-    if let Some(file) = option(options, "--plot") {
-        for (suffix, title, value) in PLOTS {
-            let file = file.replace(".svg", &format!("{suffix}.svg"));
-            std::fs::write(file, plot(&rows, title, value).svg()).expect("a file to write");
-        }
-    }
+    crate::save(options, &rows);
 }
 
 /// A file or a generated graph; with weights, if it has none.
@@ -149,10 +137,7 @@ struct How<'a> {
     runs: Vec<&'a str>,
 }
 
-/// What was measured: what, with a slow host or not, and the best run of every pace.
-type Row = (String, bool, Vec<RunReport>);
-
-fn measure(name: &str, how: &How<'_>, rows: &mut Vec<Row>) {
+fn measure(name: &str, how: &How<'_>, rows: &mut Vec<Value>) {
     let input = &Input::from(graph(name));
     let mut local = Cluster::local(HOSTS).threads_per_host(1);
     let parts = local.launch(|net| Partition::build(net, input, &Plan::new(how.policy)));
@@ -161,7 +146,7 @@ fn measure(name: &str, how: &How<'_>, rows: &mut Vec<Row>) {
     let mut cluster = if how.simulated { Cluster::sim_with(HOSTS, options) } else { local };
     let short = name.rsplit('/').next().unwrap_or(name);
     for (algorithm, engine) in RUNS {
-        let run = format!("{algorithm}/{}", engine.name());
+        let run = format!("{algorithm}/{}", engine.name);
         if !how.runs.is_empty() && !how.runs.contains(&run.as_str()) {
             continue;
         }
@@ -177,15 +162,18 @@ fn measure(name: &str, how: &How<'_>, rows: &mut Vec<Row>) {
                 }
             }
             let best: Vec<RunReport> = best.into_iter().flatten().collect();
-            for ((pace, _), report) in PACES.iter().zip(&best) {
-                let what = format!(
-                    "| {short} | {algorithm} | {} | {} |",
-                    engine.name(),
-                    if slow { "yes" } else { "no" }
-                );
-                println!("{what} {pace} {}", line(report, &best[0]));
-            }
-            rows.push((format!("{algorithm}, {}, {short}", engine.name()), slow, best));
+            let paces: Vec<Value> =
+                PACES.iter().zip(&best).map(|((pace, _), report)| row(pace, report)).collect();
+            rows.push(json!({
+                "graph": short,
+                "algorithm": algorithm,
+                "engine": engine.name,
+                "slow_host": slow,
+                "simulated": how.simulated,
+                "turns": how.turns,
+                "paces": paces,
+            }));
+            println!("{}", rows[rows.len() - 1]);
         }
     }
 }
@@ -202,8 +190,9 @@ fn once(
     let reports = cluster.launch(|net| -> Result<_, Error> {
         let host = net.host();
         let mut substrate = Substrate::new(&parts[host.index()], net, Optimize::ALL);
-        let quota = how.quota.as_ref().filter(|_| slow && host == SLOW);
-        let speed = if slow && host == SLOW && quota.is_none() { SPEED } else { 1.0 };
+        let quota = how.quota.as_ref().filter(|_| slow && host == SLOW_HOST);
+        let speed =
+            if slow && host == SLOW_HOST && quota.is_none() { SLOW_HOST_SPEED } else { 1.0 };
         let watch = &mut Machine { speed, simulated: how.simulated, due: Duration::ZERO };
         let mut job = Job { substrate: &mut substrate, options: &options, watch };
         let mut run = || algorithm.run(&mut job);
@@ -213,52 +202,21 @@ fn once(
     reports.expect("a run").swap_remove(0)
 }
 
-fn line(report: &RunReport, bsp: &RunReport) -> String {
+/// The best run of one pace.
+fn row(pace: &str, report: &RunReport) -> Value {
     let (fewest, most) = report.local_rounds();
-    let rounds = if fewest == most { format!("{most}") } else { format!("{fewest}–{most}") };
-    let range = |seconds: fn(&parton_engine::HostReport) -> f64| {
-        let all = || report.hosts.iter().map(seconds);
-        format!("{:.3}–{:.3}", all().fold(f64::MAX, f64::min), all().fold(0.0, f64::max))
-    };
     let sent = report.sent();
-    format!(
-        "| {:.4} | {:.2} | {rounds} | {:.2} | {} | {:.2} | {} | {} | {} |",
-        report.seconds,
-        report.seconds / bsp.seconds,
-        report.work() as f64 / bsp.work().max(1) as f64,
-        sent.messages,
-        sent.total() as f64 / 1e6,
-        range(|host| host.compute_seconds),
-        range(|host| host.pack_seconds),
-        range(|host| host.wait_seconds),
-    )
-}
-
-/// Something that a report shows.
-type Shown = fn(&RunReport) -> f64;
-
-/// What is shown of all runs, of that of hosts that wait for each other: what is added to the name of
-/// the file, a title, and the value.
-const PLOTS: [(&str, &str, Shown); 3] = [
-    ("", "Time of a run, of that of hosts that wait for each other", |report| report.seconds),
-    ("-rounds", "Most rounds of a host, of those of hosts that wait for each other", |report| {
-        report.local_rounds().1 as f64
-    }),
-    ("-work", "Edges that were looked at, of those of hosts that wait for each other", |report| {
-        report.work() as f64
-    }),
-];
-
-fn plot(rows: &[Row], title: &'static str, value: Shown) -> Bars<'static> {
-    let groups = rows.iter().map(|(what, slow, reports)| {
-        let name = format!("{what}{}", if *slow { ", one slow" } else { "" });
-        let bsp = value(&reports[0]).max(f64::MIN_POSITIVE);
-        (name, reports.iter().map(|report| 100.0 * value(report) / bsp).collect())
-    });
-    Bars {
-        title,
-        series: &[("bsp", "#777777"), ("basp", "#1b6ca8"), ("basp, no governor", "#8fc1e3")],
-        groups: groups.collect(),
-        unit: " %",
-    }
+    let seconds =
+        |of: fn(&parton_engine::HostReport) -> f64| report.hosts.iter().map(of).collect::<Vec<_>>();
+    json!({
+        "pace": pace,
+        "seconds": report.seconds,
+        "rounds": [fewest, most],
+        "work": report.work(),
+        "messages": sent.messages,
+        "bytes": sent.total(),
+        "compute_seconds": seconds(|host| host.compute_seconds),
+        "pack_seconds": seconds(|host| host.pack_seconds),
+        "wait_seconds": seconds(|host| host.wait_seconds),
+    })
 }

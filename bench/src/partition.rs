@@ -11,6 +11,7 @@ use parton_graph::source::Source;
 use parton_net::Cluster;
 use parton_partition::quality::Quality;
 use parton_partition::{Error, Input, Partition, Plan};
+use serde_json::{Value, json};
 
 const POLICIES: [&str; 6] = ["oec", "iec", "cvc", "hvc", "staggered", "random"];
 
@@ -55,37 +56,26 @@ pub fn run(options: &[&str]) {
             }
         }
     }
-    let one_host = best[0].as_ref().map_or(f64::NAN, |(seconds, _)| *seconds);
-    println!(
-        "rmat:{scale} from .gr, {} threads in all, best of {turns}",
-        rayon::current_num_threads()
-    );
-    println!(
-        "reading into memory of one's own: {copy:.3} s; a counting sort of all edges: {build:.3} s"
-    );
-    println!(
-        "{:<12}{:>6}{:>9}{:>10}{:>13}{:>10}{:>12}{:>12}",
-        "policy", "hosts", "seconds", "/ 1 host", "replication", "edges", "bytes/CSR", "peak/final"
-    );
-    for (&(hosts, policy), best) in runs.iter().zip(&best) {
-        let Some((seconds, quality)) = best else { continue };
-        let bytes: u64 = quality.hosts.iter().map(|h| h.bytes).sum();
-        let peak: u64 = quality.hosts.iter().map(|h| h.peak_bytes).sum();
-        // What one CSR would take if it had as many vertices as there are proxies.
+    let rows = runs.iter().zip(&best).filter_map(|(&(hosts, policy), best)| {
+        let (seconds, quality) = best.as_ref()?;
         let proxies = quality.replication() * quality.vertices as f64;
-        let csr = 8.0 * proxies + 4.0 * quality.edges as f64;
-        println!(
-            "{policy:<12}{hosts:>6}{seconds:>9.3}{:>10.2}{:>13.3}{:>10.3}{:>12.2}{:>12.2}",
-            seconds / one_host,
-            quality.replication(),
-            quality.edge_imbalance(),
-            bytes as f64 / csr,
-            peak as f64 / bytes as f64,
-        );
-    }
-    println!(
-        "edges: most of a host over the mean; bytes/CSR: all parts over one CSR on as many proxies"
-    );
+        Some(json!({
+            "policy": policy,
+            "hosts": hosts,
+            "seconds": seconds,
+            "replication": quality.replication(),
+            "edge_imbalance": quality.edge_imbalance(),
+            "bytes": quality.hosts.iter().map(|host| host.bytes).sum::<u64>(),
+            "peak_bytes": quality.hosts.iter().map(|host| host.peak_bytes).sum::<u64>(),
+            // One CSR with as many vertices as there are proxies.
+            "csr_bytes": 8.0 * proxies + 4.0 * quality.edges as f64,
+        }))
+    });
+    let mut rows: Vec<Value> = rows.collect();
+    // The yardstick: reading the file into memory of one's own, and a counting sort of all edges.
+    rows.push(json!({ "policy": null, "copy_seconds": copy, "sort_seconds": build }));
+    rows.iter().for_each(|row| println!("{row}"));
+    crate::save(options, &rows);
 }
 
 fn partition(name: &str, hosts: usize, policy: &str) -> (f64, Quality) {

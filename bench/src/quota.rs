@@ -1,14 +1,14 @@
-//! A host that is really slow: the system lets its thread use a part of a core only, so that it runs for
-//! a while and then does not. This needs the first version of control groups and the right to make one.
+//! A quota of processor time for one host, which runs at full speed for a while and then not at all. It
+//! needs the first version of control groups and the right to make one.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Where groups of threads that share processor time are.
+/// The folder of groups of threads that share processor time.
 const GROUPS: &str = "/sys/fs/cgroup/cpu";
 /// The least time, in microseconds, that the system can give to a group in a period.
-const LEAST: f64 = 1000.0;
+const MIN_QUOTA_MICROSECONDS: f64 = 1000.0;
 
 /// A group whose threads have a part of a core together.
 pub struct Quota {
@@ -21,8 +21,11 @@ impl Quota {
         let group = Path::new(GROUPS).join(format!("parton-bench-{}", std::process::id()));
         let set_up = || -> io::Result<()> {
             fs::create_dir(&group)?;
-            fs::write(group.join("cpu.cfs_period_us"), format!("{:.0}", LEAST / part))?;
-            fs::write(group.join("cpu.cfs_quota_us"), format!("{LEAST:.0}"))
+            fs::write(
+                group.join("cpu.cfs_period_us"),
+                format!("{:.0}", MIN_QUOTA_MICROSECONDS / part),
+            )?;
+            fs::write(group.join("cpu.cfs_quota_us"), format!("{MIN_QUOTA_MICROSECONDS:.0}"))
         };
         if let Err(error) = set_up() {
             eprintln!("no quota for a slow host: {}: {error}", group.display());
@@ -31,7 +34,7 @@ impl Quota {
         Quota { group }
     }
 
-    /// Does something in a thread that is in the group meanwhile.
+    /// Does the work in the group: this thread enters it and leaves it at the end.
     pub fn within<R>(&self, work: impl FnOnce() -> R) -> R {
         let move_to = |group: &Path| {
             let thread = fs::read_link("/proc/thread-self").expect("Linux");

@@ -1,17 +1,17 @@
 //! Bytes on the wire, exact and repeatable, beside what D-Galois sent for the same work.
+//!
+//! Parton's side is the `parton` command on a file that holds the graph as D-Galois had it.
 
-use parton_algorithms::{Algorithm, Error, Job, Options, by_name};
-use parton_engine::{EngineInfo, engines};
-use parton_graph::formats::{self, ReadOptions};
+use std::path::Path;
+use std::process::Command;
+
+use parton_graph::formats::{self, ReadOptions, WriteOptions};
 use parton_graph::source::Source;
 use parton_graph::tidy::Tidy;
-use parton_graph::{Graph, OriginalId, with_csr};
-use parton_net::Cluster;
-use parton_partition::{Input, Partition, Plan};
-use parton_sync::{Optimize, Substrate};
+use parton_graph::{Direction, Graph, OriginalId, with_csr};
+use serde_json::{Value, json};
 
 use crate::option;
-use crate::plot::Bars;
 
 /// What D-Galois (Galois 6.0) reported for 4 hosts, bulk-synchronous: its own count of bytes that
 /// were reduced and broadcast, and its rounds.
@@ -24,7 +24,7 @@ struct Row {
     unoptimized: u64,
 }
 
-const HOSTS: usize = 4;
+const HOSTS: &str = "4";
 
 const fn row(
     graph: &'static str,
@@ -85,85 +85,45 @@ fn graph(folder: &str, row: &Row) -> Graph {
 }
 
 /// Bytes and rounds of one run.
-fn measure(
-    input: &Input,
-    algorithm: &dyn Algorithm,
-    policy: &str,
-    engine: Option<&'static EngineInfo>,
-    optimize: Optimize,
-) -> (u64, usize) {
-    let options = Options { engine, ..Options::default() };
-    let mut cluster = Cluster::local(HOSTS).threads_per_host(1);
-    let mut reports = cluster
-        .launch(|net| -> Result<_, Error> {
-            let partition = Partition::build(net, input, &Plan::new(policy)).expect("a partition");
-            let mut substrate = Substrate::new(&partition, net, optimize);
-            let mut job = Job { substrate: &mut substrate, options: &options, watch: &mut () };
-            Ok(algorithm.run(&mut job)?.report)
-        })
-        .expect("a run");
-    let report = reports.swap_remove(0);
-    (report.sent().total(), report.rounds.len())
+fn measure(parton: &str, file: &Path, row: &Row, engine: &str, optimize: &str) -> Value {
+    let output = Command::new(parton)
+        .args(["run", row.algorithm])
+        .arg(file)
+        .args(["--hosts", HOSTS, "--threads", "1", "--policy", row.policy])
+        .args(["--engine", engine, "--optimize", optimize, "--json", "--quiet"])
+        .output()
+        .expect("the parton command");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let report: Value = serde_json::from_slice(&output.stdout).expect("a report");
+    json!({ "bytes": report["bytes"]["total"], "rounds": report["rounds"] })
 }
 
-fn geometric_mean(ratios: &[f64]) -> f64 {
-    (ratios.iter().map(|ratio| ratio.ln()).sum::<f64>() / ratios.len() as f64).exp()
-}
-
+/// Measures every row that D-Galois was measured on.
 pub fn run(options: &[&str]) {
     let folder = option(options, "--data").expect("--data: the folder of real graphs");
-    println!(
-        "| graph | algorithm | policy | D-Galois rounds | bytes | push: rounds | bytes | of D-Galois | none | none / all | auto: rounds | bytes |"
-    );
-    println!("|---|---|---|---|---|---|---|---|---|---|---|---|");
-    let (mut ratios, mut savings, mut groups) = (Vec::new(), Vec::new(), Vec::new());
-    for row in ROWS {
-        let input = Input::from(graph(folder, row));
-        let algorithm = by_name(row.algorithm).expect("an algorithm");
-        let push = Some(engines::PUSH);
-        let (bytes, rounds) = measure(&input, algorithm, row.policy, push, Optimize::ALL);
-        let (none, _) = measure(&input, algorithm, row.policy, push, Optimize::NONE);
-        let (auto, auto_rounds) = measure(&input, algorithm, row.policy, None, Optimize::ALL);
-        let ratio = bytes as f64 / row.bytes as f64;
-        ratios.push(ratio);
-        savings.push(none as f64 / bytes as f64);
+    let parton = option(options, "--parton").expect("--parton: the command to measure");
+    let temporary = tempfile::tempdir().expect("a folder");
+    let rows = ROWS.iter().map(|row| {
         let name = row.graph.split('/').nth(1).expect("a folder");
-        let percent = |bytes: u64| 100.0 * bytes as f64 / row.bytes as f64;
-        groups.push((
-            format!("{name} {} {}", row.algorithm, row.policy),
-            vec![100.0, percent(bytes), percent(auto)],
-        ));
-        println!(
-            "| {} | {} | {} | {} | {} | {rounds} | {bytes} | {:.1} % | {none} | {:.1} | {auto_rounds} | {auto} |",
-            name,
-            row.algorithm,
-            row.policy,
-            row.rounds,
-            row.bytes,
-            100.0 * ratio,
-            none as f64 / bytes as f64,
-        );
-    }
-    if let Some(file) = option(options, "--plot") {
-        let bars = Bars {
-            title: "Bytes sent by 4 hosts, D-Galois = 100 %",
-            series: &[
-                ("D-Galois", "#bbb"),
-                ("Parton, push", "#2166ac"),
-                ("Parton, engine of its choice", "#67a9cf"),
-            ],
-            groups,
-            unit: " %",
-        };
-        std::fs::write(file, bars.svg()).expect("a plot");
-    }
-    let dgalois: Vec<f64> =
-        ROWS.iter().map(|row| row.unoptimized as f64 / row.bytes as f64).collect();
-    println!("\nof D-Galois, geometric mean: {:.1} %", 100.0 * geometric_mean(&ratios));
-    println!("largest: {:.1} %", 100.0 * ratios.iter().copied().fold(0.0, f64::max));
-    println!(
-        "none / all, geometric mean: {:.2} (D-Galois: {:.2})",
-        geometric_mean(&savings),
-        geometric_mean(&dgalois)
-    );
+        let file = temporary.path().join(format!("{name}-{}.parton", row.algorithm));
+        if !file.exists() {
+            let graph = graph(folder, row);
+            // The in-edges of an undirected graph are its out-edges.
+            let in_edges = graph.direction == Direction::Undirected;
+            let options = WriteOptions { in_edges, ..WriteOptions::default() };
+            formats::write(&graph, &file, None, &options).expect("a file");
+        }
+        let measured = json!({
+            "graph": name,
+            "algorithm": row.algorithm,
+            "policy": row.policy,
+            "dgalois": { "bytes": row.bytes, "rounds": row.rounds, "unoptimized": row.unoptimized },
+            "push": measure(parton, &file, row, "push", "all"),
+            "push_unoptimized": measure(parton, &file, row, "push", "none"),
+            "auto": measure(parton, &file, row, "auto", "all"),
+        });
+        println!("{measured}");
+        measured
+    });
+    crate::save(options, &rows.collect::<Vec<Value>>());
 }

@@ -31,7 +31,7 @@ pub(crate) fn run() {
     }
 }
 
-/// Random integers of so many bits.
+/// Random integers of this many bits.
 fn integers(count: usize, width: u32) -> Vec<u64> {
     let mut state = 1u64;
     let mut next = || {

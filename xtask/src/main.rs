@@ -1,5 +1,6 @@
 //! Parton's own chores: `cargo xtask test`, `tidy`, `bench`, `fuzz`.
 
+mod figures;
 mod fuzz;
 mod mpi;
 mod tidy;
@@ -11,13 +12,17 @@ use std::time::Instant;
 const USAGE: &str = "\
 cargo xtask test                     everything that must pass: format, lints, tests (under MPI, too), docs
 cargo xtask tidy [CHECK]             links and commands in docs, words, sizes, twins, unused items; a second
-cargo xtask bench load [OPTIONS]     loading and generating, beside other libraries
-cargo xtask bench net                messages and collectives between hosts, runs of the simulator
-cargo xtask bench partition          partitioning, beside building one CSR
-cargo xtask bench volume --data DIR  bytes on the wire beside D-Galois's, on two real graphs
-cargo xtask bench pace [OPTIONS]     hosts that wait for each other beside hosts that do not
-cargo xtask bench overhead           what the substrate costs a host that is alone
-cargo xtask bench wire               encoding and decoding messages
+cargo xtask bench figures [OPTIONS]  times, memory and loading; fills README.md and docs/performance.md
+                                     --data DIR   real graphs: DIR/dimacs9/NW/NW.gr.gz
+                                     --gap DIR    programs of the GAP benchmark suite, to compare with
+                                     --scale N, --turns N, --folder DIR (keeps graphs), --parton FILE,
+                                     --against FILE (says what changed), --output FILE (fills no page)
+cargo xtask bench volume --data DIR  bytes on the wire beside D-Galois's; fills docs/communication.md
+cargo xtask bench pace --data DIR    BSP beside BASP in virtual time; fills docs/async.md
+cargo xtask bench pace --graphs …    the same on other graphs, or on threads with one made slow
+cargo xtask bench render             fills the pages from the newest files in bench/results
+cargo xtask bench load|partition|net|wire|overhead
+                                     single measurements, printed
 cargo xtask fuzz [TARGET] [SECONDS]  coverage-guided fuzzing of readers and messages, on stable Rust";
 
 fn main() -> ExitCode {
@@ -92,8 +97,14 @@ fn test() -> bool {
         && step("lints of bench", &mut lint("bench/Cargo.toml"))
 }
 
-/// Benchmarks live in a workspace of their own, so that rivals stay out of Parton's lock file.
+/// Benchmarks that use libraries live in a workspace of their own, so that rivals stay out of Parton's
+/// lock file.
 fn bench(arguments: &[&str]) -> bool {
-    let run = ["run", "--release", "--quiet", "--manifest-path", "bench/Cargo.toml", "--"];
-    step("bench", &mut cargo(&[&run[..], arguments].concat()))
+    match arguments {
+        ["figures", ..] => figures::figures(arguments),
+        ["volume", ..] => figures::volume(arguments),
+        ["pace", ..] if !arguments.contains(&"--graphs") => figures::pace(arguments),
+        ["render"] => figures::render(),
+        _ => step("bench", &mut figures::bench_program(arguments)),
+    }
 }

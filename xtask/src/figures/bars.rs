@@ -3,14 +3,14 @@
 use std::fmt::Write;
 
 /// Groups of horizontal bars, one per series in each group, on one linear axis from 0.
-pub struct Bars<'a> {
-    pub title: &'a str,
+pub(super) struct Bars<'a> {
+    pub(super) title: &'a str,
     /// Name and colour of each series.
-    pub series: &'a [(&'a str, &'a str)],
+    pub(super) series: &'a [(&'a str, &'a str)],
     /// Name of each group and the values of its bars.
-    pub groups: Vec<(String, Vec<f64>)>,
+    pub(super) groups: Vec<(String, Vec<f64>)>,
     /// What follows a value: ` %`.
-    pub unit: &'a str,
+    pub(super) unit: &'a str,
 }
 
 const LABELS: f64 = 240.0;
@@ -19,7 +19,7 @@ const BAR: f64 = 9.0;
 const GAP: f64 = 8.0;
 
 impl Bars<'_> {
-    pub fn svg(&self) -> String {
+    pub(super) fn svg(&self) -> String {
         let greatest =
             self.groups.iter().flat_map(|(_, values)| values).copied().fold(0.0, f64::max);
         let group_height = BAR * self.series.len() as f64 + GAP;

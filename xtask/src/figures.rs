@@ -1,0 +1,267 @@
+//! Figures in the documents: one command measures, writes JSON under `bench/results/`, and fills the
+//! tables and drawings of the pages from it.
+//!
+//! | kind | measured by | shown in |
+//! |---|---|---|
+//! | `figures` | [`measure`]: the `parton` command itself | README.md, docs/performance.md |
+//! | `volume` | `bench/src/volume.rs` | docs/communication.md |
+//! | `pace` | `bench/src/pace.rs`, in virtual time | docs/async.md |
+//!
+//! A page marks a place with `<!-- figures: NAME -->` and ends it with `<!-- end -->`; [`tables`] knows
+//! the names. A test fails when a page and the newest JSON disagree.
+
+mod bars;
+mod drawings;
+mod measure;
+mod tables;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::{cargo, root, step};
+pub(crate) use measure::figures;
+
+/// The kinds of results, by the names of their files.
+const KINDS: [&str; 3] = ["figures", "volume", "pace"];
+/// The pages with marked places.
+const PAGES: [&str; 4] =
+    ["README.md", "docs/performance.md", "docs/communication.md", "docs/async.md"];
+const BEGIN: &str = "<!-- figures: ";
+const END: &str = "<!-- end -->";
+
+/// The newest results of every kind; `null` where there are none.
+struct Results([Value; 3]);
+
+impl Results {
+    fn newest() -> Self {
+        Results(KINDS.map(|kind| match newest(&root().join("bench/results"), kind) {
+            Some(file) => read(&file),
+            None => Value::Null,
+        }))
+    }
+
+    fn of(&self, kind: &str) -> &Value {
+        let at = KINDS.iter().position(|known| *known == kind);
+        at.map_or(&Value::Null, |at| &self.0[at])
+    }
+}
+
+/// The newest file of a kind: names end in the date.
+fn newest(folder: &Path, kind: &str) -> Option<PathBuf> {
+    let entries = std::fs::read_dir(folder).ok()?;
+    let named = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.starts_with(&format!("{kind}-")) && name.ends_with(".json")
+    };
+    entries.flatten().map(|entry| entry.path()).filter(named).max()
+}
+
+fn read(file: &Path) -> Value {
+    let text = std::fs::read(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    serde_json::from_slice(&text).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
+}
+
+/// What every result begins with: when, where, of what and by which command it was measured.
+fn head(command: &[&str]) -> Value {
+    let said = |program: &str, arguments: &[&str]| {
+        let output = Command::new(program).args(arguments).current_dir(root()).output();
+        output.map_or(String::new(), |output| String::from_utf8_lossy(&output.stdout).trim().into())
+    };
+    let line = |file: &str, name: &str| {
+        let text = std::fs::read_to_string(file).unwrap_or_default();
+        let line = text.lines().find(|line| line.starts_with(name)).unwrap_or_default();
+        line.split_once(':').map_or("", |(_, value)| value.trim()).to_owned()
+    };
+    let kibibytes = line("/proc/meminfo", "MemTotal");
+    let kibibytes = kibibytes.split(' ').next().and_then(|number| number.parse::<u64>().ok());
+    json!({
+        "date": said("date", &["-u", "+%Y-%m-%d"]),
+        "machine": {
+            "cpu": line("/proc/cpuinfo", "model name"),
+            "cores": std::thread::available_parallelism().map_or(1, |cores| cores.get()),
+            "memory_bytes": kibibytes.map(|number| number * 1024),
+        },
+        "commit": said("git", &["describe", "--always", "--dirty"]),
+        "command": format!("cargo xtask bench {}", portable(command).join(" ")),
+    })
+}
+
+/// The command as somebody else would write it: folders and files are their own.
+fn portable<'a>(command: &[&'a str]) -> Vec<&'a str> {
+    let word = |at: usize| match at.checked_sub(1).map(|before| command[before]) {
+        Some("--data" | "--gap" | "--folder") => "DIR",
+        Some("--parton" | "--against" | "--output") => "FILE",
+        _ => command[at],
+    };
+    (0..command.len()).map(word).collect()
+}
+
+/// Keeps a result: where `--output` says, or in `bench/results/`, whence the pages are filled.
+fn keep(kind: &str, command: &[&str], body: &[(&str, Value)]) -> bool {
+    let mut result = head(command);
+    body.iter().for_each(|(name, value)| result[*name] = value.clone());
+    let date = result["date"].as_str().unwrap_or_default();
+    let kept = root().join(format!("bench/results/{kind}-{date}.json"));
+    let asked = option(command, "--output").map(PathBuf::from);
+    let file = asked.as_ref().unwrap_or(&kept);
+    if let Err(error) = std::fs::write(file, format!("{result:#}\n")) {
+        eprintln!("{}: {error}", file.display());
+        return false;
+    }
+    eprintln!("wrote {}", file.display());
+    asked.is_some() || render()
+}
+
+/// The argument after an option's name.
+fn option<'a>(arguments: &[&'a str], name: &str) -> Option<&'a str> {
+    let at = arguments.iter().position(|argument| *argument == name)?;
+    arguments.get(at + 1).copied()
+}
+
+/// The arguments without an option and what follows it.
+fn without<'a>(arguments: &[&'a str], name: &str) -> Vec<&'a str> {
+    let at = arguments.iter().position(|argument| *argument == name);
+    let left = arguments.iter().enumerate();
+    left.filter(|(i, _)| at.is_none_or(|at| *i != at && *i != at + 1)).map(|(_, a)| *a).collect()
+}
+
+/// A call of the program in `bench/`, which compares with other libraries and uses Parton's.
+pub(crate) fn bench_program(arguments: &[&str]) -> Command {
+    let run = ["run", "--release", "--quiet", "--manifest-path", "bench/Cargo.toml", "--"];
+    cargo(&[&run[..], arguments].concat())
+}
+
+/// The `parton` command to measure: the one that `--parton` names, or this checkout's, built now.
+fn parton(command: &[&str]) -> Option<String> {
+    let path = match option(command, "--parton") {
+        Some(given) => PathBuf::from(given),
+        None => {
+            let target =
+                std::env::var_os("CARGO_TARGET_DIR").map_or(root().join("target"), PathBuf::from);
+            let build = ["build", "--release", "--package", "parton"];
+            step("build", &mut cargo(&build)).then(|| target.join("release/parton"))?
+        }
+    };
+    // Commands run in other folders.
+    match path.canonicalize() {
+        Ok(path) => Some(path.to_string_lossy().into_owned()),
+        Err(error) => {
+            eprintln!("{}: {error}", path.display());
+            None
+        }
+    }
+}
+
+/// Measures with the program in `bench/` and keeps the rows as a result of that kind.
+fn rows(kind: &str, command: &[&str], more: &[&str]) -> bool {
+    let Ok(folder) = tempfile::tempdir() else { return false };
+    let file = folder.path().join("rows.json");
+    let file_name = file.to_string_lossy();
+    let asked = without(&command[1..], "--output");
+    let arguments = [&[kind], &asked[..], more, &["--output", &file_name]].concat();
+    step(kind, &mut bench_program(&arguments)) && keep(kind, command, &[("rows", read(&file))])
+}
+
+/// Bytes on the wire beside D-Galois's.
+pub(crate) fn volume(command: &[&str]) -> bool {
+    let asked = without(command, "--parton");
+    parton(command).is_some_and(|parton| rows("volume", &asked, &["--parton", &parton]))
+}
+
+/// BSP beside BASP in virtual time, on the graphs of the page.
+pub(crate) fn pace(command: &[&str]) -> bool {
+    let Some(data) = option(command, "--data") else {
+        eprintln!("bench pace: --data DIR, where DIR/dimacs9 has USA-road-d.NY; or --graphs …");
+        return false;
+    };
+    let roads = format!("{data}/dimacs9/USA-road-d.NY/USA-road-d.NY.gr.gz");
+    let graphs = format!("{roads}+web:100000,chains=500+web:100000+rmat:15");
+    rows("pace", command, &["--simulated", "--graphs", &graphs])
+}
+
+/// Fills the pages and draws the drawings from the newest results.
+pub(crate) fn render() -> bool {
+    let results = Results::newest();
+    let mut files: Vec<(String, String)> = drawings::all(&results);
+    for page in PAGES {
+        let text = std::fs::read_to_string(root().join(page)).expect("a page");
+        match fill(&text, &results) {
+            Ok(text) => files.push((page.into(), text)),
+            Err(problem) => {
+                eprintln!("{page}: {problem}");
+                return false;
+            }
+        }
+    }
+    for (file, text) in files {
+        std::fs::write(root().join(&file), text).expect("a page that can be written");
+        eprintln!("rendered {file}");
+    }
+    true
+}
+
+/// A page with its marked places filled.
+fn fill(page: &str, results: &Results) -> Result<String, String> {
+    let (mut filled, mut rest) = (String::new(), page);
+    while let Some(at) = rest.find(BEGIN) {
+        let (before, marked) = rest.split_at(at);
+        let line = marked.lines().next().unwrap_or_default();
+        let name = line.trim_start_matches(BEGIN).trim_end_matches("-->").trim();
+        let table = tables::by_name(name).ok_or(format!("no figures are called '{name}'"))?;
+        let end = marked.find(END).ok_or(format!("'{line}' has no '{END}'"))?;
+        filled += &format!("{before}{line}\n{}{END}", table(results));
+        rest = &marked[end + END.len()..];
+    }
+    Ok(filled + rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_show_the_newest_results() {
+        let results = Results::newest();
+        for page in PAGES {
+            let text = std::fs::read_to_string(root().join(page)).expect("a page");
+            let filled = fill(&text, &results).expect("known figures");
+            assert!(text == filled, "{page} is stale: run `cargo xtask bench render`");
+        }
+        for (file, drawn) in drawings::all(&results) {
+            let text = std::fs::read_to_string(root().join(&file)).unwrap_or_default();
+            assert!(text == drawn, "{file} is stale: run `cargo xtask bench render`");
+        }
+    }
+
+    #[test]
+    fn a_page_is_filled_between_its_marks_only() {
+        let results = Results(Default::default());
+        let page = format!("a\n{BEGIN}volume -->\nold\n{END}\nb\n");
+        let filled = fill(&page, &results).expect("a known name");
+        assert_eq!(filled, format!("a\n{BEGIN}volume -->\n{}{END}\nb\n", tables::NOTHING));
+        assert_eq!(fill(&filled, &results), Ok(filled.clone()));
+        assert!(fill(&page.replace("volume", "nothing"), &results).is_err());
+        assert!(fill(&page.replace(END, ""), &results).is_err());
+    }
+
+    #[test]
+    fn commands_name_nobodys_folders() {
+        let command = ["volume", "--data", "elsewhere/graphs", "--turns", "3"];
+        assert_eq!(portable(&command).join(" "), "volume --data DIR --turns 3");
+        assert_eq!(portable(&["pace", "--output", "a.json"]).join(" "), "pace --output FILE");
+        assert_eq!(without(&command, "--data"), ["volume", "--turns", "3"]);
+    }
+
+    #[test]
+    fn the_newest_result_of_a_kind_counts() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for name in ["pace-2026-01-02.json", "pace-2026-01-10.json", "volume-2027-01-01.json"] {
+            std::fs::write(folder.path().join(name), "{}").expect("a file");
+        }
+        let file = newest(folder.path(), "pace").expect("a file");
+        assert!(file.ends_with("pace-2026-01-10.json"));
+        assert_eq!(newest(folder.path(), "figures"), None);
+    }
+}
