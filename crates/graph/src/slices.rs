@@ -210,3 +210,13 @@ mod tests {
         }
     }
 }
+
+/// The same of vertices that are counted in 64 bits.
+pub(crate) fn skewness(source: u64, destination: u64, weight: f64) -> u64 {
+    crate::hash::skewness(source as u32, destination as u32, weight)
+}
+
+/// The same of vertices that are counted in 64 bits.
+pub(crate) fn edge_hash(source: u64, destination: u64, weight: f64) -> u64 {
+    crate::hash::edge_hash(source as u32, destination as u32, weight)
+}

@@ -10,10 +10,11 @@ use super::{Format, ReadOptions};
 use crate::build::{CsrBuilder, Edges};
 use crate::csr::MAX_VERTICES;
 use crate::error::printable;
-use crate::hash::skewness;
 use crate::id_map::OriginalId;
 use crate::ingest::VertexRange;
-use crate::slices::{Cut, EdgeFile, Found, Piece, Pieces, Shape, Shares, Slice, WeightRule, order};
+use crate::slices::{
+    Cut, EdgeFile, Found, Piece, Pieces, Shape, Shares, Slice, WeightRule, order, skewness,
+};
 use crate::source::Source;
 use crate::stats::mirrors_itself;
 use crate::text::scanner::Scanner;
