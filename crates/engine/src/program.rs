@@ -7,7 +7,7 @@
 use parton_graph::{GlobalId, LocalId, Weight};
 use parton_partition::End;
 use parton_sync::value::Number;
-use parton_sync::{Reduction, Tally, Value};
+use parton_sync::{AtomicValue, Reduction, Tally};
 
 use crate::engine::Measure;
 
@@ -38,7 +38,7 @@ pub trait VertexProgram: Sync {
     /// What a vertex knows. Lives at its master.
     type State: Copy + Send + Sync;
     /// What a vertex tells along its edges.
-    type Message: Value + Default;
+    type Message: AtomicValue + Default;
     /// How messages of one vertex that were told in turn become one that is told instead, where a
     /// host hears several before it looks: then `along` one edge they must come to the same. Where
     /// each message stands for itself it is [`Latest`], and hosts have to wait for each other.
@@ -46,7 +46,7 @@ pub trait VertexProgram: Sync {
     /// [`Latest`]: parton_sync::reduction::Latest
     type Messages: Reduction<Value = Self::Message>;
     /// How contributions to a vertex become one.
-    type Reduction: Reduction;
+    type Reduction: Reduction<Value: AtomicValue>;
     /// What it wants to know of an edge: its weight, or `()` for nothing.
     type Weight: Weight;
 

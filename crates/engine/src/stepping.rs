@@ -5,7 +5,7 @@ use std::ops::Range;
 use parton_graph::bits::BitSet;
 use parton_graph::{LocalId, huge};
 use parton_partition::{End, Partition};
-use parton_sync::{CpuField, Delivery, Field, Reduction, Tally, Value};
+use parton_sync::{AtomicValue, CpuField, Delivery, Field, Reduction, Tally};
 use rayon::prelude::*;
 
 use crate::bands::{self, Band, Totals};
@@ -50,7 +50,7 @@ pub struct Stepping<'a, P: VertexProgram> {
     at_once: bool,
     /// What came of it where that has happened in this round: sums, and the new messages.
     applied: Option<Tally>,
-    next_messages: Vec<<P::Message as Value>::Cell>,
+    next_messages: Vec<<P::Message as AtomicValue>::Cell>,
     /// Whether hosts do not wait for each other, so that a proxy may hear several messages before
     /// it tells them: what is told must be forgotten.
     forgets: bool,

@@ -33,7 +33,7 @@ pub struct Min<T>(PhantomData<T>);
 pub struct Max<T>(PhantomData<T>);
 /// The sum; sums of integers wrap.
 pub struct Sum<T>(PhantomData<T>);
-/// Bits set in any value.
+/// Bits set in any value; of truth values, whether any is true.
 pub struct Or<T>(PhantomData<T>);
 /// The value that came last. Only a master's value replaces others: this is what a broadcast
 /// does, and no way to join contributions of several hosts.
@@ -84,13 +84,13 @@ impl<T: Number> Reduction for Sum<T> {
     }
 }
 
-impl<T: Number + BitOr<Output = T>> Reduction for Or<T> {
+impl<T: Value + Default + BitOr<Output = T>> Reduction for Or<T> {
     type Value = T;
     const IDEMPOTENT: bool = true;
     const ORDERED: bool = false;
 
     fn identity() -> T {
-        T::ZERO
+        T::default()
     }
 
     #[inline]

@@ -4,11 +4,13 @@
 
 mod common;
 
-use common::{ENDS, all_policies, is_at, local, owners, parts_of, proxies, random, write};
+use common::{
+    ENDS, all_policies, bytes_of, is_at, local, owners, parts_of, proxies, random, write,
+};
 use parton_net::Cluster;
 use parton_partition::{End, Partition};
 use parton_sync::reduction::{Max, Min, Or, Sum};
-use parton_sync::{CpuField, Delivery, Error, Optimize, Reduction, Substrate, Volume};
+use parton_sync::{AtomicValue, CpuField, Delivery, Error, Optimize, Reduction, Substrate, Volume};
 use proptest::prelude::*;
 
 /// Syncs one after the other, without anything in between that would hide a leftover.
@@ -47,7 +49,7 @@ struct Seen<V> {
 }
 
 /// Writes and syncs on every host.
-fn observe<R: Reduction>(
+fn observe<R: Reduction<Value: AtomicValue>>(
     part: &Partition,
     substrate: &mut Substrate<'_>,
     setting: &Setting,
@@ -79,21 +81,21 @@ fn observe<R: Reduction>(
     Ok(all)
 }
 
-fn start_field<R: Reduction>(part: &Partition) -> CpuField<R> {
+fn start_field<R: Reduction<Value: AtomicValue>>(part: &Partition) -> CpuField<R> {
     let delivery = if R::IDEMPOTENT { Delivery::Label } else { Delivery::Event };
     CpuField::new(part.num_proxies(), delivery, |_| R::identity())
 }
 
 /// What a mirror was told by its master is not its own to contribute: sums start again from
 /// nothing, as every engine that sums must. Labels may stay.
-fn reset_mirrors<R: Reduction>(part: &Partition, field: &CpuField<R>) {
+fn reset_mirrors<R: Reduction<Value: AtomicValue>>(part: &Partition, field: &CpuField<R>) {
     if !R::IDEMPOTENT {
         common::mirrors(part).for_each(|mirror| field.put(mirror, R::identity()));
     }
 }
 
 /// The same steps, by somebody who sees all hosts.
-fn expect<R: Reduction>(
+fn expect<R: Reduction<Value: AtomicValue>>(
     parts: &[Partition],
     setting: &Setting,
     value: impl Fn(u64) -> R::Value,
@@ -183,7 +185,7 @@ fn check_volume<V>(
     }
 }
 
-fn compare<R: Reduction>(
+fn compare<R: Reduction<Value: AtomicValue>>(
     cluster: &mut Cluster,
     parts: &[Partition],
     settings: &[Setting],
@@ -204,8 +206,7 @@ fn compare<R: Reduction>(
         for (host, seen) in hosts.iter().map(|seen| &seen[which]).enumerate() {
             for (step, seen) in seen.iter().enumerate() {
                 let what = format!("{setting:?}, host {host}, step {step}");
-                let bytes = |values: &[R::Value]| bytemuck::cast_slice::<_, u8>(values).to_vec();
-                assert_eq!(bytes(&seen.values), bytes(&expected[step][host]), "{what}");
+                assert_eq!(bytes_of(&seen.values), bytes_of(&expected[step][host]), "{what}");
                 assert_eq!(seen.left, 0, "nothing is updated any more: {what}");
                 check_volume(parts, setting, (host, step as u64), seen);
             }

@@ -9,7 +9,7 @@ use parton_sync::encode::{
     DecodedPlaces, Places, Plan, Size, ValueKind, WireError, decode, write_with_ids,
 };
 use parton_sync::reduction::Sum;
-use parton_sync::{CpuField, Field, Phase, Route};
+use parton_sync::{Absorb, CpuField, Field, Route};
 use proptest::prelude::*;
 
 fn bytes_of_u32(values: impl IntoIterator<Item = u32>) -> Vec<u8> {
@@ -134,12 +134,11 @@ fn trap_30_messages_need_no_alignment() {
             assert_eq!(*decoded.values, *bytes);
             let mut field = CpuField::<Sum<u64>>::accumulator(50);
             let shifted = [&vec![0xff; shift][..], bytes].concat();
-            field.reduce(
-                Phase::Reduce,
-                Route::Range(5..45),
-                Places::Some(&places),
-                &shifted[shift..],
-            );
+            let list: Vec<LocalId> = (5..45).map(LocalId).collect();
+            let (route, values_here) = (Route::listed(&list), &shifted[shift..]);
+            field
+                .absorb(Absorb::FoldAtMasters, &route, Places::Some(&places), values_here)
+                .expect("memory does not fail");
             let found: Vec<u64> = places.iter().map(|p| field.get(LocalId(5 + p))).collect();
             assert_eq!(found, values);
         }

@@ -255,7 +255,7 @@ impl<const L: usize> Engine for Forth<'_, '_, L> {
 
     fn is_active(&mut self) -> bool {
         let mut told = Level::default();
-        self.search.paths.take_told().into_iter().for_each(|(mirror, l)| told.push(mirror, l));
+        self.search.paths.take_received().into_iter().for_each(|(mirror, l)| told.push(mirror, l));
         self.search.close(&told);
         let mut level = std::mem::take(&mut self.reached);
         told.iter().for_each(|(mirror, lanes)| level.push(mirror, lanes));
@@ -376,7 +376,7 @@ impl<const L: usize> Engine for Back<'_, '_, L> {
         let masters = search.levels[self.level].within(0..search.scores.len() as u32);
         self.telling.vertices = masters.vertices.to_vec();
         self.telling.lanes = masters.lanes.to_vec();
-        for (mirror, lanes) in search.shares.take_told() {
+        for (mirror, lanes) in search.shares.take_received() {
             self.telling.push(mirror, lanes);
             search.others.push(mirror);
         }

@@ -45,8 +45,8 @@ impl<P: Relaxation, S: Strategy> Engine for RelaxingEngine<'_, P, S> {
             Some(Together { pull: true, .. }) => self.host.tell_frontier(substrate),
             Some(_) => {
                 // Nobody looks for the labels of this frontier.
-                self.host.labels.reset(0..self.host.num_masters, Phase::Broadcast);
-                Ok(())
+                let masters = 0..self.host.num_masters;
+                self.host.labels.reset(Phase::Broadcast, End::Either, &[masters])
             }
         }
     }

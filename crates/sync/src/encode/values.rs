@@ -122,6 +122,7 @@ macro_rules! integer {
     };
 }
 
+integer!(u8);
 integer!(u32);
 integer!(u64);
 
@@ -130,6 +131,7 @@ integer!(u64);
 macro_rules! for_integer {
     ($kind:expr, $function:ident($($argument:expr),*)) => {
         match $kind {
+            ValueKind::U8 => Some($function::<u8>($($argument),*)),
             ValueKind::U32 => Some($function::<u32>($($argument),*)),
             ValueKind::U64 => Some($function::<u64>($($argument),*)),
             ValueKind::Plain(_) => None,

@@ -3,7 +3,11 @@
 use std::ops::Range;
 
 use parton_graph::{LocalId, VertexSet};
-use parton_sync::{CpuField, Field, Outgoing, Phase, Places, Reduction, Route, Shape, Which};
+use parton_partition::End;
+use parton_sync::{
+    Absorb, AtomicValue, Buffer, CpuField, Extracted, Field, Phase, Places, Reduction, Result,
+    Route, Shape, Which,
+};
 use rayon::prelude::*;
 
 use super::joined::Joined;
@@ -12,7 +16,7 @@ use super::joined::Joined;
 type Entry = (u32, LocalId);
 
 /// Labels of proxies over which hosts talk.
-pub(super) struct Told<R: Reduction> {
+pub(super) struct Told<R: Reduction<Value: AtomicValue>> {
     pub(super) labels: CpuField<R>,
     /// Which proxies those are.
     talking: VertexSet,
@@ -22,7 +26,7 @@ pub(super) struct Told<R: Reduction> {
     has_grown: bool,
 }
 
-impl<R: Reduction> Told<R> {
+impl<R: Reduction<Value: AtomicValue>> Told<R> {
     pub(super) fn new(labels: CpuField<R>) -> Self {
         let talking = VertexSet::new(labels.num_proxies());
         Told { labels, talking, listed: Vec::new(), has_grown: false }
@@ -84,31 +88,38 @@ fn from_representative(list: &[Entry], representative: u32) -> &[Entry] {
     &list[from + list[from..to].partition_point(is_before)..]
 }
 
-impl<R: Reduction> Field for Told<R> {
+impl<R: Reduction<Value: AtomicValue>> Field for Told<R> {
     fn shape(&self) -> Shape {
         self.labels.shape()
     }
 
-    fn extract(&self, route: Route<'_>, which: Which, out: &mut Outgoing) {
-        self.labels.extract(route, which, out);
+    fn extract<'f>(
+        &'f self,
+        route: &Route<'_>,
+        which: Which<'_>,
+        buffer: &'f mut Buffer,
+    ) -> Result<Extracted<'f>> {
+        self.labels.extract(route, which, buffer)
     }
 
-    fn reset(&mut self, proxies: Range<u32>, phase: Phase) {
-        self.labels.reset(proxies, phase);
+    fn reset(&mut self, phase: Phase, end: End, proxies: &[Range<u32>]) -> Result<()> {
+        self.labels.reset(phase, end, proxies)
     }
 
-    fn reduce(&mut self, phase: Phase, route: Route<'_>, places: Places<'_>, values: &[u8]) {
-        if phase == Phase::Reduce {
+    fn absorb(
+        &mut self,
+        how: Absorb,
+        route: &Route<'_>,
+        places: Places<'_>,
+        values: &[u8],
+    ) -> Result<()> {
+        if how == Absorb::FoldAtMasters {
             for master in route.locals(places) {
                 self.has_grown |= self.talk_over(master);
                 // Also where the label is no news: an answer may be due.
                 self.labels.active().insert_alone(master);
             }
         }
-        self.labels.reduce(phase, route, places, values);
-    }
-
-    fn set(&mut self, route: Route<'_>, places: Places<'_>, values: &[u8]) {
-        self.labels.set(route, places, values);
+        self.labels.absorb(how, route, places, values)
     }
 }
