@@ -39,6 +39,7 @@ pub use field::{Absorb, Buffer, Delivery, Extracted, Field, Phase, Shape, Which}
 pub use governor::Waits;
 pub use lane_field::LaneField;
 pub use optimize::Optimize;
+pub use parton_macros::Value;
 pub use reduction::Reduction;
 pub use route::Route;
 pub use substrate::{Shipment, Substrate};

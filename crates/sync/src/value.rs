@@ -5,8 +5,39 @@ use bytemuck::Pod;
 use crate::atomic::AtomicValue;
 use crate::encode::ValueKind;
 
-/// A value of a field: a number, a truth value, a pair, or a small struct
-/// ([`derive(Value)`](derive@crate::Value)).
+/// A value of a field: a number, a truth value, a pair of numbers, or a small struct.
+///
+/// A struct of values becomes one with [`derive(Value)`](derive@crate::Value). To be folded it
+/// needs a [`Reduction`](crate::Reduction) of its own.
+///
+/// ```
+/// use parton_sync::{Reduction, Value};
+///
+/// /// A way to a vertex: how long it is, and the vertex before.
+/// #[derive(Clone, Copy, PartialEq, Value)]
+/// struct Way {
+///     length: f32,
+///     from: u32,
+/// }
+///
+/// /// The shortest way; of equal ones the one from the lowest id.
+/// struct Shortest;
+///
+/// impl Reduction for Shortest {
+///     type Value = Way;
+///     const IDEMPOTENT: bool = true;
+///     const ORDERED: bool = false;
+///
+///     fn identity() -> Way {
+///         Way { length: f32::INFINITY, from: u32::MAX }
+///     }
+///
+///     fn combine(a: Way, b: Way) -> Way {
+///         if (b.length, b.from) < (a.length, a.from) { b } else { a }
+///     }
+/// }
+/// assert_eq!(Way::KIND.bytes(), 8);
+/// ```
 pub trait Value: Copy + PartialEq + Send + Sync + 'static {
     /// How it travels.
     const KIND: ValueKind;

@@ -67,6 +67,16 @@ fn all_but_one_of_a_million_places() {
     assert!(plan.size().metadata < 12, "{:?}", plan.size());
 }
 
+/// Truth values take a bit each, and none where all are equal.
+#[test]
+fn truth_values_are_bits() {
+    let size =
+        |values: &[u8]| Plan::new(ValueKind::U8, values.len(), Places::All, values).size().total();
+    assert_eq!(size(&[1; 1000]), 8 + 1);
+    let mixed: Vec<u8> = (0..1000u32).map(|i| u8::from(i % 3 == 0)).collect();
+    assert_eq!(size(&mixed), 8 + 1 + 125);
+}
+
 /// The worked example of `docs/wire.md`.
 #[test]
 fn the_documented_example() {
@@ -187,7 +197,7 @@ proptest! {
         body in prop::collection::vec(any::<u8>(), 0..100),
     ) {
         let [kind, len] = prefix.map(|byte| byte % 40);
-        let head = [kind % 4, len, 0, 0, 0, mode, width, parameter, flags];
+        let head = [kind % 5, len, 0, 0, 0, mode, width, parameter, flags];
         let input = [&head[..], &count.to_le_bytes(), &body].concat();
         prop_assert!(judge(&input).is_ok(), "{:?}", judge(&input));
     }
