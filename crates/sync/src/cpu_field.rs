@@ -15,8 +15,8 @@ use crate::route::Route;
 use crate::updates::Updates;
 use crate::value::Value;
 
-/// A value per proxy, folded by `R`, with two sets: what is *updated* must be sent, what is
-/// *active* must be computed with.
+/// A value per proxy, folded by `R`, with two sets of proxies: *updated* ones must be sent, *active*
+/// ones must be computed with.
 ///
 /// | event | updated | active |
 /// |---|---|---|
@@ -173,7 +173,7 @@ impl<R: Reduction<Value: AtomicValue>> CpuField<R> {
     }
 
     /// Replaces the values of the first `count` proxies by the first `count` of `cells`, of which
-    /// there is one per proxy. Afterwards those hold what was replaced.
+    /// there is one per proxy. Afterwards `cells` holds the values that were replaced.
     pub fn replace_first(
         &mut self,
         cells: &mut Vec<<R::Value as AtomicValue>::Cell>,
@@ -191,7 +191,7 @@ impl<R: Reduction<Value: AtomicValue>> CpuField<R> {
         std::mem::swap(&mut self.active, other);
     }
 
-    /// Empties the set of active proxies; what was in it, ascending.
+    /// Empties the set of active proxies and returns its members, ascending.
     pub fn drain_active(&mut self) -> Vec<LocalId> {
         self.active.drain()
     }

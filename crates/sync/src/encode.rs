@@ -2,8 +2,8 @@
 //!
 //! Two hosts that share proxies agreed once on their order: a *route*. A message tells the values
 //! at some *places* of a route, positions in that order. Which places, and which values, differs
-//! from round to round, so every message is written in whatever encoding is smallest for it. That
-//! is computed, not guessed: a [`Plan`] knows its size to the byte before anything is written.
+//! from round to round, so every message is written in the encoding that is smallest for it. The
+//! choice is computed, not guessed: a [`Plan`] knows its size to the byte before anything is written.
 //! `docs/wire.md` draws the layout.
 
 mod bits;
@@ -31,7 +31,7 @@ pub enum ValueKind {
     U32,
     /// Integers of 8 bytes.
     U64,
-    /// So many bytes each, which travel as they are: floating-point numbers, structs, vectors.
+    /// Values of this many bytes, which travel as they are: floating-point numbers, structs, vectors.
     Plain(usize),
 }
 

@@ -87,6 +87,12 @@ pub enum Error {
         /// Values of each.
         lanes: u64,
     },
+    /// A tally that no host of this version writes.
+    #[error("host {from} sent a tally that makes no sense")]
+    Tally {
+        /// Who sent it.
+        from: HostId,
+    },
     /// A snapshot that no host of this version takes, or one taken twice.
     #[error("host {from} sent a snapshot that makes no sense")]
     Snapshot {

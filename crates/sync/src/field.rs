@@ -33,8 +33,8 @@ pub trait Field {
     /// What values look like and how they may travel.
     fn shape(&self) -> Shape;
 
-    /// Values of all these routes will be asked for, in this order, those that are updated first.
-    /// Memory of the host needs no preparation.
+    /// Announces that values of all these routes will be extracted, in this order; of each route the
+    /// updated values first. Memory of the host needs no preparation.
     fn begin_extract(&mut self, phase: Phase, routes: &[Route<'_>]) -> Result<()> {
         let _ = (phase, routes);
         Ok(())
@@ -130,9 +130,9 @@ pub enum Delivery {
 /// Which values of a route to extract.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Which<'a> {
-    /// Those that are updated, with their places.
+    /// The updated values, with their places.
     Updated,
-    /// Those at these places, updated or not. Their places need not be returned.
+    /// The values at these places, updated or not. Their places need not be returned.
     At(Places<'a>),
 }
 
@@ -152,7 +152,7 @@ impl Buffer {
         self.values.clear();
     }
 
-    /// What was put in.
+    /// The places and values that were put in.
     pub fn extracted(&self) -> Extracted<'_> {
         Extracted { places: &self.places, values: &self.values }
     }

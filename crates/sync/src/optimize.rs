@@ -3,8 +3,8 @@
 /// Which optimisations to use. All of them, unless their worth is to be measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Optimize {
-    /// Structural: only mirrors that can be written take part in reducing, and only those that are
-    /// read in broadcasting. Without it every mirror takes part in both.
+    /// Structural: only mirrors that can be written take part in a reduce, and only mirrors that are
+    /// read in a broadcast. Without it every mirror takes part in both.
     pub structural: bool,
     /// Temporal: both ends of a route know its order, so that messages name places on it, coded as
     /// small as can be. Without it each value travels with its vertex's global id.

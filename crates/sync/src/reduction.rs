@@ -1,4 +1,4 @@
-//! How contributions to one value become one: least, greatest, sum, or.
+//! How contributions to one value become one: minimum, maximum, sum, or.
 
 use std::marker::PhantomData;
 use std::ops::BitOr;
@@ -7,7 +7,7 @@ use crate::value::{Number, Value};
 
 /// A commutative, associative fold.
 pub trait Reduction: Send + Sync + 'static {
-    /// What is folded.
+    /// The values that are folded.
     type Value: Value;
 
     /// Whether folding a value in twice is the same as once.
@@ -20,7 +20,7 @@ pub trait Reduction: Send + Sync + 'static {
     /// Whether it does not matter which of two values comes first, but for rounding.
     const COMMUTES: bool = true;
 
-    /// What changes nothing when folded in.
+    /// The value that changes nothing when folded in.
     fn identity() -> Self::Value;
 
     /// Two values folded into one.

@@ -26,7 +26,7 @@ pub struct Route<'a> {
 /// The whole list that a route is a piece of.
 #[derive(Clone, Copy, Debug)]
 enum Proxies<'a> {
-    /// So many consecutive local ids from the first on.
+    /// `len` consecutive local ids from the first on.
     Mirrors { first: u32, len: u32 },
     /// Masters in the order of the peer's mirrors; with the global ids of all proxies.
     Masters { routes: &'a Routes, globals: &'a [u32] },
@@ -35,7 +35,7 @@ enum Proxies<'a> {
 }
 
 impl<'a> Route<'a> {
-    /// This host's mirrors of the peer's masters, those at such an end of their edges.
+    /// This host's mirrors of the peer's masters that are at this end of edges.
     pub fn mirrors(peer: HostId, routes: &Routes, end: End) -> Self {
         let part = routes.mirror_parts().at(end);
         let all = routes.mirrors(End::Either);
@@ -46,8 +46,8 @@ impl<'a> Route<'a> {
         }
     }
 
-    /// This host's masters whose mirrors at the peer are at such an end of their edges. `globals`
-    /// are the global ids of all proxies.
+    /// This host's masters whose mirrors at the peer are at this end of edges. `globals` are the
+    /// global ids of all proxies.
     pub fn masters(peer: HostId, routes: &'a Routes, end: End, globals: &'a [u32]) -> Self {
         let part = routes.master_parts().at(end);
         Route {
@@ -200,8 +200,8 @@ impl<'a> Route<'a> {
         }
     }
 
-    /// The piece of a route of masters whose mirrors are at such an end of their edges and never at
-    /// the other. `None` if there are none.
+    /// The piece of a route of masters whose mirrors are at this end of edges and never at the other.
+    /// `None` if there are none.
     pub fn only_at(&self, end: End) -> Option<Route<'a>> {
         let Proxies::Masters { routes, .. } = self.proxies else { return None };
         let only = routes.master_parts().only_at(end);

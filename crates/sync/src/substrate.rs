@@ -43,14 +43,14 @@ pub struct Substrate<'a> {
     /// Exchanges so far; every one has a tag of its own.
     exchanges: u64,
     places_per_message: usize,
-    /// What went to each host since last asked.
+    /// Bytes and messages to each host since [`Substrate::take_sent`].
     sent: Vec<Volume>,
     /// Memory for updated values, and for other values that are compared with them.
     updated: Buffer,
     others: Buffer,
     /// While hosts do not wait for each other.
     epoch: Option<Epoch>,
-    /// Time spent waiting since last asked.
+    /// Time spent waiting since [`Substrate::take_rested`].
     rested: Duration,
 }
 
@@ -118,7 +118,7 @@ impl<'a> Substrate<'a> {
         self.epoch.as_ref().map_or(Counts::default(), |epoch| epoch.counts)
     }
 
-    /// Time this host has waited for others since this was last asked.
+    /// Time this host has waited for others since the last call.
     pub fn take_rested(&mut self) -> Duration {
         std::mem::take(&mut self.rested)
     }
@@ -150,7 +150,7 @@ impl<'a> Substrate<'a> {
         self.exchange(field, Phase::Broadcast, read)
     }
 
-    /// The way to the other hosts, for what is not a field.
+    /// The connections to the other hosts, for data that is not a field.
     pub fn net(&mut self) -> &mut Net {
         self.net
     }
@@ -160,7 +160,7 @@ impl<'a> Substrate<'a> {
         self.partition
     }
 
-    /// What was sent to each host since this was last asked.
+    /// Bytes and messages sent to each host since the last call.
     pub fn take_sent(&mut self) -> Vec<Volume> {
         let nothing = vec![Volume::default(); self.sent.len()];
         std::mem::replace(&mut self.sent, nothing)

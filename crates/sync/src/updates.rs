@@ -2,8 +2,8 @@
 //!
 //! A broadcast to mirrors that are sources leaves out mirrors that are destinations only, and the
 //! other way round. Their masters still owe them the update. So a master that has been broadcast to
-//! one end moves from the set of all updates to the set of those that are owed at the other end
-//! alone. A field that is only ever read at one end pays for one pass over the updated words.
+//! one end moves from the set of all updates to the set of updates that are owed at the other end.
+//! A field that is only ever read at one end pays for one pass over the updated words.
 
 use std::ops::Range;
 
@@ -29,7 +29,7 @@ pub struct Updates {
 const ENDS: [End; 2] = [End::Source, End::Destination];
 
 impl Updates {
-    /// Nothing is updated among so many proxies.
+    /// Nothing is updated among `num_proxies` proxies.
     pub fn new(num_proxies: usize) -> Self {
         Updates { updated: VertexSet::new(num_proxies), num_proxies, owed: [None, None] }
     }

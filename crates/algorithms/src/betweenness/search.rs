@@ -246,7 +246,7 @@ impl<const L: usize> Engine for Forth<'_, '_, L> {
         self.reached = Level::concat(reached);
         let overflows = f64::from(u8::from(overflows.contains(&true)));
         search.close(&self.reached);
-        Tally { changed: self.reached.len() as u64, sums: [overflows, 0.0], ..Tally::default() }
+        Tally { changed: self.reached.len() as u64, ..Tally::of_sum(overflows) }
     }
 
     fn messages(&mut self) -> (&mut dyn Field, End) {

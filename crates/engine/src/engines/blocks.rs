@@ -308,7 +308,7 @@ impl<P: EdgeProgram> Engine for Blocks<'_, P> {
     }
 
     fn apply(&mut self) -> Tally {
-        Tally { changed: self.joined, sums: [self.sum, 0.0], ..Tally::default() }
+        Tally { changed: self.joined, ..Tally::of_sum(self.sum) }
     }
 
     fn messages(&mut self) -> (&mut dyn Field, End) {

@@ -195,7 +195,7 @@ fn pack<I: Integer>(out: &mut Vec<u8>, span: Span, values: &[u8]) {
     writer.finish();
 }
 
-/// Reads `count` values from the start of what follows a header, with what is left after them.
+/// Reads `count` values from the bytes after a header; the bytes after the values.
 pub(super) fn read<'a>(
     kind: ValueKind,
     encoding: Values,

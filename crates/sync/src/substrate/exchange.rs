@@ -1,8 +1,8 @@
 //! One exchange of a field: its updated values go to all peers, and theirs come in.
 //!
 //! The field is asked for all routes at once, so that a device packs the later ones while this host
-//! plans, encodes and sends the first. What arrives is absorbed in the order of hosts, whatever
-//! arrives first: sums of floating-point numbers are then repeatable.
+//! plans, encodes and sends the first. Messages are absorbed in the order of hosts, not of arrival:
+//! sums of floating-point numbers are then repeatable.
 
 use std::ops::Range;
 use std::time::Duration;
@@ -24,14 +24,14 @@ struct Exchange {
     phase: Phase,
     end: End,
     shape: Shape,
-    /// In rounds the first is that of all its messages; in an epoch each piece has its own.
+    /// In rounds all messages have the first tag; in an epoch each piece has its own.
     tags: Range<Tag>,
     /// Proxies of one message at most.
     places_per_message: usize,
 }
 
 impl<'a> Substrate<'a> {
-    /// Sends what is updated at one end of edges and takes in what others send.
+    /// Sends the values that are updated at one end of edges, and absorbs those of the peers.
     pub(super) fn exchange(&mut self, field: &mut dyn Field, phase: Phase, end: End) -> Result<()> {
         let end = if self.optimize.structural { end } else { End::Either };
         let shape = field.shape();
@@ -53,7 +53,8 @@ impl<'a> Substrate<'a> {
         field.finish_absorb()
     }
 
-    /// Proxies of one message at most, whatever is updated: both ends split a route the same way.
+    /// Proxies of one message at most. It depends on the shape alone, so that both ends split a
+    /// route the same way.
     fn places_per_message(&self, shape: Shape) -> usize {
         // A route is never cut into more pieces than a tag can name.
         let least = (self.partition.num_vertices() as usize / MOST_PIECES).max(1);
@@ -229,7 +230,7 @@ impl<'a> Substrate<'a> {
         ids.iter().map(find).collect()
     }
 
-    /// What goes to a peer.
+    /// The proxies whose values go to a peer.
     pub(super) fn route_to(&self, peer: HostId, phase: Phase, end: End) -> Route<'a> {
         let (routes, globals) = (self.partition.routes(peer), self.partition.globals());
         match phase {
@@ -238,7 +239,7 @@ impl<'a> Substrate<'a> {
         }
     }
 
-    /// What comes from a peer.
+    /// The proxies whose values come from a peer.
     pub(super) fn route_from(&self, peer: HostId, phase: Phase, end: End) -> Route<'a> {
         let opposite = match phase {
             Phase::Reduce => Phase::Broadcast,

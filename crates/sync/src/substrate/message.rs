@@ -13,7 +13,7 @@ const MAX_PLACES_PER_UPDATE: usize = 16;
 /// Number of values that tell whether sending all can pay.
 const SAMPLES: usize = 16;
 
-/// The smallest message that tells what is updated on a route. `buffer` comes empty.
+/// The smallest message with the updated values of a route. `buffer` comes empty.
 pub(super) fn smallest(
     field: &dyn Field,
     route: &Route<'_>,

@@ -12,7 +12,7 @@ use crate::field::Phase;
 /// A message of any length, for [`Substrate::ship`].
 #[derive(Clone, Debug, Default)]
 pub struct Shipment {
-    /// What is sent.
+    /// The content.
     pub bytes: Vec<u8>,
     /// How many of these bytes are values; the others say what they are for.
     pub values: u64,
