@@ -103,7 +103,7 @@ impl<S: Share> VertexProgram for Ranks<'_, S> {
             false => 0.0,
         };
         let new = from_nowhere + self.damping * shares;
-        let [change, dangling] = &mut tally.sums;
+        let [change, dangling, ..] = &mut tally.sums;
         *change += (new - *rank).abs();
         if self.parts[vertex.local.index()] == 0.0 {
             *dangling += new;
@@ -117,7 +117,7 @@ impl<S: Share> VertexProgram for Ranks<'_, S> {
     }
 
     fn conclude(&mut self, total: &Tally) -> bool {
-        let [change, lost] = total.sums;
+        let [change, lost, ..] = total.sums;
         self.change = change;
         self.from_nowhere = self.nowhere.gives(self.own, lost);
         !self.own.graphalytics && change <= self.own.tolerance

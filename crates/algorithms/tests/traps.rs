@@ -177,11 +177,11 @@ fn trap_24_distances_beyond_32_bits() {
 /// What hosts count together does not wrap to "nothing left to do".
 #[test]
 fn trap_25_counts_of_all_hosts_are_wide() {
-    let (active, edges, sums) = (1 << 31, u64::MAX / 2, [0.5; 2]);
+    let (active, edges, sums) = (1 << 31, u64::MAX / 2, [0.5; 4]);
     let many = Tally { active, changed: active, edges, sums, ..Tally::default() };
     let all = many.plus(many);
     assert_eq!((all.active, all.changed), (1 << 32, 1 << 32));
-    assert_eq!((all.edges, all.sums), (u64::MAX - 1, [1.0; 2]));
+    assert_eq!((all.edges, all.sums), (u64::MAX - 1, [1.0; 4]));
 }
 
 /// A run that was cut short says so.

@@ -7,7 +7,7 @@
 use parton_graph::{GlobalId, LocalId, Weight};
 use parton_partition::End;
 use parton_sync::value::Number;
-use parton_sync::{Reduction, Tally, Value};
+use parton_sync::{AtomicValue, Reduction, Tally};
 
 use crate::engine::Measure;
 
@@ -38,7 +38,7 @@ pub trait VertexProgram: Sync {
     /// What a vertex knows. Lives at its master.
     type State: Copy + Send + Sync;
     /// What a vertex sends along its edges.
-    type Message: Value + Default;
+    type Message: AtomicValue + Default;
     /// How several messages of one vertex become one, where a host receives them before it spreads the
     /// first: `along` an edge, one message must come to the same as all. Where that cannot be it is
     /// [`Latest`], and hosts have to wait for each other.
@@ -46,7 +46,7 @@ pub trait VertexProgram: Sync {
     /// [`Latest`]: parton_sync::reduction::Latest
     type Messages: Reduction<Value = Self::Message>;
     /// How contributions to a vertex become one.
-    type Reduction: Reduction;
+    type Reduction: Reduction<Value: AtomicValue>;
     /// The weight of an edge, or `()` if weights mean nothing.
     type Weight: Weight;
 

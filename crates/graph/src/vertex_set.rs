@@ -133,6 +133,12 @@ impl VertexSet {
         }
     }
 
+    /// Adds the members of another set that are in `range`.
+    pub fn insert_all(&self, other: &VertexSet, range: Range<u32>) {
+        let words = other.occupied_words(range.start as usize..range.end as usize);
+        words.for_each(|(word, bits)| self.insert_word(word, bits));
+    }
+
     /// Notes that a word holds a member.
     #[inline]
     fn occupy(&self, word: usize) {

@@ -1,7 +1,7 @@
 //! Time as hosts see it: real, or the simulator's.
 //!
-//! Whatever hosts decide by time goes through this clock, so that under the simulator it depends on
-//! the seed alone and waiting costs nothing.
+//! Every decision by time uses this clock, so that under the simulator it depends on the seed alone
+//! and waiting costs nothing.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 pub enum Clock {
     /// The machine's time, since an instant.
     Real(Instant),
-    /// Nanoseconds that someone else advances.
+    /// Nanoseconds that the simulator advances.
     Virtual(Arc<AtomicU64>),
 }
 

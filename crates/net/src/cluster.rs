@@ -88,7 +88,7 @@ impl Cluster {
     }
 
     /// Threads of each host, at least 1. Unless told otherwise, the machine's cores are shared out
-    /// evenly. A simulated host has one thread whatever is asked for: two could not be replayed.
+    /// evenly. A simulated host always has one thread: two could not be replayed.
     pub fn threads_per_host(mut self, threads: usize) -> Self {
         self.set_threads_per_host(threads);
         self
@@ -102,7 +102,7 @@ impl Cluster {
     }
 
     /// Keeps every thread on a core of its own, if there are exactly as many threads as cores that
-    /// this process may use. Only for whoever has the machine to themselves.
+    /// this process may use. Only useful if no other program needs the cores.
     pub fn pinned(mut self) -> Self {
         self.pinned = true;
         self.pools.clear();

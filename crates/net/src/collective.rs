@@ -1,6 +1,6 @@
 //! What all hosts do together: barrier, reduce, gather, broadcast, exchange.
 //!
-//! Every host must make the same calls in the same order. Whatever the call, each host hears from
+//! Every host must make the same calls in the same order. In every call, each host hears from
 //! the host before it (around the circle) before it returns: hosts that disagree include two
 //! neighbours that do, and the second of them finds out at once (see `call`).
 //!
@@ -82,6 +82,45 @@ impl Net {
             }
             net.collect(tag, bytes)
         })
+    }
+
+    /// Everyone's bytes, in host order, at every host: at most 255 from each. They are passed on in
+    /// ⌈log₂ p⌉ hops, where [`Net::all_gather`] sends p messages.
+    ///
+    /// # Panics
+    ///
+    /// With more bytes.
+    pub fn all_gather_short(&mut self, bytes: &[u8]) -> Result<Vec<Vec<u8>>> {
+        let length = u8::try_from(bytes.len()).expect("at most 255 bytes");
+        let (host, hosts, call) = (self.host(), self.num_hosts(), Collective::AllReduce);
+        // Blocks as they travel, each after its length: this host's, that of the host before it, …
+        let mut blocks = [&[length], bytes].concat();
+        let mut ends = vec![blocks.len()];
+        self.call(call, |net, tag| {
+            while ends.len() < hosts {
+                let (known, count) = (ends.len(), ends.len().min(hosts - ends.len()));
+                let to = HostId(((host.index() + known) % hosts) as u16);
+                let from = HostId(((host.index() + hosts - known) % hosts) as u16);
+                net.send(to, tag, blocks[..ends[count - 1]].to_vec())?;
+                let theirs = net.receive(from, tag)?;
+                let start = blocks.len();
+                blocks.extend_from_slice(&theirs);
+                for _ in 0..count {
+                    let last = *ends.last().expect("this host's block");
+                    ends.push(last + 1 + usize::from(blocks.get(last).copied().unwrap_or(0)));
+                }
+                if ends.last() != Some(&blocks.len()) {
+                    let (expected, found) = (ends[known + count - 1] - start, theirs.len());
+                    return Err(Error::Length { host, peer: from, call, expected, found });
+                }
+            }
+            Ok(())
+        })?;
+        let block = |place: usize| {
+            let start = if place == 0 { 0 } else { ends[place - 1] };
+            blocks[start + 1..ends[place]].to_vec()
+        };
+        Ok((0..hosts).map(|from| block((host.index() + hosts - from) % hosts)).collect())
     }
 
     /// Everyone's bytes, in host order, at the root; `None` elsewhere.

@@ -1,4 +1,4 @@
-//! Messages that arrived before anyone asked for them.
+//! Messages that arrived before the host asked for them.
 //!
 //! Hosts are not in step: a fast one's message of the next phase may overtake the slow one's
 //! message of this phase. It is kept here, under its tag, until its phase comes; nothing is ever
@@ -11,7 +11,7 @@ use std::ops::Range;
 use crate::host::HostId;
 use crate::transport::{Message, Tag};
 
-/// What waits at one host, by tag and sender.
+/// Messages that wait at one host, by tag and sender.
 #[derive(Default)]
 pub(crate) struct Inbox {
     /// No queue in here is empty.
@@ -34,7 +34,7 @@ impl Inbox {
         self.queues.entry((message.tag, message.from)).or_default().push_back(queued);
     }
 
-    /// The first message under `tag` from one host, or from whoever was first.
+    /// The first message under `tag` from one host, or from any.
     pub(crate) fn take(&mut self, from: Option<HostId>, tag: Tag) -> Option<Message> {
         let from = match from {
             Some(host) => host,
@@ -54,7 +54,7 @@ impl Inbox {
         first.map(|(&(_, from), _)| from)
     }
 
-    /// What waits under tags of the range: tags and senders, ascending.
+    /// Tags and senders of the messages under tags of the range, ascending.
     pub(crate) fn in_range(&self, tags: Range<Tag>) -> impl Iterator<Item = (Tag, HostId)> + '_ {
         let range = (tags.start, HostId(0))..(tags.end, HostId(0));
         self.queues.range(range).map(|(&key, _)| key)

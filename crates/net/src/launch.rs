@@ -1,9 +1,9 @@
-//! Running one closure on every host, and finding out whose fault it was.
+//! Running one closure on every host, and finding the host that failed first.
 //!
 //! When one host fails, all others fail soon after, because they miss it. Only the first failure
 //! tells the cause, and "first" needs no guessing from error messages: a host's failure is recorded
-//! *before* its end of the transport is dropped, and its peers cannot learn of it earlier. Whoever
-//! fails because of another is therefore recorded after it.
+//! *before* its end of the transport is dropped, and its peers cannot learn of it earlier. A
+//! host that fails because of another is therefore recorded after it.
 
 use std::any::Any;
 use std::fmt;

@@ -5,7 +5,7 @@
 //! reductions, gathers, exchanges. Below it, a [`Transport`] of four methods moves the bytes.
 //!
 //! A program that runs on threads also runs on a simulated network, where one seed is one schedule.
-//! Whatever goes wrong under some seed goes wrong again under the same seed.
+//! A failure under one seed happens again under the same seed.
 //!
 //! ```
 //! use parton_net::{Cluster, Error, HostId, Net, Tag};

@@ -1,8 +1,8 @@
-//! Hearing whatever comes, for hosts that do not know who will speak next.
+//! Receiving any message, for hosts that do not know which peer sends next.
 //!
-//! A phase in which everybody sends to everybody asks for one message after the other. Hosts that go
-//! at their own pace cannot: they take what has arrived, and when there is nothing left to do they
-//! park until anything arrives, whatever it is for.
+//! In a phase in which every host sends to every other, a host asks for one message after the other.
+//! A host that goes at its own pace takes the messages that have arrived instead, and parks until
+//! any message arrives when it has nothing left to do.
 
 use std::ops::Range;
 use std::time::Duration;
@@ -13,12 +13,12 @@ use crate::host::HostId;
 use crate::net::Net;
 use crate::transport::{Message, Tag};
 
-/// Below this a host is busy itself instead of sleeping, which takes longer.
-const SHORT: Duration = Duration::from_micros(50);
+/// A host that waits for less than this spins: to sleep and wake takes longer.
+const MIN_SLEEP: Duration = Duration::from_micros(50);
 
 impl Net {
-    /// Parks until something arrives, under whatever tag, at most `wait`; whether it did. What
-    /// arrives waits to be asked for. The loss of any host ends the wait.
+    /// Parks until a message arrives, under any tag, at most `wait`; whether one did. The message
+    /// waits in the inbox. The loss of any host ends the wait.
     pub fn listen(&mut self, wait: Duration) -> Result<bool> {
         let end = self.now().saturating_add(wait);
         loop {
@@ -53,8 +53,8 @@ impl Net {
         heard
     }
 
-    /// What has arrived under tags of this range and waits to be asked for: tags and senders,
-    /// ascending. Does not look for new arrivals.
+    /// Tags and senders of the messages in the inbox under tags of this range, ascending. Does not
+    /// look for new arrivals.
     pub fn waiting(&self, tags: Range<Tag>) -> impl Iterator<Item = (Tag, HostId)> + '_ {
         self.inbox.in_range(tags)
     }
@@ -69,7 +69,7 @@ impl Net {
     /// Lets time pass as if this host were busy: the machine's, or virtual time.
     pub fn spend(&mut self, time: Duration) -> Result<()> {
         match self.clock() {
-            Clock::Real(_) if time < SHORT => {
+            Clock::Real(_) if time < MIN_SLEEP => {
                 let end = self.now() + time;
                 while self.now() < end {
                     std::hint::spin_loop();

@@ -1,7 +1,7 @@
 //! One host's way to the others: sending, receiving by tag and sender, patience, counting.
 //!
 //! A [`Net`] turns a transport's stream of arrivals into answers to "the next message of that phase
-//! from that host". Whatever arrives meanwhile waits in the inbox. No call waits for ever: a peer
+//! from that host". Other messages wait in the inbox. No call waits for ever: a peer
 //! that is gone ends a wait for it at once, a silent one after the patience.
 
 use std::time::Duration;
@@ -148,7 +148,7 @@ impl Net {
         Ok(self.wait(Some(from), tag)?.bytes)
     }
 
-    /// The next message under `tag` from whoever is first; waits for it at most the patience.
+    /// The next message under `tag` from any host; waits for it at most the patience.
     ///
     /// Since any host might be the one that is waited for, the loss of any ends the wait.
     pub fn receive_any(&mut self, tag: Tag) -> Result<(HostId, Vec<u8>)> {
@@ -236,7 +236,7 @@ impl Net {
         Ok(None)
     }
 
-    /// Nobody can send to a host that waits for itself.
+    /// Whether the wait can never end: no other host could send the message.
     fn waits_for_itself(&self, from: Option<HostId>) -> bool {
         from == Some(self.host()) || self.num_hosts() == 1
     }

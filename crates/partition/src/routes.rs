@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use parton_graph::bits::BitSet;
 use parton_graph::{DenseIndex, LocalId};
+use parton_net::HostId;
 
 /// At which end of its edges a host writes or reads a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +23,26 @@ pub enum End {
     Destination,
     /// At either.
     Either,
+}
+
+/// Which of the two lists that a host shares with a peer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Side {
+    /// This host's masters of which the peer has mirrors.
+    Masters,
+    /// This host's mirrors of the peer's masters.
+    Mirrors,
+}
+
+/// Names one of the lists of a partition. The list never changes while the partition lives, so a
+/// device copies it once and finds it again by this name. What is read or written at one end of
+/// edges is a range of places of the list, not a list of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct RouteId {
+    /// The host that shares the list.
+    pub peer: HostId,
+    /// Whose proxies are on it.
+    pub side: Side,
 }
 
 /// Lengths of the three parts of a list of shared vertices.
@@ -54,6 +75,15 @@ impl Parts {
             End::Either => 0..self.len(),
         }
     }
+
+    /// The places of mirrors that are at such an end of their edges, and never at the other.
+    pub fn only_at(self, end: End) -> Range<usize> {
+        match end {
+            End::Source => (self.written + self.both) as usize..self.len(),
+            End::Destination => 0..self.written as usize,
+            End::Either => 0..0,
+        }
+    }
 }
 
 /// What a host shares with one peer.
@@ -68,19 +98,19 @@ pub struct Routes {
     pub(crate) lookup: LazyLookup,
 }
 
-/// Where masters are on a list, once somebody has asked often enough.
+/// The [`Lookup`] of a list, made when the list has been searched often enough.
 #[derive(Debug, Default)]
 pub(crate) struct LazyLookup {
     made: OnceLock<Lookup>,
     asked: AtomicU32,
 }
 
-/// Making a lookup costs as much as going through the list about so many times.
-const MAKING_COSTS: u32 = 8;
-/// Looking up a master costs about as much as going past so many.
-const LOOK_UP: usize = 32;
-/// Searching for one costs about as much as going past so many.
-const SEARCH: usize = 1024;
+/// Making a lookup costs as much as about 8 scans of the list.
+const SCANS_PER_LOOKUP_BUILD: u32 = 8;
+/// One use of the lookup costs as much as scanning about 32 entries.
+const ENTRIES_PER_LOOKUP: usize = 32;
+/// One binary search costs as much as scanning about 1024 entries.
+const ENTRIES_PER_SEARCH: usize = 1024;
 
 impl Clone for LazyLookup {
     fn clone(&self) -> Self {
@@ -88,7 +118,7 @@ impl Clone for LazyLookup {
     }
 }
 
-/// It is no more than the list.
+/// A lookup is derived from its list: equal lists are equal, whether searched before or not.
 impl PartialEq for LazyLookup {
     fn eq(&self, _: &Self) -> bool {
         true
@@ -97,7 +127,7 @@ impl PartialEq for LazyLookup {
 
 impl Eq for LazyLookup {}
 
-/// Where masters are on a list.
+/// The place of each master on a list.
 #[derive(Debug)]
 struct Lookup {
     listed: DenseIndex,
@@ -179,24 +209,25 @@ impl Routes {
         &self.masters[places]
     }
 
-    /// Finds masters on that list, for those who look for so few that it is less work than going through
-    /// the list: `are_few` tells whether they are if finding each costs as much as going past so many.
-    /// `globals`: the global ids of all proxies.
+    /// A lookup from masters to their places on that list. Returns `None` if scanning the list is
+    /// cheaper: `is_cheaper(cost)` says whether the caller's masters are so few that finding them is
+    /// less work, if finding one costs as much as scanning `cost` entries. `globals` are the global
+    /// ids of all proxies.
     pub fn finder<'a>(
         &'a self,
-        are_few: impl Fn(usize) -> bool,
+        is_cheaper: impl Fn(usize) -> bool,
         globals: &'a [u32],
     ) -> Option<Finder<'a>> {
         let LazyLookup { made, asked } = &self.lookup;
-        if !are_few(LOOK_UP) {
+        if !is_cheaper(ENTRIES_PER_LOOKUP) {
             return None;
         }
         let finder = |lookup| Some(Finder { routes: self, globals, lookup });
         match made.get() {
             Some(lookup) => finder(Some(lookup)),
-            None if are_few(SEARCH) => finder(None),
-            // Until it has paid to make it, going through the list is less work.
-            None if asked.fetch_add(1, Ordering::Relaxed) < MAKING_COSTS => None,
+            None if is_cheaper(ENTRIES_PER_SEARCH) => finder(None),
+            // Until enough scans would have paid for the lookup, scanning is less work.
+            None if asked.fetch_add(1, Ordering::Relaxed) < SCANS_PER_LOOKUP_BUILD => None,
             None => finder(Some(made.get_or_init(|| Lookup::new(&self.masters)))),
         }
     }

@@ -2,11 +2,13 @@
 //!
 //! Inside a host all is petgraph's and this file's own. `docs/own-engine.md` explains the steps.
 
+use std::ops::Range;
+
 use parton::graph::{GlobalId, LocalId, Weight, with_csr};
 use parton::net::{Cluster, Net};
 use parton::partition::{End, Input, Partition, Plan};
-use parton::sync::{Delivery, Field, Optimize, Outgoing, Phase, Places, Route};
-use parton::sync::{Shape, Substrate, ValueKind, Which};
+use parton::sync::{Absorb, Buffer, Delivery, Extracted, Field, Optimize, Phase, Places};
+use parton::sync::{Result as SyncResult, Route, Shape, Substrate, ValueKind, Which};
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::EdgeRef;
 
@@ -47,35 +49,48 @@ impl Distances {
 /// Step 1: say how values leave the arrays and how they come in, a whole route at a time.
 impl Field for Distances {
     fn shape(&self) -> Shape {
-        Shape { kind: ValueKind::U32, delivery: Delivery::Label }
+        Shape::new(ValueKind::U32, Delivery::Label)
     }
 
-    fn extract(&self, route: Route<'_>, which: Which, out: &mut Outgoing) {
-        for (place, proxy) in route.locals(Places::All).enumerate() {
-            if which == Which::All || self.updated[proxy.index()] {
-                out.values.extend(self.of[proxy.index()].to_ne_bytes());
-                out.places.extend((which == Which::Updated).then_some(place as u32));
+    fn extract<'f>(
+        &'f self,
+        route: &Route<'_>,
+        which: Which<'_>,
+        buffer: &'f mut Buffer,
+    ) -> SyncResult<Extracted<'f>> {
+        let is_updated = |place: &u32| self.updated[route.local(*place).index()];
+        let places = match which {
+            Which::Updated => {
+                buffer.places.extend((0..route.len() as u32).filter(is_updated));
+                Places::Some(&buffer.places)
             }
+            Which::At(places) => places,
+        };
+        let distances = route.locals(places).map(|proxy| self.of[proxy.index()]);
+        buffer.values.extend(distances.flat_map(u32::to_ne_bytes));
+        Ok(buffer.extracted())
+    }
+
+    fn reset(&mut self, _: Phase, _: End, proxies: &[Range<u32>]) -> SyncResult<()> {
+        for range in proxies {
+            self.updated[range.start as usize..range.end as usize].fill(false);
         }
+        Ok(())
     }
 
-    fn reset(&mut self, proxies: std::ops::Range<u32>, _: Phase) {
-        self.updated[proxies.start as usize..proxies.end as usize].fill(false);
-    }
-
-    fn reduce(&mut self, to: Phase, route: Route<'_>, places: Places<'_>, values: &[u8]) {
+    fn absorb(
+        &mut self,
+        how: Absorb,
+        route: &Route<'_>,
+        places: Places<'_>,
+        values: &[u8],
+    ) -> SyncResult<()> {
         for (proxy, value) in route.locals(places).zip(values.as_chunks().0) {
             let better = self.improve(proxy.index(), u32::from_ne_bytes(*value));
-            // A master that changed has to tell its mirrors.
-            self.updated[proxy.index()] |= better && to == Phase::Reduce;
+            // A master that changed has to tell its mirrors; a mirror must not answer its master.
+            self.updated[proxy.index()] |= better && how == Absorb::FoldAtMasters;
         }
-    }
-
-    fn set(&mut self, route: Route<'_>, places: Places<'_>, values: &[u8]) {
-        for (proxy, value) in route.locals(places).zip(values.as_chunks().0) {
-            // A mirror must not tell its master what it heard from it.
-            self.improve(proxy.index(), u32::from_ne_bytes(*value));
-        }
+        Ok(())
     }
 }
 

@@ -3,59 +3,64 @@
 use std::ops::Range;
 
 use parton_graph::{LocalId, VertexSet, huge, prefetch};
+use parton_partition::End;
 use rayon::prelude::*;
 
+use crate::atomic::AtomicValue;
 use crate::encode::Places;
-use crate::field::{Delivery, Field, Outgoing, Phase, Route, Shape, Which};
+use crate::error::Result;
+use crate::field::{Absorb, Buffer, Delivery, Extracted, Field, Phase, Shape, Which};
 use crate::reduction::Reduction;
+use crate::route::Route;
+use crate::updates::Updates;
 use crate::value::Value;
 
-/// A value per proxy, folded by `R`, with two sets: what is *updated* must be sent, what is
-/// *active* must be computed with.
+/// A value per proxy, folded by `R`, with two sets of proxies: *updated* ones must be sent, *active*
+/// ones must be computed with.
 ///
-/// | who | updated | active |
+/// | event | updated | active |
 /// |---|---|---|
-/// | [`CpuField::fold`] by an engine | set when the value changes | set when the value changes |
-/// | reduce at a master | set when the value changes, or is an event | the same |
-/// | set or reduce at a mirror | untouched: no echo | set when the value changes, or is an event |
+/// | an engine folds a value and calls [`CpuField::touch`] | added | added |
+/// | values are absorbed at a master | added if the value changes, or is an event | the same |
+/// | values are absorbed at a mirror | untouched: no echo | added if the value changes, or is an event |
 /// | reset after sending | removed | untouched |
-/// | an engine that takes a vertex to work on | untouched | removed |
-pub struct CpuField<R: Reduction> {
-    cells: Vec<<R::Value as Value>::Cell>,
-    updated: VertexSet,
+/// | an engine takes a vertex to work on | untouched | removed |
+pub struct CpuField<R: Reduction<Value: AtomicValue>> {
+    cells: Vec<<R::Value as AtomicValue>::Cell>,
+    updates: Updates,
     active: VertexSet,
     delivery: Delivery,
-    /// Whether anybody is there to send to.
+    /// Whether other hosts have proxies of the same vertices.
     is_shared: bool,
     id: u8,
 }
 
-/// The values of a [`CpuField`]. To be copied out of whatever holds it before a loop: what lies
-/// in registers need not be looked up again after every write.
-pub struct Cells<'f, R: Reduction>(&'f [<R::Value as Value>::Cell]);
+/// The values of a [`CpuField`]. A loop copies this out of the field before it starts: the compiler
+/// then keeps the address in a register instead of loading it again after every write.
+pub struct Cells<'f, R: Reduction<Value: AtomicValue>>(&'f [<R::Value as AtomicValue>::Cell]);
 
-impl<R: Reduction> Clone for Cells<'_, R> {
+impl<R: Reduction<Value: AtomicValue>> Clone for Cells<'_, R> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<R: Reduction> Copy for Cells<'_, R> {}
+impl<R: Reduction<Value: AtomicValue>> Copy for Cells<'_, R> {}
 
-impl<R: Reduction> Cells<'_, R> {
+impl<R: Reduction<Value: AtomicValue>> Cells<'_, R> {
     /// The value of a proxy.
     #[inline(always)]
     pub fn get(self, proxy: LocalId) -> R::Value {
         R::Value::load(&self.0[proxy.index()])
     }
 
-    /// Replaces the value of a proxy, which no other thread writes meanwhile.
+    /// Replaces the value of a proxy that no other thread writes meanwhile.
     #[inline(always)]
     pub fn put(self, proxy: LocalId, value: R::Value) {
         value.store(&self.0[proxy.index()]);
     }
 
-    /// Folds a value into a proxy's, whatever other threads do; whether it changed.
+    /// Folds a value into a proxy's while other threads may do so, too; whether it changed.
     #[inline(always)]
     pub fn fold(self, proxy: LocalId, value: R::Value) -> bool {
         let cell = &self.0[proxy.index()];
@@ -72,7 +77,7 @@ impl<R: Reduction> Cells<'_, R> {
         }
     }
 
-    /// Folds a value into a proxy's, which no other thread writes meanwhile; whether it changed.
+    /// Folds a value into that of a proxy that no other thread writes meanwhile; whether it changed.
     #[inline(always)]
     pub fn fold_alone(self, proxy: LocalId, value: R::Value) -> bool {
         let old = self.get(proxy);
@@ -91,7 +96,7 @@ impl<R: Reduction> Cells<'_, R> {
     }
 }
 
-impl<R: Reduction> CpuField<R> {
+impl<R: Reduction<Value: AtomicValue>> CpuField<R> {
     /// A field whose value at every proxy is `start` of it. Nothing is updated or active.
     pub fn new(
         proxies: usize,
@@ -102,7 +107,7 @@ impl<R: Reduction> CpuField<R> {
         cells.par_extend((0..proxies as u32).into_par_iter().map(|p| start(LocalId(p)).cell()));
         CpuField {
             cells,
-            updated: VertexSet::new(proxies),
+            updates: Updates::new(proxies),
             active: VertexSet::new(proxies),
             delivery,
             is_shared: true,
@@ -115,19 +120,19 @@ impl<R: Reduction> CpuField<R> {
         CpuField { is_shared: false, ..self }
     }
 
-    /// Tells this field from others in a loop of hosts that do not wait for each other.
+    /// Gives the field a number among those of a loop in which hosts do not wait for each other.
     pub fn with_id(self, id: u8) -> Self {
         CpuField { id, ..self }
     }
 
-    /// A field for contributions: everything starts as the identity, and goes back to it once it
-    /// is sent. Each contribution is an event, also where folding twice is the same as once: one
-    /// that was there before must not join those of a later round.
+    /// A field for contributions: every value starts as the identity, and goes back to it when it
+    /// has been sent. Each contribution is an event, even if folding is idempotent: a contribution
+    /// of an earlier round must not join those of a later one.
     pub fn accumulator(proxies: usize) -> Self {
         Self::new(proxies, Delivery::Event, |_| R::identity())
     }
 
-    /// Whether anybody is there to send to.
+    /// Whether other hosts have proxies of the same vertices.
     pub fn is_shared(&self) -> bool {
         self.is_shared
     }
@@ -149,27 +154,31 @@ impl<R: Reduction> CpuField<R> {
         self.cells().get(proxy)
     }
 
-    /// Replaces the value of a proxy, which no other thread writes meanwhile.
+    /// Replaces the value of a proxy that no other thread writes meanwhile.
     #[inline]
     pub fn put(&self, proxy: LocalId, value: R::Value) {
         self.cells().put(proxy, value);
     }
 
-    /// Folds a value into a proxy's, whatever other threads do; whether it changed.
+    /// Folds a value into a proxy's while other threads may do so, too; whether it changed.
     #[inline]
     pub fn fold(&self, proxy: LocalId, value: R::Value) -> bool {
         self.cells().fold(proxy, value)
     }
 
-    /// Folds a value into a proxy's, which no other thread writes meanwhile; whether it changed.
+    /// Folds a value into that of a proxy that no other thread writes meanwhile; whether it changed.
     #[inline]
     pub fn fold_alone(&self, proxy: LocalId, value: R::Value) -> bool {
         self.cells().fold_alone(proxy, value)
     }
 
     /// Replaces the values of the first `count` proxies by the first `count` of `cells`, of which
-    /// there is one per proxy. Afterwards those hold what was replaced.
-    pub fn replace_first(&mut self, cells: &mut Vec<<R::Value as Value>::Cell>, count: usize) {
+    /// there is one per proxy. Afterwards `cells` holds the values that were replaced.
+    pub fn replace_first(
+        &mut self,
+        cells: &mut Vec<<R::Value as AtomicValue>::Cell>,
+        count: usize,
+    ) {
         assert_eq!(cells.len(), self.cells.len(), "one per proxy");
         std::mem::swap(&mut self.cells, cells);
         for (new, old) in self.cells[count..].iter().zip(&cells[count..]) {
@@ -177,53 +186,53 @@ impl<R: Reduction> CpuField<R> {
         }
     }
 
-    /// Changes what must be computed with for another set of the same proxies.
+    /// Swaps the set of active proxies with another set of the same proxies.
     pub fn swap_active(&mut self, other: &mut VertexSet) {
         std::mem::swap(&mut self.active, other);
     }
 
-    /// Takes what must be computed with.
+    /// Empties the set of active proxies and returns its members, ascending.
     pub fn drain_active(&mut self) -> Vec<LocalId> {
         self.active.drain()
     }
 
-    /// What must be sent.
+    /// The proxies whose values must be sent.
     pub fn updated(&self) -> &VertexSet {
-        &self.updated
+        self.updates.updated()
     }
 
-    /// What must be computed with.
+    /// The proxies that must be computed with.
     pub fn active(&self) -> &VertexSet {
         &self.active
     }
 
-    /// A proxy's value has changed here and must be sent.
+    /// Marks a proxy whose value has changed: it must be sent.
     #[inline]
     pub fn update(&self, proxy: LocalId) {
         if self.is_shared {
-            self.updated.insert(proxy);
+            self.updates.updated().insert(proxy);
         }
     }
 
-    /// The values of some of the 64 proxies from `64 * word` on have changed here: they must be
-    /// sent, and computed with.
+    /// Marks some of the 64 proxies from `64 * word` on, one per bit: their values have changed and
+    /// must be sent, and computed with.
     #[inline]
     pub fn touch_word(&self, word: usize, bits: u64) {
         if self.is_shared {
-            self.updated.insert_word(word, bits);
+            self.updates.updated().insert_word(word, bits);
         }
         self.active.insert_word(word, bits);
     }
 
-    /// A proxy's value has changed here and must be sent; no other thread says so meanwhile.
+    /// Marks a proxy whose value has changed, while no other thread marks any: it must be sent.
     #[inline]
     pub fn update_alone(&self, proxy: LocalId) {
         if self.is_shared {
-            self.updated.insert_alone(proxy);
+            self.updates.updated().insert_alone(proxy);
         }
     }
 
-    /// A proxy's value has changed here: it must be sent, and computed with.
+    /// Marks a proxy whose value has changed: it must be sent, and computed with.
     #[inline]
     pub fn touch(&self, proxy: LocalId) {
         self.update(proxy);
@@ -238,39 +247,60 @@ impl<R: Reduction> CpuField<R> {
         values: &[u8],
         mut visit: impl FnMut(LocalId, R::Value),
     ) {
-        let bytes = size_of::<R::Value>();
+        let bytes = R::Value::KIND.bytes();
         route.visit(places, |number, proxy| {
-            visit(proxy, bytemuck::pod_read_unaligned(&values[number * bytes..][..bytes]));
+            visit(proxy, R::Value::read(&values[number * bytes..][..bytes]));
         });
     }
 }
 
-impl<R: Reduction> Field for CpuField<R> {
+impl<R: Reduction<Value: AtomicValue>> Field for CpuField<R> {
     fn shape(&self) -> Shape {
-        Shape { kind: R::Value::KIND, delivery: self.delivery }
+        Shape { id: self.id, ..Shape::new(R::Value::KIND, self.delivery) }
     }
 
-    fn extract(&self, route: Route<'_>, which: Which, out: &mut Outgoing) {
-        route.extract(which, &self.updated, out, size_of::<R::Value>(), |proxy, value| {
-            value.copy_from_slice(bytemuck::bytes_of(&self.get(proxy)));
-        });
+    fn extract<'f>(
+        &'f self,
+        route: &Route<'_>,
+        which: Which<'_>,
+        buffer: &'f mut Buffer,
+    ) -> Result<Extracted<'f>> {
+        let cells = self.cells();
+        Ok(self.updates.extract(route, which, buffer, R::Value::KIND.bytes(), |proxy, bytes| {
+            cells.get(proxy).write(bytes);
+        }))
     }
 
-    fn reset(&mut self, proxies: Range<u32>, phase: Phase) {
+    fn reset(&mut self, phase: Phase, end: End, proxies: &[Range<u32>]) -> Result<()> {
         let counts_once = self.delivery == Delivery::Event || !R::IDEMPOTENT;
         if phase == Phase::Reduce && counts_once {
-            for proxy in self.updated.iter_range(proxies.clone()) {
-                self.put(proxy, R::identity());
-            }
+            let sent = proxies.iter().flat_map(|range| self.updated().iter_range(range.clone()));
+            sent.for_each(|proxy| self.put(proxy, R::identity()));
         }
-        self.updated.remove_range(proxies);
+        self.updates.reset(phase, end, proxies);
+        Ok(())
     }
 
-    fn reduce(&mut self, phase: Phase, route: Route<'_>, places: Places<'_>, values: &[u8]) {
+    fn absorb(
+        &mut self,
+        how: Absorb,
+        route: &Route<'_>,
+        places: Places<'_>,
+        values: &[u8],
+    ) -> Result<()> {
         let (cells, is_event) = (self.cells(), self.delivery == Delivery::Event);
-        let (mut active, mut updated) = (self.active.inserter(), self.updated.inserter());
-        let goes_on = phase == Phase::Reduce && self.is_shared;
-        Self::each(&route, places, values, |proxy, value| {
+        let mut active = self.active.inserter();
+        if how == Absorb::SetAtMirrors {
+            Self::each(route, places, values, |proxy, value| {
+                let is_news = (cells.get(proxy) != value) | is_event;
+                cells.put(proxy, value);
+                active.insert_if(proxy, is_news);
+            });
+            return Ok(());
+        }
+        let mut updated = self.updated().inserter();
+        let goes_on = how == Absorb::FoldAtMasters && self.is_shared;
+        Self::each(route, places, values, |proxy, value| {
             let old = cells.get(proxy);
             let new = R::combine(old, value);
             cells.put(proxy, new);
@@ -278,19 +308,6 @@ impl<R: Reduction> Field for CpuField<R> {
             active.insert_if(proxy, is_news);
             updated.insert_if(proxy, is_news & goes_on);
         });
-    }
-
-    fn set(&mut self, route: Route<'_>, places: Places<'_>, values: &[u8]) {
-        let (cells, is_event) = (self.cells(), self.delivery == Delivery::Event);
-        let mut active = self.active.inserter();
-        Self::each(&route, places, values, |proxy, value| {
-            let is_news = (cells.get(proxy) != value) | is_event;
-            cells.put(proxy, value);
-            active.insert_if(proxy, is_news);
-        });
-    }
-
-    fn id(&self) -> u8 {
-        self.id
+        Ok(())
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! Two hosts that share proxies agreed once on their order: a *route*. A message tells the values
 //! at some *places* of a route, positions in that order. Which places, and which values, differs
-//! from round to round, so every message is written in whatever encoding is smallest for it. That
-//! is computed, not guessed: a [`Plan`] knows its size to the byte before anything is written.
+//! from round to round, so every message is written in the encoding that is smallest for it. The
+//! choice is computed, not guessed: a [`Plan`] knows its size to the byte before anything is written.
 //! `docs/wire.md` draws the layout.
 
 mod bits;
@@ -25,18 +25,21 @@ pub use plan::{Plan, write_with_ids};
 /// What the values of a message are, as far as encodings care.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ValueKind {
-    /// Unsigned integers of 4 bytes.
+    /// Integers of one byte, or truth values.
+    U8,
+    /// Integers of 4 bytes.
     U32,
-    /// Unsigned integers of 8 bytes.
+    /// Integers of 8 bytes.
     U64,
-    /// So many bytes each, which travel as they are: floating-point numbers, vectors.
+    /// Values of this many bytes, which travel as they are: floating-point numbers, structs, vectors.
     Plain(usize),
 }
 
 impl ValueKind {
     /// Bytes of one value.
-    pub fn bytes(self) -> usize {
+    pub const fn bytes(self) -> usize {
         match self {
+            ValueKind::U8 => size_of::<u8>(),
             ValueKind::U32 => size_of::<u32>(),
             ValueKind::U64 => size_of::<u64>(),
             ValueKind::Plain(bytes) => bytes,

@@ -1,4 +1,4 @@
-//! A stretch of work in which hosts do not wait for each other, and the tags of its messages.
+//! An epoch: work during which hosts do not wait for each other, and the tags of its messages.
 //!
 //! ```text
 //! bit of the round   46 … 31   30 … 23   22      21 … 0
@@ -6,9 +6,9 @@
 //! snapshots          epoch     number of the snapshot                     channel 0x22
 //! ```
 //!
-//! Nothing tells which message comes next, so each says what it is about. A message of an epoch
-//! that is over can then not be taken for one of this: that one exists at all is an error, as an
-//! epoch ends when everything sent was received.
+//! No order of calls tells which message comes next, so the tag of each says what it is about. A
+//! message of an epoch that is over can then not be taken for one of this epoch. Such a message is
+//! an error, as an epoch ends when all messages sent were received.
 
 use std::ops::Range;
 
@@ -31,12 +31,12 @@ const PIECE_BITS: u32 = 22;
 /// Most pieces that a route may have.
 pub(crate) const MOST_PIECES: usize = 1 << PIECE_BITS;
 
-/// Messages between proxies that a host has sent, and those that it has received and taken in.
+/// Messages between proxies that a host has sent, and that it has received and absorbed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Sent.
     pub sent: u64,
-    /// Received and taken in.
+    /// Received and absorbed.
     pub received: u64,
 }
 
@@ -83,11 +83,11 @@ impl Epoch {
         (tag.bits() - tags.start.bits()) as usize
     }
 
-    /// Complains of messages that were sent in earlier epochs, or, where this one is over, in it.
+    /// Refuses messages that were sent in earlier epochs, or, if this one is over, in it.
     pub(crate) fn check_late(epoch: u64, is_over: bool, net: &Net) -> Result<()> {
         let tags = Tag::user(DATA, 0)..Tag::user(SNAPSHOTS + 1, 0);
         let late = |&(tag, _): &(Tag, HostId)| {
-            // Epochs come again after 2^16; what is less than half of that behind is late.
+            // Numbers come again after 2^16 epochs; a message less than half of that behind is late.
             let ahead = ((tag.bits() >> EPOCH_SHIFT) & EPOCH_MASK).wrapping_sub(epoch) as i16;
             ahead < 0 || is_over && ahead == 0
         };

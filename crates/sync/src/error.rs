@@ -14,6 +14,14 @@ pub enum Error {
     /// A host was lost or silent.
     #[error(transparent)]
     Net(#[from] parton_net::Error),
+    /// The device that holds a field, or computes with it, failed or was lost.
+    #[error("{device} failed: {reason}")]
+    Device {
+        /// Which device, as users call it.
+        device: String,
+        /// What it said.
+        reason: String,
+    },
     /// A message that no host of this version writes.
     #[error("host {from} sent a message that cannot be read: {error}")]
     Wire {
@@ -86,6 +94,12 @@ pub enum Error {
         vertices: u64,
         /// Values of each.
         lanes: u64,
+    },
+    /// A tally that no host of this version writes.
+    #[error("host {from} sent a tally that makes no sense")]
+    Tally {
+        /// Who sent it.
+        from: HostId,
     },
     /// A snapshot that no host of this version takes, or one taken twice.
     #[error("host {from} sent a snapshot that makes no sense")]

@@ -1,11 +1,10 @@
-//! When a host that need not wait had better wait a little.
+//! The governor of an epoch: it controls how long a host waits for messages before it computes on.
 //!
-//! A host that computes with what it has, while better values are about to arrive, computes in
-//! vain. So after sending, a host waits for those peers that had something to say the last time, as
-//! long as that promises to be worth it: for each at most a *share* of the time that its own work of
-//! this round took. A peer's share doubles, up to an eighth, when it did speak in time, and halves
-//! when it did not. Hosts that are equally fast thus go side by side; one that is slow is soon not
-//! waited for; and a host that had little to do waits briefly, so that little can be lost.
+//! A host that computes with old values, while better ones are about to arrive, wastes its work. So
+//! after sending, a host waits for the peers that sent something the last time: for each at most a
+//! *share* of the time that its own work of this round took. The share of a peer doubles, up to an
+//! eighth, when its message came in time, and halves when it did not. Hosts of equal speed thus
+//! proceed together, a slow host soon is not waited for, and a host with little work waits briefly.
 
 use std::ops::Range;
 use std::time::Duration;
@@ -15,17 +14,17 @@ use parton_net::{Net, Tag};
 use crate::error::Result;
 use crate::field::Phase;
 
-/// The largest share, and the first: what one wait in vain may cost.
-const MOST: f64 = 1.0 / 8.0;
-/// The least share: never quite nothing, so that a host that has become faster is noticed.
-const LEAST: f64 = MOST / 32.0;
+/// The largest share, and the first: the most that one useless wait may cost.
+const MAX_SHARE: f64 = 1.0 / 8.0;
+/// The least share: not zero, so that a host that has become faster is noticed.
+const MIN_SHARE: f64 = MAX_SHARE / 32.0;
 
-/// Decides how long a host waits before it takes what has arrived.
+/// Decides how long a host waits before it absorbs the messages that have arrived.
 #[derive(Debug)]
 pub(crate) struct Governor {
-    /// Which part of its own work a host is ready to wait for each other, by host.
+    /// For each peer, the part of its own work that this host is ready to wait.
     shares: Vec<f64>,
-    /// Who spoke the last time, in each phase, by host.
+    /// Whether each peer sent something the last time, by phase.
     expected: [Vec<bool>; 2],
     /// Seconds of own work in this round.
     work: f64,
@@ -40,11 +39,11 @@ pub(crate) struct Governor {
 pub struct Waits {
     /// How often a host waited for others before it went on.
     pub waits: u64,
-    /// How often all of them spoke in time.
+    /// How often all of them sent in time.
     pub in_time: u64,
     /// Seconds in these waits.
     pub seconds: f64,
-    /// Which part of its own work a host was ready to wait in the end, for a mean peer.
+    /// The part of its own work that a host was ready to wait in the end, on average over peers.
     pub share: f64,
 }
 
@@ -60,19 +59,18 @@ impl std::ops::AddAssign for Waits {
 
 impl Governor {
     pub(crate) fn new(hosts: usize, now: Duration) -> Self {
-        // At first everybody is: who has nothing to say is not waited for twice.
+        // At first all peers are expected; a peer that stays silent is not waited for again.
         let expected = [vec![true; hosts], vec![true; hosts]];
-        let account = Waits { share: MOST, ..Waits::default() };
-        Governor { shares: vec![MOST; hosts], expected, work: 0.0, resumed: now, account }
+        let account = Waits { share: MAX_SHARE, ..Waits::default() };
+        Governor { shares: vec![MAX_SHARE; hosts], expected, work: 0.0, resumed: now, account }
     }
 
-    /// The host goes on after it had nothing to do.
+    /// The host computes again after it had nothing to do.
     pub(crate) fn resume(&mut self, now: Duration) {
         self.resumed = now;
     }
 
-    /// Waits until those have spoken under these tags that did the last time, as long as that is
-    /// worth it.
+    /// Waits until the expected peers have sent something under these tags, each at most its share.
     pub(crate) fn wait(
         &mut self,
         net: &mut Net,
@@ -108,7 +106,7 @@ impl Governor {
                 false if waited => 0.5,
                 false => 1.0,
             };
-            shares[host] = (factor * shares[host]).clamp(LEAST, MOST);
+            shares[host] = (factor * shares[host]).clamp(MIN_SHARE, MAX_SHARE);
         }
         self.resumed = net.now();
         if waited || heard.contains(&true) {

@@ -1,15 +1,18 @@
 //! The field of a few numbers per proxy that are summed up and travel one by one: those of several
 //! searches, which share rounds and messages although each is at another vertex.
 //!
-//! Whoever writes values owns the arrays meanwhile: nothing here is atomic.
+//! A thread that writes values owns its part of the arrays meanwhile: nothing here is atomic.
 
 use std::ops::Range;
 
 use parton_graph::{LocalId, VertexSet, huge};
+use parton_partition::End;
 use rayon::prelude::*;
 
 use crate::encode::Places;
-use crate::field::{Delivery, Field, Outgoing, Phase, Route, Shape, Which};
+use crate::error::Result;
+use crate::field::{Absorb, Buffer, Delivery, Extracted, Field, Phase, Shape, Which};
+use crate::route::Route;
 use crate::value::Number;
 
 /// Some of the lanes of a proxy, one per bit.
@@ -33,14 +36,16 @@ pub fn each_lane(lanes: Lanes) -> impl Iterator<Item = usize> {
 }
 
 /// `L` numbers per proxy, at most eight. Contributions of mirrors are added up at their master, and
-/// mirrors are told what their master has; each number is an event that arrives once.
+/// mirrors get the sums of their master; each number is an event that arrives once. One broadcast,
+/// to whichever end, is all that an event gets.
 pub struct LaneField<T: Number, const L: usize> {
     rows: Vec<[T; L]>,
-    /// What must be sent: which lanes, and where there are any.
+    /// The lanes of every proxy that must be sent.
     lanes: Vec<Lanes>,
+    /// The proxies that have any.
     updated: VertexSet,
-    /// What mirrors were told since that was last asked.
-    told: Vec<(LocalId, Lanes)>,
+    /// The lanes of mirrors that have arrived since [`LaneField::take_received`].
+    received: Vec<(LocalId, Lanes)>,
 }
 
 /// The arrays of a [`LaneField`], for threads that write parts of them.
@@ -54,7 +59,7 @@ pub struct Parts<'f, T, const L: usize> {
 }
 
 impl<T: Number, const L: usize> LaneField<T, L> {
-    /// A field in which all is nothing.
+    /// A field in which all numbers are zero.
     pub fn new(proxies: usize) -> Self {
         let mut rows = huge::vec_with_capacity(proxies);
         rows.par_extend((0..proxies).into_par_iter().map(|_| [T::ZERO; L]));
@@ -63,7 +68,7 @@ impl<T: Number, const L: usize> LaneField<T, L> {
             rows,
             lanes: vec![0; proxies],
             updated: VertexSet::new(proxies),
-            told: Vec::new(),
+            received: Vec::new(),
         }
     }
 
@@ -73,7 +78,7 @@ impl<T: Number, const L: usize> LaneField<T, L> {
         &self.rows
     }
 
-    /// The values of every proxy, to be changed by somebody who marks what must be sent.
+    /// The values of every proxy. The caller marks the lanes that must be sent.
     pub fn rows_mut(&mut self) -> &mut [[T; L]] {
         &mut self.rows
     }
@@ -83,7 +88,7 @@ impl<T: Number, const L: usize> LaneField<T, L> {
         Parts { rows: &mut self.rows, lanes: &mut self.lanes, updated: &self.updated }
     }
 
-    /// Some lanes of a proxy have changed here and must be sent.
+    /// Marks some lanes of a proxy that have changed: they must be sent.
     #[inline]
     pub fn update(&mut self, proxy: LocalId, lanes: Lanes) {
         self.lanes[proxy.index()] |= lanes;
@@ -96,25 +101,25 @@ impl<T: Number, const L: usize> LaneField<T, L> {
         self.lanes[proxy.index()]
     }
 
-    /// Where something is updated.
+    /// The proxies of which some lane is updated.
     pub fn updated(&self) -> &VertexSet {
         &self.updated
     }
 
-    /// Takes what mirrors were told since this was last asked. Where hosts wait for each
+    /// The lanes of mirrors that have arrived since this was last called. Where hosts wait for each
     /// other, each mirror is there once.
-    pub fn take_told(&mut self) -> Vec<(LocalId, Lanes)> {
-        std::mem::take(&mut self.told)
+    pub fn take_received(&mut self) -> Vec<(LocalId, Lanes)> {
+        std::mem::take(&mut self.received)
     }
 
-    /// All values are nothing again, nothing is updated or told.
+    /// All values become zero; nothing is updated or received any more.
     pub fn clear(&mut self) {
         self.rows.par_iter_mut().for_each(|row| *row = [T::ZERO; L]);
         self.forget(0..self.rows.len() as u32, |_, _| ());
-        self.told.clear();
+        self.received.clear();
     }
 
-    /// Nothing among some proxies is updated any more; calls `visit` for what was.
+    /// Calls `visit` for the proxies of a range that are updated; they are not any more.
     fn forget(&mut self, proxies: Range<u32>, mut visit: impl FnMut(&mut [T; L], Lanes)) {
         for proxy in self.updated.iter_range(proxies.clone()) {
             let lanes = std::mem::take(&mut self.lanes[proxy.index()]);
@@ -123,18 +128,18 @@ impl<T: Number, const L: usize> LaneField<T, L> {
         self.updated.remove_range(proxies);
     }
 
-    fn take(&self, proxy: LocalId, place: usize, lanes: Lanes, out: &mut Outgoing) {
-        for lane in each_lane(lanes) {
+    fn push_lanes(&self, proxy: LocalId, place: usize, out: &mut Buffer) {
+        for lane in each_lane(self.lanes[proxy.index()]) {
             out.places.push((place * L + lane) as u32);
             out.values.extend_from_slice(bytemuck::bytes_of(&self.rows[proxy.index()][lane]));
         }
     }
 
-    /// Lanes of one proxy follow each other in a message.
-    fn tell(&mut self, proxy: LocalId, told: Lanes) {
-        match self.told.last_mut() {
-            Some((last, lanes)) if *last == proxy => *lanes |= told,
-            _ => self.told.push((proxy, told)),
+    /// Notes that a lane of a mirror has arrived. Lanes of one proxy follow each other in a message.
+    fn receive(&mut self, proxy: LocalId, lane: usize) {
+        match self.received.last_mut() {
+            Some((last, lanes)) if *last == proxy => *lanes |= 1 << lane,
+            _ => self.received.push((proxy, 1 << lane)),
         }
     }
 
@@ -158,61 +163,71 @@ impl<T: Number, const L: usize> LaneField<T, L> {
 
 impl<T: Number, const L: usize> Field for LaneField<T, L> {
     fn shape(&self) -> Shape {
-        Shape { kind: T::KIND, delivery: Delivery::Event }
+        Shape { lanes: L, ..Shape::new(T::KIND, Delivery::Event) }
     }
 
-    fn extract(&self, route: Route<'_>, which: Which, out: &mut Outgoing) {
-        match (which, &route) {
-            (Which::All, _) => {
-                for proxy in route.locals(Places::All) {
-                    out.values.extend_from_slice(bytemuck::cast_slice(&self.rows[proxy.index()]));
+    fn extract<'f>(
+        &'f self,
+        route: &Route<'_>,
+        which: Which<'_>,
+        buffer: &'f mut Buffer,
+    ) -> Result<Extracted<'f>> {
+        match (which, route.range()) {
+            (Which::At(places), _) => {
+                let count = places.count(route.len() * L) as u32;
+                for number in 0..count {
+                    let place = if let Places::Some(some) = places {
+                        some[number as usize]
+                    } else {
+                        number
+                    };
+                    let row = &self.rows[route.local(place / L as u32).index()];
+                    buffer.values.extend_from_slice(bytemuck::bytes_of(&row[place as usize % L]));
                 }
             }
-            (Which::Updated, Route::Range(range)) => {
+            (Which::Updated, Some(range)) => {
                 for proxy in self.updated.iter_range(range.clone()) {
-                    let place = (proxy.0 - range.start) as usize;
-                    self.take(proxy, place, self.lanes[proxy.index()], out);
+                    self.push_lanes(proxy, (proxy.0 - range.start) as usize, buffer);
                 }
             }
-            (Which::Updated, _) => {
+            (Which::Updated, None) => {
                 for place in 0..route.len() {
-                    let proxy = route.local(place as u32);
-                    self.take(proxy, place, self.lanes[proxy.index()], out);
+                    self.push_lanes(route.local(place as u32), place, buffer);
                 }
             }
         }
+        Ok(buffer.extracted())
     }
 
-    fn reset(&mut self, proxies: Range<u32>, phase: Phase) {
-        self.forget(proxies, |row, lanes| {
-            if phase == Phase::Reduce {
-                each_lane(lanes).for_each(|lane| row[lane] = T::ZERO);
-            }
-        });
+    fn reset(&mut self, phase: Phase, _: End, proxies: &[Range<u32>]) -> Result<()> {
+        for range in proxies {
+            self.forget(range.clone(), |row, lanes| {
+                if phase == Phase::Reduce {
+                    each_lane(lanes).for_each(|lane| row[lane] = T::ZERO);
+                }
+            });
+        }
+        Ok(())
     }
 
-    fn reduce(&mut self, phase: Phase, route: Route<'_>, places: Places<'_>, values: &[u8]) {
-        Self::each(&route, places, values, |proxy, lane, value| {
-            let sum = &mut self.rows[proxy.index()][lane];
-            *sum = sum.plus(value);
-            match phase {
-                Phase::Reduce => {
+    fn absorb(
+        &mut self,
+        how: Absorb,
+        route: &Route<'_>,
+        places: Places<'_>,
+        values: &[u8],
+    ) -> Result<()> {
+        Self::each(route, places, values, |proxy, lane, value| {
+            let mine = &mut self.rows[proxy.index()][lane];
+            *mine = if how == Absorb::SetAtMirrors { value } else { mine.plus(value) };
+            match how {
+                Absorb::FoldAtMasters => {
                     self.lanes[proxy.index()] |= 1 << lane;
                     self.updated.insert_alone(proxy);
                 }
-                Phase::Broadcast => self.tell(proxy, 1 << lane),
+                _ => self.receive(proxy, lane),
             }
         });
-    }
-
-    fn set(&mut self, route: Route<'_>, places: Places<'_>, values: &[u8]) {
-        Self::each(&route, places, values, |proxy, lane, value| {
-            self.rows[proxy.index()][lane] = value;
-            self.tell(proxy, 1 << lane);
-        });
-    }
-
-    fn lanes(&self) -> usize {
-        L
+        Ok(())
     }
 }

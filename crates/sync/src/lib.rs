@@ -12,6 +12,7 @@
 //! [`vector_field`], [`encode`], [`substrate`], [`epoch`], [`governor`], [`termination`],
 //! [`volume`].
 
+pub mod atomic;
 pub mod cpu_field;
 pub mod encode;
 pub mod epoch;
@@ -19,23 +20,31 @@ pub mod error;
 pub mod field;
 pub mod governor;
 pub mod lane_field;
+pub mod optimize;
 pub mod reduction;
+pub mod route;
 pub mod substrate;
 pub mod termination;
+pub mod updates;
 pub mod value;
 pub mod vector_field;
 pub mod volume;
 
+pub use atomic::AtomicValue;
 pub use cpu_field::CpuField;
 pub use encode::{Places, ValueKind};
 pub use epoch::Counts;
 pub use error::{Error, Result};
-pub use field::{Delivery, Field, Outgoing, Phase, Route, Shape, Which};
+pub use field::{Absorb, Buffer, Delivery, Extracted, Field, Phase, Shape, Which};
 pub use governor::Waits;
 pub use lane_field::LaneField;
+pub use optimize::Optimize;
+pub use parton_macros::Value;
 pub use reduction::Reduction;
-pub use substrate::{Optimize, Shipment, Substrate};
+pub use route::Route;
+pub use substrate::{Shipment, Substrate};
 pub use termination::{Detector, Effort, Tally, Termination, Vote};
+pub use updates::Updates;
 pub use value::Value;
 pub use vector_field::VectorField;
 pub use volume::Volume;

@@ -1,4 +1,4 @@
-//! How contributions to one value become one: least, greatest, sum, or.
+//! How contributions to one value become one: minimum, maximum, sum, or.
 
 use std::marker::PhantomData;
 use std::ops::BitOr;
@@ -7,7 +7,7 @@ use crate::value::{Number, Value};
 
 /// A commutative, associative fold.
 pub trait Reduction: Send + Sync + 'static {
-    /// What is folded.
+    /// The values that are folded.
     type Value: Value;
 
     /// Whether folding a value in twice is the same as once.
@@ -20,7 +20,7 @@ pub trait Reduction: Send + Sync + 'static {
     /// Whether it does not matter which of two values comes first, but for rounding.
     const COMMUTES: bool = true;
 
-    /// What changes nothing when folded in.
+    /// The value that changes nothing when folded in.
     fn identity() -> Self::Value;
 
     /// Two values folded into one.
@@ -33,7 +33,7 @@ pub struct Min<T>(PhantomData<T>);
 pub struct Max<T>(PhantomData<T>);
 /// The sum; sums of integers wrap.
 pub struct Sum<T>(PhantomData<T>);
-/// Bits set in any value.
+/// Bits set in any value; of truth values, whether any is true.
 pub struct Or<T>(PhantomData<T>);
 /// The value that came last. Only a master's value replaces others: this is what a broadcast
 /// does, and no way to join contributions of several hosts.
@@ -84,13 +84,13 @@ impl<T: Number> Reduction for Sum<T> {
     }
 }
 
-impl<T: Number + BitOr<Output = T>> Reduction for Or<T> {
+impl<T: Value + Default + BitOr<Output = T>> Reduction for Or<T> {
     type Value = T;
     const IDEMPOTENT: bool = true;
     const ORDERED: bool = false;
 
     fn identity() -> T {
-        T::ZERO
+        T::default()
     }
 
     #[inline]

@@ -1,34 +1,57 @@
-//! What a field holds for one proxy: a number that threads can update in place.
-
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+//! What a field holds for one proxy, as far as messages care: plain data of a fixed number of bytes.
 
 use bytemuck::Pod;
 
+use crate::atomic::AtomicValue;
 use crate::encode::ValueKind;
 
-/// A value of a field in memory. All access is relaxed: the end of a parallel loop publishes.
-pub trait Value: Pod + PartialEq + Send + Sync {
+/// A value of a field: a number, a truth value, a pair of numbers, or a small struct.
+///
+/// A struct of values becomes one with [`derive(Value)`](derive@crate::Value). To be folded it
+/// needs a [`Reduction`](crate::Reduction) of its own.
+///
+/// ```
+/// use parton_sync::{Reduction, Value};
+///
+/// /// A way to a vertex: how long it is, and the vertex before.
+/// #[derive(Clone, Copy, PartialEq, Value)]
+/// struct Way {
+///     length: f32,
+///     from: u32,
+/// }
+///
+/// /// The shortest way; of equal ones the one from the lowest id.
+/// struct Shortest;
+///
+/// impl Reduction for Shortest {
+///     type Value = Way;
+///     const IDEMPOTENT: bool = true;
+///     const ORDERED: bool = false;
+///
+///     fn identity() -> Way {
+///         Way { length: f32::INFINITY, from: u32::MAX }
+///     }
+///
+///     fn combine(a: Way, b: Way) -> Way {
+///         if (b.length, b.from) < (a.length, a.from) { b } else { a }
+///     }
+/// }
+/// assert_eq!(Way::KIND.bytes(), 8);
+/// ```
+pub trait Value: Copy + PartialEq + Send + Sync + 'static {
     /// How it travels.
     const KIND: ValueKind;
 
-    /// A cell that threads share.
-    type Cell: Send + Sync;
+    /// The value that these bytes are, of which there are as many as the kind says. Any bytes give
+    /// a value, as they come from another host.
+    fn read(bytes: &[u8]) -> Self;
 
-    /// A cell that holds `self`.
-    fn cell(self) -> Self::Cell;
-
-    /// What the cell holds.
-    fn load(cell: &Self::Cell) -> Self;
-
-    /// Puts `self` into the cell, where no other thread writes at the same time.
-    fn store(self, cell: &Self::Cell);
-
-    /// Puts `new` into the cell if it still holds `old`, else tells what it holds.
-    fn exchange(cell: &Self::Cell, old: Self, new: Self) -> Result<(), Self>;
+    /// Writes the value to as many bytes as the kind says.
+    fn write(self, bytes: &mut [u8]);
 }
 
 /// A value that is a number.
-pub trait Number: Value + PartialOrd + Default {
+pub trait Number: AtomicValue + Pod + PartialOrd + Default {
     /// No other is less.
     const LEAST: Self;
     /// No other is greater.
@@ -43,32 +66,18 @@ pub trait Number: Value + PartialOrd + Default {
 }
 
 macro_rules! number {
-    ($type:ty, $cell:ty, $kind:expr, $to:expr, $from:expr, $least:expr, $greatest:expr, $rounds:expr, $plus:expr) => {
+    ($type:ty, $kind:expr, $least:expr, $greatest:expr, $rounds:expr, $plus:expr) => {
         impl Value for $type {
             const KIND: ValueKind = $kind;
-            type Cell = $cell;
 
-            fn cell(self) -> Self::Cell {
-                <$cell>::new($to(self))
+            #[inline(always)]
+            fn read(bytes: &[u8]) -> Self {
+                bytemuck::pod_read_unaligned(bytes)
             }
 
-            #[inline]
-            fn load(cell: &Self::Cell) -> Self {
-                $from(cell.load(Ordering::Relaxed))
-            }
-
-            #[inline]
-            fn store(self, cell: &Self::Cell) {
-                cell.store($to(self), Ordering::Relaxed);
-            }
-
-            #[inline]
-            fn exchange(cell: &Self::Cell, old: Self, new: Self) -> Result<(), Self> {
-                let relaxed = Ordering::Relaxed;
-                match cell.compare_exchange_weak($to(old), $to(new), relaxed, relaxed) {
-                    Ok(_) => Ok(()),
-                    Err(found) => Err($from(found)),
-                }
+            #[inline(always)]
+            fn write(self, bytes: &mut [u8]) {
+                bytes.copy_from_slice(bytemuck::bytes_of(&self));
             }
         }
 
@@ -86,29 +95,54 @@ macro_rules! number {
     };
 }
 
-use std::convert::identity as same;
+macro_rules! integer {
+    ($type:ty, $kind:expr) => {
+        number!($type, $kind, <$type>::MIN, <$type>::MAX, false, <$type>::wrapping_add);
+    };
+}
 
-number!(u32, AtomicU32, ValueKind::U32, same, same, 0, u32::MAX, false, u32::wrapping_add);
-number!(u64, AtomicU64, ValueKind::U64, same, same, 0, u64::MAX, false, u64::wrapping_add);
-number!(
-    f32,
-    AtomicU32,
-    ValueKind::Plain(4),
-    f32::to_bits,
-    f32::from_bits,
-    f32::NEG_INFINITY,
-    f32::INFINITY,
-    true,
-    std::ops::Add::add
-);
-number!(
-    f64,
-    AtomicU64,
-    ValueKind::Plain(8),
-    f64::to_bits,
-    f64::from_bits,
-    f64::NEG_INFINITY,
-    f64::INFINITY,
-    true,
-    std::ops::Add::add
-);
+macro_rules! float {
+    ($type:ty, $kind:expr) => {
+        number!($type, $kind, <$type>::NEG_INFINITY, <$type>::INFINITY, true, std::ops::Add::add);
+    };
+}
+
+// Encodings count integers around a circle, so signed ones need no kind of their own.
+integer!(u32, ValueKind::U32);
+integer!(i32, ValueKind::U32);
+integer!(u64, ValueKind::U64);
+integer!(i64, ValueKind::U64);
+float!(f32, ValueKind::Plain(4));
+float!(f64, ValueKind::Plain(8));
+
+/// Packed as integers are, truth values take one bit each, and none where all are equal.
+impl Value for bool {
+    const KIND: ValueKind = ValueKind::U8;
+
+    #[inline(always)]
+    fn read(bytes: &[u8]) -> Self {
+        bytes[0] != 0
+    }
+
+    #[inline(always)]
+    fn write(self, bytes: &mut [u8]) {
+        bytes[0] = u8::from(self);
+    }
+}
+
+impl<A: Value, B: Value> Value for (A, B) {
+    const KIND: ValueKind = ValueKind::Plain(A::KIND.bytes() + B::KIND.bytes());
+
+    #[inline]
+    fn read(bytes: &[u8]) -> Self {
+        let (a, b) = bytes.split_at(A::KIND.bytes());
+        (A::read(a), B::read(b))
+    }
+
+    #[inline]
+    fn write(self, bytes: &mut [u8]) {
+        let (a, b) = bytes.split_at_mut(A::KIND.bytes());
+        self.0.write(a);
+        self.1.write(b);
+    }
+}

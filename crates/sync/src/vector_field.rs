@@ -1,30 +1,35 @@
 //! The field whose values are vectors, of a width that is known when a run begins.
 //!
-//! All vectors lie in one array, one row after the other. Which row is whose is up to the engine:
-//! one that lays out its proxies in blocks can hand whole blocks to threads, as plain slices that
-//! nobody else can write. To the encodings a vector is a value of so many bytes.
+//! All vectors lie in one array, one row after the other. The engine chooses the row of each proxy:
+//! an engine that puts its proxies into blocks can hand whole blocks to threads, as plain slices
+//! that no other thread can write. To the encodings a vector is one value.
 
 use std::ops::Range;
 
+use bytemuck::Pod;
 use parton_graph::{LocalId, VertexSet};
+use parton_partition::End;
 use rayon::prelude::*;
 
 use crate::encode::{Places, ValueKind};
-use crate::field::{Delivery, Field, Outgoing, Phase, Route, Shape, Which};
+use crate::error::Result;
+use crate::field::{Absorb, Buffer, Delivery, Extracted, Field, Phase, Shape, Which};
 use crate::reduction::Reduction;
+use crate::route::Route;
+use crate::updates::Updates;
 
 /// A vector per proxy, whose elements are folded by `R`, with the set of proxies that are
-/// *updated* and must be sent. What must be computed is the engine's to know.
-pub struct VectorField<R: Reduction> {
+/// *updated* and must be sent. The engine knows which proxies must be computed with.
+pub struct VectorField<R: Reduction<Value: Pod>> {
     elements: Vec<R::Value>,
     width: usize,
-    /// Of every proxy.
+    /// The row of every proxy.
     rows: Vec<u32>,
-    updated: VertexSet,
+    updates: Updates,
     delivery: Delivery,
 }
 
-impl<R: Reduction> VectorField<R> {
+impl<R: Reduction<Value: Pod>> VectorField<R> {
     /// A field of vectors of `width` elements, where the vector of a proxy is in its row of `rows`
     /// and starts as `start` leaves it. Nothing is updated.
     ///
@@ -45,7 +50,7 @@ impl<R: Reduction> VectorField<R> {
         let mut elements = vec![R::identity(); width * rows.len()];
         let vectors = elements.par_chunks_exact_mut(width).zip(&proxies);
         vectors.for_each(|(vector, &proxy)| start(LocalId(proxy), vector));
-        VectorField { elements, width, updated: VertexSet::new(rows.len()), rows, delivery }
+        VectorField { elements, width, updates: Updates::new(rows.len()), rows, delivery }
     }
 
     /// Elements of a vector.
@@ -76,9 +81,9 @@ impl<R: Reduction> VectorField<R> {
         &mut self.elements
     }
 
-    /// What must be sent.
+    /// The proxies whose vectors must be sent.
     pub fn updated(&self) -> &VertexSet {
-        &self.updated
+        self.updates.updated()
     }
 
     #[inline]
@@ -93,44 +98,56 @@ impl<R: Reduction> VectorField<R> {
     }
 }
 
-impl<R: Reduction> Field for VectorField<R> {
+impl<R: Reduction<Value: Pod>> Field for VectorField<R> {
     fn shape(&self) -> Shape {
-        Shape { kind: ValueKind::Plain(self.bytes()), delivery: self.delivery }
+        Shape::new(ValueKind::Plain(self.bytes()), self.delivery)
     }
 
-    fn extract(&self, route: Route<'_>, which: Which, out: &mut Outgoing) {
-        let bytes = self.width * size_of::<R::Value>();
-        route.extract(which, &self.updated, out, bytes, |proxy, value| {
-            value.copy_from_slice(bytemuck::cast_slice(self.get(proxy)));
-        });
+    fn extract<'f>(
+        &'f self,
+        route: &Route<'_>,
+        which: Which<'_>,
+        buffer: &'f mut Buffer,
+    ) -> Result<Extracted<'f>> {
+        Ok(self.updates.extract(route, which, buffer, self.bytes(), |proxy, bytes| {
+            bytes.copy_from_slice(bytemuck::cast_slice(self.get(proxy)));
+        }))
     }
 
-    fn reset(&mut self, proxies: Range<u32>, phase: Phase) {
+    fn reset(&mut self, phase: Phase, end: End, proxies: &[Range<u32>]) -> Result<()> {
         let counts_once = self.delivery == Delivery::Event || !R::IDEMPOTENT;
         if phase == Phase::Reduce && counts_once {
-            let sent: Vec<LocalId> = self.updated.iter_range(proxies.clone()).collect();
-            sent.into_iter().for_each(|proxy| self.get_mut(proxy).fill(R::identity()));
+            for range in proxies {
+                let sent: Vec<LocalId> = self.updated().iter_range(range.clone()).collect();
+                sent.into_iter().for_each(|proxy| self.get_mut(proxy).fill(R::identity()));
+            }
         }
-        self.updated.remove_range(proxies);
+        self.updates.reset(phase, end, proxies);
+        Ok(())
     }
 
-    fn reduce(&mut self, phase: Phase, route: Route<'_>, places: Places<'_>, values: &[u8]) {
+    fn absorb(
+        &mut self,
+        how: Absorb,
+        route: &Route<'_>,
+        places: Places<'_>,
+        values: &[u8],
+    ) -> Result<()> {
         for (proxy, bytes) in route.locals(places).zip(values.chunks_exact(self.bytes())) {
+            if how == Absorb::SetAtMirrors {
+                bytemuck::cast_slice_mut(self.get_mut(proxy)).copy_from_slice(bytes);
+                continue;
+            }
             let came = bytes.chunks_exact(size_of::<R::Value>()).map(bytemuck::pod_read_unaligned);
             let mut changed = self.delivery == Delivery::Event;
             for (mine, came) in self.get_mut(proxy).iter_mut().zip(came) {
                 let new = R::combine(*mine, came);
                 changed |= std::mem::replace(mine, new) != new;
             }
-            if changed && phase == Phase::Reduce {
-                self.updated.insert(proxy);
+            if changed && how == Absorb::FoldAtMasters {
+                self.updated().insert(proxy);
             }
         }
-    }
-
-    fn set(&mut self, route: Route<'_>, places: Places<'_>, values: &[u8]) {
-        for (proxy, bytes) in route.locals(places).zip(values.chunks_exact(self.bytes())) {
-            bytemuck::cast_slice_mut(self.get_mut(proxy)).copy_from_slice(bytes);
-        }
+        Ok(())
     }
 }

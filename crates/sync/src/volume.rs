@@ -5,7 +5,7 @@ use std::ops::AddAssign;
 use crate::encode::Size;
 use crate::field::Phase;
 
-/// What was sent.
+/// Bytes and messages that were sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub struct Volume {

@@ -55,7 +55,7 @@ fn lanes_travel_one_by_one() {
                 substrate.reduce(&mut field, written)?;
                 substrate.broadcast(&mut field, read)?;
                 assert!(field.updated().is_empty(), "everything is sent");
-                let told = field.take_told();
+                let told = field.take_received();
                 for proxy in proxies(part).skip(part.num_masters()) {
                     let sum = sums[part.global(proxy).0 as usize];
                     let known = field.rows()[proxy.index()];

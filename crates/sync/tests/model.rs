@@ -1,15 +1,24 @@
 //! The substrate against a model that sees all hosts at once: whatever is written where, for every
 //! policy, number of hosts, optimisation and pair of ends, masters hold the fold of everything
-//! that was contributed, exactly once, and whoever reads holds what the master does.
+//! that was contributed, exactly once, and every mirror that is read holds what its master does. Some
+//! hosts keep their field in memory, others on a device.
 
 mod common;
+#[path = "common/device.rs"]
+mod device;
+#[path = "common/structs.rs"]
+mod structs;
 
-use common::{ENDS, all_policies, is_at, local, owners, parts_of, proxies, random, write};
+use common::{ENDS, all_policies, bytes_of, is_at, local, owners, parts_of, proxies, random};
+use device::{AnyField, DeviceField};
 use parton_net::Cluster;
 use parton_partition::{End, Partition};
 use parton_sync::reduction::{Max, Min, Or, Sum};
-use parton_sync::{CpuField, Delivery, Error, Optimize, Reduction, Substrate, Volume};
+use parton_sync::{
+    AtomicValue, CpuField, Delivery, Error, Optimize, Reduction, Substrate, Value, Volume,
+};
 use proptest::prelude::*;
+use structs::{Group, Largest, PairSums, Shortest, Way};
 
 /// Syncs one after the other, without anything in between that would hide a leftover.
 const STEPS: u64 = 3;
@@ -47,25 +56,27 @@ struct Seen<V> {
 }
 
 /// Writes and syncs on every host.
-fn observe<R: Reduction>(
+fn observe<R: Reduction<Value: AtomicValue>>(
     part: &Partition,
     substrate: &mut Substrate<'_>,
     setting: &Setting,
     value: impl Fn(u64) -> R::Value,
 ) -> Result<Vec<Seen<R::Value>>, Error> {
-    let mut field = start_field::<R>(part);
+    let mut field = start_field::<R>(part, setting);
+    let field = &mut *field;
     let peers = || parton_net::HostId::all(part.num_hosts());
     let mut all = Vec::new();
     substrate.take_sent();
     for step in 0..STEPS {
-        reset_mirrors(part, &field);
-        for proxy in proxies(part).filter(|&proxy| is_at(part, proxy, setting.written)) {
-            if let Some(bits) = setting.contribution(step, part, part.global(proxy).0) {
-                write(&field, proxy, value(bits));
-            }
-        }
+        reset_mirrors(part, field);
+        let written = proxies(part).filter(|&proxy| is_at(part, proxy, setting.written));
+        let contributions = written.filter_map(|proxy| {
+            let bits = setting.contribution(step, part, part.global(proxy).0)?;
+            Some((proxy, value(bits)))
+        });
+        field.fold_all(&contributions.collect::<Vec<_>>());
         let before: Vec<_> = peers().map(|peer| substrate.net().traffic(peer)).collect();
-        substrate.sync(&mut field, setting.written, setting.read)?;
+        substrate.sync(field, setting.written, setting.read)?;
         let volumes = substrate.take_sent();
         let sent = peers().zip(before).zip(volumes).map(|((peer, before), volume)| {
             let after = substrate.net().traffic(peer);
@@ -73,27 +84,35 @@ fn observe<R: Reduction>(
             (volume, messages, after.bytes_sent - before.bytes_sent)
         });
         let sent = sent.collect();
-        let values = proxies(part).map(|proxy| field.get(proxy)).collect();
-        all.push(Seen { values, left: field.updated().len(), sent });
+        all.push(Seen { values: field.values(), left: field.num_updated(), sent });
     }
+    assert!(field.uploads().iter().all(|&times| times == 1), "lists are uploaded once");
     Ok(all)
 }
 
-fn start_field<R: Reduction>(part: &Partition) -> CpuField<R> {
+/// A field in memory or on a device, as the seed says.
+fn start_field<R: Reduction<Value: AtomicValue>>(
+    part: &Partition,
+    setting: &Setting,
+) -> Box<dyn AnyField<R>> {
     let delivery = if R::IDEMPOTENT { Delivery::Label } else { Delivery::Event };
-    CpuField::new(part.num_proxies(), delivery, |_| R::identity())
+    match random(&[setting.seed, part.host().0.into()]).is_multiple_of(2) {
+        true => Box::new(CpuField::<R>::new(part.num_proxies(), delivery, |_| R::identity())),
+        false => Box::new(DeviceField::<R>::new(part.num_proxies(), delivery, |_| R::identity())),
+    }
 }
 
 /// What a mirror was told by its master is not its own to contribute: sums start again from
 /// nothing, as every engine that sums must. Labels may stay.
-fn reset_mirrors<R: Reduction>(part: &Partition, field: &CpuField<R>) {
+fn reset_mirrors<R: Reduction>(part: &Partition, field: &mut dyn AnyField<R>) {
     if !R::IDEMPOTENT {
-        common::mirrors(part).for_each(|mirror| field.put(mirror, R::identity()));
+        let mirrors = common::mirrors(part).map(|mirror| (mirror, R::identity()));
+        field.put_all(&mirrors.collect::<Vec<_>>());
     }
 }
 
 /// The same steps, by somebody who sees all hosts.
-fn expect<R: Reduction>(
+fn expect<R: Reduction<Value: AtomicValue>>(
     parts: &[Partition],
     setting: &Setting,
     value: impl Fn(u64) -> R::Value,
@@ -151,7 +170,7 @@ fn expect<R: Reduction>(
 }
 
 /// What a route costs at least and at most.
-fn check_volume<V>(
+fn check_volume<V: Value>(
     parts: &[Partition],
     setting: &Setting,
     (host, step): (usize, u64),
@@ -177,13 +196,13 @@ fn check_volume<V>(
                     && setting.contribution(step, part, part.global(proxy).0).is_some()
             };
             let count = routes.mirrors(reduced).filter(is_sent).count() as u64;
-            assert_eq!(volume.reduce_values, count * size_of::<V>() as u64);
+            assert_eq!(volume.reduce_values, count * V::KIND.bytes() as u64);
             assert!(volume.reduce_metadata >= 4 * count + pieces[0]);
         }
     }
 }
 
-fn compare<R: Reduction>(
+fn compare<R: Reduction<Value: AtomicValue>>(
     cluster: &mut Cluster,
     parts: &[Partition],
     settings: &[Setting],
@@ -204,8 +223,7 @@ fn compare<R: Reduction>(
         for (host, seen) in hosts.iter().map(|seen| &seen[which]).enumerate() {
             for (step, seen) in seen.iter().enumerate() {
                 let what = format!("{setting:?}, host {host}, step {step}");
-                let bytes = |values: &[R::Value]| bytemuck::cast_slice::<_, u8>(values).to_vec();
-                assert_eq!(bytes(&seen.values), bytes(&expected[step][host]), "{what}");
+                assert_eq!(bytes_of(&seen.values), bytes_of(&expected[step][host]), "{what}");
                 assert_eq!(seen.left, 0, "nothing is updated any more: {what}");
                 check_volume(parts, setting, (host, step as u64), seen);
             }
@@ -271,6 +289,23 @@ proptest! {
     }
 }
 
+/// The same for values that are not unsigned numbers or doubles.
+fn compare_others(cluster: &mut Cluster, parts: &[Partition], settings: &[Setting]) {
+    compare::<Or<bool>>(cluster, parts, settings, |bits| bits.is_multiple_of(5));
+    compare::<Max<i32>>(cluster, parts, settings, |bits| bits as i32 % 500);
+    compare::<Sum<i64>>(cluster, parts, settings, |bits| bits as i64 % 50 - 25);
+    compare::<Shortest>(cluster, parts, settings, |bits| Way {
+        length: (bits % 100) as f32,
+        from: (bits >> 8) as u32,
+    });
+    compare::<Largest>(cluster, parts, settings, |bits| Group {
+        size: bits % 20,
+        density: 1.0 / (1 + bits % 1000) as f64,
+        is_open: bits.is_multiple_of(2),
+    });
+    compare::<PairSums>(cluster, parts, settings, |bits| (bits as u32 % 9, (bits % 7) as f32));
+}
+
 /// Every policy on a graph with everything in it, as random choice may leave one out.
 #[test]
 fn every_policy_agrees_with_the_model() {
@@ -279,6 +314,7 @@ fn every_policy_agrees_with_the_model() {
         for policy in all_policies() {
             let parts = parts_of(40, &common::tangle(40), policy, hosts);
             compare_all(&mut cluster, &parts, &all_settings(hosts as u64, &[3]));
+            compare_others(&mut cluster, &parts, &all_settings(hosts as u64, &[64]));
         }
     }
 }

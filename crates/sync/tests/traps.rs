@@ -27,15 +27,15 @@ use parton_partition::{End, Partition};
 use parton_sync::reduction::{Latest, Max, Min, Or, Sum};
 use parton_sync::value::Number;
 use parton_sync::{
-    CpuField, Delivery, Field, Optimize, Outgoing, Phase, Reduction, Route, Substrate, Volume,
-    Which,
+    AtomicValue, Buffer, CpuField, Delivery, Field, Optimize, Phase, Reduction, Route, Substrate,
+    Volume, Which,
 };
 
-fn accumulator<R: Reduction>(part: &Partition) -> CpuField<R> {
+fn accumulator<R: Reduction<Value: AtomicValue>>(part: &Partition) -> CpuField<R> {
     CpuField::accumulator(part.num_proxies())
 }
 
-fn label<R: Reduction>(part: &Partition, start: R::Value) -> CpuField<R> {
+fn label<R: Reduction<Value: AtomicValue>>(part: &Partition, start: R::Value) -> CpuField<R> {
     CpuField::new(part.num_proxies(), Delivery::Label, |_| start)
 }
 
@@ -133,7 +133,8 @@ fn trap_04_a_broadcast_does_not_echo() {
 }
 
 /// A reduce alone leaves its news at masters for the broadcast that follows, also when another
-/// field's phases come in between; a broadcast takes it, also where nobody reads.
+/// field's phases come in between; a broadcast takes it, also where no mirror reads. Mirrors at the
+/// other end get it with their own broadcast.
 #[test]
 fn trap_05_news_at_masters_lives_until_the_broadcast() {
     for policy in ["oec", "iec", "cvc", "hvc"] {
@@ -153,6 +154,12 @@ fn trap_05_news_at_masters_lives_until_the_broadcast() {
             let routes = HostId::all(4).map(|peer| part.routes(peer).masters(End::Source).len());
             let expected = routes.sum::<usize>() > 0;
             assert_eq!(values_sent(substrate) > 0, expected);
+            substrate.broadcast(&mut field, End::Source)?;
+            assert_eq!(values_sent(substrate), 0, "{policy}: stale news");
+            // Mirrors that are destinations only have not been told, and all are after that.
+            substrate.broadcast(&mut field, End::Either)?;
+            let parts = HostId::all(4).map(|peer| part.routes(peer).master_parts());
+            assert_eq!(values_sent(substrate) > 0, parts.map(|p| p.written).sum::<u32>() > 0);
             substrate.broadcast(&mut field, End::Either)?;
             assert_eq!(values_sent(substrate), 0, "{policy}: stale news");
             Ok(())
@@ -187,7 +194,10 @@ fn trap_06_idle_mirrors_contribute_nothing() {
 /// as a mirror that forgets its label would take worse ones for news.
 #[test]
 fn trap_07_contributions_are_forgotten_and_labels_kept() {
-    fn mirror_after<R: Reduction>(kept: bool, value: R::Value) -> Vec<R::Value> {
+    fn mirror_after<R: Reduction<Value: AtomicValue>>(
+        kept: bool,
+        value: R::Value,
+    ) -> Vec<R::Value> {
         let parts = parts_of(30, &tangle(30), "cvc", 4);
         let hosts = on_hosts(&mut local(4), &parts, Optimize::ALL, |part, substrate| {
             let mut field = match kept {
@@ -377,12 +387,13 @@ fn trap_34_every_mirror_is_told_its_own_masters_value() {
 /// What a reset leaves is the identity of the reduction and the type.
 #[test]
 fn trap_40_a_reset_leaves_the_identity() {
-    fn reset<R: Reduction>(value: R::Value) -> R::Value {
+    fn reset<R: Reduction<Value: AtomicValue>>(value: R::Value) -> R::Value {
         let mut field = CpuField::<R>::accumulator(3);
         write(&field, LocalId(1), value);
-        field.reset(1..3, Phase::Reduce);
-        let mut out = Outgoing::default();
-        field.extract(Route::Range(0..3), Which::Updated, &mut out);
+        field.reset(Phase::Reduce, End::Either, &[1..3]).expect("memory does not fail");
+        let (list, mut buffer) = ([0, 1, 2].map(LocalId), Buffer::default());
+        let out = field.extract(&Route::listed(&list), Which::Updated, &mut buffer);
+        let out = out.expect("memory does not fail");
         assert!(out.places.is_empty() && out.values.is_empty(), "not updated any more");
         field.get(LocalId(1))
     }

@@ -4,14 +4,18 @@ mod common;
 
 use common::{ENDS, all_policies, is_at, local, parts_of, proxies, random, tangle};
 use parton_sync::reduction::{Min, Sum};
+use parton_sync::value::Number;
 use parton_sync::{CpuField, Delivery, Error, Optimize, Reduction, Substrate, VectorField};
 
 /// Steps one after the other, so that what one leaves behind shows in the next.
 const STEPS: u64 = 3;
 
 /// Contributes to a field of vectors and to fields of numbers alike, and compares.
-fn compare<R: Reduction>(hosts: usize, width: usize, value: impl Fn(u64) -> R::Value + Sync)
-where
+fn compare<R: Reduction<Value: Number>>(
+    hosts: usize,
+    width: usize,
+    value: impl Fn(u64) -> R::Value + Sync,
+) where
     R::Value: std::fmt::Debug,
 {
     let delivery = if R::IDEMPOTENT { Delivery::Label } else { Delivery::Event };

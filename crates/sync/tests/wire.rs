@@ -9,7 +9,7 @@ use parton_sync::encode::{
     DecodedPlaces, Places, Plan, Size, ValueKind, WireError, decode, write_with_ids,
 };
 use parton_sync::reduction::Sum;
-use parton_sync::{CpuField, Field, Phase, Route};
+use parton_sync::{Absorb, CpuField, Field, Route};
 use proptest::prelude::*;
 
 fn bytes_of_u32(values: impl IntoIterator<Item = u32>) -> Vec<u8> {
@@ -65,6 +65,16 @@ fn all_but_one_of_a_million_places() {
     let values = bytes_of_u32(places.iter().copied());
     let plan = Plan::new(ValueKind::Plain(4), 1_000_000, Places::Some(&places), &values);
     assert!(plan.size().metadata < 12, "{:?}", plan.size());
+}
+
+/// Truth values take a bit each, and none where all are equal.
+#[test]
+fn truth_values_are_bits() {
+    let size =
+        |values: &[u8]| Plan::new(ValueKind::U8, values.len(), Places::All, values).size().total();
+    assert_eq!(size(&[1; 1000]), 8 + 1);
+    let mixed: Vec<u8> = (0..1000u32).map(|i| u8::from(i % 3 == 0)).collect();
+    assert_eq!(size(&mixed), 8 + 1 + 125);
 }
 
 /// The worked example of `docs/wire.md`.
@@ -134,12 +144,11 @@ fn trap_30_messages_need_no_alignment() {
             assert_eq!(*decoded.values, *bytes);
             let mut field = CpuField::<Sum<u64>>::accumulator(50);
             let shifted = [&vec![0xff; shift][..], bytes].concat();
-            field.reduce(
-                Phase::Reduce,
-                Route::Range(5..45),
-                Places::Some(&places),
-                &shifted[shift..],
-            );
+            let list: Vec<LocalId> = (5..45).map(LocalId).collect();
+            let (route, values_here) = (Route::listed(&list), &shifted[shift..]);
+            field
+                .absorb(Absorb::FoldAtMasters, &route, Places::Some(&places), values_here)
+                .expect("memory does not fail");
             let found: Vec<u64> = places.iter().map(|p| field.get(LocalId(5 + p))).collect();
             assert_eq!(found, values);
         }
@@ -188,7 +197,7 @@ proptest! {
         body in prop::collection::vec(any::<u8>(), 0..100),
     ) {
         let [kind, len] = prefix.map(|byte| byte % 40);
-        let head = [kind % 4, len, 0, 0, 0, mode, width, parameter, flags];
+        let head = [kind % 5, len, 0, 0, 0, mode, width, parameter, flags];
         let input = [&head[..], &count.to_le_bytes(), &body].concat();
         prop_assert!(judge(&input).is_ok(), "{:?}", judge(&input));
     }

@@ -260,12 +260,12 @@ impl<const L: usize> Engine for Forth<'_, '_, L> {
         let overflows = f64::from(u8::from(overflows.contains(&true)));
         search.close(&self.reached);
         let changed = self.reached.len() as u64;
-        Ok(Tally { changed, sums: [overflows, 0.0], ..Tally::default() })
+        Ok(Tally { changed, ..Tally::of_sum(overflows) })
     }
 
     fn next(&mut self) -> Result<Next> {
         let mut told = Level::default();
-        self.search.paths.take_told().into_iter().for_each(|(mirror, l)| told.push(mirror, l));
+        self.search.paths.take_received().into_iter().for_each(|(mirror, l)| told.push(mirror, l));
         self.search.close(&told);
         let mut level = std::mem::take(&mut self.reached);
         told.iter().for_each(|(mirror, lanes)| level.push(mirror, lanes));
@@ -386,7 +386,7 @@ impl<const L: usize> Engine for Back<'_, '_, L> {
         let masters = search.levels[self.level].within(0..search.scores.len() as u32);
         self.telling.vertices = masters.vertices.to_vec();
         self.telling.lanes = masters.lanes.to_vec();
-        for (mirror, lanes) in search.shares.take_told() {
+        for (mirror, lanes) in search.shares.take_received() {
             self.telling.push(mirror, lanes);
             search.others.push(mirror);
         }

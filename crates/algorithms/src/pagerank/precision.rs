@@ -1,7 +1,7 @@
 //! How exactly what passes along edges is kept, moved and sent.
 
 use parton_engine::Limits;
-use parton_sync::Value;
+use parton_sync::AtomicValue;
 
 use super::{PageRankOptions, Precision};
 
@@ -16,7 +16,7 @@ const MANY_VERTICES_COUNTED: u64 = 1 << 21;
 const NEGLIGIBLE: f64 = 1.0 / 16.0;
 
 /// The part of its rank that a vertex passes along each edge, as it is kept and sent.
-pub(super) trait Share: Value + Default {
+pub(super) trait Share: AtomicValue + Default {
     fn rounded(share: f64) -> Self;
     fn exact(self) -> f64;
 }

@@ -318,7 +318,7 @@ impl<P: EdgeProgram> Engine for Blocks<'_, P> {
     }
 
     fn apply(&mut self) -> Result<Tally> {
-        Ok(Tally { changed: self.joined, sums: [self.sum, 0.0], ..Tally::default() })
+        Ok(Tally { changed: self.joined, ..Tally::of_sum(self.sum) })
     }
 
     fn next(&mut self) -> Result<Next> {

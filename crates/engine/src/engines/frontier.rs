@@ -5,7 +5,7 @@
 //! through its in-edges for neighbours in the frontier (bottom-up), which needs no atomic writes, sums in
 //! a fixed order, and may stop at the first neighbour found.
 
-use parton_partition::Partition;
+use parton_partition::{End, Partition};
 use parton_sync::{Field, Phase, Reduction, Result, Substrate, Tally};
 use rayon::prelude::*;
 
@@ -180,7 +180,8 @@ impl<P: Relaxation> Engine for LevelSynchronous<'_, P> {
         } else {
             // No mirror needs the labels of this frontier.
             let labels = &mut self.traversal.labels;
-            labels.field.reset(0..labels.num_masters, Phase::Broadcast);
+            let masters = 0..labels.num_masters;
+            labels.field.reset(Phase::Broadcast, End::Either, &[masters])?;
         }
         Ok(conclusion)
     }

@@ -9,7 +9,7 @@ use std::ops::Range;
 use parton_graph::bits::BitSet;
 use parton_graph::{LocalId, huge};
 use parton_partition::Partition;
-use parton_sync::{CpuField, Delivery, Phase, Reduction, Result, Substrate, Tally, Value};
+use parton_sync::{AtomicValue, CpuField, Delivery, Phase, Reduction, Result, Substrate, Tally};
 use rayon::prelude::*;
 
 use crate::engine::{Conclusion, Engine, Next, Paced};
@@ -61,7 +61,7 @@ pub(super) struct VertexEngine<'a, P: VertexProgram> {
 struct FusedApply<P: VertexProgram> {
     /// What the masters' applying added up to in this round.
     tally: Option<Tally>,
-    next_messages: Vec<<P::Message as Value>::Cell>,
+    next_messages: Vec<<P::Message as AtomicValue>::Cell>,
 }
 
 impl<P: VertexProgram> FusedApply<P> {

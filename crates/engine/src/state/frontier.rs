@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use parton_graph::{LocalId, VertexSet, Weight};
-use parton_sync::{CpuField, Reduction};
+use parton_sync::{AtomicValue, CpuField, Reduction};
 use rayon::prelude::*;
 
 use super::directions::DirectionRows;
@@ -36,7 +36,10 @@ impl Frontier {
 
     /// Takes the vertices that are active in `field`, as a set: the caller goes on with [`list`](Self::list)
     /// or [`leave_large`](Self::leave_large). Returns true if the last step has listed them.
-    pub(crate) fn advance<R: Reduction>(&mut self, field: &mut CpuField<R>) -> bool {
+    pub(crate) fn advance<R>(&mut self, field: &mut CpuField<R>) -> bool
+    where
+        R: Reduction<Value: AtomicValue>,
+    {
         self.members.clear();
         field.swap_active(&mut self.members);
         self.is_large = false;

@@ -5,7 +5,7 @@
 //! gives the same sums.
 
 use parton_graph::{LocalId, Weight};
-use parton_sync::{CpuField, Reduction};
+use parton_sync::{AtomicValue, CpuField, Reduction};
 use rayon::prelude::*;
 
 use super::FRONTIER_VERTICES_PER_TASK;
@@ -22,7 +22,7 @@ const GROUPS: usize = 64;
 
 /// Folds what the vertices of a frontier send along each of their edges into the accumulator at its other
 /// end. This many `edges` leave the frontier.
-pub(crate) fn push<R: Reduction, W: Weight, A: Fn(W) -> R::Value>(
+pub(crate) fn push<R: Reduction<Value: AtomicValue>, W: Weight, A: Fn(W) -> R::Value>(
     accumulators: &CpuField<R>,
     forward: DirectionRows<'_, W>,
     (frontier, edges): (&[LocalId], u64),

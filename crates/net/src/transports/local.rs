@@ -23,7 +23,7 @@ pub(crate) struct Hub {
 /// The way to one host.
 struct Wire {
     queue: Sender<News>,
-    /// Whether that host ended well. Messages to it are then nobody's loss.
+    /// Whether that host ended well. It will not miss messages that are sent to it afterwards.
     finished: AtomicBool,
     /// The time in nanoseconds since which that host waits and nothing was sent to it, or
     /// [`WORKING`].

@@ -1,20 +1,21 @@
 //! Hosts as ranks of a launcher's MPI: each process is one host.
 //!
-//! MPI moves bytes only while somebody calls it, and cannot wait without a core to itself. So
-//! whoever waits does the moving: a host that polls drives the post office itself, and takes naps
-//! that are a small part of the time it has waited, which costs little of the time and none of the
-//! core. While the host computes, a second thread, the *pulse*, looks in every other millisecond. The
-//! two never call MPI at the same time, and so need least of it (`MPI_THREAD_SERIALIZED`; full
-//! threading is slow or erratic in some MPIs).
+//! MPI moves bytes only while a thread calls it, and its calls that wait occupy a core. So a host
+//! that polls drives the post office itself. Between two looks it sleeps for a small part of the
+//! time it has waited, which delays it little and leaves the core free. While the host computes, a
+//! second thread, the *pulse*, drives the post office every other millisecond. The two threads never
+//! call MPI at the same time, so `MPI_THREAD_SERIALIZED` is enough; full threading is slow or
+//! erratic in some MPIs.
 //!
-//! The pulse also tells the peers that this rank is alive, whatever its host does, and finds out
-//! about those that are not: a process of this machine that has ended, or one that is silent for five
-//! seconds. A rank that computes for hours is not silent; one that was stopped is.
+//! The pulse also tells the peers that this rank is alive while its host computes. It finds lost
+//! peers: a process of this machine that has ended, or a rank that is silent for five seconds. A
+//! rank that computes for hours is not silent; a stopped one is.
 
 mod frame;
 mod launcher;
 mod library;
 mod nap;
+mod peer;
 mod placement;
 mod post;
 mod start;
@@ -39,18 +40,18 @@ use crate::transport::{Message, Tag, Transport};
 use placement::{Card, Watched};
 use post::Post;
 
-/// How often the pulse looks in while the host computes.
-const LOOK_EVERY: Duration = Duration::from_millis(2);
-/// Processes it looks at each time.
-const MOST_LOOKS: usize = 16;
+/// How often the pulse drives the post office while the host computes.
+const PULSE_INTERVAL: Duration = Duration::from_millis(2);
+/// Processes of this machine that the pulse checks each time.
+const MAX_CHECKS_PER_PULSE: usize = 16;
 /// How often a rank tells its peers that it is alive. Patience is counted in these.
-const BEAT_EVERY: Duration = Duration::from_millis(250);
-/// A host that waits tries as often as it can for so long, where cores are free.
-const EAGER: Duration = Duration::from_micros(50);
-/// After that it sleeps for this part of the time it has waited, within limits.
-const NAP_PART: u32 = 16;
-const SHORTEST_NAP: Duration = Duration::from_micros(20);
-const LONGEST_NAP: Duration = Duration::from_micros(250);
+const BEAT_INTERVAL: Duration = Duration::from_millis(250);
+/// How long a waiting host spins before it sleeps, if it has a core to itself.
+const SPIN_TIME: Duration = Duration::from_micros(50);
+/// After that it sleeps for a sixteenth of the time it has waited, within limits.
+const NAP_DIVISOR: u32 = 16;
+const MIN_NAP: Duration = Duration::from_micros(20);
+const MAX_NAP: Duration = Duration::from_micros(250);
 
 /// All ranks, as one of them sees them. MPI ends when this is dropped, and waits for the others.
 pub(crate) struct Ranks {
@@ -89,7 +90,7 @@ impl Loss {
     /// Has the launcher end all ranks, also those that hang, with an exit code. If MPI does as the
     /// standard says this does not return.
     pub fn abort(&self, code: u8) {
-        // Somebody may sit inside MPI for good; then there is nothing to be had from it.
+        // The other thread may hang inside MPI for good. Then MPI cannot be called at all.
         for _ in 0..100 {
             match self.shared.post.try_lock() {
                 Ok(mut post) => return post.iter_mut().for_each(|post| post.mpi().abort(code)),
@@ -150,7 +151,7 @@ impl Ranks {
         Card::own().to_bytes()
     }
 
-    /// Learns from everyone's card who shares this machine.
+    /// Finds out from all ranks' cards which of them share this machine.
     pub(crate) fn meet(&self, cards: &[Vec<u8>]) -> Placement {
         let cards: Vec<_> = cards.iter().map(|card| Card::from_bytes(card)).collect();
         let placement = Placement::of(self.host.index(), &cards);
@@ -173,7 +174,7 @@ impl Drop for Ranks {
             let _ = pulse.join();
         }
         let post = lock(&self.shared.post).take();
-        // To end MPI is to wait for everyone: with a rank lost, for ever.
+        // MPI_Finalize waits for all ranks: with a rank lost, for ever.
         if let Some(post) = post.filter(|post| !post.any_dead()) {
             let _ = post.into_mpi().finish();
         }
@@ -185,17 +186,17 @@ fn pulse(shared: &Arc<Shared>, on_loss: impl Fn(Loss)) {
     let mut last_beat = Instant::now();
     let mut closing = false;
     while !closing {
-        std::thread::sleep(LOOK_EVERY);
-        // Read first: what was lost before the end is reported before the end.
+        std::thread::sleep(PULSE_INTERVAL);
+        // Read first, so that a loss before the end is reported before the end.
         closing = shared.closing.load(Ordering::Acquire);
-        let beats = last_beat.elapsed() >= BEAT_EVERY && !closing;
+        let beats = last_beat.elapsed() >= BEAT_INTERVAL && !closing;
         let ended = shared.ended();
         if !beats && !closing && ended.is_empty() && shared.driven.load(Ordering::Relaxed) {
             continue;
         }
         let mut guard = lock(&shared.post);
         let Some(post) = guard.as_mut() else { return };
-        // What MPI says here it will say again to the host.
+        // An error of MPI shows again when the host calls it.
         let _ = post.progress();
         if beats {
             last_beat = Instant::now();
@@ -209,17 +210,17 @@ fn pulse(shared: &Arc<Shared>, on_loss: impl Fn(Loss)) {
 }
 
 impl Shared {
-    /// Ranks of this machine whose processes have ended. Of many, some are looked at each time.
+    /// Ranks of this machine whose processes have ended. Each call checks the next few processes.
     fn ended(&self) -> Vec<HostId> {
         let mut visible = lock(&self.visible);
-        let looks = visible.len().min(MOST_LOOKS);
+        let looks = visible.len().min(MAX_CHECKS_PER_PULSE);
         let ended = visible.iter().take(looks).filter(|(_, process)| process.has_ended());
         let ended = ended.map(|(host, _)| *host).collect();
         visible.rotate_left(looks);
         ended
     }
 
-    /// Does something with the post office again and again until it gives a result or time is up.
+    /// Drives the post office until `attempt` gives a result or the time is up.
     fn drive<R>(
         &self,
         limit: Option<Duration>,
@@ -245,14 +246,13 @@ impl Shared {
             let left = match limit {
                 Some(limit) if limit <= waited => return Ok(None),
                 Some(limit) => limit - waited,
-                None => LONGEST_NAP,
+                None => MAX_NAP,
             };
-            // Never by giving up the core for as long as others please: where ranks share cores that
-            // would be a time slice for every message.
-            if moved || waited < EAGER && self.roomy.load(Ordering::Relaxed) {
+            // Yielding the core would cost a time slice per message where ranks share cores.
+            if moved || waited < SPIN_TIME && self.roomy.load(Ordering::Relaxed) {
                 std::hint::spin_loop();
             } else {
-                let nap = (waited / NAP_PART).clamp(SHORTEST_NAP, LONGEST_NAP);
+                let nap = (waited / NAP_DIVISOR).clamp(MIN_NAP, MAX_NAP);
                 nap::nap(nap.min(left));
             }
         }

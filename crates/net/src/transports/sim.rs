@@ -60,11 +60,11 @@ impl Default for SimOptions {
 /// fault strikes, a run is the same as without.
 #[derive(Clone, Debug, Default)]
 pub struct Faults {
-    /// One message in so many is lost; 0 for none.
+    /// One message in this many is lost; 0 for none.
     pub lose_one_in: u64,
-    /// One message in so many arrives twice; 0 for none.
+    /// One message in this many arrives twice; 0 for none.
     pub duplicate_one_in: u64,
-    /// One message in so many arrives with a flipped bit; 0 for none.
+    /// One message in this many arrives with a flipped bit; 0 for none.
     pub corrupt_one_in: u64,
     /// Hosts that fail, each after a number of steps of all hosts. What they had under way may be
     /// lost with them.

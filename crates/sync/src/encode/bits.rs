@@ -11,7 +11,7 @@ pub(super) fn low_mask(count: u32) -> u64 {
     u64::MAX.checked_shr(u64::BITS - count).unwrap_or(0)
 }
 
-/// The bytes that so many bits take.
+/// The bytes that this many bits take.
 pub(super) fn bytes_of(bits: u64) -> u64 {
     bits.div_ceil(8)
 }
@@ -21,7 +21,7 @@ pub(super) fn padding_is_zero(bytes: &[u8], bits: u64) -> bool {
     bits.is_multiple_of(8) || bytes.last().is_none_or(|last| last >> (bits % 8) == 0)
 }
 
-/// The word at a byte; what is past the end reads as zeros.
+/// The word at a byte; bits past the end read as zeros.
 #[inline]
 pub(super) fn word_at(bytes: &[u8], at: usize) -> u64 {
     let rest = bytes.get(at..).unwrap_or_default();
@@ -77,7 +77,7 @@ impl<'a> BitWriter<'a> {
         self.held = filled - u64::BITS;
     }
 
-    /// Appends so many zeros.
+    /// Appends this many zeros.
     pub(super) fn put_zeros(&mut self, mut count: u64) {
         while count > 0 {
             let now = count.min(u64::BITS.into()) as u32;

@@ -66,7 +66,7 @@ impl<'a> Section<'a> {
         Ok((Section { bytes: head, ..self }, rest))
     }
 
-    /// Checks that it holds so many bits and, after them, only zeros up to a whole byte.
+    /// Checks that it holds this many bits and, after them, only zeros up to a whole byte.
     pub(super) fn expect_bits(self, bits: u64) -> Result<(), WireError> {
         if self.bytes.len() as u64 != bytes_of(bits) {
             return Err(self.wrong_length(bytes_of(bits)));

@@ -2,7 +2,7 @@
 
 use super::{ValueKind, WireError, rice};
 
-/// Bytes of a header. Values follow it, so those that travel raw are aligned as the message is.
+/// Bytes of a header. Values follow it, so raw values are aligned as the message is.
 pub(super) const BYTES: usize = 8;
 
 /// The whole of a message without values: the mode, and nothing else.
@@ -23,7 +23,7 @@ pub(super) enum Indices {
     Dense,
     BitVector,
     List,
-    /// A Rice code with this parameter, of the places that are there or of those that are not.
+    /// A Rice code with this parameter, of the places with a value or of those without.
     Compact {
         parameter: u8,
         inverted: bool,
@@ -35,7 +35,7 @@ pub(super) enum Indices {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Values {
     Raw,
-    /// Differences to a base, of so many bits each.
+    /// Differences to a base, of this many bits each.
     Packed {
         width: u8,
     },

@@ -29,7 +29,7 @@ pub(super) struct Listed<'a> {
     /// Places of the route.
     len: usize,
     places: &'a [u32],
-    /// Those that are not listed, once somebody has asked for them.
+    /// The places that are not listed; computed when needed.
     absent: OnceCell<Vec<u32>>,
 }
 

@@ -1,7 +1,7 @@
 //! Compact indices: an ascending list of places as the gaps between them, in a Rice code.
 //!
 //! A gap is the number of places left out before one that is listed. With parameter *k* it is
-//! written as its quotient by 2^*k*, so many zeros and a one, followed by its *k* lowest bits.
+//! written as its quotient by 2^*k* in unary, zeros and a one, followed by its *k* lowest bits.
 //! Where listed places are spread evenly, gaps are geometric and this code is within a few per
 //! cent of their entropy.
 

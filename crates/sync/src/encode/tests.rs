@@ -89,6 +89,7 @@ fn random_from(mut state: u64) -> impl FnMut() -> u64 {
 
 fn messages() -> impl Strategy<Value = Message> {
     let kind = prop_oneof![
+        Just(ValueKind::U8),
         Just(ValueKind::U32),
         Just(ValueKind::U64),
         (0usize..12).prop_map(ValueKind::Plain),

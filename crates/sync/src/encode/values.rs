@@ -122,6 +122,7 @@ macro_rules! integer {
     };
 }
 
+integer!(u8);
 integer!(u32);
 integer!(u64);
 
@@ -130,6 +131,7 @@ integer!(u64);
 macro_rules! for_integer {
     ($kind:expr, $function:ident($($argument:expr),*)) => {
         match $kind {
+            ValueKind::U8 => Some($function::<u8>($($argument),*)),
             ValueKind::U32 => Some($function::<u32>($($argument),*)),
             ValueKind::U64 => Some($function::<u64>($($argument),*)),
             ValueKind::Plain(_) => None,
@@ -193,7 +195,7 @@ fn pack<I: Integer>(out: &mut Vec<u8>, span: Span, values: &[u8]) {
     writer.finish();
 }
 
-/// Reads `count` values from the start of what follows a header, with what is left after them.
+/// Reads `count` values from the bytes after a header; the bytes after the values.
 pub(super) fn read<'a>(
     kind: ValueKind,
     encoding: Values,

@@ -1,9 +1,10 @@
-//! Finding the end with numbered snapshots that nobody waits for.
+//! Finding the end with numbered snapshots that no host waits for (compare Chandy and Lamport 1985,
+//! Mattern 1987: a second count confirms that nothing was under way in the first).
 //!
 //! A snapshot is a message from every host to every other: the state it is in, and how many
 //! messages between proxies it has sent and received. It is an ordinary message under a tag of its
-//! own, so it works on any transport, and data are sent as usual: what is under way shows in the
-//! sums instead of in acknowledgements.
+//! own, so it works on any transport, and data are sent as usual: messages under way show as a
+//! difference of the sums instead of as missing acknowledgements.
 
 use parton_net::Net;
 
@@ -18,15 +19,15 @@ pub struct Detector {
     epoch: u64,
     table: &'static [Transition],
     state: State,
-    /// The number of the last snapshot taken. That before the first is known of everybody.
+    /// The number of the last snapshot taken. Snapshot 0 counts as heard from all hosts.
     snapshot: u64,
-    /// What hosts said in it, by host.
+    /// The reports of that snapshot, by host.
     reports: Vec<Option<Report>>,
-    /// What this host had sent and received when it last looked.
+    /// The counts of this host when they were last compared.
     counts: Counts,
 }
 
-/// What a host says in a snapshot.
+/// The state and the counts of one host in a snapshot.
 #[derive(Clone, Copy)]
 struct Report {
     state: State,
@@ -53,7 +54,7 @@ impl Report {
 impl Detector {
     /// For an epoch that has just begun; see [`Substrate::begin_epoch`].
     pub(crate) fn new(epoch: u64, hosts: usize) -> Self {
-        // What nobody could have said yet counts as said: the first snapshot has none to wait for.
+        // No host could have reported before the first snapshot, so it waits for no report.
         let before = Report { state: State::Ready1, counts: Counts::default() };
         Detector {
             epoch,
@@ -104,10 +105,10 @@ impl Detector {
         Ok(Tally { active: u64::from(!over), ..mine })
     }
 
-    /// Waits for something to do, or the end; whether it is the end.
+    /// Waits until a message arrives or the end is found; whether it is the end.
     fn rest(&mut self, net: &mut Net) -> Result<bool> {
         loop {
-            // What has arrived may be work, though nobody has looked at it yet.
+            // A message that has arrived, but was not absorbed yet, may be work.
             if net.waiting(Epoch::all_tags(self.epoch)).next().is_some() {
                 return Ok(false);
             }
@@ -124,7 +125,7 @@ impl Detector {
         }
     }
 
-    /// Follows the table one step, if these facts open a way.
+    /// Follows the table one step, if these facts allow a transition.
     fn advance(&mut self, facts: u8, net: &mut Net) -> Result<bool> {
         let Some(way) = self.state.next(self.table, facts) else { return Ok(false) };
         self.state = way.to;
@@ -140,7 +141,7 @@ impl Detector {
         Ok(true)
     }
 
-    /// Takes what others said in the last snapshot.
+    /// Takes the reports of the last snapshot that have arrived.
     fn hear(&mut self, net: &mut Net) -> Result<()> {
         let tags =
             snapshot_tag(self.epoch, self.snapshot)..snapshot_tag(self.epoch, self.snapshot + 1);
@@ -154,7 +155,7 @@ impl Detector {
         Ok(())
     }
 
-    /// What the last snapshot says.
+    /// The facts that the last snapshot proves.
     fn known(&self) -> u8 {
         let mut all = Counts::default();
         let mut ready = true;

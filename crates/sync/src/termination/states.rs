@@ -1,7 +1,7 @@
 //! The states a host goes through on its way to the end, as a table.
 //!
 //! The machine is that of Gluon-Async. Snapshots are numbered, and a host takes the next one when it
-//! has heard everybody's last (*inspected*). Two ready states tell a host that has just become ready
+//! has the last snapshot of all hosts (*inspected*). Two ready states tell a host that has just become ready
 //! from one that was ready already when it took the snapshot before, and has neither computed, sent
 //! nor received since. Only if all hosts took the same snapshot from the second, and everything sent
 //! was received (*affirmed*), is it over. `docs/termination.md` says why that is right.
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_is_not_inactive_becomes_active() {
+    fn a_host_that_is_not_inactive_becomes_active() {
         for state in [Idle, Ready1, Ready2] {
             for facts in [0, INSPECTED, AFFIRMED, INSPECTED | AFFIRMED] {
                 let way = state.next(TRANSITIONS, facts).expect("a way");
@@ -125,7 +125,7 @@ mod tests {
             (state, snapshots)
         };
         assert_eq!(walk(Active, &[quiet, quiet, quiet, quiet | AFFIRMED]), (Terminated, 2));
-        // What is affirmed before the second snapshot ends nothing.
+        // Affirmation before the second snapshot ends nothing.
         assert_eq!(walk(Active, &[quiet | AFFIRMED; 3]), (Ready2, 2));
         assert!((0..8).all(|facts| Terminated.next(TRANSITIONS, facts).is_none()));
     }

@@ -56,7 +56,8 @@ fn kind_of(byte: u8) -> ValueKind {
     match byte {
         0 => ValueKind::U32,
         1 => ValueKind::U64,
-        bytes => ValueKind::Plain(bytes as usize - 2),
+        2 => ValueKind::U8,
+        bytes => ValueKind::Plain(bytes as usize - 3),
     }
 }
 
@@ -65,10 +66,11 @@ pub(crate) fn samples() -> Vec<Vec<u8>> {
     let distances: Vec<u8> = (0..200u32).flat_map(|i| (i * i % 97 + 1000).to_le_bytes()).collect();
     let counts: Vec<u8> =
         (0..200u64).flat_map(|i| (i * i * i + u64::MAX / 2).to_le_bytes()).collect();
+    let flags: Vec<u8> = (0..200u8).map(|i| i % 7 / 6).collect();
     let every = |step: usize| (0..200u32).step_by(step).collect::<Vec<_>>();
     let but_few: Vec<u32> = (0..200).filter(|place| place % 41 != 5).collect();
     let mut samples = Vec::new();
-    for (kind, values) in [(0, &distances), (1, &counts), (2 + 3, &counts)] {
+    for (kind, values) in [(0, &distances), (1, &counts), (2, &flags), (3 + 3, &counts)] {
         let value = kind_of(kind).bytes();
         let mut add = |len: u32, message: Vec<u8>| {
             samples.push([&[kind][..], &len.to_le_bytes(), &message].concat());

@@ -5,7 +5,7 @@
 use parton_graph::{Adjacency, Csr, Graph, LocalId};
 use parton_net::{Cluster, HostId};
 use parton_partition::{End, Input, Partition, Plan, policies};
-use parton_sync::{CpuField, Error, Optimize, Reduction, Substrate};
+use parton_sync::{AtomicValue, CpuField, Error, Optimize, Reduction, Substrate, Value};
 
 pub(crate) const ENDS: [End; 3] = [End::Source, End::Destination, End::Either];
 
@@ -120,12 +120,27 @@ pub(crate) fn by_vertex<V: Copy + Default>(parts: &[Partition], hosts: &[Vec<V>]
 }
 
 /// Values of all proxies of a host.
-pub(crate) fn values_of<R: Reduction>(part: &Partition, field: &CpuField<R>) -> Vec<R::Value> {
+pub(crate) fn values_of<R: Reduction<Value: AtomicValue>>(
+    part: &Partition,
+    field: &CpuField<R>,
+) -> Vec<R::Value> {
     proxies(part).map(|proxy| field.get(proxy)).collect()
 }
 
+/// The bytes of values as they travel.
+pub(crate) fn bytes_of<V: Value>(values: &[V]) -> Vec<u8> {
+    let mut bytes = vec![0; values.len() * V::KIND.bytes()];
+    let each = bytes.chunks_exact_mut(V::KIND.bytes());
+    each.zip(values).for_each(|(bytes, value)| value.write(bytes));
+    bytes
+}
+
 /// Folds a value into a proxy's as an engine does, and marks it updated.
-pub(crate) fn write<R: Reduction>(field: &CpuField<R>, proxy: LocalId, value: R::Value) {
+pub(crate) fn write<R: Reduction<Value: AtomicValue>>(
+    field: &CpuField<R>,
+    proxy: LocalId,
+    value: R::Value,
+) {
     field.fold(proxy, value);
     field.touch(proxy);
 }

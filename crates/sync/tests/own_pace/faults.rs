@@ -3,8 +3,10 @@
 
 use std::ops::Range;
 
+use parton_partition::End;
 use parton_sync::{
-    CpuField, Field, Outgoing, Phase, Places, Reduction, Route, Shape, Value, Which,
+    Absorb, AtomicValue, Buffer, CpuField, Extracted, Field, Phase, Places, Reduction, Result,
+    Route, Shape, Value, Which,
 };
 
 /// One mistake each.
@@ -36,50 +38,54 @@ impl Bug {
 }
 
 /// A field that may have one of them.
-pub(crate) struct Faulty<R: Reduction> {
+pub(crate) struct Faulty<R: Reduction<Value: AtomicValue>> {
     pub(crate) field: CpuField<R>,
     pub(crate) bug: Option<Bug>,
 }
 
-impl<R: Reduction> Field for Faulty<R> {
+impl<R: Reduction<Value: AtomicValue>> Field for Faulty<R> {
     fn shape(&self) -> Shape {
         self.field.shape()
     }
 
-    fn extract(&self, route: Route<'_>, which: Which, out: &mut Outgoing) {
-        self.field.extract(route, which, out);
+    fn extract<'f>(
+        &'f self,
+        route: &Route<'_>,
+        which: Which<'_>,
+        buffer: &'f mut Buffer,
+    ) -> Result<Extracted<'f>> {
+        let mut found = self.field.extract(route, which, buffer)?;
         // Not all of them, or nothing would ever arrive.
         let drops = self.bug == Some(Bug::DropUpdate) && which == Which::Updated;
-        if drops && out.places.len() > 1 && out.places[0] == 0 {
-            out.places.remove(0);
-            out.values.drain(..R::Value::KIND.bytes());
+        if drops && found.places.len() > 1 && found.places[0] == 0 {
+            found.places = &found.places[1..];
+            found.values = &found.values[R::Value::KIND.bytes()..];
         }
+        Ok(found)
     }
 
-    fn reset(&mut self, proxies: Range<u32>, phase: Phase) {
+    fn reset(&mut self, phase: Phase, end: End, proxies: &[Range<u32>]) -> Result<()> {
         match self.bug {
-            Some(Bug::SkipMirrorReset) => self.field.updated().remove_range(proxies),
-            _ => self.field.reset(proxies, phase),
+            Some(Bug::SkipMirrorReset) => {
+                proxies.iter().for_each(|range| self.field.updated().remove_range(range.clone()));
+                Ok(())
+            }
+            _ => self.field.reset(phase, end, proxies),
         }
     }
 
-    fn reduce(&mut self, phase: Phase, route: Route<'_>, places: Places<'_>, values: &[u8]) {
-        match (phase, self.bug) {
-            (Phase::Broadcast, Some(Bug::EchoBroadcasts)) => {
-                self.field.reduce(Phase::Reduce, route, places, values);
-            }
-            (Phase::Broadcast, Some(Bug::SetInsteadOfCombine)) => {
-                self.field.set(route, places, values);
-            }
-            _ => self.field.reduce(phase, route, places, values),
-        }
-    }
-
-    fn set(&mut self, route: Route<'_>, places: Places<'_>, values: &[u8]) {
-        self.field.set(route, places, values);
-    }
-
-    fn id(&self) -> u8 {
-        self.field.id()
+    fn absorb(
+        &mut self,
+        how: Absorb,
+        route: &Route<'_>,
+        places: Places<'_>,
+        values: &[u8],
+    ) -> Result<()> {
+        let how = match (how, self.bug) {
+            (Absorb::FoldAtMirrors, Some(Bug::EchoBroadcasts)) => Absorb::FoldAtMasters,
+            (Absorb::FoldAtMirrors, Some(Bug::SetInsteadOfCombine)) => Absorb::SetAtMirrors,
+            _ => how,
+        };
+        self.field.absorb(how, route, places, values)
     }
 }

@@ -13,7 +13,8 @@ use parton_partition::{End, Partition};
 use parton_sync::reduction::{Min, Sum};
 use parton_sync::termination::{State, TRANSITIONS, Transition};
 use parton_sync::{
-    Counts, CpuField, Delivery, Error, Optimize, Reduction, Substrate, Tally, Termination,
+    AtomicValue, Counts, CpuField, Delivery, Error, Optimize, Reduction, Substrate, Tally,
+    Termination,
 };
 
 use crate::common::{parts_of, proxies, random, tangle};
@@ -82,7 +83,7 @@ pub(crate) struct Found {
 }
 
 /// Takes some of what is active out of a field; the first come first.
-fn take<R: Reduction>(field: &mut CpuField<R>, most: usize) -> Vec<LocalId> {
+fn take<R: Reduction<Value: AtomicValue>>(field: &mut CpuField<R>, most: usize) -> Vec<LocalId> {
     let mut taken = field.drain_active();
     let rest = taken.split_off(most.min(taken.len()));
     rest.into_iter().for_each(|vertex| _ = field.active().insert(vertex));
@@ -187,7 +188,10 @@ pub(crate) fn on_host(net: &mut Net, part: &Partition, how: How) -> Result<Found
     Ok(Found { distances, paths, counts, quiet, ended })
 }
 
-fn no_mirror_is_updated<R: Reduction>(part: &Partition, field: &CpuField<R>) -> bool {
+fn no_mirror_is_updated<R: Reduction<Value: AtomicValue>>(
+    part: &Partition,
+    field: &CpuField<R>,
+) -> bool {
     let mirrors = part.num_masters() as u32..part.num_proxies() as u32;
     field.updated().iter_range(mirrors).next().is_none()
 }

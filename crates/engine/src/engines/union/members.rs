@@ -3,7 +3,11 @@
 use std::ops::{Deref, DerefMut, Range};
 
 use parton_graph::{LocalId, VertexSet};
-use parton_sync::{Delivery, Field, Outgoing, Phase, Places, Route, Shape, ValueKind, Which};
+use parton_partition::End;
+use parton_sync::{
+    Absorb, Buffer, Delivery, Extracted, Field, Phase, Places, Result, Route, Shape, ValueKind,
+    Which,
+};
 use rayon::prelude::*;
 
 use super::joining::pieces;
@@ -64,21 +68,26 @@ impl DerefMut for Members {
 
 impl Field for Members {
     fn shape(&self) -> Shape {
-        Shape { kind: ValueKind::Plain(0), delivery: Delivery::Event }
+        Shape::new(ValueKind::Plain(0), Delivery::Event)
     }
 
-    fn extract(&self, route: Route<'_>, _: Which, out: &mut Outgoing) {
-        route.find(&self.0, &mut out.places);
+    fn extract<'f>(
+        &'f self,
+        route: &Route<'_>,
+        _: Which<'_>,
+        buffer: &'f mut Buffer,
+    ) -> Result<Extracted<'f>> {
+        route.find(&self.0, &mut buffer.places);
+        Ok(buffer.extracted())
     }
 
-    fn reset(&mut self, _: Range<u32>, _: Phase) {}
-
-    fn reduce(&mut self, _: Phase, route: Route<'_>, places: Places<'_>, values: &[u8]) {
-        self.set(route, places, values);
+    fn reset(&mut self, _: Phase, _: End, _: &[Range<u32>]) -> Result<()> {
+        Ok(())
     }
 
-    fn set(&mut self, route: Route<'_>, places: Places<'_>, _: &[u8]) {
+    fn absorb(&mut self, _: Absorb, route: &Route<'_>, places: Places<'_>, _: &[u8]) -> Result<()> {
         let mut members = self.0.inserter();
         route.visit(places, |_, proxy| members.insert_if(proxy, true));
+        Ok(())
     }
 }

@@ -3,7 +3,11 @@
 use std::ops::Range;
 
 use parton_graph::{LocalId, VertexSet};
-use parton_sync::{CpuField, Field, Outgoing, Phase, Places, Reduction, Route, Shape, Which};
+use parton_partition::End;
+use parton_sync::{
+    Absorb, AtomicValue, Buffer, CpuField, Extracted, Field, Phase, Places, Reduction, Result,
+    Route, Shape, Which,
+};
 use rayon::prelude::*;
 
 use super::sets::DisjointSets;
@@ -12,7 +16,7 @@ use super::sets::DisjointSets;
 type Entry = (u32, LocalId);
 
 /// Labels of the proxies over which hosts exchange labels: the *shared* ones.
-pub(super) struct SharedLabels<R: Reduction> {
+pub(super) struct SharedLabels<R: Reduction<Value: AtomicValue>> {
     pub(super) labels: CpuField<R>,
     /// The shared proxies.
     shared: VertexSet,
@@ -22,7 +26,7 @@ pub(super) struct SharedLabels<R: Reduction> {
     has_grown: bool,
 }
 
-impl<R: Reduction> SharedLabels<R> {
+impl<R: Reduction<Value: AtomicValue>> SharedLabels<R> {
     pub(super) fn new(labels: CpuField<R>) -> Self {
         let shared = VertexSet::new(labels.num_proxies());
         SharedLabels { labels, shared, by_representative: Vec::new(), has_grown: false }
@@ -84,31 +88,38 @@ fn from_representative(list: &[Entry], representative: u32) -> &[Entry] {
     &list[from + list[from..to].partition_point(is_before)..]
 }
 
-impl<R: Reduction> Field for SharedLabels<R> {
+impl<R: Reduction<Value: AtomicValue>> Field for SharedLabels<R> {
     fn shape(&self) -> Shape {
         self.labels.shape()
     }
 
-    fn extract(&self, route: Route<'_>, which: Which, out: &mut Outgoing) {
-        self.labels.extract(route, which, out);
+    fn extract<'f>(
+        &'f self,
+        route: &Route<'_>,
+        which: Which<'_>,
+        buffer: &'f mut Buffer,
+    ) -> Result<Extracted<'f>> {
+        self.labels.extract(route, which, buffer)
     }
 
-    fn reset(&mut self, proxies: Range<u32>, phase: Phase) {
-        self.labels.reset(proxies, phase);
+    fn reset(&mut self, phase: Phase, end: End, proxies: &[Range<u32>]) -> Result<()> {
+        self.labels.reset(phase, end, proxies)
     }
 
-    fn reduce(&mut self, phase: Phase, route: Route<'_>, places: Places<'_>, values: &[u8]) {
-        if phase == Phase::Reduce {
+    fn absorb(
+        &mut self,
+        how: Absorb,
+        route: &Route<'_>,
+        places: Places<'_>,
+        values: &[u8],
+    ) -> Result<()> {
+        if how == Absorb::FoldAtMasters {
             for master in route.locals(places) {
                 self.has_grown |= self.share(master);
                 // Also where the label is not new: an answer may be due.
                 self.labels.active().insert_alone(master);
             }
         }
-        self.labels.reduce(phase, route, places, values);
-    }
-
-    fn set(&mut self, route: Route<'_>, places: Places<'_>, values: &[u8]) {
-        self.labels.set(route, places, values);
+        self.labels.absorb(how, route, places, values)
     }
 }

@@ -1,6 +1,6 @@
 //! What ranks tell each other, one MPI message each: some bytes, and what they are at their end.
 //!
-//! At the end, so that what comes before it is the message as it will be handed over.
+//! It is at the end, so that the bytes before it are the message as it will be handed over.
 //!
 //! ```text
 //! bytes of the message  …  tag u64 | length u64 | taken u64 | magic u32 | kind u32

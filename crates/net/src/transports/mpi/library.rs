@@ -21,7 +21,7 @@
 //! - *Calls do not overlap in time* (`MPI_THREAD_SERIALIZED`): every method takes `&mut self`.
 //! - *Nothing is called before the start or after the end*: [`Mpi`] exists only between the two.
 //! - *A buffer stays in place, alive and untouched until its request is complete*: [`Sending`] shares
-//!   ownership of bytes that nobody can change, [`Receiving`] shows its bytes only when they are
+//!   ownership of bytes that nothing can change, [`Receiving`] shows its bytes only when they are
 //!   complete, and either leaks its buffer when dropped before.
 //! - *A request is waited for once*: complete requests are forgotten by the methods that find them so.
 //! - *The library stays loaded*: it is never unloaded, as it may have started threads.

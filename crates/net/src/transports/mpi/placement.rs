@@ -115,7 +115,7 @@ impl Process {
     /// A way to look whether it has ended, unless it is gone.
     pub(super) fn watch(&self) -> Option<Watched> {
         let memory = File::open(format!("/proc/{}/statm", self.pid)).ok()?;
-        // Asked after the file was opened: from now on the file is this process's or nobody's.
+        // Asked after the file was opened: from now on the file belongs to this process or to none.
         (started(&self.pid)? == self.started).then_some(Watched { memory })
     }
 }

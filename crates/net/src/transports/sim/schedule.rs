@@ -42,16 +42,16 @@ struct Host {
     waits: Option<u64>,
     /// Empty polls in a row.
     idle: u32,
-    /// What is under way to it, by time of arrival and order of sending.
+    /// Messages under way to it, by time of arrival and order of sending.
     arriving: BTreeMap<(u64, u64), News>,
     gone: Option<Departure>,
     /// Whether its thread still has to be given turns: a crashed host must see its error.
     runs: bool,
 }
 
-/// What a second poll in vain costs; each further one costs twice as much, up to 2¹⁰ times: hosts
-/// that poll in a loop must let time pass, and not too slowly.
-const EMPTY_POLL: u64 = 1_000;
+/// Nanoseconds that the second empty poll in a row takes; each further one takes twice as long, up
+/// to 2¹⁰ times: hosts that poll in a loop must let time pass, and not too slowly.
+const EMPTY_POLL_NANOS: u64 = 1_000;
 
 impl Schedule {
     pub(super) fn new(hosts: usize, options: &SimOptions, clock: Arc<AtomicU64>) -> Self {
@@ -181,8 +181,8 @@ impl Schedule {
         let entry = &mut self.hosts[host.index()];
         let backoff = match entry.idle {
             0 => 0,
-            _ if self.weather.is_calm() => EMPTY_POLL,
-            idle => EMPTY_POLL << (idle - 1),
+            _ if self.weather.is_calm() => EMPTY_POLL_NANOS,
+            idle => EMPTY_POLL_NANOS << (idle - 1),
         };
         let ready = now.saturating_add(pause).saturating_add(backoff);
         let end = now.saturating_add(u64::try_from(wait.as_nanos()).unwrap_or(u64::MAX));
@@ -208,7 +208,7 @@ impl Schedule {
             News::Gone(of, _) => SimAction::Hear { of: *of },
             News::Message(Message { from, tag, bytes }) => {
                 let channel = (*from, host, *tag);
-                // Whatever comes next arrives later than now anyway.
+                // A later message of the channel arrives later than now anyway.
                 if self.latest.get(&channel).is_some_and(|&latest| latest <= now) {
                     self.latest.remove(&channel);
                 }

@@ -59,7 +59,7 @@ pub enum SimAction {
         /// Hash of the bytes.
         digest: u64,
     },
-    /// It looked or waited for a message in vain.
+    /// It looked or waited for a message, and none came.
     Nothing,
     /// It heard that a peer is gone.
     Hear {

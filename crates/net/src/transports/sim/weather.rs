@@ -1,4 +1,5 @@
-//! What one seed has in store: how long messages take, how often hosts pause, which one is slow.
+//! The conditions that a seed stands for: how long messages take, how often hosts pause, which
+//! host is slow.
 //!
 //! Seeds differ in kind, not only in detail. Under one everything is prompt and almost in order,
 //! under another a host lags far behind or every other message is late: each kind finds other
@@ -16,26 +17,26 @@ const MILLI: u64 = 1_000_000;
 /// The conditions under which one run takes place.
 pub(super) struct Weather {
     random: Random,
-    /// A host pauses at one step in so many: after a send, before a look at what arrived.
+    /// A host pauses at one step in this many: after a send, or before a look at its arrivals.
     pause_one_in: u64,
     /// Longest pause, in nanoseconds.
     pause: u64,
     /// Host whose pauses are a hundred times as long.
     slow: Option<HostId>,
-    /// A pause in so many becomes a stall; 0 for none.
+    /// One pause in this many becomes a stall; 0 for none.
     stall_one_in: u64,
     /// Longest time a prompt message takes.
     delay: u64,
-    /// One message in so many is late.
+    /// One message in this many is late.
     late_one_in: u64,
     /// Longest time a late message takes.
     late: u64,
-    /// What every message takes where nothing is left to chance.
+    /// The delay of every message, if nothing is left to chance.
     calm: Option<u64>,
 }
 
-/// Longest stall of a host.
-const STALL: u64 = 100 * MILLI;
+/// Longest stall of a host, in nanoseconds.
+const MAX_STALL: u64 = 100 * MILLI;
 
 impl Weather {
     pub(super) fn new(seed: u64, hosts: usize, calm: Option<Duration>) -> Self {
@@ -69,7 +70,7 @@ impl Weather {
             return 0;
         }
         if self.random.one_in(self.stall_one_in) {
-            return 1 + self.random.below(STALL);
+            return 1 + self.random.below(MAX_STALL);
         }
         let slowness = if self.slow == Some(host) { 100 } else { 1 };
         1 + self.random.below(self.pause) * slowness

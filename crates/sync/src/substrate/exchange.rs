@@ -1,0 +1,250 @@
+//! One exchange of a field: its updated values go to all peers, and theirs come in.
+//!
+//! The field is asked for all routes at once, so that a device packs the later ones while this host
+//! plans, encodes and sends the first. Messages are absorbed in the order of hosts, not of arrival:
+//! sums of floating-point numbers are then repeatable.
+
+use std::ops::Range;
+use std::time::Duration;
+
+use parton_graph::LocalId;
+use parton_net::{HostId, Tag};
+use parton_partition::End;
+
+use super::message::{smallest, with_ids};
+use super::{BYTES_PER_MESSAGE, CHANNEL, Substrate};
+use crate::encode::{self, Decoded, DecodedPlaces, Places};
+use crate::epoch::{Epoch, MOST_PIECES};
+use crate::error::{Error, Result};
+use crate::field::{Absorb, Field, Phase, Shape, Which};
+use crate::route::Route;
+
+/// A phase of one field.
+struct Exchange {
+    phase: Phase,
+    end: End,
+    shape: Shape,
+    /// In rounds all messages have the first tag; in an epoch each piece has its own.
+    tags: Range<Tag>,
+    /// Proxies of one message at most.
+    places_per_message: usize,
+}
+
+impl<'a> Substrate<'a> {
+    /// Sends the values that are updated at one end of edges, and absorbs those of the peers.
+    pub(super) fn exchange(&mut self, field: &mut dyn Field, phase: Phase, end: End) -> Result<()> {
+        let end = if self.optimize.structural { end } else { End::Either };
+        let shape = field.shape();
+        let tags = match &self.epoch {
+            Some(epoch) => epoch.tags(shape.id, phase),
+            None => {
+                let tag = |number| Tag::user(CHANNEL, number);
+                self.exchanges += 1;
+                tag(self.exchanges - 1)..tag(self.exchanges)
+            }
+        };
+        let places_per_message = self.places_per_message(shape);
+        let exchange = Exchange { phase, end, shape, tags, places_per_message };
+        self.send_all(field, &exchange)?;
+        match self.epoch {
+            Some(_) => self.take_arrived(field, &exchange)?,
+            None => self.receive_all(field, &exchange)?,
+        }
+        field.finish_absorb()
+    }
+
+    /// Proxies of one message at most. It depends on the shape alone, so that both ends split a
+    /// route the same way.
+    fn places_per_message(&self, shape: Shape) -> usize {
+        // A route is never cut into more pieces than a tag can name.
+        let least = (self.partition.num_vertices() as usize / MOST_PIECES).max(1);
+        let bytes = (shape.kind.bytes() * shape.lanes).max(1);
+        (BYTES_PER_MESSAGE / bytes).min(self.places_per_message).max(least)
+    }
+
+    fn send_all(&mut self, field: &mut dyn Field, exchange: &Exchange) -> Result<()> {
+        let &Exchange { phase, end, places_per_message, .. } = exchange;
+        let mut messages = Vec::new();
+        let mut routes = Vec::new();
+        for peer in self.net.peers() {
+            let pieces = self.route_to(peer, phase, end).pieces(places_per_message);
+            for (number, piece) in pieces.enumerate() {
+                messages.push((peer, number));
+                routes.push(piece);
+            }
+        }
+        field.begin_extract(phase, &routes)?;
+        for ((peer, number), route) in messages.into_iter().zip(&routes) {
+            self.send(field, exchange, peer, number, route)?;
+        }
+        match phase {
+            Phase::Reduce => {
+                let peers = self.net.peers();
+                let sent: Vec<_> =
+                    peers.map(|peer| self.partition.routes(peer).mirrors(end)).collect();
+                field.reset(phase, end, &sent)
+            }
+            // All masters, also where no peer reads.
+            Phase::Broadcast => {
+                let masters = 0..self.partition.num_masters() as u32;
+                field.reset(phase, self.told_by(end), &[masters])
+            }
+        }
+    }
+
+    /// The end itself, or [`End::Either`] if no host has a mirror that a broadcast to this end
+    /// leaves out: then nothing is owed to any.
+    fn told_by(&self, end: End) -> End {
+        let other = match end {
+            End::Source => End::Destination,
+            End::Destination => End::Source,
+            End::Either => return End::Either,
+        };
+        let mut hosts = HostId::all(self.partition.num_hosts());
+        let leaves_out =
+            |peer| !self.partition.routes(peer).master_parts().only_at(other).is_empty();
+        if hosts.any(leaves_out) { end } else { End::Either }
+    }
+
+    fn send(
+        &mut self,
+        field: &dyn Field,
+        exchange: &Exchange,
+        peer: HostId,
+        number: usize,
+        route: &Route<'_>,
+    ) -> Result<()> {
+        let partition = self.partition;
+        self.updated.clear();
+        self.others.clear();
+        let updated = field.extract(route, Which::Updated, &mut self.updated)?;
+        let tag = match &mut self.epoch {
+            Some(_) if updated.places.is_empty() => return Ok(()),
+            Some(epoch) => {
+                epoch.counts.sent += 1;
+                Epoch::piece_tag(&exchange.tags, number)
+            }
+            None => exchange.tags.start,
+        };
+        let (bytes, size) = match self.optimize.temporal {
+            true => smallest(field, route, updated, &mut self.others)?,
+            false => with_ids(exchange.shape, partition.num_vertices(), updated, |place| {
+                partition.global(route.local(place))
+            })?,
+        };
+        self.sent[peer.index()].count(exchange.phase, size);
+        Ok(self.net.send(peer, tag, bytes)?)
+    }
+
+    /// Absorbs one message from each peer for each piece of its route.
+    fn receive_all(&mut self, field: &mut dyn Field, exchange: &Exchange) -> Result<()> {
+        let partition = self.partition;
+        for peer in HostId::all(partition.num_hosts()).filter(|&peer| peer != partition.host()) {
+            let route = self.route_from(peer, exchange.phase, exchange.end);
+            for piece in route.pieces(exchange.places_per_message) {
+                let start = self.net.now();
+                let bytes = self.net.receive(peer, exchange.tags.start)?;
+                self.rested_since(start);
+                self.absorb(field, exchange, peer, &piece, &bytes)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Absorbs the messages that have arrived, after the governor has waited for more.
+    fn take_arrived(&mut self, field: &mut dyn Field, exchange: &Exchange) -> Result<()> {
+        let Exchange { phase, end, tags, places_per_message, .. } = exchange;
+        while self.net.listen(Duration::ZERO)? {}
+        let (partition, start) = (self.partition, self.net.now());
+        if let Some(governor) = self.epoch.as_mut().and_then(|epoch| epoch.governor.as_mut()) {
+            let may_speak = |peer: usize| {
+                let routes = partition.routes(HostId(peer as u16));
+                match phase {
+                    Phase::Reduce => !routes.master_parts().at(*end).is_empty(),
+                    Phase::Broadcast => !routes.mirrors(*end).is_empty(),
+                }
+            };
+            governor.wait(self.net, *phase, tags.clone(), may_speak)?;
+            self.rested += self.net.now().saturating_sub(start);
+        }
+        while let Some(message) = self.net.take(tags.clone()) {
+            let (from, piece) = (message.from, Epoch::piece(tags, message.tag));
+            let route = self.route_from(from, *phase, *end);
+            let pieces = route.len().div_ceil(*places_per_message);
+            let Some(route) = route.pieces(*places_per_message).nth(piece) else {
+                return Err(Error::Piece { from, piece, pieces });
+            };
+            self.absorb(field, exchange, from, &route, &message.bytes)?;
+            if let Some(epoch) = &mut self.epoch {
+                epoch.counts.received += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives the proxies of a route what a message says.
+    fn absorb(
+        &self,
+        field: &mut dyn Field,
+        exchange: &Exchange,
+        from: HostId,
+        route: &Route<'_>,
+        bytes: &[u8],
+    ) -> Result<()> {
+        let Shape { kind, lanes, .. } = exchange.shape;
+        let wire = |error| Error::Wire { from, error };
+        let decoded = encode::decode(kind, route.len() * lanes, bytes).map_err(wire)?;
+        let Decoded { places, values } = decoded;
+        let how = match exchange.phase {
+            Phase::Reduce => Absorb::FoldAtMasters,
+            Phase::Broadcast if self.epoch.is_some() => Absorb::FoldAtMirrors,
+            Phase::Broadcast => Absorb::SetAtMirrors,
+        };
+        match places {
+            DecodedPlaces::All => field.absorb(how, route, Places::All, &values),
+            DecodedPlaces::Some(places) => field.absorb(how, route, Places::Some(&places), &values),
+            DecodedPlaces::GlobalIds(ids) => {
+                let lanes = lanes as u32;
+                let vertices: Vec<u32> = ids.iter().map(|id| id / lanes).collect();
+                let locals = self.locals(from, exchange.phase, &vertices)?;
+                let place = |(place, id): (u32, &u32)| place * lanes + id % lanes;
+                let places: Vec<u32> = (0..).zip(&ids).map(place).collect();
+                field.absorb(how, &Route::listed(&locals), Places::Some(&places), &values)
+            }
+        }
+    }
+
+    /// The proxies that a peer's global ids stand for: masters of this host, or mirrors of the
+    /// peer's.
+    fn locals(&self, from: HostId, phase: Phase, ids: &[u32]) -> Result<Vec<LocalId>> {
+        let expected = match phase {
+            Phase::Reduce => 0..self.partition.num_masters() as u32,
+            Phase::Broadcast => self.partition.routes(from).mirrors(End::Either),
+        };
+        let host = self.partition.host();
+        let find = |&id: &u32| {
+            let local = self.translation.as_ref().and_then(|known| known.local(id));
+            let local = local.filter(|local| expected.contains(&local.0));
+            local.ok_or(Error::NotShared { from, host, id })
+        };
+        ids.iter().map(find).collect()
+    }
+
+    /// The proxies whose values go to a peer.
+    pub(super) fn route_to(&self, peer: HostId, phase: Phase, end: End) -> Route<'a> {
+        let (routes, globals) = (self.partition.routes(peer), self.partition.globals());
+        match phase {
+            Phase::Reduce => Route::mirrors(peer, routes, end),
+            Phase::Broadcast => Route::masters(peer, routes, end, globals),
+        }
+    }
+
+    /// The proxies whose values come from a peer.
+    pub(super) fn route_from(&self, peer: HostId, phase: Phase, end: End) -> Route<'a> {
+        let opposite = match phase {
+            Phase::Reduce => Phase::Broadcast,
+            Phase::Broadcast => Phase::Reduce,
+        };
+        self.route_to(peer, opposite, end)
+    }
+}

@@ -1,0 +1,66 @@
+//! What one message says: the choice between the updated values and all values of a route.
+
+use parton_graph::GlobalId;
+
+use crate::encode::{self, Places, Plan, Size};
+use crate::error::{Error, Result};
+use crate::field::{Buffer, Delivery, Extracted, Field, Shape, Which};
+use crate::route::Route;
+
+/// All values of a route are considered if more than one in 16 is updated: below that, the few
+/// bytes it could save are not worth the time of visiting all places.
+const MAX_PLACES_PER_UPDATE: usize = 16;
+/// Number of values that tell whether sending all can pay.
+const SAMPLES: usize = 16;
+
+/// The smallest message with the updated values of a route. `buffer` comes empty.
+pub(super) fn smallest(
+    field: &dyn Field,
+    route: &Route<'_>,
+    updated: Extracted<'_>,
+    buffer: &mut Buffer,
+) -> Result<(Vec<u8>, Size)> {
+    let Shape { kind, delivery, lanes, .. } = field.shape();
+    let len = route.len() * lanes;
+    let places = match updated.places.len() {
+        count if count == len => Places::All,
+        _ => Places::Some(updated.places),
+    };
+    let exact = Plan::new(kind, len, places, updated.values);
+    let may_be_dense =
+        delivery == Delivery::Label && updated.places.len() > len / MAX_PLACES_PER_UPDATE;
+    if !may_be_dense {
+        return Ok((exact.write(), exact.size()));
+    }
+    let samples: Vec<u32> = (0..len as u32).step_by(len.div_ceil(SAMPLES)).collect();
+    let sample = field.extract(route, Which::At(Places::Some(&samples)), buffer)?;
+    if exact.dense_could_win(sample.values) {
+        buffer.clear();
+        let all = field.extract(route, Which::At(Places::All), buffer)?;
+        let dense = Plan::new(kind, len, Places::All, all.values);
+        if dense.size().total() < exact.size().total() {
+            return Ok((dense.write(), dense.size()));
+        }
+    }
+    Ok((exact.write(), exact.size()))
+}
+
+/// The message for hosts that have not agreed on an order: every value with its global id. If a
+/// proxy has several values, its id times their number plus the lane stands for each.
+pub(super) fn with_ids(
+    shape: Shape,
+    num_vertices: u64,
+    updated: Extracted<'_>,
+    global: impl Fn(u32) -> GlobalId,
+) -> Result<(Vec<u8>, Size)> {
+    let lanes = shape.lanes as u64;
+    if num_vertices * lanes > 1 << 32 {
+        return Err(Error::TooManyValues { vertices: num_vertices, lanes });
+    }
+    let id = |&place: &u32| {
+        let (place, lane) = (u64::from(place) / lanes, u64::from(place) % lanes);
+        (global(place as u32).0 * lanes + lane) as u32
+    };
+    let ids: Vec<u32> = updated.places.iter().map(id).collect();
+    Ok(encode::write_with_ids(shape.kind, &ids, updated.values))
+}
