@@ -12,7 +12,7 @@ mod model;
 use std::sync::Arc;
 
 use parton_engine::EngineInfo;
-use parton_engine::engines::blocks::{self, Blocks, Order};
+use parton_engine::engines::blocks::{self, Blocks, VisitOrder};
 use parton_engine::sides::{Side, Sides};
 use parton_engine::{Limits, run};
 use parton_graph::{Adjacency, GlobalId, Graph, LocalId, Weight, WeightKind, with_csr};
@@ -110,7 +110,7 @@ impl Algorithm for MatrixCompletion {
         let sides = Sides::find(job.substrate)?;
         let counts = check_sides(job.substrate, &sides)?;
         let ratings = ratings(job.substrate)?;
-        let order = Order::new(partition.num_edges(), own.seed);
+        let order = VisitOrder::new(partition.num_edges(), own.seed);
         let rounds = job.options.max_rounds.unwrap_or(ROUNDS);
         let model = Model::new(&own, ratings, rounds);
         let mut blocks = Blocks::new(model, partition, &sides, order);
@@ -168,7 +168,7 @@ impl Algorithm for MatrixCompletion {
     fn reference(&self, graph: &Graph, options: &Options) -> Result<Vec<Column>> {
         self.accepts(options)?;
         let own = options.own::<MatrixCompletionOptions>();
-        let order = Order::new(graph.num_edges(), own.seed);
+        let order = VisitOrder::new(graph.num_edges(), own.seed);
         let mut ratings = Vec::new();
         let (mut outs, mut ins) = (vec![0; graph.num_vertices()], vec![0; graph.num_vertices()]);
         with_csr!(&graph.adjacency, csr => {

@@ -3,7 +3,7 @@
 
 use parton_algorithms::{Error, Job, Options, by_name};
 use parton_engine::Pace;
-use parton_engine::simulated::{MESSAGE, SimulatedHost};
+use parton_engine::simulated::{SimulatedHost, TIME_PER_MESSAGE};
 use parton_engine::{EngineInfo, engines};
 use parton_graph::generate::Spec;
 use parton_graph::progress::Silent;
@@ -30,7 +30,8 @@ fn gain(
     slowness: f64,
 ) -> f64 {
     let algorithm = by_name(algorithm).expect("an algorithm");
-    let calm = SimOptions { calm: Some(MESSAGE), step_limit: u64::MAX, ..SimOptions::default() };
+    let calm =
+        SimOptions { calm: Some(TIME_PER_MESSAGE), step_limit: u64::MAX, ..SimOptions::default() };
     let mut cluster = Cluster::sim_with(HOSTS, calm);
     let [basp, bsp] = [Pace::Basp, Pace::Bsp].map(|pace| {
         let options = Options { engine: Some(engine), pacing: pace.into(), ..Options::default() };

@@ -1,4 +1,4 @@
-//! What a run did: per round, per host, and in all.
+//! The account of a run: per round, per host, and in all.
 
 use bytemuck::{Pod, Zeroable};
 use parton_net::Net;
@@ -63,7 +63,7 @@ pub struct RoundReport {
     pub seconds: f64,
     /// What all hosts sent.
     pub sent: Volume,
-    /// What the round is judged by, where the program has such a thing.
+    /// The value by which the round is judged, if the program has one.
     pub measure: Option<Measure>,
 }
 
@@ -82,7 +82,7 @@ pub struct HostReport {
     pub edges: u64,
     /// What it sent to each host.
     pub sent_to: Vec<Volume>,
-    /// How it waited although it need not.
+    /// How it waited outside BSP rounds.
     pub waits: Waits,
     /// Labels that it held back.
     pub throttled: Throttled,
@@ -165,7 +165,7 @@ impl RunReport {
         }
     }
 
-    /// The same with what rounds are judged by: the same on every host, if there is any.
+    /// Adds the values by which rounds are judged, which are the same on every host.
     pub(crate) fn with_measures(mut self, measures: &[Measure]) -> Self {
         for (round, &measure) in self.rounds.iter_mut().zip(measures) {
             round.measure = Some(measure);

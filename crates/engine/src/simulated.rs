@@ -1,5 +1,4 @@
-//! What simulated hosts take for their work, which by itself takes no virtual time. Tests and benchmarks
-//! measure with the same hosts.
+//! Simulated hosts: how much virtual time their work takes. Tests and benchmarks use the same hosts.
 
 use std::time::Duration;
 
@@ -7,20 +6,20 @@ use parton_sync::{Tally, Volume};
 
 use crate::run::Watch;
 
-/// What a round takes, and every edge.
-const ROUND: Duration = Duration::from_micros(5);
-const EDGE: Duration = Duration::from_nanos(10);
-/// What a message between them takes.
-pub const MESSAGE: Duration = Duration::from_micros(20);
+/// The time of a round, and of every edge.
+const TIME_PER_ROUND: Duration = Duration::from_micros(5);
+const TIME_PER_EDGE: Duration = Duration::from_nanos(10);
+/// The time of a message between them.
+pub const TIME_PER_MESSAGE: Duration = Duration::from_micros(20);
 
-/// A simulated host that takes so many times as long as others.
+/// A simulated host that takes this many times as long as others.
 pub struct SimulatedHost(pub f64);
 
 impl Watch for SimulatedHost {
     fn round(&mut self, _: u64, _: &Tally, _: &[Volume]) {}
 
     fn worked(&mut self, _: Duration, edges: u64) -> Duration {
-        let time = ROUND.as_secs_f64() + EDGE.as_secs_f64() * edges as f64;
+        let time = TIME_PER_ROUND.as_secs_f64() + TIME_PER_EDGE.as_secs_f64() * edges as f64;
         Duration::from_secs_f64(self.0 * time)
     }
 }

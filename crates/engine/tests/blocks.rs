@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use parton_engine::engines::blocks::{Blocks, Order};
+use parton_engine::engines::blocks::{Blocks, VisitOrder};
 use parton_engine::sides::{Side, Sides};
 use parton_engine::{EdgeProgram, Limits, Pacing, Tip, run};
 use parton_graph::{Csr, GlobalId, Graph, LocalId};
@@ -69,7 +69,7 @@ fn every_edge_is_visited_once_in_every_round() {
                 let mut substrate = Substrate::new(&partition, net, Optimize::ALL);
                 let sides = Sides::find(&mut substrate)?;
                 let program = Counting { seen: &seen, rounds: 2 };
-                let order = Order::new(partition.num_edges(), 3);
+                let order = VisitOrder::new(partition.num_edges(), 3);
                 let mut blocks = Blocks::new(program, &partition, &sides, order);
                 let limits = Limits::default();
                 let report = run(&mut blocks, &mut substrate, Pacing::default(), limits, &mut ())?;
@@ -115,7 +115,7 @@ fn every_edge_is_visited_once_in_every_round() {
 fn edges_come_in_the_order_of_their_keys() {
     let edges = edges(20_000);
     let graph = Graph::dense(Csr::from_edges((USERS + ITEMS) as usize, &edges), "test");
-    let order = Order::new(20_000, 11);
+    let order = VisitOrder::new(20_000, 11);
     let mut expected: Vec<_> = edges
         .iter()
         .map(|&(s, d, w)| (order.key(GlobalId(s.into()), GlobalId(d.into())), w))

@@ -8,7 +8,7 @@ use std::fmt::Debug;
 use common::hosts::{all_policies, local, partition};
 use common::programs::{Greatest, Hops, Near, Reach, Tokens};
 use common::{How, engines, run_program, run_relaxation, serial};
-use parton_engine::simulated::MESSAGE;
+use parton_engine::simulated::TIME_PER_MESSAGE;
 use parton_engine::{
     Edges, Limits, Pace, Pacing, Properties, Relaxation, RunReport, Tally, Vertex, VertexProgram,
     run,
@@ -225,7 +225,7 @@ where
     P: Relaxation<Label: PartialEq + Debug> + Clone,
 {
     let parts = partition(graph, "oec", 4);
-    let calm = SimOptions { calm: Some(MESSAGE), ..SimOptions::default() };
+    let calm = SimOptions { calm: Some(TIME_PER_MESSAGE), ..SimOptions::default() };
     let (found, report) = run_relaxation(&mut Cluster::sim_with(4, calm), &parts, how, program);
     assert!(found == serial(graph, Limits::default(), program).0, "{how:?}");
     report

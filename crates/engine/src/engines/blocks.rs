@@ -1,11 +1,11 @@
-//! Edge by edge, in blocks: threads never write the same vector, and any number of them gives the
-//! same result to the bit.
+//! Stratified stochastic gradient descent (Gemulla, Nijkamp, Haas, Sismanis, KDD'11): edge by edge, in blocks
+//! that share no vertex.
 //!
-//! Sources are dealt into as many blocks as destinations, so edges fall into a square of cells. A
-//! round goes through the square by diagonals: cells of one diagonal share neither sources nor
-//! destinations, so threads take one each; inside a cell edges come in a fixed random order. A
-//! thread is handed its block of sources and its block of destinations as two slices, so that it
-//! could not write anything else.
+//! Sources are dealt into as many blocks as destinations, so edges fall into a square of cells. A round goes
+//! through the square by diagonals: cells of one diagonal share neither sources nor destinations, so threads
+//! take one each; inside a cell edges come in a fixed random order. A thread gets its block of sources and
+//! its block of destinations as two slices, so that it cannot write anything else. Any number of threads
+//! gives the same result to the bit.
 
 use std::ops::Range;
 
@@ -32,23 +32,23 @@ pub const INFO: EngineInfo = EngineInfo {
 /// Edges of an average cell, if there are enough: few enough for a cell's vectors to stay in
 /// cache, enough to be worth a thread's while.
 const EDGES_PER_CELL: u64 = 1 << 11;
-/// Blocks of sources at most.
-const MOST_BLOCKS: u64 = 64;
-/// Sources that are sorted into cells at a time.
-const SOURCES_AT_ONCE: usize = 1 << 12;
+/// Most blocks of sources.
+const MAX_BLOCKS: u64 = 64;
+/// Sources that a thread sorts into cells at a time.
+const SOURCES_PER_TASK: usize = 1 << 12;
 
-/// The order in which a round visits edges. It depends on the whole graph, whatever is on a host.
+/// The order in which a round visits edges. It depends on the whole graph, not on what is on a host.
 #[derive(Clone, Copy, Debug)]
-pub struct Order {
+pub struct VisitOrder {
     seed: u64,
     blocks: u64,
 }
 
-impl Order {
-    /// The order for a graph of so many edges.
+impl VisitOrder {
+    /// The order for a graph of this many edges.
     pub fn new(num_edges: u64, seed: u64) -> Self {
         let blocks = (num_edges / EDGES_PER_CELL).isqrt().max(1).next_power_of_two();
-        Order { seed, blocks: blocks.min(MOST_BLOCKS) }
+        VisitOrder { seed, blocks: blocks.min(MAX_BLOCKS) }
     }
 
     /// The block of a vertex, among those of its side.
@@ -56,8 +56,8 @@ impl Order {
         mix64(mix64(self.seed).wrapping_add(vertex.0)) % self.blocks
     }
 
-    /// What an edge comes by: its diagonal, the block of its source, then anywhere. Edges with the
-    /// same keys come as they are in the graph.
+    /// The sort key of an edge: its diagonal, the block of its source, then a random number. Edges with equal
+    /// keys keep their order in the graph.
     pub fn key(self, source: GlobalId, destination: GlobalId) -> (u64, u64, u64) {
         let (from, to) = (self.block(source), self.block(destination));
         let diagonal = (to + self.blocks - from) % self.blocks;
@@ -90,8 +90,8 @@ pub struct Blocks<'a, P> {
     destinations: Vec<Range<usize>>,
     /// Diagonal after diagonal, in each by the block of the source.
     cells: Vec<Vec<Edge>>,
-    /// Masters that have edges anywhere.
-    joined: u64,
+    /// Number of masters that have edges anywhere.
+    num_connected: u64,
     /// What this host's edges summed up in this round.
     sum: f64,
 }
@@ -101,7 +101,7 @@ impl<'a, P: EdgeProgram> Blocks<'a, P> {
     ///
     /// # Panics
     /// When a vertex is both a source and a destination.
-    pub fn new(program: P, partition: &'a Partition, sides: &Sides, order: Order) -> Self {
+    pub fn new(program: P, partition: &'a Partition, sides: &Sides, order: VisitOrder) -> Self {
         let Layout { rows, sources, destinations } = Layout::new(partition, sides, order);
         let mut spreads = vec![1.0; rows.len()];
         for (proxy, &row) in (0..).map(LocalId).zip(&rows) {
@@ -109,8 +109,9 @@ impl<'a, P: EdgeProgram> Blocks<'a, P> {
         }
         let cells = cells(partition, &rows, [&sources, &destinations], order);
         let masters = (0..partition.num_masters() as u32).map(LocalId);
-        let joined = masters.filter(|&master| sides.of(master) != Side::Neither).count() as u64;
-        // A vertex that nothing is known of stays at zero.
+        let num_connected =
+            masters.filter(|&master| sides.of(master) != Side::Neither).count() as u64;
+        // A vertex without edges stays at zero.
         let start = |proxy: LocalId, vector: &mut [f32]| {
             if sides.of(proxy) != Side::Neither {
                 program.init(partition.global(proxy), vector);
@@ -128,7 +129,7 @@ impl<'a, P: EdgeProgram> Blocks<'a, P> {
             sources,
             destinations,
             cells,
-            joined,
+            num_connected,
             sum,
         }
     }
@@ -166,7 +167,7 @@ impl<'a, P: EdgeProgram> Blocks<'a, P> {
                     visit_cell(program, cell, from, to)
                 })
                 .collect();
-            // In this order, whoever was first.
+            // In this order, whichever thread was first.
             sum += sums.into_iter().sum::<f64>();
             targets.rotate_left(1);
             target_rows.rotate_left(1);
@@ -213,7 +214,7 @@ struct Layout {
 }
 
 impl Layout {
-    fn new(partition: &Partition, sides: &Sides, order: Order) -> Self {
+    fn new(partition: &Partition, sides: &Sides, order: VisitOrder) -> Self {
         let blocks = order.blocks as usize;
         let group = |proxy: LocalId| {
             let block = order.block(partition.global(proxy)) as usize;
@@ -248,12 +249,12 @@ fn cells(
     partition: &Partition,
     rows: &[u32],
     [sources, destinations]: [&[Range<usize>]; 2],
-    order: Order,
+    order: VisitOrder,
 ) -> Vec<Vec<Edge>> {
     let blocks = sources.len();
     let sort_piece = |first: usize| {
         let mut cells: Vec<Vec<(u64, Edge)>> = vec![Vec::new(); blocks * blocks];
-        let end = (first + SOURCES_AT_ONCE).min(rows.len());
+        let end = (first + SOURCES_PER_TASK).min(rows.len());
         with_csr!(partition.out_edges(), csr => {
             for source in (first..end).map(|proxy| LocalId(proxy as u32)) {
                 let from = partition.global(source);
@@ -274,7 +275,7 @@ fn cells(
         });
         cells
     };
-    let pieces: Vec<usize> = (0..rows.len()).step_by(SOURCES_AT_ONCE).collect();
+    let pieces: Vec<usize> = (0..rows.len()).step_by(SOURCES_PER_TASK).collect();
     let pieces: Vec<_> = pieces.into_par_iter().map(sort_piece).collect();
     let cell = |number: usize| {
         let mut edges: Vec<(u64, Edge)> =
@@ -318,7 +319,7 @@ impl<P: EdgeProgram> Engine for Blocks<'_, P> {
     }
 
     fn apply(&mut self) -> Result<Tally> {
-        Ok(Tally { changed: self.joined, ..Tally::of_sum(self.sum) })
+        Ok(Tally { changed: self.num_connected, ..Tally::of_sum(self.sum) })
     }
 
     fn next(&mut self) -> Result<Next> {

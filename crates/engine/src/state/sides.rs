@@ -1,4 +1,4 @@
-//! Which vertices are sources, which are destinations, and how their edges are spread over hosts.
+//! Which vertices are sources, which are destinations, and over how many hosts their edges are spread.
 
 use parton_graph::LocalId;
 use parton_partition::End;
@@ -14,11 +14,11 @@ pub struct Sides {
     here: Vec<u64>,
     outs: Vec<u64>,
     ins: Vec<u64>,
-    /// Of each host's number of a vertex's edges, the square: all together.
+    /// Sum of the squares of each host's number of a vertex's edges.
     squares: Vec<f64>,
 }
 
-/// What a vertex is.
+/// On which side of edges a vertex is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     /// It has out-edges only.
@@ -32,7 +32,7 @@ pub enum Side {
 }
 
 impl Sides {
-    /// Finds out. Every host must call this.
+    /// Counts the edges of all hosts. Every host must call this.
     pub fn find(substrate: &mut Substrate<'_>) -> Result<Self> {
         let partition = substrate.partition();
         let (outs, ins) = (out_degrees_here(partition), in_degrees_here(partition));
@@ -46,7 +46,7 @@ impl Sides {
         })
     }
 
-    /// What a vertex is in the whole graph.
+    /// The side of a vertex in the whole graph.
     pub fn of(&self, proxy: LocalId) -> Side {
         match (self.outs[proxy.index()], self.ins[proxy.index()]) {
             (0, 0) => Side::Neither,
@@ -61,7 +61,7 @@ impl Sides {
         self.here[proxy.index()] as f64 / self.edges(proxy).max(1.0)
     }
 
-    /// Over how many hosts a vertex's edges are spread, as if all had the same number.
+    /// The number of hosts over which a vertex's edges are spread, as if each had equally many.
     pub(crate) fn spread(&self, proxy: LocalId) -> f64 {
         match self.squares[proxy.index()] {
             0.0 => 1.0,
@@ -74,7 +74,7 @@ impl Sides {
     }
 }
 
-/// What all hosts counted for a vertex, at each of its proxies.
+/// The sum of what all hosts counted for a vertex, at each of its proxies.
 fn of_all_hosts<T: Number>(substrate: &mut Substrate<'_>, here: Vec<T>) -> Result<Vec<T>> {
     let partition = substrate.partition();
     if partition.num_hosts() == 1 {

@@ -1,9 +1,9 @@
-//! Threads of the pool that help one of them through many short steps.
+//! Threads of the pool that help one of them, the leader, through many short steps.
 //!
-//! A thread that goes to sleep takes longer to wake than a short step takes. Helpers stay awake for a while
-//! after each step, and nobody waits for one that has not come: a step is over when whoever has joined it
-//! is done, and the thread that leads may as well have done it all. While there is no step, helpers do what
-//! else the pool has to do.
+//! Waking a sleeping thread takes longer than a short step. So helpers spin for a while after each step
+//! before they sleep, and the leader waits for no helper that has not joined: a step is over when all that
+//! joined it are done, and the leader may have done all of it alone. Between steps helpers run other tasks
+//! of the pool.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -12,39 +12,39 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long a thread stays awake with nothing to do.
-const AWAKE: Duration = Duration::from_micros(200);
-/// How often it looks for what it waits for before it looks for anything else.
-const LOOKS: u32 = 64;
+/// How long a helper spins with nothing to do.
+const SPIN_TIME: Duration = Duration::from_micros(200);
+/// How often a thread checks for what it waits for before it yields.
+const CHECKS_PER_YIELD: u32 = 64;
 
-/// Threads that come when there is a step to take.
+/// Threads that join steps.
 pub(crate) struct Helpers {
-    /// Whoever leads.
+    /// Held by the leader of a step.
     leading: Mutex<()>,
     steps: Arc<Steps>,
 }
 
 impl Helpers {
-    /// Those of this thread's pool. They come when there is a step to take.
+    /// The threads of this thread's pool. They join when there is a step.
     pub(crate) fn of_pool() -> Self {
         let present = (0..rayon::current_num_threads()).map(|_| AtomicBool::new(false));
         let steps = Steps { present: present.collect(), ..Steps::default() };
         Helpers { leading: Mutex::default(), steps: Arc::new(steps) }
     }
 
-    /// Whether there is nobody to help.
+    /// Whether the pool has no other thread.
     pub(crate) fn is_empty(&self) -> bool {
         self.steps.present.len() == 1
     }
 
-    /// How many numbers threads may have in a step. One that leads need not be in the pool.
+    /// Numbers that threads have in a step are below this. The leader need not be in the pool.
     pub(crate) fn num_threads(&self) -> usize {
         1 + self.steps.present.len()
     }
 
-    /// Takes a step in which threads share the elements of some lists out, so many at a time: each calls
-    /// `part` with its number and what it gets. That is of the list with its number, as long as there is
-    /// anything left in it: what a thread has put there is near.
+    /// Takes a step in which threads share out the elements of some lists, `at_once` at a time: each thread
+    /// calls `part` with its number and its pieces. A thread begins with the list of its number, which is in
+    /// its cache if the thread made it.
     pub(crate) fn share_out<T: Sync>(
         &self,
         lists: &[impl AsRef<[T]>],
@@ -57,15 +57,15 @@ impl Helpers {
         self.step(|thread| part(thread, Pieces { lists: &lists, thread, passed: 0, at_once }));
     }
 
-    /// Takes a step: calls `part` with 0, and at the same time helpers that are there do with numbers of
-    /// their own below [`num_threads`](Self::num_threads). What is left to do must be in data they
-    /// share; `part` must not ask the pool for anything.
+    /// Takes a step: the leader calls `part` with 0, and helpers that join call it with numbers of their own
+    /// below [`num_threads`](Self::num_threads). They find out through shared data what is left to do; `part`
+    /// must not use the pool.
     fn step(&self, part: impl Fn(usize) + Sync) {
         let _leading = locked(&self.leading);
         let (part, steps): (&Part<'_>, _) = (&part, &self.steps);
-        // SAFETY: only the lifetime changes. Helpers call it between joining a step and leaving it, and
-        // join only while the step is open; `Close` closes it and waits until all have left, however
-        // this call ends, and `part` lives until then. Nobody else leads meanwhile.
+        // SAFETY: only the lifetime changes. Helpers call `part` between joining a step and leaving it, and
+        // join only while the step is open. `Close` closes it and waits until all have left, however this
+        // call ends, and `part` lives until then. No other thread leads meanwhile.
         let part: &'static Part<'static> = unsafe { std::mem::transmute(part) };
         *locked(&steps.part) = Some(part);
         steps.state.fetch_add(NEXT | OPEN, Ordering::SeqCst);
@@ -79,17 +79,17 @@ impl Helpers {
     }
 }
 
-/// Elements that threads take, and how many they have taken.
+/// Elements that threads take, and how many are taken.
 struct List<'p, T> {
     elements: &'p [T],
     taken: AtomicUsize,
 }
 
-/// What a thread gets of elements that are shared out.
+/// The pieces that a thread takes.
 pub(crate) struct Pieces<'p, T> {
     lists: &'p [List<'p, T>],
     thread: usize,
-    /// How many lists have nothing left any more, from that of the thread on.
+    /// Number of lists that are used up, from the thread's own on.
     passed: usize,
     at_once: usize,
 }
@@ -117,17 +117,16 @@ type Part<'p> = dyn Fn(usize) + Sync + 'p;
 /// Steps that a thread leads and others join.
 #[derive(Default)]
 struct Steps {
-    /// The number of the last step, whether it can be joined, and how many have joined it and are not done
-    /// yet.
+    /// The number of the last step, whether it can be joined, and how many helpers are in it.
     state: AtomicU64,
     part: Mutex<Option<&'static Part<'static>>>,
-    /// What has become of a helper.
+    /// The panic of a helper.
     failure: Mutex<Option<Box<dyn Any + Send>>>,
-    /// Which threads of the pool are awake and look for steps, or have been called.
+    /// Which threads of the pool look for steps, or have been called to.
     present: Vec<AtomicBool>,
 }
 
-/// How many have joined.
+/// The helpers in the step.
 const JOINED: u64 = (1 << 16) - 1;
 /// Whether the step can be joined.
 const OPEN: u64 = 1 << 16;
@@ -135,7 +134,7 @@ const OPEN: u64 = 1 << 16;
 const NEXT: u64 = 1 << 17;
 
 impl Steps {
-    /// Calls whoever is not there.
+    /// Calls the threads that do not look for steps.
     fn call(self: &Arc<Self>) {
         let leader = rayon::current_thread_index();
         let mut others = (0..self.present.len()).filter(|&thread| Some(thread) != leader);
@@ -160,14 +159,14 @@ impl Steps {
         loop {
             self.help(1 + thread, &mut last);
             present.store(false, Ordering::SeqCst);
-            // Whoever leads a new step may have counted on it.
+            // The leader of a new step may have seen this thread present.
             if self.open(last).is_none() || present.swap(true, Ordering::SeqCst) {
                 return;
             }
         }
     }
 
-    /// Joins steps after the last one as long as there are any.
+    /// Joins steps after the last one while there are any.
     fn help(&self, number: usize, last: &mut u64) {
         while let Some(state) = self.find(*last) {
             let (joined, failed) = (Ordering::SeqCst, Ordering::Relaxed);
@@ -190,7 +189,7 @@ impl Steps {
         (state & OPEN != 0 && state / NEXT != last).then_some(state)
     }
 
-    /// Waits for such a step. Not for long.
+    /// Waits a while for such a step.
     fn find(&self, last: u64) -> Option<u64> {
         let mut began = None;
         loop {
@@ -198,7 +197,7 @@ impl Steps {
             if step.is_some() {
                 return step;
             }
-            if *began.get_or_insert_with(Instant::now) + AWAKE < Instant::now() {
+            if *began.get_or_insert_with(Instant::now) + SPIN_TIME < Instant::now() {
                 return None;
             }
             match rayon::yield_now() {
@@ -209,7 +208,7 @@ impl Steps {
     }
 }
 
-/// Ends a step when the thread that leads is done, however that ends.
+/// Ends a step when the leader is done, also if it panics.
 struct Close<'s>(&'s Steps);
 
 impl Drop for Close<'_> {
@@ -224,9 +223,9 @@ impl Drop for Close<'_> {
     }
 }
 
-/// Looks for something, not for long.
+/// Checks a few times for something.
 fn look<T>(find: impl Fn() -> Option<T>) -> Option<T> {
-    (0..LOOKS).find_map(|_| {
+    (0..CHECKS_PER_YIELD).find_map(|_| {
         find().or_else(|| {
             std::hint::spin_loop();
             None
@@ -253,7 +252,7 @@ mod tests {
         for threads in [1, 2, 3, 8] {
             in_pool(threads, |helpers| {
                 for number in 0..500 {
-                    // Gone when the step is over.
+                    // Dropped when the step is over.
                     let (numbers, sum) = ((0..number).collect::<Vec<_>>(), AtomicUsize::new(0));
                     let (some, others) = numbers.split_at(number / 3);
                     helpers.share_out(&[some, &[], others], 7, |thread, pieces| {
@@ -264,7 +263,7 @@ mod tests {
                     assert_eq!(sum.into_inner(), numbers.iter().sum::<usize>());
                     // Helpers leave now and then.
                     if number % 100 == 0 {
-                        thread::sleep(2 * AWAKE);
+                        thread::sleep(2 * SPIN_TIME);
                     }
                 }
             });
@@ -286,13 +285,13 @@ mod tests {
                 came.store(0, Ordering::SeqCst);
                 rayon::join(meet, meet);
                 // Some leave just when they are wanted again.
-                thread::sleep(AWAKE * (number % 8) / 4);
+                thread::sleep(SPIN_TIME * (number % 8) / 4);
             }
         });
     }
 
     #[test]
-    fn whoever_fails_keeps_nobody_waiting_and_is_heard_of() {
+    fn a_panic_blocks_no_thread_and_reaches_the_leader() {
         for fails in [|thread| thread == 0, |thread| thread != 0] {
             in_pool(2, |helpers| {
                 let came = AtomicUsize::new(0);
