@@ -6,9 +6,10 @@
 //! normalised, and in an undirected graph both orders of a pair count: twice what some libraries
 //! say. Parallel edges are different paths; weights mean nothing.
 //!
-//! Brandes's way: a search from every source counts paths, and a sweep back from what is farthest
-//! sums up what depends on each vertex, in time that follows sources × edges. Up to eight searches
-//! share rounds, messages and looks at edges (`search`): two rounds per level of the deepest.
+//! Brandes's algorithm (J. Math. Sociol. 2001): a search from every source counts paths, and a sweep
+//! back from the farthest vertices sums up dependencies, in time that follows sources × edges. Up to
+//! eight searches share rounds, messages and passes over edges (`search`): two rounds per level of
+//! the deepest search.
 //! Fewer sources than all give the part of the sum that starts at them, or, if they are drawn at
 //! random, an estimate of the whole: the part times vertices / sources.
 
@@ -51,8 +52,8 @@ const SOURCES: &str = "sources";
 const NEEDS_ROUNDS: &str = "paths are counted level by level";
 /// Two sums of the same numbers differ by less, relative to them.
 const ROUNDING: f64 = 1e-9;
-/// With more sources than so many their distances are not summed up by searches of their own.
-const MANY_SOURCES: usize = 64;
+/// The check searches from each source by itself up to this many sources.
+const MAX_SEARCHED_SOURCES: usize = 64;
 
 /// Scores of this host's masters, and how they came about.
 struct Scored {
@@ -108,7 +109,7 @@ fn score_in_lanes<const L: usize>(
                     .into(),
             ));
         }
-        // At levels 0 and 1 alone nobody is between others.
+        // With levels 0 and 1 alone no vertex is between others.
         if search.depth() > 1 {
             phases.run(job, &mut search.back(), Pacing::default(), Limits::default())?;
         }
@@ -224,7 +225,7 @@ impl Algorithm for Betweenness {
         if wrong > 0 {
             return Ok(Some(format!("{wrong} vertices have another score when it is found again")));
         }
-        if sources.len() > MANY_SOURCES {
+        if sources.len() > MAX_SEARCHED_SOURCES {
             return Ok(None);
         }
         let mut between = 0;

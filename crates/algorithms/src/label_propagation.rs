@@ -4,8 +4,8 @@
 //! that most of their neighbours have, the least of those that are equally frequent; one without
 //! neighbours keeps its own. Neighbours along in-edges and out-edges count, so that one in both
 //! directions counts twice; every parallel edge counts, and along a self-loop a vertex is its own
-//! neighbour. After so many rounds (`max_rounds`, 10 if nobody says otherwise) labels are what they
-//! are: that is the definition, as in LDBC Graphalytics, and there is no fixed point to wait for.
+//! neighbour. Labels after `max_rounds` rounds, by default 10, are the answer: that is the definition
+//! of LDBC Graphalytics, and there is no fixed point to wait for.
 //! It takes rounds × edges at most; from the second round on, only vertices look again of whose
 //! neighbours some have changed.
 
@@ -29,7 +29,7 @@ use engine::{BALLOT, Looks, Propagation};
 /// Label propagation.
 pub struct LabelPropagation;
 
-/// Rounds if nobody says otherwise.
+/// Rounds by default.
 const ROUNDS: u64 = 10;
 const NEEDS_ROUNDS: &str = "all vertices take the labels of the round before";
 
@@ -67,7 +67,7 @@ impl Algorithm for LabelPropagation {
         let labels = program.labels();
         let result = sizes(job, &labels)?;
         let mut report = phases.report();
-        // So many rounds are all that was asked for.
+        // The answer is defined by a number of rounds.
         report.converged = true;
         Ok(Answer {
             columns: vec![Column { name: "label", values: Values::Vertices(labels) }],

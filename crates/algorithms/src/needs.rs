@@ -1,7 +1,7 @@
 //! What graph an algorithm is defined on.
 //!
-//! Whoever has the input makes it [fit](Needs::fit) before it is cut; what comes cut already is
-//! [checked](Needs::check) and refused where it is not known to fit.
+//! The caller makes an input [fit](Needs::fit) before it is partitioned. A partition that was made
+//! before is [checked](Needs::check), and refused if it is not known to fit.
 
 use parton_graph::tidy::Tidy;
 use parton_graph::{Graph, WeightKind};

@@ -1,28 +1,29 @@
 //! PageRank: how often a random surfer visits every vertex.
 //!
 //! `rank(v) = (1 - d) / n + d · (Σ rank(u) / out-degree(u) over edges u → v + lost / n)`, where
-//! `lost` is the rank of vertices without out-edges, which all vertices share, or nobody gets with
+//! `lost` is the rank of vertices without out-edges, which all vertices share, or which is dropped with
 //! [`Dangling::Drop`]. Ranks start at `1 / n`; with `unnormalized` everything is `n` times that.
 //! Every edge counts, parallel ones and self-loops too. The run ends when all ranks together
 //! change by no more than the tolerance (of normalised ranks): a number of rounds that follows
 //! `log tolerance / log d`, each of which looks at every edge once.
 //!
-//! With *seeds* the surfer starts again at one of them, all equally likely, and not anywhere: `1 / n`
-//! becomes `1 / seeds` for these and 0 for others, in what vertices get from nowhere, in what they
-//! get of lost rank, and in what ranks start at. Vertices that no seed reaches have rank 0.
+//! `1 / n` is the teleport distribution: where the surfer starts again. With *seeds* (personalised
+//! PageRank: Haveliwala, WWW'02) it is `1 / seeds` for these and 0 for others, also in what vertices
+//! get of lost rank and in what ranks start at. Vertices that no seed reaches have rank 0.
 //!
 //! LDBC Graphalytics counts rounds instead of waiting for ranks to settle: with `graphalytics` there
-//! are exactly `max_rounds`, 10 if nobody says otherwise, of the same definition.
+//! are exactly `max_rounds`, by default 10, of the same definition.
 //!
 //! That is the power method, which needs rounds: every vertex collects in each of them. The residual
 //! method in `residual` finds the same ranks without, by passing on only what has changed.
 //!
-//! Ranks and sums are doubles. What passes along edges, the bulk of what is moved in memory, is a
-//! single where there are many vertices and stopping early costs far more than rounding does.
+//! Ranks and sums are f64. What passes along edges, the bulk of what is moved in memory, is f32
+//! where there are many vertices and stopping early costs far more than rounding does.
 
 mod options;
 mod precision;
 mod residual;
+mod teleport;
 
 use std::marker::PhantomData;
 use std::time::Instant;
@@ -31,9 +32,7 @@ use parton_engine::degrees::out_degrees;
 use parton_engine::{
     EngineInfo, Limits, Pacing, Properties, RunReport, Tally, Vertex, VertexProgram, engines, run,
 };
-use parton_graph::bits::BitSet;
 use parton_graph::{Graph, LocalId, with_csr};
-use parton_sync::Substrate;
 use parton_sync::reduction::{Latest, Sum};
 use rayon::prelude::*;
 
@@ -42,10 +41,10 @@ use crate::answer::{Answer, Column, Fact, Id, Values};
 use crate::error::Result;
 use crate::options::{OptionSet, Options};
 use crate::root::share;
-use crate::vertices;
 pub use options::{Dangling, Formulation, PageRankOptions, Precision};
 use options::{formulation, limits};
 use precision::{SINGLE_ERROR, Share, is_single};
+use teleport::Teleport;
 
 /// PageRank.
 pub struct PageRank;
@@ -54,17 +53,17 @@ pub struct PageRank;
 const TOP: usize = 10;
 
 /// Ranks that approach a fixed point. All ranks are normalised until they leave. Ranks and sums
-/// are doubles; what passes along edges is an `S`.
+/// are f64; what passes along edges is an `S`.
 struct Ranks<'a, S> {
     /// Of masters: one by their out-degree in the whole graph; 0 where there are no out-edges.
     parts: &'a [f64],
     /// Ranks of masters before the first round; `None`: all the same.
     start: Option<&'a [f64]>,
-    nowhere: &'a Nowhere,
+    teleport: &'a Teleport,
     own: &'a PageRankOptions,
     damping: f64,
-    /// What every vertex gets, whoever points at it, where the surfer may start again there.
-    from_nowhere: f64,
+    /// What a vertex gets apart from its in-edges, where the surfer may start again.
+    teleport_rank: f64,
     /// How much all ranks together changed in the last round.
     change: f64,
     /// Rounds at most.
@@ -82,7 +81,7 @@ impl<S: Share> VertexProgram for Ranks<'_, S> {
     fn init(&self, vertex: Vertex<'_>) -> f64 {
         match self.start {
             Some(start) => start[vertex.local.index()],
-            None => self.nowhere.share(vertex.local),
+            None => self.teleport.probability(vertex.local),
         }
     }
 
@@ -98,11 +97,11 @@ impl<S: Share> VertexProgram for Ranks<'_, S> {
 
     #[inline]
     fn apply(&self, vertex: Vertex<'_>, rank: &mut f64, shares: f64, tally: &mut Tally) -> bool {
-        let from_nowhere = match self.nowhere.holds(vertex.local) {
-            true => self.from_nowhere,
+        let teleport_rank = match self.teleport.includes(vertex.local) {
+            true => self.teleport_rank,
             false => 0.0,
         };
-        let new = from_nowhere + self.damping * shares;
+        let new = teleport_rank + self.damping * shares;
         let [change, dangling, ..] = &mut tally.sums;
         *change += (new - *rank).abs();
         if self.parts[vertex.local.index()] == 0.0 {
@@ -119,61 +118,10 @@ impl<S: Share> VertexProgram for Ranks<'_, S> {
     fn conclude(&mut self, total: &Tally) -> bool {
         let [change, lost, ..] = total.sums;
         self.change = change;
-        self.from_nowhere = self.nowhere.gives(self.own, lost);
+        self.teleport_rank = self.teleport.rank(self.own, lost);
         !self.own.graphalytics && change <= self.own.tolerance
     }
 }
-
-/// Where a random surfer starts again.
-struct Nowhere {
-    /// Masters at which that may be; `None`: all.
-    seeds: Option<BitSet>,
-    /// At how many vertices of the graph.
-    places: f64,
-}
-
-impl Nowhere {
-    /// As the user asked for. Every host must call this.
-    fn find(substrate: &mut Substrate<'_>, own: &PageRankOptions) -> Result<Self> {
-        let partition = substrate.partition();
-        let Some(ids) = &own.seeds else {
-            return Ok(Nowhere { seeds: None, places: partition.num_vertices() as f64 });
-        };
-        let mut vertices = vertices::find(substrate, ids, SEEDS)?;
-        vertices.sort_unstable();
-        let mut seeds = BitSet::new(partition.num_masters());
-        for master in 0..partition.num_masters() {
-            if vertices.binary_search(&partition.global(LocalId(master as u32))).is_ok() {
-                seeds.insert(master);
-            }
-        }
-        Ok(Nowhere { seeds: Some(seeds), places: vertices.len() as f64 })
-    }
-
-    /// Whether the surfer may start again at a master.
-    #[inline]
-    fn holds(&self, master: LocalId) -> bool {
-        self.seeds.as_ref().is_none_or(|seeds| seeds.contains(master.index()))
-    }
-
-    /// How likely that is.
-    fn share(&self, master: LocalId) -> f64 {
-        if self.holds(master) { 1.0 / self.places } else { 0.0 }
-    }
-
-    /// What each of these vertices gets, whoever points at it, if so much was lost at vertices
-    /// without out-edges.
-    fn gives(&self, own: &PageRankOptions, lost: f64) -> f64 {
-        let lost = match own.dangling {
-            Dangling::Redistribute => lost,
-            Dangling::Drop => 0.0,
-        };
-        (1.0 - own.damping + own.damping * lost) / self.places
-    }
-}
-
-/// The option that a list of seeds is from.
-const SEEDS: &str = "seeds";
 
 /// Ranks of this host's masters after a run.
 struct Ranked {
@@ -198,20 +146,20 @@ fn rank<S: Share>(
     let parts: Vec<f64> = degrees.par_iter().map(part).collect();
     drop(degrees);
     let own = job.options.own::<PageRankOptions>();
-    let nowhere = Nowhere::find(job.substrate, &own)?;
+    let teleport = Teleport::find(job.substrate, &own)?;
     let dangling = parts.iter().enumerate().filter(|(_, part)| **part == 0.0);
     let lost = dangling.map(|(place, _)| match start {
         Some(start) => start[place],
-        None => nowhere.share(LocalId(place as u32)),
+        None => teleport.probability(LocalId(place as u32)),
     });
     let lost = job.substrate.net().all_reduce(lost.sum::<f64>(), |a, b| a + b)?;
     let program = Ranks::<S> {
         parts: &parts,
         start,
-        nowhere: &nowhere,
+        teleport: &teleport,
         own: &own,
         damping: own.damping,
-        from_nowhere: nowhere.gives(&own, lost),
+        teleport_rank: teleport.rank(&own, lost),
         change: f64::INFINITY,
         rounds: limits.max_rounds.unwrap_or(u64::MAX),
         shares: PhantomData,
@@ -338,9 +286,10 @@ impl Algorithm for PageRank {
         };
         let rounding = if single { SINGLE_ERROR } else { 1e-13 };
         let expected = left * change.unwrap_or(f64::INFINITY).min(2.0);
-        let nowhere = Nowhere::find(job.substrate, &own)?;
+        let teleport = Teleport::find(job.substrate, &own)?;
         let is_small = |(place, rank): (usize, &f64)| {
-            let least = (1.0 - own.damping) * nowhere.share(LocalId(place as u32));
+            let place = LocalId(place as u32);
+            let least = (1.0 - own.damping) * teleport.probability(place);
             rank.is_nan() || *rank < least * (1.0 - 1e-9)
         };
         let too_small = start.iter().enumerate().filter(|&pair| is_small(pair)).count() as u64;
@@ -348,7 +297,7 @@ impl Algorithm for PageRank {
         Ok(if vertices == 0.0 {
             None
         } else if too_small > 0 {
-            Some(format!("{too_small} ranks are less than a vertex gets from nowhere"))
+            Some(format!("{too_small} ranks are less than a vertex gets without any in-edge"))
         } else if residual.is_nan() || residual > expected * (1.0 + 1e-6) + rounding {
             Some(format!(
                 "another round changes the ranks by {residual:e}, but at most {expected:e} is left"
@@ -362,13 +311,8 @@ impl Algorithm for PageRank {
         let limits = limits(options)?;
         let own = options.own::<PageRankOptions>();
         let vertices = graph.num_vertices();
-        let seeds = own.seeds.as_ref().map(|ids| vertices::find_in(graph, ids, SEEDS));
-        let mut nowhere = vec![1.0 / vertices as f64; vertices];
-        if let Some(seeds) = seeds.transpose()? {
-            nowhere = vec![0.0; vertices];
-            seeds.iter().for_each(|seed| nowhere[seed.0 as usize] = 1.0 / seeds.len() as f64);
-        }
-        let mut ranks = nowhere.clone();
+        let teleport = Teleport::in_graph(graph, &own)?;
+        let mut ranks = teleport.clone();
         for _ in 0..limits.max_rounds.unwrap_or(u64::MAX) {
             let mut new = vec![0.0; vertices];
             let mut lost = 0.0;
@@ -388,7 +332,7 @@ impl Algorithm for PageRank {
                 lost = 0.0;
             }
             let mut change = 0.0;
-            for ((rank, sum), unit) in ranks.iter_mut().zip(new).zip(&nowhere) {
+            for ((rank, sum), unit) in ranks.iter_mut().zip(new).zip(&teleport) {
                 let new = (1.0 - own.damping) * unit + own.damping * (sum + lost * unit);
                 change += (new - *rank).abs();
                 *rank = new;

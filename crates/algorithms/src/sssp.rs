@@ -64,18 +64,19 @@ impl Delta {
     }
 }
 
-/// The width of buckets that suits weights of this mean on so many edges per vertex: wider buckets
-/// spread more labels in vain, narrower ones leave less to do at a time. Where vertices have many
-/// edges distances lie closer together and more of them improve in vain; more still where most edges
-/// leave a few vertices.
+/// The width of buckets for delta-stepping (Meyer, Sanders 2003) that suits weights of this mean on
+/// this many edges per vertex. Wider buckets waste more relaxations, narrower ones leave less to do at
+/// a time. Where vertices have many edges, distances lie closer together and more relaxations are
+/// wasted; more still where most edges leave a few vertices.
 fn suitable_width(mean_weight: f64, mean_degree: f64, degree_of_edges: f64) -> f64 {
     let mean_degree = mean_degree.max(1.0);
-    let uneven = (degree_of_edges / mean_degree / UNEVEN).max(1.0);
+    let uneven = (degree_of_edges / mean_degree / MIN_DEGREE_RATIO).max(1.0);
     (8.0 * mean_weight / (mean_degree.powf(1.5) * uneven.sqrt())).max(f64::MIN_POSITIVE)
 }
 
-/// Edges leave vertices of so many times the average degree, on average, before that matters.
-const UNEVEN: f64 = 8.0;
+/// Uneven degrees matter from here on: the mean degree of an edge's source by the mean degree of a
+/// vertex.
+const MIN_DEGREE_RATIO: f64 = 8.0;
 
 impl<D, W> Distances<D, W> {
     /// Distances from `root`, all of them in one bucket.
@@ -166,14 +167,14 @@ impl<D: Distance<W>, W: Weight> Relaxation for Distances<D, W> {
     }
 }
 
-/// Which types a graph needs.
+/// The types of distances and weights that a graph needs.
 #[derive(Clone, Copy)]
 enum Types {
     Unweighted,
     Narrow,
     Wide,
-    Single,
-    Double,
+    F32,
+    F64,
 }
 
 /// Calls a generic function with the distance and weight types that a graph needs.
@@ -183,8 +184,8 @@ macro_rules! with_types {
             Types::Unweighted => $function::<u32, ()>($($argument),*),
             Types::Narrow => $function::<u32, u32>($($argument),*),
             Types::Wide => $function::<u64, u32>($($argument),*),
-            Types::Single => $function::<f64, f32>($($argument),*),
-            Types::Double => $function::<f64, f64>($($argument),*),
+            Types::F32 => $function::<f64, f32>($($argument),*),
+            Types::F64 => $function::<f64, f64>($($argument),*),
         }
     };
 }
@@ -200,8 +201,8 @@ fn types(kind: WeightKind, vertices: u64, least: f64, greatest: f64) -> Result<T
         WeightKind::None => Types::Unweighted,
         WeightKind::U32 if greatest * vertices as f64 >= f64::from(u32::MAX) => Types::Wide,
         WeightKind::U32 => Types::Narrow,
-        WeightKind::F32 => Types::Single,
-        WeightKind::F64 => Types::Double,
+        WeightKind::F32 => Types::F32,
+        WeightKind::F64 => Types::F64,
     })
 }
 

@@ -1,7 +1,9 @@
 //! Cores: the k-core of an undirected simple graph is its largest part in which everyone has at
 //! least k neighbours; the coreness of a vertex is the greatest k whose core it is in.
 //!
-//! Work follows the edges where hosts wait for each other, or there is one; else the bounds that fall.
+//! Found by peeling, level by level (Matula, Beck, JACM 1983; Batagelj, Zaveršnik 2003), if hosts wait
+//! for each other; else by upper bounds that fall to the h-index of the neighbours' bounds
+//! (Montresor, De Pellegrini, Miorandi 2013). Work follows the edges, or how often bounds fall.
 
 mod bounds;
 mod certificate;
@@ -60,7 +62,7 @@ impl Algorithm for KCore {
     }
 
     fn run(&self, job: &mut Job<'_, '_>) -> Result<Answer> {
-        let why = || "the vertex with the fewest neighbours left goes first".into();
+        let why = || "vertices with the fewest neighbours left are peeled first".into();
         let (engine, why) = job.engine(self, &PEEL, why)?;
         let k = job.options.own::<KCoreOptions>().k;
         let start = Instant::now();

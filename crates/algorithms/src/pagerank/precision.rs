@@ -7,13 +7,13 @@ use super::{PageRankOptions, Precision};
 
 /// What rounding a share to single precision can change it by, relative to it.
 pub(super) const SINGLE_ERROR: f64 = 1.0 / (1 << 24) as f64;
-/// Shares of fewer vertices are doubles: they stay in a cache, and the last digits are free.
-const MANY_VERTICES: u64 = 1 << 18;
-/// The same where rounds are counted: what others found after as many rounds is compared digit by
-/// digit, as long as that can be done.
-const MANY_VERTICES_COUNTED: u64 = 1 << 21;
-/// Rounding may cost one part in so many of what stopping early costs.
-const NEGLIGIBLE: f64 = 1.0 / 16.0;
+/// Shares are f32 from this many vertices on: those of fewer stay in a cache, and f64 is free.
+const MIN_VERTICES: u64 = 1 << 18;
+/// The same where rounds are counted: users compare such ranks with those of other systems, digit by
+/// digit.
+const MIN_VERTICES_COUNTED: u64 = 1 << 21;
+/// Rounding may cost this part of what stopping early costs.
+const NEGLIGIBLE_PART: f64 = 1.0 / 16.0;
 
 /// The part of its rank that a vertex passes along each edge, as it is kept and sent.
 pub(super) trait Share: AtomicValue + Default {
@@ -41,8 +41,8 @@ impl Share for f64 {
     }
 }
 
-/// Whether shares are singles: as asked, or where there are many and what rounding them costs is
-/// negligible beside what it costs to stop after so many rounds, or at that tolerance.
+/// True if shares are f32: as asked, or if there are many vertices and rounding costs little
+/// compared with stopping after this many rounds, or at this tolerance.
 pub(super) fn is_single(vertices: u64, own: &PageRankOptions, limits: Limits) -> bool {
     match own.precision {
         Precision::Single => true,
@@ -52,10 +52,10 @@ pub(super) fn is_single(vertices: u64, own: &PageRankOptions, limits: Limits) ->
             let tolerance = if own.graphalytics { 0.0 } else { own.tolerance };
             let left_by_rounds = 2.0 * own.damping.powf(rounds);
             let (many, left) = match left_by_rounds > tolerance {
-                true => (MANY_VERTICES_COUNTED, left_by_rounds),
-                false => (MANY_VERTICES, tolerance),
+                true => (MIN_VERTICES_COUNTED, left_by_rounds),
+                false => (MIN_VERTICES, tolerance),
             };
-            vertices >= many && SINGLE_ERROR <= left * NEGLIGIBLE
+            vertices >= many && SINGLE_ERROR <= left * NEGLIGIBLE_PART
         }
     }
 }
@@ -64,7 +64,7 @@ pub(super) fn is_single(vertices: u64, own: &PageRankOptions, limits: Limits) ->
 mod tests {
     use super::*;
 
-    /// Whether it is, with this tolerance, and after so many rounds at most.
+    /// Whether shares are f32 at this tolerance, with at most this many rounds.
     fn single(vertices: u64, tolerance: f64, max_rounds: Option<u64>) -> bool {
         let own = PageRankOptions { tolerance, ..PageRankOptions::default() };
         is_single(vertices, &own, Limits { max_rounds })
@@ -72,13 +72,13 @@ mod tests {
 
     #[test]
     fn the_last_digits_are_kept_where_they_are_free_or_wanted() {
-        let (tolerance, few, many) = (1e-6, MANY_VERTICES - 1, MANY_VERTICES);
+        let (tolerance, few, many) = (1e-6, MIN_VERTICES - 1, MIN_VERTICES);
         assert!(single(many, tolerance, None));
         assert!(!single(few, tolerance, None));
         assert!(!single(many, tolerance / 2.0, None), "rounding would be seen");
         assert!(single(many, tolerance, Some(100)), "that many are never taken");
         assert!(!single(many, tolerance, Some(10)), "what ten rounds give can be compared");
-        assert!(single(MANY_VERTICES_COUNTED, 0.0, Some(10)));
-        assert!(!single(MANY_VERTICES_COUNTED, 0.0, Some(1000)), "rounding would be seen");
+        assert!(single(MIN_VERTICES_COUNTED, 0.0, Some(10)));
+        assert!(!single(MIN_VERTICES_COUNTED, 0.0, Some(1000)), "rounding would be seen");
     }
 }

@@ -1,14 +1,15 @@
-//! PageRank without rounds: whatever rank arrives at a vertex is kept, and passed on once it is enough.
+//! PageRank without rounds, by residuals (push: Andersen, Chung, Lang, FOCS'06; data-driven PageRank:
+//! Whang et al., Euro-Par'15).
 //!
-//! Every vertex starts with what it gets from nowhere, `(1 - d) / n` where there are no seeds, and
-//! passes on `d` times that. What arrives waits as its *residual* until it is worth passing on; then
+//! Every vertex starts with its teleport rank, `(1 - d) / n` without seeds, and passes on `d` times
+//! that. Rank that arrives at a vertex is its *residual* until the residual exceeds a threshold; then
 //! it is added to the rank, and `d` times it goes on along the edges. In the end the ranks `y` fulfil
-//! `y = (1 - d) / n + d · Σ y(u) / out-degree(u)` but for what waits. Contributions are sums of
+//! `y = (1 - d) / n + d · Σ y(u) / out-degree(u)` but for residuals. Contributions are sums of
 //! events: each counts once, in any order, in any portions.
 //!
-//! Sharing out the rank of vertices without out-edges needs no sums over all hosts on the way: what
-//! goes where rank comes from nowhere acts like more of that, and ranks are proportional to it. So
-//! they only have to be scaled to sum up to 1.
+//! The rank of vertices without out-edges needs no sums over all hosts on the way. Redistributed, it
+//! acts like more teleport rank, and ranks are proportional to that; so ranks are scaled to sum up
+//! to 1 in the end.
 
 use std::time::Instant;
 
@@ -17,7 +18,7 @@ use parton_engine::{EngineInfo, engines};
 use parton_engine::{Properties, Tally, Vertex, VertexProgram, run};
 use parton_sync::reduction::Sum;
 
-use super::{Dangling, Nowhere, PageRankOptions, Ranked};
+use super::{Dangling, PageRankOptions, Ranked, Teleport};
 use crate::algorithm::Job;
 use crate::error::Result;
 
@@ -28,8 +29,8 @@ pub(super) fn rank(job: &mut Job<'_, '_>, engine: &EngineInfo) -> Result<Ranked>
     let out_degrees = out_degrees(job.substrate)?;
     let vertices = partition.num_vertices() as f64;
     let own = job.options.own::<PageRankOptions>();
-    let nowhere = Nowhere::find(job.substrate, &own)?;
-    let program = Residuals::new(&own, &out_degrees, vertices, &nowhere);
+    let teleport = Teleport::find(job.substrate, &own)?;
+    let program = Residuals::new(&own, &out_degrees, vertices, &teleport);
     let mut engine = engines::vertex_program(engine, program, partition)?;
     let setup_seconds = began.elapsed().as_secs_f64();
     let report = run(&mut *engine, job.substrate, job.options.pacing, job.limits(), job.watch)?;
@@ -51,7 +52,7 @@ pub(super) fn rank(job: &mut Job<'_, '_>, engine: &EngineInfo) -> Result<Ranked>
 struct Residuals<'a> {
     /// Of masters, in the whole graph.
     out_degrees: &'a [u64],
-    nowhere: &'a Nowhere,
+    teleport: &'a Teleport,
     damping: f64,
     /// What is not worth passing on.
     threshold: f64,
@@ -72,7 +73,7 @@ impl<'a> Residuals<'a> {
         own: &PageRankOptions,
         out_degrees: &'a [u64],
         vertices: f64,
-        nowhere: &'a Nowhere,
+        teleport: &'a Teleport,
     ) -> Self {
         // Another round would change ranks by what waits, at most `vertices` thresholds; scaling
         // makes that up to 1 / (1 - d) times as much, and moves as much the other way.
@@ -81,7 +82,7 @@ impl<'a> Residuals<'a> {
             Dangling::Redistribute => (1.0 - own.damping) / 2.0,
         };
         let threshold = own.tolerance * share / vertices;
-        Residuals { out_degrees, nowhere, damping: own.damping, threshold }
+        Residuals { out_degrees, teleport, damping: own.damping, threshold }
     }
 }
 
@@ -105,7 +106,7 @@ impl VertexProgram for Residuals<'_> {
     type Weight = ();
 
     fn init(&self, vertex: Vertex) -> Flow {
-        let rank = (1.0 - self.damping) * self.nowhere.share(vertex.local);
+        let rank = (1.0 - self.damping) * self.teleport.probability(vertex.local);
         Flow { rank, residual: 0.0, passing: rank }
     }
 
