@@ -15,6 +15,7 @@ pub mod blocks;
 mod dictionary;
 mod directory;
 pub mod error;
+mod exchange;
 pub mod grid;
 mod id_set;
 mod in_edges;
@@ -30,7 +31,6 @@ pub mod quality;
 pub mod routes;
 pub mod saved;
 mod shuffle;
-mod trade;
 
 pub use dictionary::Originals;
 pub use error::{Error, Result};
