@@ -82,7 +82,7 @@ struct Group<W> {
 /// The edges of one piece in one group.
 struct Segment {
     /// Number of the piece in the input.
-    order: usize,
+    order: u64,
     chunk: usize,
     /// Where each bucket's edges start in the chunk, and the end of the last.
     starts: [u32; GROUP_BUCKETS + 1],
@@ -111,7 +111,7 @@ impl<W: Weight> Group<W> {
     }
 
     /// Takes group number `group` of a piece.
-    fn append(&mut self, order: usize, piece: &SplitPiece<W>, group: usize) {
+    fn append(&mut self, order: u64, piece: &SplitPiece<W>, group: usize) {
         /// Sizes of the first and of the largest chunk: a group of few edges stays small, and
         /// address space is not wasted on many small mappings.
         const CHUNK_EDGES: std::ops::RangeInclusive<usize> = 1 << 12..=1 << 20;
@@ -174,18 +174,21 @@ impl<W: Weight> CsrBuilder<W> {
 
     /// Takes the edges of piece number `order` of the input. At most 2³² edges per piece; a few
     /// hundred thousand are best.
-    pub fn add(&self, order: usize, edges: &Edges<u32, W>) {
-        self.add_mapped(order, edges, |id| id);
+    pub fn add(&self, order: u64, edges: &Edges<u32, W>) {
+        let Edges { sources, destinations, weights } = edges;
+        self.add_mapped(order, sources, destinations, |edge| weights[edge], |id| id);
     }
 
-    /// Takes edges whose ids `map` turns into builder ids.
+    /// Takes edges whose ids `map` turns into builder ids; `weight` gives the weight of each.
     pub(crate) fn add_mapped<I: Copy>(
         &self,
-        order: usize,
-        edges: &Edges<I, W>,
+        order: u64,
+        sources: &[I],
+        destinations: &[I],
+        weight: impl Fn(usize) -> W,
         map: impl Fn(I) -> u32,
     ) {
-        let piece = split_by_source(edges, map);
+        let piece = split_by_source(sources, destinations, weight, map);
         let count = piece.starts.len() / GROUP_BUCKETS;
         let groups = {
             let mut groups = self.groups.lock().expect("no thread panicked holding this lock");
@@ -195,7 +198,7 @@ impl<W: Weight> CsrBuilder<W> {
             groups[..count].to_vec()
         };
         // Threads start at different groups so that they do not queue behind one another.
-        for g in (0..count).map(|g| (g + order) % count) {
+        for g in (0..count).map(|g| (g + order as usize) % count) {
             let mut group = groups[g].lock().expect("no thread panicked holding this lock");
             group.append(order, &piece, g);
         }
@@ -253,7 +256,7 @@ impl<W: Weight> CsrBuilder<W> {
 
     /// Takes the edges out again, in parts that carry the number of their piece; a vertex's edges
     /// from one piece are in one part.
-    pub(crate) fn into_parts(self) -> impl Iterator<Item = (usize, Edges<u32, W>)> {
+    pub(crate) fn into_parts(self) -> impl Iterator<Item = (u64, Edges<u32, W>)> {
         self.into_groups().into_iter().enumerate().flat_map(|(g, group)| {
             let parts: Vec<_> = group
                 .segments
@@ -448,34 +451,35 @@ impl<V: Weight> BucketSlot<'_, V> {
 
 /// Splits a piece by the high bits of its sources; stable.
 fn split_by_source<I: Copy, W: Weight>(
-    edges: &Edges<I, W>,
+    sources: &[I],
+    destinations: &[I],
+    weight: impl Fn(usize) -> W,
     map: impl Fn(I) -> u32,
 ) -> SplitPiece<W> {
     let bucket_of = |source: u32| (source >> BUCKET_BITS) as usize;
-    let last = edges.sources.iter().map(|&s| bucket_of(map(s))).max();
+    let last = sources.iter().map(|&s| bucket_of(map(s))).max();
     let buckets = last.map_or(0, |last| (last / GROUP_BUCKETS + 1) * GROUP_BUCKETS);
     let mut starts = vec![0u32; buckets + 1];
-    for &source in &edges.sources {
+    for &source in sources {
         starts[bucket_of(map(source)) + 1] += 1;
     }
     for b in 0..buckets {
         starts[b + 1] += starts[b];
     }
     let mut next = starts.clone();
+    let edges = sources.len();
     let mut piece = SplitPiece {
         starts,
-        sources: vec![0; edges.len()],
-        destinations: vec![0; edges.len()],
-        weights: vec![W::default(); edges.len()],
+        sources: vec![0; edges],
+        destinations: vec![0; edges],
+        weights: vec![W::default(); edges],
     };
-    for ((&source, &destination), &weight) in
-        edges.sources.iter().zip(&edges.destinations).zip(&edges.weights)
-    {
+    for (edge, (&source, &destination)) in sources.iter().zip(destinations).enumerate() {
         let source = map(source);
         let slot = &mut next[bucket_of(source)];
         piece.sources[*slot as usize] = source as u16;
         piece.destinations[*slot as usize] = map(destination);
-        piece.weights[*slot as usize] = weight;
+        piece.weights[*slot as usize] = weight(edge);
         *slot += 1;
     }
     piece

@@ -221,7 +221,7 @@ impl<W: Weight> Csr<W> {
                     emit(edges, v, target, weight);
                 }
             }
-            builder.add(order, edges);
+            builder.add(order as u64, edges);
         });
         builder.build(self.num_vertices())
     }

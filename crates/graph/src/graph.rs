@@ -197,39 +197,28 @@ impl Graph {
         Ok(self)
     }
 
-    /// The graph with weights of the given kind. Integers become exact doubles; fractions and
-    /// negative numbers refuse to become integers.
+    /// The graph with weights of the given kind. A weight that [does not
+    /// fit](Weight::try_from_f64) is an error.
     pub fn with_weight_kind(mut self, kind: WeightKind) -> Result<Self> {
         if kind == self.adjacency.weight_kind() {
             return Ok(self);
         }
-        let (fits, kept): (fn(f64) -> bool, _) = match kind {
-            WeightKind::U32 => {
-                (|w| w >= 0.0 && w <= f64::from(u32::MAX) && w.fract() == 0.0, "whole 32-bit")
-            }
-            WeightKind::F32 => (|w| (w as f32).is_finite(), "single-precision"),
-            WeightKind::None | WeightKind::F64 => (|_| true, ""),
-        };
-        let odd = with_csr!(&self.adjacency, csr => {
-            csr.all_weights().par_iter().map(|w| w.to_f64()).find_any(|&w| !fits(w))
-        });
-        if let Some(weight) = odd {
-            return Err(Error::Request(format!(
-                "weight {weight} cannot be a {kept} number: keep f64 weights"
-            )));
-        }
-        fn convert<W: Weight, V: Weight>(csr: Csr<W>) -> Adjacency
+        fn convert<W: Weight, V: Weight>(csr: Csr<W>) -> Result<Adjacency>
         where
             Adjacency: From<Csr<V>>,
         {
-            csr.reweighted(|_, _, weight| V::from_f64(weight.to_f64())).into()
+            let unfit = |weight: &W| V::try_from_f64(weight.to_f64()).err();
+            match csr.all_weights().par_iter().find_map_any(unfit) {
+                Some(unfit) => Err(Error::Request(format!("{unfit}: keep f64 weights"))),
+                None => Ok(csr.reweighted(|_, _, weight| V::from_f64(weight.to_f64())).into()),
+            }
         }
         self.adjacency = with_csr!(self.adjacency, csr => match kind {
-            WeightKind::None => Adjacency::from(csr).unweighted(),
+            WeightKind::None => Ok(Adjacency::from(csr).unweighted()),
             WeightKind::U32 => convert::<_, u32>(csr),
             WeightKind::F32 => convert::<_, f32>(csr),
             WeightKind::F64 => convert::<_, f64>(csr),
-        });
+        })?;
         Ok(self)
     }
 }

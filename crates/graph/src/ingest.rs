@@ -1,9 +1,8 @@
-//! Edges between *original* ids → a graph on dense ids: what every format without its own
-//! numbering feeds, from any number of threads.
+//! Edges between *original* ids → a graph on dense ids. Any number of threads may add edges.
 //!
-//! Small integers wait as they are; which of them occur is found at the end with one bit per
-//! possible id, and their dense indices are the vertices. When ids are too sparse for that, or too large,
-//! or names, they are interned. The caller never chooses: it is decided by what arrives.
+//! Small integers wait as they are: at the end one bit per possible id says which of them occur, and
+//! their dense indices are the vertices. Ids that are too sparse for that, too large, or names are
+//! interned. The ids that arrive decide, not the caller.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -14,7 +13,9 @@ use crate::bits::{AtomicBitSet, BitSet};
 use crate::build::{CsrBuilder, Edges};
 use crate::csr::MAX_VERTICES;
 use crate::dense_index::DenseIndex;
+use crate::edge_file::Piece;
 use crate::error::{Place, printable};
+use crate::id_list::IdList;
 use crate::id_map::{Ids, OriginalId};
 use crate::intern::{Full, Interner, Key};
 use crate::weight::Weight;
@@ -46,45 +47,6 @@ impl std::fmt::Display for VertexRange {
     }
 }
 
-/// A list of names in one buffer: ids of vertices, or the ends of edges one after the other.
-#[derive(Clone, Debug, Default)]
-pub struct NameList {
-    text: Vec<u8>,
-    ends: Vec<usize>,
-}
-
-impl NameList {
-    /// Appends a name.
-    pub fn push(&mut self, name: &[u8]) {
-        self.text.extend_from_slice(name);
-        self.ends.push(self.text.len());
-    }
-
-    /// The names, in order.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = &[u8]> + Clone {
-        (0..self.ends.len()).map(|i| {
-            let start = if i == 0 { 0 } else { self.ends[i - 1] };
-            &self.text[start..self.ends[i]]
-        })
-    }
-
-    /// Number of names.
-    pub fn len(&self) -> usize {
-        self.ends.len()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.ends.is_empty()
-    }
-
-    /// Forgets all names, keeps the memory.
-    pub fn clear(&mut self) {
-        self.text.clear();
-        self.ends.clear();
-    }
-}
-
 /// Collects edges between original ids, then builds the graph.
 pub struct Ingest<W> {
     /// Name of the input, for errors.
@@ -95,71 +57,10 @@ pub struct Ingest<W> {
     small: CsrBuilder<W>,
     largest_small: AtomicU64,
     /// Pieces whose ids are provisional numbers of an interner.
-    interned: Mutex<Vec<(usize, Edges<u32, W>)>>,
+    interned: Mutex<Vec<(u64, Edges<u32, W>)>>,
     integers: Interner<u64>,
     names: Interner<[u8]>,
     has_large: AtomicBool,
-    has_names: AtomicBool,
-}
-
-/// Vertices listed apart from edges.
-pub struct VertexList {
-    /// Their ids.
-    pub ids: IdList,
-    /// Whether these are all vertices: then an edge may name no other.
-    pub complete: bool,
-}
-
-/// Original ids of one kind, in any order.
-#[derive(Clone, Debug)]
-pub enum IdList {
-    /// Integers.
-    Integers(Vec<u64>),
-    /// Names.
-    Names(NameList),
-}
-
-impl IdList {
-    /// No ids, which would be names or integers.
-    pub fn new(names: bool) -> Self {
-        match names {
-            true => IdList::Names(NameList::default()),
-            false => IdList::Integers(Vec::new()),
-        }
-    }
-
-    /// Appends an id.
-    ///
-    /// # Panics
-    /// When it is of the other kind.
-    pub fn push(&mut self, id: OriginalId<'_>) {
-        match (self, id) {
-            (IdList::Integers(ids), OriginalId::Integer(id)) => ids.push(id),
-            (IdList::Names(names), OriginalId::Name(name)) => names.push(name),
-            (list, id) => panic!("the id {id} among {} others of another kind", list.len()),
-        }
-    }
-
-    /// Number of ids.
-    pub fn len(&self) -> usize {
-        match self {
-            IdList::Integers(ids) => ids.len(),
-            IdList::Names(names) => names.len(),
-        }
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// Bytes of all ids.
-    pub fn bytes(&self) -> u64 {
-        match self {
-            IdList::Integers(ids) => 8 * ids.len() as u64,
-            IdList::Names(names) => (names.text.len() + 8 * names.len()) as u64,
-        }
-    }
 }
 
 /// First integer that the builder's 32 bits cannot hold.
@@ -177,56 +78,70 @@ impl<W: Weight> Ingest<W> {
             integers: Interner::new(),
             names: Interner::new(),
             has_large: AtomicBool::new(false),
-            has_names: AtomicBool::new(false),
         }
     }
 
-    /// Takes edges between integers: piece number `order` of the input.
-    pub fn add_integers(&self, order: usize, edges: &Edges<u64, W>) -> Result<()> {
-        let ids = || edges.sources.iter().chain(&edges.destinations).copied();
+    /// Takes the edges of a piece of the input. Its weights must fit `W`.
+    pub fn add(&self, piece: &Piece) -> Result<()> {
+        let weight = |edge: usize| W::from_f64(piece.weights.get(edge).copied().unwrap_or(1.0));
+        match (&piece.sources, &piece.destinations) {
+            (IdList::Integers(sources), IdList::Integers(destinations)) => {
+                self.add_integers(piece.order, sources, destinations, weight)
+            }
+            (IdList::Names(sources), IdList::Names(destinations)) => {
+                if self.declared.is_some() {
+                    return Err(Error::Request(format!(
+                        "{}: a number of vertices can only be given when ids are integers, but \
+                         these are names",
+                        self.file
+                    )));
+                }
+                let sources = self.intern(&self.names, sources.iter())?;
+                let destinations = self.intern(&self.names, destinations.iter())?;
+                self.keep(piece.order, sources, destinations, weight);
+                Ok(())
+            }
+            _ => panic!("an edge between a name and an integer"),
+        }
+    }
+
+    fn add_integers(
+        &self,
+        order: u64,
+        sources: &[u64],
+        destinations: &[u64],
+        weight: impl Fn(usize) -> W,
+    ) -> Result<()> {
+        let ids = || sources.iter().chain(destinations).copied();
         if let Some(range) = self.declared {
             if let Some(stray) = ids().find(|&id| !range.contains(id)) {
-                return Err(self.undeclared(OriginalId::Integer(stray), &range.to_string()));
+                let problem = format!("an edge names vertex {stray}, but the vertices are {range}");
+                return Err(Error::data(&self.file, Place::File, problem));
             }
-            self.small.add_mapped(order, edges, |id| (id - range.first) as u32);
+            let vertex = |id: u64| (id - range.first) as u32;
+            self.small.add_mapped(order, sources, destinations, weight, vertex);
             return Ok(());
         }
         let largest = ids().max().unwrap_or(0);
         if largest < LARGE {
             self.largest_small.fetch_max(largest, Ordering::Relaxed);
-            self.small.add_mapped(order, edges, |id| id as u32);
+            self.small.add_mapped(order, sources, destinations, weight, |id| id as u32);
             return Ok(());
         }
         self.has_large.store(true, Ordering::Relaxed);
-        let sources = self.intern(&self.integers, edges.sources.iter())?;
-        let destinations = self.intern(&self.integers, edges.destinations.iter())?;
-        self.keep(order, Edges { sources, destinations, weights: edges.weights.clone() });
-        Ok(())
-    }
-
-    /// Takes edges between names, piece number `order` of the input: `ends` holds source and
-    /// destination of each edge in turn.
-    pub fn add_names(&self, order: usize, ends: &NameList, weights: Vec<W>) -> Result<()> {
-        if self.declared.is_some() {
-            return Err(Error::Request(format!(
-                "{}: a number of vertices can only be given when ids are integers, but these are \
-                 names",
-                self.file
-            )));
-        }
-        self.has_names.store(true, Ordering::Relaxed);
-        let numbers = self.intern(&self.names, ends.iter())?;
-        let sources = numbers.iter().step_by(2).copied().collect();
-        let destinations = numbers.iter().skip(1).step_by(2).copied().collect();
-        self.keep(order, Edges { sources, destinations, weights });
+        let sources = self.intern(&self.integers, sources.iter())?;
+        let destinations = self.intern(&self.integers, destinations.iter())?;
+        self.keep(order, sources, destinations, weight);
         Ok(())
     }
 
     /// The graph, its weights converted, and the original ids of its vertices: those that edges
-    /// name and those that are listed.
+    /// name and those that are `listed`, which are of the same kind. If the list is `complete`, an
+    /// edge may name no other.
     pub fn finish<V: Weight>(
         self,
-        listed: Option<VertexList>,
+        listed: IdList,
+        complete: bool,
         convert: impl Fn(W) -> V + Sync,
     ) -> Result<(Csr<V>, Ids)> {
         if let Some(VertexRange { first, count }) = self.declared {
@@ -234,34 +149,25 @@ impl<W: Weight> Ingest<W> {
             let csr = self.small.build_converted(count as usize, convert);
             return Ok((csr, Ids::Range { first, count: count as usize }));
         }
-        let complete = listed.as_ref().is_some_and(|list| list.complete);
-        match listed.map(|list| list.ids) {
-            Some(IdList::Names(list)) => {
+        let file = self.file.clone();
+        match listed {
+            IdList::Names(list) => {
                 self.intern(&self.names, list.iter())?;
-                let mut sorted: Vec<&[u8]> = list.iter().collect();
-                sorted.sort_unstable();
-                sorted.dedup();
-                let (file, result) = (self.file.clone(), self.finish_names(convert)?);
-                let known = |id: OriginalId<'_>| match id {
-                    OriginalId::Name(name) => sorted.binary_search(&name).is_ok(),
-                    OriginalId::Integer(_) => false,
-                };
-                let all_listed = !complete || result.1.len() == sorted.len();
-                if all_listed { Ok(result) } else { Err(incomplete(&file, &result.1, known)) }
+                let (csr, ids) = self.finish_names(convert)?;
+                if complete {
+                    check_listed(&file, &ids, list.iter().map(OriginalId::Name).collect())?;
+                }
+                Ok((csr, ids))
             }
-            Some(IdList::Integers(mut list)) => {
+            IdList::Integers(mut list) => {
                 list.par_sort_unstable();
                 list.dedup();
-                let (file, result) = (self.file.clone(), self.finish_integers(&list, convert)?);
-                let known = |id: OriginalId<'_>| match id {
-                    OriginalId::Integer(id) => list.binary_search(&id).is_ok(),
-                    OriginalId::Name(_) => false,
-                };
-                let all_listed = !complete || result.1.len() == list.len();
-                if all_listed { Ok(result) } else { Err(incomplete(&file, &result.1, known)) }
+                let (csr, ids) = self.finish_integers(&list, convert)?;
+                if complete {
+                    check_listed(&file, &ids, list.into_iter().map(OriginalId::Integer).collect())?;
+                }
+                Ok((csr, ids))
             }
-            None if self.has_names.load(Ordering::Relaxed) => self.finish_names(convert),
-            None => self.finish_integers(&[], convert),
         }
     }
 
@@ -314,7 +220,7 @@ impl<W: Weight> Ingest<W> {
             let wide = |ids: Vec<u32>| ids.into_iter().map(u64::from).collect::<Vec<u64>>();
             let sources = self.intern(&self.integers, wide(piece.sources).iter())?;
             let destinations = self.intern(&self.integers, wide(piece.destinations).iter())?;
-            self.keep(order, Edges { sources, destinations, weights: piece.weights });
+            self.keep(order, sources, destinations, |edge| piece.weights[edge]);
         }
         self.check_count(self.integers.len() as u64)?;
         let pieces = self.interned.into_inner().expect("no thread panicked holding this lock");
@@ -331,7 +237,15 @@ impl<W: Weight> Ingest<W> {
             .map_err(|Full| Error::too_many_vertices(&self.file, interner.len() as u64))
     }
 
-    fn keep(&self, order: usize, edges: Edges<u32, W>) {
+    fn keep(
+        &self,
+        order: u64,
+        sources: Vec<u32>,
+        destinations: Vec<u32>,
+        weight: impl Fn(usize) -> W,
+    ) {
+        let weights = (0..sources.len()).map(weight).collect();
+        let edges = Edges { sources, destinations, weights };
         self.interned.lock().expect("no thread panicked holding this lock").push((order, edges));
     }
 
@@ -341,16 +255,11 @@ impl<W: Weight> Ingest<W> {
             _ => Err(Error::too_many_vertices(&self.file, vertices)),
         }
     }
-
-    fn undeclared(&self, id: OriginalId<'_>, vertices: &str) -> Error {
-        let problem = format!("an edge names vertex {id}, but the vertices are {vertices}");
-        Error::data(&self.file, Place::File, problem)
-    }
 }
 
 /// Provisional numbers → final vertices → graph.
 fn build_interned<K, W: Weight, V: Weight>(
-    pieces: Vec<(usize, Edges<u32, W>)>,
+    pieces: Vec<(u64, Edges<u32, W>)>,
     interner: Interner<K>,
     convert: impl Fn(W) -> V + Sync,
 ) -> (Csr<V>, Ids)
@@ -360,15 +269,22 @@ where
     let (ids, renumbering) = interner.finish();
     let builder = CsrBuilder::new();
     pieces.into_par_iter().for_each(|(order, edges)| {
-        builder.add_mapped(order, &edges, |provisional| renumbering.of(provisional));
+        let Edges { sources, destinations, weights } = &edges;
+        let vertex = |provisional| renumbering.of(provisional);
+        builder.add_mapped(order, sources, destinations, |edge| weights[edge], vertex);
     });
     (builder.build_converted(ids.len(), convert), ids)
 }
 
-/// The error for a list that does not hold all ids: those it lacks must have come from edges.
-fn incomplete(file: &str, ids: &Ids, known: impl Fn(OriginalId<'_>) -> bool) -> Error {
-    let stray = (0..ids.len()).map(|v| ids.get(v)).find(|&id| !known(id));
-    unlisted(file, stray.unwrap_or(OriginalId::Name(b"")))
+/// Fails if `listed` does not hold all ids: one that it lacks must have come from an edge.
+fn check_listed(file: &str, ids: &Ids, mut listed: Vec<OriginalId<'_>>) -> Result<()> {
+    listed.par_sort_unstable();
+    listed.dedup();
+    if ids.len() == listed.len() {
+        return Ok(());
+    }
+    let stray = (0..ids.len()).map(|v| ids.get(v)).find(|id| listed.binary_search(id).is_err());
+    Err(unlisted(file, stray.unwrap_or(OriginalId::Name(b""))))
 }
 
 /// The error for an edge that names a vertex which is not listed although all should be.

@@ -12,6 +12,7 @@ use foldhash::fast::RandomState;
 use hashbrown::HashTable;
 use rayon::prelude::*;
 
+use crate::id_list::NameList;
 use crate::id_map::{Ids, Names};
 
 const SHARD_BITS: u32 = 6;
@@ -44,27 +45,18 @@ impl Key for u64 {
     }
 }
 
-/// Names of one shard, back to back.
-#[derive(Default)]
-pub(crate) struct NameStore {
-    ends: Vec<usize>,
-    bytes: Vec<u8>,
-}
-
 impl Key for [u8] {
-    type Store = NameStore;
-    fn get(store: &NameStore, index: usize) -> &[u8] {
-        let start = if index == 0 { 0 } else { store.ends[index - 1] };
-        &store.bytes[start..store.ends[index]]
+    type Store = NameList;
+    fn get(store: &NameList, index: usize) -> &[u8] {
+        store.get(index)
     }
-    fn push(store: &mut NameStore, key: &[u8]) {
-        store.bytes.extend_from_slice(key);
-        store.ends.push(store.bytes.len());
+    fn push(store: &mut NameList, key: &[u8]) {
+        store.push(key);
     }
-    fn len(store: &NameStore) -> usize {
-        store.ends.len()
+    fn len(store: &NameList) -> usize {
+        store.len()
     }
-    fn collect(stores: &[NameStore], order: &[u32]) -> Ids {
+    fn collect(stores: &[NameList], order: &[u32]) -> Ids {
         let names = order.iter().map(|&p| <[u8] as Key>::get(&stores[shard_of(p)], index_of(p)));
         Ids::Names(names.collect::<Names>())
     }

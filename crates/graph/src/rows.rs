@@ -12,11 +12,11 @@ use rayon::prelude::*;
 use crate::buffer::Buffer;
 use crate::csr::MAX_VERTICES;
 use crate::formats::arrays::{self, Meter};
-use crate::progress::Silent;
+use crate::progress::{Progress, Silent};
 use crate::source::{ByteSource, Source};
 use crate::tidy::Tidy;
 use crate::weight::{Weight, WeightKind};
-use crate::{Adjacency, Csr, Direction, Error, Ids, LocalId, Result, with_csr};
+use crate::{Adjacency, Csr, Direction, Error, Graph, Ids, LocalId, Result, with_csr};
 
 /// Out-edges, or in-edges, of the vertices `first, first + 1, …`.
 ///
@@ -58,7 +58,7 @@ impl Rows {
     /// Whether a weight of a file with [signed weights](RowFile::has_signed_weights) is negative.
     pub fn has_negative_weights(&self) -> bool {
         match &self.adjacency {
-            Adjacency::U32(csr) => csr.all_weights().iter().any(|&bits| (bits as i32) < 0),
+            Adjacency::U32(csr) => csr.all_weights().par_iter().any(|&bits| (bits as i32) < 0),
             _ => false,
         }
     }
@@ -78,6 +78,28 @@ pub struct RowFile {
     bytes: ByteSource<'static>,
     layout: RowLayout,
     ids: Ids,
+    read_as: String,
+    checksums: Option<Box<dyn Checksums>>,
+}
+
+/// What a file can be checked for when all of it is read.
+pub(crate) trait Checksums: Send + Sync {
+    /// What is wrong with a block of `bytes` at position `at`.
+    fn check(&self, at: u64, bytes: &[u8]) -> Option<String>;
+
+    /// Checks what belongs to no row.
+    fn check_rest(&self, file: &ByteSource<'_>) -> Result<()>;
+}
+
+/// How much of what is read is checked.
+#[derive(Clone, Copy)]
+enum Checks<'a> {
+    /// Only what a [`Csr`] itself insists on.
+    Sizes,
+    /// That numbers make a graph.
+    Numbers,
+    /// Checksums, too.
+    Blocks(&'a dyn Checksums),
 }
 
 /// Where a file keeps its arrays.
@@ -95,11 +117,13 @@ pub struct RowLayout {
     pub targets: Targets,
     /// Type of the weights.
     pub weight_kind: WeightKind,
+    /// How they are stored.
+    pub weights: StoredWeights,
     /// Whether every edge is there in both directions.
     pub direction: Direction,
 }
 
-/// Where a file keeps the arrays of one way to list its edges.
+/// Where a file keeps the arrays of its edges, by source or by destination.
 #[derive(Clone, Copy, Debug)]
 pub struct RowArrays {
     /// Where the offsets of vertices 1, 2, … lie; that of vertex 0 is 0.
@@ -108,6 +132,15 @@ pub struct RowArrays {
     pub targets_at: u64,
     /// Where the weights lie, if apart from the destinations.
     pub weights_at: u64,
+}
+
+/// How a file stores weights.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StoredWeights {
+    /// As they are in memory.
+    Same,
+    /// As 64-bit integers, where `u32` are wanted.
+    U64,
 }
 
 /// How a file stores destinations.
@@ -135,12 +168,59 @@ impl Targets {
 type Pair = [u32; 2];
 
 impl RowFile {
-    /// Opens `source`, in which a graph lies like this, for reading rows.
-    pub fn new(source: &Source, layout: RowLayout, ids: Ids) -> Result<Self> {
+    /// Opens `source`, in which a graph lies like this, for reading rows; `read_as` says so to users.
+    pub(crate) fn new(
+        source: &Source,
+        layout: RowLayout,
+        ids: Ids,
+        read_as: String,
+    ) -> Result<Self> {
         if layout.vertices > MAX_VERTICES {
             return Err(Error::too_many_vertices(source.name(), layout.vertices));
         }
-        Ok(RowFile { bytes: source.bytes()?.into_owned(), layout, ids })
+        let bytes = source.bytes()?.into_owned();
+        Ok(RowFile { bytes, layout, ids, read_as, checksums: None })
+    }
+
+    /// The file, which has checksums.
+    pub(crate) fn with_checksums(self, checksums: impl Checksums + 'static) -> Self {
+        RowFile { checksums: Some(Box::new(checksums)), ..self }
+    }
+
+    /// All rows, verified as far as the file allows.
+    pub(crate) fn graph(self, progress: &dyn Progress) -> Result<Graph> {
+        let RowLayout { vertices, edges, targets, weight_kind, .. } = self.layout;
+        let edge_bytes = targets.bytes() + weight_kind.bytes() as u64;
+        let meter = Meter::start(progress, "reading", 8 * vertices + edge_bytes * edges);
+        let checks = self.checksums.as_deref().map_or(Checks::Numbers, Checks::Blocks);
+        let mut rows = self.out_edges().rows(0..vertices, checks, &meter)?;
+        if let Some(checksums) = &self.checksums {
+            checksums.check_rest(&self.bytes)?;
+        }
+        if rows.has_negative_weights() && self.has_signed_weights() {
+            rows = rows.with_signs();
+        }
+        Ok(self.into_graph(rows))
+    }
+
+    /// All rows, of which nothing is looked at.
+    pub(crate) fn mapped_graph(self) -> Result<Graph> {
+        let meter = Meter::start(&Silent, "reading", 0);
+        let rows = self.out_edges().rows(0..self.layout.vertices, Checks::Sizes, &meter)?;
+        Ok(self.into_graph(rows))
+    }
+
+    /// All in-edges, verified as far as the file allows.
+    pub(crate) fn verified_in_rows(&self) -> Result<Option<Rows>> {
+        let meter = Meter::start(&Silent, "reading", 0);
+        let checks = self.checksums.as_deref().map_or(Checks::Numbers, Checks::Blocks);
+        let all = 0..self.layout.vertices;
+        self.in_edges().map(|arrays| arrays.rows(all, checks, &meter)).transpose()
+    }
+
+    fn into_graph(self, rows: Rows) -> Graph {
+        let RowFile { ids, read_as, layout: RowLayout { direction, .. }, .. } = self;
+        Graph { adjacency: rows.adjacency, ids, direction, read_as }
     }
 
     /// What to call the file in messages.
@@ -185,7 +265,8 @@ impl RowFile {
 
     /// The rows of a range of vertices. Their numbers are checked, so that any row can be used.
     pub fn rows(&self, vertices: Range<u64>) -> Result<Rows> {
-        self.out_edges().rows(vertices)
+        let meter = Meter::start(&Silent, "reading", 0);
+        self.out_edges().rows(vertices, Checks::Numbers, &meter)
     }
 
     /// Whether the file also lists edges by destination.
@@ -195,38 +276,49 @@ impl RowFile {
 
     /// Number of in-edges before those of `vertex`, where the file has them; else 0.
     pub fn in_offset(&self, vertex: u64) -> Result<u64> {
-        self.in_edges().map_or(Ok(0), |way| way.offset(vertex))
+        self.in_edges().map_or(Ok(0), |arrays| arrays.offset(vertex))
     }
 
     /// The in-edges of a range of vertices, checked like [rows](RowFile::rows); `None` where the
     /// file has none. That they are the out-edges turned around is taken on trust.
     pub fn in_rows(&self, vertices: Range<u64>) -> Result<Option<Rows>> {
-        self.in_edges().map(|way| way.rows(vertices)).transpose()
+        let meter = Meter::start(&Silent, "reading", 0);
+        let rows = self.in_edges().map(|arrays| arrays.rows(vertices, Checks::Numbers, &meter));
+        rows.transpose()
     }
 
-    fn in_edges(&self) -> Option<Way<'_>> {
-        self.layout.in_edges.map(|at| Way { file: self, at, is_in: true })
+    fn in_edges(&self) -> Option<EdgeArrays<'_>> {
+        self.layout.in_edges.map(|at| EdgeArrays { file: self, at, is_in: true })
     }
 
-    fn out_edges(&self) -> Way<'_> {
-        Way { file: self, at: self.layout.out_edges, is_in: false }
+    fn out_edges(&self) -> EdgeArrays<'_> {
+        EdgeArrays { file: self, at: self.layout.out_edges, is_in: false }
     }
 }
 
-/// One way to list a file's edges.
-struct Way<'a> {
+/// The edges of a file, by source or by destination.
+#[derive(Clone, Copy)]
+struct EdgeArrays<'a> {
     file: &'a RowFile,
     at: RowArrays,
     is_in: bool,
 }
 
-impl Way<'_> {
-    fn rows(&self, vertices: Range<u64>) -> Result<Rows> {
+/// Reads arrays and looks them through.
+struct ArrayReader<'a> {
+    arrays: EdgeArrays<'a>,
+    checks: Checks<'a>,
+    meter: &'a Meter<'a>,
+}
+
+impl<'a> EdgeArrays<'a> {
+    fn rows(self, vertices: Range<u64>, checks: Checks<'a>, meter: &'a Meter<'a>) -> Result<Rows> {
+        let reader = ArrayReader { arrays: self, checks, meter };
         let adjacency = match self.file.layout.weight_kind {
-            WeightKind::None => self.csr::<()>(&vertices)?.into(),
-            WeightKind::U32 => self.csr::<u32>(&vertices)?.into(),
-            WeightKind::F32 => self.csr::<f32>(&vertices)?.into(),
-            WeightKind::F64 => self.csr::<f64>(&vertices)?.into(),
+            WeightKind::None => reader.csr::<()>(&vertices)?.into(),
+            WeightKind::U32 => reader.csr::<u32>(&vertices)?.into(),
+            WeightKind::F32 => reader.csr::<f32>(&vertices)?.into(),
+            WeightKind::F64 => reader.csr::<f64>(&vertices)?.into(),
         };
         Ok(Rows { first: vertices.start, adjacency })
     }
@@ -249,43 +341,69 @@ impl Way<'_> {
         }
         Ok(offset)
     }
+}
 
+impl ArrayReader<'_> {
     fn csr<W: Weight>(&self, vertices: &Range<u64>) -> Result<Csr<W>> {
-        let bytes = &self.file.bytes;
-        let edges = self.offset(vertices.start)?..self.offset(vertices.end)?;
+        let edges = self.arrays.offset(vertices.start)?..self.arrays.offset(vertices.end)?;
         let offsets = self.offsets(vertices, &edges)?;
         let targets = self.targets(edges.clone())?;
-        let count = edges.end - edges.start;
-        let weights: Buffer<W> = match (W::KIND, self.file.layout.targets) {
-            (WeightKind::None, _) => vec![W::default(); targets.len()].into(),
-            (_, Targets::WithWeights) => {
+        let weights = match W::KIND {
+            WeightKind::None => vec![W::default(); targets.len()].into(),
+            _ => self.weights(edges)?,
+        };
+        Ok(Csr::from_parts(offsets, targets, weights))
+    }
+
+    fn weights<W: Weight>(&self, edges: Range<u64>) -> Result<Buffer<W>> {
+        let EdgeArrays { file, at, .. } = self.arrays;
+        let (bytes, count) = (&file.bytes, edges.end - edges.start);
+        match (file.layout.targets, file.layout.weights) {
+            (Targets::WithWeights, _) => {
                 let second = |_, pairs: &[Pair], weights: &mut [W]| {
                     for (weight, pair) in weights.iter_mut().zip(pairs) {
                         *weight = bytemuck::pod_read_unaligned(bytemuck::bytes_of(&pair[1]));
                     }
                     Ok(())
                 };
-                bytes.read_as(self.at.targets_at + 8 * edges.start, count, second)?.into()
+                Ok(bytes.read_as(at.targets_at + 8 * edges.start, count, second)?.into())
             }
-            _ => {
-                let at = self.at.weights_at + edges.start * size_of::<W>() as u64;
-                let weights: Buffer<W> = bytes.view(at, count)?;
-                if let Some(edge) = self.first(&weights, arrays::find_unusable)? {
-                    let whole = edges.start as usize + edge;
-                    let problem = arrays::unusable_problem(whole, weights[edge]);
-                    return Err(self.error(at + (edge * size_of::<W>()) as u64, problem));
+            (_, StoredWeights::U64) => {
+                let narrow = |first: u64, wide: &[u64], narrow: &mut [W]| {
+                    for (i, (weight, &value)) in narrow.iter_mut().zip(wide).enumerate() {
+                        let Ok(fits) = u32::try_from(value) else {
+                            let edge = edges.start + first + i as u64;
+                            let problem =
+                                format!("the weight of edge {edge} is {value}, more than 32 bits");
+                            return Err(self.arrays.error(at.weights_at + 8 * edge, problem));
+                        };
+                        *weight = W::from_f64(f64::from(fits));
+                    }
+                    self.meter.add(8 * wide.len() as u64);
+                    Ok(())
+                };
+                Ok(bytes.read_as(at.weights_at + 8 * edges.start, count, narrow)?.into())
+            }
+            (_, StoredWeights::Same) => {
+                let weights_at = at.weights_at + edges.start * size_of::<W>() as u64;
+                let weights: Buffer<W> = bytes.view(weights_at, count)?;
+                if let Some(edge) = self.first(weights_at, &weights, arrays::find_unusable)? {
+                    let problem =
+                        arrays::unusable_problem(edges.start as usize + edge, weights[edge]);
+                    let place = weights_at + (edge * size_of::<W>()) as u64;
+                    return Err(self.arrays.error(place, problem));
                 }
-                weights
+                Ok(weights)
             }
-        };
-        Ok(Csr::from_parts(offsets, targets, weights))
+        }
     }
 
     /// Where the edges of these vertices, which are the given ones of the file, start among them.
     fn offsets(&self, vertices: &Range<u64>, edges: &Range<u64>) -> Result<Buffer<u64>> {
-        let bytes = &self.file.bytes;
+        let EdgeArrays { file, at, .. } = self.arrays;
+        let bytes = &file.bytes;
         let rows = vertices.end - vertices.start;
-        let ends_at = self.at.ends_at + 8 * vertices.start;
+        let ends_at = at.ends_at + 8 * vertices.start;
         // What lies before the ends and is 0 can be the first offset, whatever the file means by it.
         let first_at = match edges.start {
             0 => ends_at.checked_sub(8),
@@ -305,17 +423,18 @@ impl Way<'_> {
             }
         };
         let last = offsets[rows as usize];
-        if last != edges.end || self.first(&offsets, arrays::find_fall)?.is_some() {
+        let falls = self.first(ends_at.saturating_sub(8), &offsets, arrays::find_fall)?;
+        if last != edges.end || falls.is_some() {
             let is_odd = |pair: &[u64]| pair[1] < pair[0] || pair[1] > edges.end;
             let Some(row) = offsets.windows(2).position(is_odd) else {
                 let (expected, found) =
                     (edges.end.saturating_sub(edges.start), last.saturating_sub(edges.start));
                 let problem = format!("rows of {expected} edges hold {found}");
-                return Err(self.error(ends_at, problem));
+                return Err(self.arrays.error(ends_at, problem));
             };
             let vertex = vertices.start as usize + row;
             let problem = arrays::fall_problem(vertex, offsets[row], offsets[row + 1]);
-            return Err(self.error(ends_at + 8 * row as u64, problem));
+            return Err(self.arrays.error(ends_at + 8 * row as u64, problem));
         }
         if edges.start == 0 {
             return Ok(offsets);
@@ -326,41 +445,32 @@ impl Way<'_> {
     }
 
     fn targets(&self, edges: Range<u64>) -> Result<Buffer<LocalId>> {
-        let RowLayout { vertices, targets, .. } = self.file.layout;
-        let bytes = &self.file.bytes;
-        let at = self.at.targets_at + edges.start * targets.bytes();
+        let EdgeArrays { file, at, .. } = self.arrays;
+        let RowLayout { vertices, targets, .. } = file.layout;
+        let targets_at = at.targets_at + edges.start * targets.bytes();
         let count = edges.end - edges.start;
         let stray = |edge: u64, target: u64| {
             let problem = arrays::stray_problem(edge, target, vertices as usize);
-            self.error(self.at.targets_at + edge * targets.bytes(), problem)
-        };
-        let checked = |first: u64, narrow: &mut [LocalId], wide: &mut dyn Iterator<Item = u64>| {
-            for (edge, (target, id)) in (edges.start + first..).zip(narrow.iter_mut().zip(wide)) {
-                if id >= vertices {
-                    return Err(stray(edge, id));
-                }
-                *target = LocalId(id as u32);
-            }
-            Ok(())
+            self.arrays.error(at.targets_at + edge * targets.bytes(), problem)
         };
         match targets {
-            Targets::U64 => {
-                let narrow = |first, wide: &[u64], narrow: &mut [LocalId]| {
-                    checked(first, narrow, &mut wide.iter().copied())
-                };
-                Ok(bytes.read_as(at, count, narrow)?.into())
-            }
-            Targets::WithWeights => {
-                let first_of = |first, pairs: &[Pair], narrow: &mut [LocalId]| {
-                    checked(first, narrow, &mut pairs.iter().map(|pair| u64::from(pair[0])))
-                };
-                Ok(bytes.read_as(at, count, first_of)?.into())
-            }
+            Targets::U64 => self.narrowed(
+                targets_at,
+                count,
+                |&id: &u64| id,
+                |i, target| stray(edges.start + i, target),
+            ),
+            Targets::WithWeights => self.narrowed(
+                targets_at,
+                count,
+                |pair: &Pair| u64::from(pair[0]),
+                |i, target| stray(edges.start + i, target),
+            ),
             Targets::U32 => {
-                let targets: Buffer<LocalId> = bytes.view(at, count)?;
+                let targets: Buffer<LocalId> = file.bytes.view(targets_at, count)?;
                 let find =
                     |all: &[LocalId], range| arrays::find_stray(all, range, vertices as usize);
-                match self.first(&targets, find)? {
+                match self.first(targets_at, &targets, find)? {
                     Some(i) => Err(stray(edges.start + i as u64, u64::from(targets[i].0))),
                     None => Ok(targets),
                 }
@@ -368,14 +478,55 @@ impl Way<'_> {
         }
     }
 
-    /// The first element that `find` objects to.
+    /// Destinations that are stored as something wider, of which `id` gives the vertex.
+    fn narrowed<S: Pod + Send + Sync>(
+        &self,
+        at: u64,
+        count: u64,
+        id: impl Fn(&S) -> u64 + Sync,
+        stray: impl Fn(u64, u64) -> Error + Sync,
+    ) -> Result<Buffer<LocalId>> {
+        let RowFile { bytes, layout: RowLayout { vertices, .. }, .. } = self.arrays.file;
+        let narrow = |first: u64, wide: &[S], narrow: &mut [LocalId]| {
+            let mut largest = 0;
+            for (target, wide) in narrow.iter_mut().zip(wide) {
+                *target = LocalId(id(wide) as u32);
+                largest = id(wide).max(largest);
+            }
+            self.meter.add(size_of_val(wide) as u64);
+            if largest < *vertices {
+                return Ok(());
+            }
+            let found = wide.iter().position(|wide| id(wide) >= *vertices);
+            found.map_or(Ok(()), |i| Err(stray(first + i as u64, id(&wide[i]))))
+        };
+        Ok(bytes.read_as(at, count, narrow)?.into())
+    }
+
+    /// The first element that `find` objects to, of an array that lies at position `at`.
     fn first<T: Pod + Send + Sync>(
         &self,
+        at: u64,
         array: &Buffer<T>,
         find: impl Fn(&[T], Range<usize>) -> Option<usize> + Sync,
     ) -> Result<Option<usize>> {
-        let meter = Meter::start(&Silent, "reading", size_of_val(&array[..]) as u64);
-        let found = arrays::first(array, &meter, find);
-        found.map_err(|e| Error::io(self.file.name(), "read", e))
+        let checksums = match self.checks {
+            Checks::Sizes => return Ok(None),
+            Checks::Numbers => None,
+            Checks::Blocks(checksums) => Some(checksums),
+        };
+        let place = |index: usize| at + (index * size_of::<T>()) as u64;
+        let found = arrays::first(array, self.meter, |all: &[T], range| {
+            let block = bytemuck::cast_slice(&all[range.clone()]);
+            match checksums.and_then(|sums| sums.check(place(range.start), block)) {
+                Some(damage) => Some((range.start, Some(damage))),
+                None => find(all, range).map(|index| (index, None)),
+            }
+        });
+        match found.map_err(|e| Error::io(self.arrays.file.name(), "read", e))? {
+            Some((index, Some(damage))) => Err(self.arrays.error(place(index), damage)),
+            Some((index, None)) => Ok(Some(index)),
+            None => Ok(None),
+        }
     }
 }

@@ -4,6 +4,16 @@ use std::fmt::Debug;
 
 use bytemuck::Pod;
 
+/// A number that a type of weights cannot hold.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[error("{value} is no weight of type {}", kind.name())]
+pub struct UnfitWeight {
+    /// The number.
+    pub value: f64,
+    /// The type.
+    pub kind: WeightKind,
+}
+
 /// The type of a graph's edge weights, as a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
@@ -51,8 +61,18 @@ pub trait Weight: Pod + Default + PartialEq + PartialOrd + Debug + Send + Sync {
     /// The weight as a double; an edge without weight counts as 1. Exact for every kind.
     fn to_f64(self) -> f64;
 
-    /// The nearest weight of this type; nothing for `()`.
-    fn from_f64(value: f64) -> Self;
+    /// The weight of this type; nothing for `()`. Integers take whole numbers from 0 to 2³² − 1,
+    /// single precision rounds and takes what stays finite.
+    fn try_from_f64(value: f64) -> Result<Self, UnfitWeight>;
+
+    /// [`Weight::try_from_f64`] for a number that is known to fit.
+    ///
+    /// # Panics
+    /// When it does not.
+    #[inline]
+    fn from_f64(value: f64) -> Self {
+        Self::try_from_f64(value).unwrap_or_else(|unfit| panic!("{unfit}"))
+    }
 
     /// The weight of two merged edges that carried `self` and `other`; integers saturate.
     fn plus(self, other: Self) -> Self;
@@ -63,7 +83,9 @@ impl Weight for () {
     fn to_f64(self) -> f64 {
         1.0
     }
-    fn from_f64(_: f64) {}
+    fn try_from_f64(_: f64) -> Result<(), UnfitWeight> {
+        Ok(())
+    }
     fn plus(self, (): ()) {}
 }
 
@@ -72,8 +94,11 @@ impl Weight for u32 {
     fn to_f64(self) -> f64 {
         f64::from(self)
     }
-    fn from_f64(value: f64) -> Self {
-        value.round() as u32
+    #[inline]
+    fn try_from_f64(value: f64) -> Result<u32, UnfitWeight> {
+        let weight = value as u32;
+        let fits = f64::from(weight) == value;
+        if fits { Ok(weight) } else { Err(UnfitWeight { value, kind: Self::KIND }) }
     }
     fn plus(self, other: Self) -> Self {
         self.saturating_add(other)
@@ -85,8 +110,11 @@ impl Weight for f32 {
     fn to_f64(self) -> f64 {
         f64::from(self)
     }
-    fn from_f64(value: f64) -> Self {
-        value as f32
+    #[inline]
+    fn try_from_f64(value: f64) -> Result<f32, UnfitWeight> {
+        let weight = value as f32;
+        let fits = weight.is_finite() || !value.is_finite();
+        if fits { Ok(weight) } else { Err(UnfitWeight { value, kind: Self::KIND }) }
     }
     fn plus(self, other: Self) -> Self {
         self + other
@@ -98,10 +126,30 @@ impl Weight for f64 {
     fn to_f64(self) -> f64 {
         self
     }
-    fn from_f64(value: f64) -> Self {
-        value
+    #[inline]
+    fn try_from_f64(value: f64) -> Result<f64, UnfitWeight> {
+        Ok(value)
     }
     fn plus(self, other: Self) -> Self {
         self + other
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_type_cannot_hold_is_an_error_that_names_it() {
+        for value in [-5.5, -1.0, 0.5, 4_294_967_296.0, f64::NAN, f64::INFINITY] {
+            let unfit = u32::try_from_f64(value).unwrap_err();
+            assert_eq!(unfit.to_string(), format!("{value} is no weight of type u32"));
+        }
+        assert_eq!(u32::try_from_f64(4_294_967_295.0), Ok(u32::MAX));
+        assert_eq!(u32::try_from_f64(-0.0), Ok(0));
+        assert_eq!(f32::try_from_f64(0.1), Ok(0.1));
+        assert!(f32::try_from_f64(-1e300).is_err());
+        assert_eq!(f32::try_from_f64(f64::NEG_INFINITY), Ok(f32::NEG_INFINITY));
+        assert_eq!(<()>::try_from_f64(-5.5), Ok(()));
     }
 }

@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 
 use parton_graph::bits::{AtomicBitSet, BitSet};
 use parton_graph::build::{CsrBuilder, Edges};
-use parton_graph::ingest::{IdList, Ingest, NameList, VertexList};
+use parton_graph::edge_file::Piece;
+use parton_graph::id_list::IdList;
+use parton_graph::ingest::Ingest;
 use parton_graph::{Csr, Ids, LocalId, OriginalId, VertexRange, Weight};
 use proptest::prelude::*;
 
@@ -39,7 +41,7 @@ fn in_pieces<W: Weight>(
                 scope.spawn(move |_| {
                     let mut edges = Edges::default();
                     piece.iter().for_each(|&(s, d, w)| edges.push(s, d, w));
-                    builder.add(order, &edges);
+                    builder.add(order as u64, &edges);
                 });
             }
         });
@@ -91,23 +93,24 @@ proptest! {
         }).collect();
         let ingest = Ingest::<u32>::new("test", None);
         for (order, piece) in rows.chunks(rows.len().div_ceil(pieces).max(1)).enumerate() {
-            let mut edges = Edges::default();
-            piece.iter().enumerate().for_each(|(i, &(s, d))| edges.push(s, d, (order * 1000 + i) as u32));
-            ingest.add_integers(order, &edges).unwrap();
+            let weights = (0..piece.len()).map(|i| (order * 1000 + i) as f64).collect();
+            ingest.add(&Piece { weights, ..pairs(order as u64, piece) }).unwrap();
         }
-        let (csr, ids) = ingest.finish(None, |w| w).unwrap();
+        let (csr, ids) = ingest.finish(IdList::new(false), false, |w| w).unwrap();
         let expected: BTreeSet<u64> = rows.iter().flat_map(|&(s, d)| [s, d]).collect();
         prop_assert_eq!(ids.len(), expected.len());
         prop_assert!(expected.iter().enumerate().all(|(v, &id)| ids.get(v) == OriginalId::Integer(id)));
         prop_assert!(expected.iter().enumerate().all(|(v, &id)| ids.find(OriginalId::Integer(id)) == Some(v)));
         // The same edges by name come out the same, up to the order of names.
         let named = Ingest::<u32>::new("test", None);
-        let mut ends = NameList::default();
         let name = |id: u64| format!("{id:020}");
-        rows.iter().for_each(|&(s, d)| { ends.push(name(s).as_bytes()); ends.push(name(d).as_bytes()); });
-        let weights: Vec<u32> = csr_order(&rows, pieces);
-        named.add_names(0, &ends, weights).unwrap();
-        let (by_name, names) = named.finish(None, |w| w).unwrap();
+        let mut piece = Piece { weights: csr_order(&rows, pieces), ..Piece::new(0, true) };
+        for &(source, destination) in &rows {
+            piece.sources.push(OriginalId::Name(name(source).as_bytes()));
+            piece.destinations.push(OriginalId::Name(name(destination).as_bytes()));
+        }
+        named.add(&piece).unwrap();
+        let (by_name, names) = named.finish(IdList::new(true), false, |w| w).unwrap();
         prop_assert_eq!(lists_of(&by_name), lists_of(&csr));
         prop_assert!(expected.iter().all(|&id| names.find_text(&name(id)).is_some()) || expected.is_empty());
     }
@@ -162,9 +165,9 @@ proptest! {
 }
 
 /// The weights that `ingest_names_the_vertices_that_occur` gives its rows.
-fn csr_order(rows: &[(u64, u64)], pieces: usize) -> Vec<u32> {
+fn csr_order(rows: &[(u64, u64)], pieces: usize) -> Vec<f64> {
     let size = rows.len().div_ceil(pieces).max(1);
-    (0..rows.len()).map(|i| (i / size * 1000 + i % size) as u32).collect()
+    (0..rows.len()).map(|i| (i / size * 1000 + i % size) as f64).collect()
 }
 
 #[test]
@@ -179,31 +182,32 @@ fn many_threads_set_each_bit_once() {
     assert_eq!((firsts, bits.count()), (10_000, 10_000));
 }
 
-fn pairs(edges: &[(u64, u64)]) -> Edges<u64, ()> {
-    let mut all = Edges::default();
-    edges.iter().for_each(|&(s, d)| all.push(s, d, ()));
-    all
+fn pairs(order: u64, edges: &[(u64, u64)]) -> Piece {
+    Piece {
+        sources: IdList::Integers(edges.iter().map(|edge| edge.0).collect()),
+        destinations: IdList::Integers(edges.iter().map(|edge| edge.1).collect()),
+        ..Piece::new(order, false)
+    }
 }
 
 #[test]
 fn listed_vertices_exist_without_edges_and_exclude_others() {
-    let list =
-        |ids: &[u64], complete| Some(VertexList { ids: IdList::Integers(ids.to_vec()), complete });
+    let list = |ids: &[u64]| IdList::Integers(ids.to_vec());
     for far in [9, u64::MAX] {
         let ingest = Ingest::new("test", None);
-        ingest.add_integers(0, &pairs(&[(1, far)])).unwrap();
-        let (csr, ids) = ingest.finish(list(&[far, 5, 1, 5], true), |()| ()).unwrap();
+        ingest.add(&pairs(0, &[(1, far)])).unwrap();
+        let (csr, ids) = ingest.finish(list(&[far, 5, 1, 5]), true, |()| ()).unwrap();
         assert_eq!((csr.num_vertices(), csr.targets(LocalId(0))), (3, &[LocalId(2)][..]));
         assert_eq!(ids.get(1), OriginalId::Integer(5));
 
         let ingest = Ingest::new("test", None);
-        ingest.add_integers(0, &pairs(&[(1, far)])).unwrap();
-        let error = ingest.finish(list(&[1, 5], true), |()| ()).unwrap_err();
+        ingest.add(&pairs(0, &[(1, far)])).unwrap();
+        let error = ingest.finish(list(&[1, 5]), true, |()| ()).unwrap_err();
         assert!(error.to_string().contains(&format!("names vertex {far}")), "{error}");
 
         let ingest = Ingest::new("test", None);
-        ingest.add_integers(0, &pairs(&[(1, far)])).unwrap();
-        assert_eq!(ingest.finish(list(&[5], false), |()| ()).unwrap().1.len(), 3);
+        ingest.add(&pairs(0, &[(1, far)])).unwrap();
+        assert_eq!(ingest.finish(list(&[5]), false, |()| ()).unwrap().1.len(), 3);
     }
 }
 
@@ -211,9 +215,9 @@ fn listed_vertices_exist_without_edges_and_exclude_others() {
 fn declared_vertices_are_all_there_are() {
     let declared = Some(VertexRange { first: 10, count: 4 });
     let ingest = Ingest::new("test", declared);
-    ingest.add_integers(0, &pairs(&[(10, 13)])).unwrap();
-    let error = ingest.add_integers(1, &pairs(&[(10, 14)])).unwrap_err();
+    ingest.add(&pairs(0, &[(10, 13)])).unwrap();
+    let error = ingest.add(&pairs(1, &[(10, 14)])).unwrap_err();
     assert_eq!(error.to_string(), "test: an edge names vertex 14, but the vertices are 10 to 13");
-    let (csr, ids) = ingest.finish(None, |()| ()).unwrap();
+    let (csr, ids) = ingest.finish(IdList::new(false), false, |()| ()).unwrap();
     assert_eq!((csr.num_vertices(), ids), (4, Ids::Range { first: 10, count: 4 }));
 }

@@ -11,11 +11,11 @@
 //! Rows can then be made to [fit](Fit) what an algorithm is defined on, still by each host its own.
 
 use parton_graph::csr::MAX_VERTICES;
-use parton_graph::formats::{self, Format, IdFile, ReadOptions};
+use parton_graph::edge_file::{Cut, EdgeFile, Mirror};
+use parton_graph::formats::{self, Format, IdFile, Opened, ReadOptions};
 use parton_graph::generate::Spec;
 use parton_graph::id_map::{Names, OriginalId};
 use parton_graph::rows::{RowFile, Rows};
-use parton_graph::slices::{Cut, EdgeFile, Mirror, Shares};
 use parton_graph::source::Source;
 use parton_graph::{Direction, Graph, Ids};
 use parton_net::Net;
@@ -25,12 +25,12 @@ use crate::blocks::Blocks;
 use crate::dictionary::{Dictionary, Originals};
 use crate::policy::Reads;
 
-mod beside;
 mod edges;
+mod exchanged;
 mod fit;
+mod pieces;
 mod rows;
-mod spread;
-mod traded;
+mod sidecar;
 
 /// A graph to be partitioned.
 pub struct Input {
@@ -128,10 +128,10 @@ impl Input {
         options: &ReadOptions<'_>,
     ) -> Result<Self> {
         let (name, plain) = (source.name().to_owned(), source.is_plain());
-        let (shares, ids) = formats::shares(source, format, options)?;
-        let content = match shares {
-            Shares::Rows(file) => Content::Rows(file),
-            Shares::Edges(file) => Content::Edges(file),
+        let (opened, ids) = formats::open(source, format, options)?;
+        let content = match opened {
+            Opened::Rows(file) => Content::Rows(file),
+            Opened::Edges(file) => Content::Edges(file),
         };
         let packed = matches!(&content, Content::Edges(file) if file.cut() == Cut::Packed);
         let note = match (packed, plain) {
@@ -194,13 +194,13 @@ impl Input {
         let share = match &self.content {
             Content::Rows(file) => rows::of_file(net, file, reads)?,
             Content::Whole(graph) => rows::of_graph(net, graph)?,
-            Content::Generated(spec) => traded::generated(net, spec)?,
+            Content::Generated(spec) => exchanged::generated(net, spec)?,
             Content::Edges(file) => edges::share(net, &**file)?,
         };
         let share = match &self.ids {
             Some(file) => {
                 let vertices = share.readers.num_vertices();
-                share.with(beside::ids(net, file, vertices)?)
+                share.with(sidecar::ids(net, file, vertices)?)
             }
             None => share,
         };
@@ -268,8 +268,8 @@ impl Share {
         Share { ids, ..self }
     }
 
-    /// The share, got while so many other bytes were held.
-    fn beside(self, bytes: u64) -> Self {
+    /// The share, of which the host held this many further bytes while it read.
+    fn with_peak_of(self, bytes: u64) -> Self {
         Share { peak_bytes: self.peak_bytes + bytes, ..self }
     }
 }

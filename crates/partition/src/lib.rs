@@ -16,6 +16,7 @@ mod dictionary;
 mod directory;
 mod edge_set;
 pub mod error;
+mod exchange;
 pub mod grid;
 mod id_set;
 mod in_edges;
@@ -31,7 +32,6 @@ pub mod quality;
 pub mod routes;
 pub mod saved;
 mod shuffle;
-mod trade;
 
 pub use dictionary::Originals;
 pub use edge_set::Coverage;

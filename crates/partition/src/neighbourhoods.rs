@@ -11,9 +11,9 @@ use parton_net::{HostId, Net};
 use rayon::prelude::*;
 
 use crate::edge_set::EdgeSet;
+use crate::exchange::{batches, exchange_batches};
 use crate::id_set::IdSet;
 use crate::routes::{Parts, Routes};
-use crate::trade::{batches, trade};
 use crate::{Originals, Partition, Result};
 
 /// Channel of the edges.
@@ -152,7 +152,7 @@ impl Partition {
             group.iter().for_each(|group| counted(group, moved));
             Ok(group)
         };
-        trade(net, CHANNEL, next, |_, batch| {
+        exchange_batches(net, CHANNEL, next, |_, batch| {
             received.extend(bytemuck::pod_collect_to_vec::<u8, [u32; WORDS]>(&batch));
         })?;
         moved[self.host.index()] = 0;

@@ -42,7 +42,7 @@ impl<'a> Meter<'a> {
     }
 
     /// That many more bytes are done.
-    pub(super) fn add(&self, bytes: u64) {
+    pub(crate) fn add(&self, bytes: u64) {
         let before = self.done.fetch_add(bytes, Ordering::Relaxed);
         let steps = (before + bytes) / self.step - before / self.step;
         if steps > 0 {

@@ -4,20 +4,20 @@
 //!   `.gr`, with Galois's binary files; the contents tell them apart.
 //! * `p edge|col|tw N M` (colouring, tree width): `e U V` or plain `U V`, undirected.
 
-use super::{Format, ReadOptions};
+use super::{Format, Opened, ReadOptions};
+use crate::Result;
+use crate::edge_file::Mirror;
 use crate::ingest::VertexRange;
-use crate::slices::{Mirror, Shares};
 use crate::source::Source;
-use crate::text::pieces::TableFile;
+use crate::text::dialect::Dialect;
+use crate::text::pieces::EdgeTable;
 use crate::text::scanner::head_lines;
-use crate::text::table::Table;
-use crate::{Direction, Graph, Result};
 
 /// DIMACS challenge files.
 pub struct Dimacs;
 
 struct Header {
-    kind: Problem,
+    problem: Problem,
     /// Vertices and edges; a file without a `p` line declares none.
     sizes: Option<(u64, u64)>,
     /// Lines before the first edge.
@@ -54,50 +54,40 @@ impl Format for Dimacs {
         })
     }
 
-    fn read(&self, source: &Source, options: &ReadOptions<'_>) -> Result<Graph> {
-        let header = Header::read(source)?;
-        let loaded = header.table(options).load(source, None, options)?;
-        if let Some((_, edges)) = header.sizes {
-            loaded.expect_rows(source, edges, "edges")?;
-        }
-        Ok(match header.kind {
-            Problem::ShortestPaths => {
-                loaded.into_graph(Direction::Directed, "DIMACS shortest paths (p sp)".into())
-            }
-            Problem::Undirected => loaded
-                .into_graph(Direction::Directed, "DIMACS undirected graph".into())
-                .undirected(),
-        })
-    }
-
-    fn shares(&self, source: Source, _: &ReadOptions<'_>) -> Result<Shares> {
+    fn open(&self, source: Source, options: &ReadOptions<'_>) -> Result<Opened> {
         let header = Header::read(&source)?;
-        let table = header.table(&ReadOptions::default());
-        let mirror = match header.kind {
-            Problem::ShortestPaths => Mirror::None,
-            Problem::Undirected => Mirror::Same,
+        let dialect = header.dialect(options);
+        let (mirror, read_as) = match header.problem {
+            Problem::ShortestPaths => (Mirror::None, "DIMACS shortest paths (p sp)"),
+            Problem::Undirected => (Mirror::Same, "DIMACS undirected graph"),
         };
         let declared = header.sizes.map(|(_, edges)| (edges, "edges"));
-        Ok(Shares::Edges(Box::new(TableFile { source, table, mirror, declared })))
+        let table = EdgeTable::new(source, dialect, read_as.into());
+        Ok(Opened::Edges(Box::new(EdgeTable { mirror, declared, ..table })))
+    }
+
+    fn slices_packed_files(&self) -> bool {
+        true
     }
 }
 
 impl Header {
-    /// The rows that follow.
-    fn table(&self, options: &ReadOptions<'_>) -> Table {
+    /// How the rows that follow are understood.
+    fn dialect(&self, options: &ReadOptions<'_>) -> Dialect {
         let declared = self.sizes.map(|(count, _)| VertexRange { first: 1, count });
         let first = usize::from(self.tag.is_some());
-        let weighted = self.kind == Problem::ShortestPaths;
-        Table {
+        let weighted = self.problem == Problem::ShortestPaths;
+        let given = Dialect::within(options, 1);
+        Dialect {
             columns: first + 2 + usize::from(weighted),
             source: first,
             destination: first + 1,
             weight: (weighted && options.weights).then_some(first + 2),
-            vertices: options.declared(1).or(declared),
+            vertices: given.vertices.or(declared),
             tag: self.tag,
             comments: &[b"c"],
             skip_lines: self.lines,
-            ..Table::default()
+            ..given
         }
     }
 }
@@ -109,23 +99,23 @@ fn is_comment(line: &[u8]) -> bool {
 
 impl Header {
     fn read(source: &Source) -> Result<Self> {
-        let mut kind = Problem::ShortestPaths;
+        let mut problem = Problem::ShortestPaths;
         let mut sizes = None;
         for line in head_lines(source) {
             let mut tokens = line.tokens();
             let Some(first) = tokens.next().filter(|_| !is_comment(line.text)) else { continue };
             if first.text != b"p" {
-                let tag = match kind {
+                let tag = match problem {
                     Problem::ShortestPaths => Some(b'a'),
                     Problem::Undirected => (first.text == b"e").then_some(b'e'),
                 };
-                return Ok(Header { kind, sizes, lines: line.number() - 1, tag });
+                return Ok(Header { problem, sizes, lines: line.number() - 1, tag });
             }
             if sizes.is_some() {
                 return Err(line.error("a second 'p' line"));
             }
             let word = tokens.next().map_or(&b""[..], |t| t.text);
-            kind = match word {
+            problem = match word {
                 b"sp" => Problem::ShortestPaths,
                 b"edge" | b"col" | b"tw" => Problem::Undirected,
                 _ => return Err(line.error("expected 'p sp', 'p edge', 'p col' or 'p tw'")),
@@ -137,8 +127,8 @@ impl Header {
             sizes = Some((next("the number of vertices")?, next("the number of edges")?));
         }
         // No edge in sight: the table finds them later, or there are none.
-        let tag = (kind == Problem::ShortestPaths).then_some(b'a');
+        let tag = (problem == Problem::ShortestPaths).then_some(b'a');
         let lines = head_lines(source).filter(|l| l.text.starts_with(b"p")).map(|l| l.number());
-        Ok(Header { kind, sizes, lines: lines.last().unwrap_or(0), tag })
+        Ok(Header { problem, sizes, lines: lines.last().unwrap_or(0), tag })
     }
 }

@@ -5,20 +5,19 @@
 
 use rayon::prelude::*;
 
-use super::{Format, IdKind, ReadOptions, Write, WriteOptions};
+use super::{Format, IdKind, Opened, ReadOptions, Write, WriteOptions};
 use crate::error::printable;
 use crate::id_map::{Ids, Names};
 use crate::print::push_id;
 use crate::save::Output;
-use crate::slices::Shares;
 use crate::source::{Compression, Source};
 use crate::text::detect::{self, Detected, is_text};
+use crate::text::dialect::Dialect;
 use crate::text::fields::Delimiter;
-use crate::text::pieces::TableFile;
-use crate::text::table::Table;
+use crate::text::pieces::EdgeTable;
 use crate::text::{is_blank, skip_mark};
 use crate::weight::{Weight, WeightKind};
-use crate::{Direction, Error, Graph, LocalId, Result, with_csr};
+use crate::{Error, Graph, LocalId, Result, with_csr};
 
 /// Edge lists as text.
 pub struct EdgeList;
@@ -36,39 +35,40 @@ impl Format for EdgeList {
         false
     }
 
-    fn read(&self, source: &Source, options: &ReadOptions<'_>) -> Result<Graph> {
-        let Detected { table, header } = detect::detect(source, options)?;
-        let loaded = table.load(source, None, options)?;
-        let dialect = match table.delimiter {
-            Delimiter::Blanks => "edge list",
-            Delimiter::Byte(b'\t') => "TSV",
-            Delimiter::Byte(b';') => "CSV with semicolons",
-            Delimiter::Byte(_) => "CSV",
-        };
-        let parts = match source.parts().len() {
-            1 => String::new(),
-            parts => format!(" in {parts} parts"),
-        };
-        let packed = match source.parts()[0].compression() {
-            None => "",
-            Some(Compression::Gzip) => " (gzip)",
-            Some(Compression::Zstd) => " (zstd)",
-        };
-        let header = if header { ", header" } else { "" };
-        let columns = table.describe_columns();
-        let ids = if table.names { "names".into() } else { loaded.ids.describe() };
-        let read_as = format!("{dialect}{packed}{parts}, {columns}{header}, ids are {ids}");
-        Ok(loaded.into_graph(Direction::Directed, read_as))
+    fn open(&self, source: Source, options: &ReadOptions<'_>) -> Result<Opened> {
+        Ok(Opened::Edges(Box::new(open(source, options)?)))
     }
 
-    fn shares(&self, source: Source, options: &ReadOptions<'_>) -> Result<Shares> {
-        let table = detect::detect(&source, options)?.table;
-        Ok(Shares::Edges(Box::new(TableFile::new(source, table))))
+    fn slices_packed_files(&self) -> bool {
+        true
     }
 
     fn writer(&self) -> Option<&dyn Write> {
         Some(self)
     }
+}
+
+/// Looks how an edge list is written.
+pub(super) fn open(source: Source, options: &ReadOptions<'_>) -> Result<EdgeTable> {
+    let Detected { dialect, header } = detect::detect(&source, options)?;
+    let syntax = match dialect.delimiter {
+        Delimiter::Blanks => "edge list",
+        Delimiter::Byte(b'\t') => "TSV",
+        Delimiter::Byte(b';') => "CSV with semicolons",
+        Delimiter::Byte(_) => "CSV",
+    };
+    let parts = match source.parts().len() {
+        1 => String::new(),
+        parts => format!(" in {parts} parts"),
+    };
+    let packed = match source.parts()[0].compression() {
+        None => "",
+        Some(Compression::Gzip) => " (gzip)",
+        Some(Compression::Zstd) => " (zstd)",
+    };
+    let header = if header { ", header" } else { "" };
+    let read_as = format!("{syntax}{packed}{parts}, {}{header}", dialect.describe_columns());
+    Ok(EdgeTable { tells_ids: true, ..EdgeTable::new(source, dialect, read_as) })
 }
 
 impl Write for EdgeList {
@@ -163,7 +163,7 @@ fn push_weight<W: Weight>(row: &mut Vec<u8>, delimiter: u8, weight: W) {
 
 /// Names that no row could hold are refused before anything is written.
 fn check_names(names: &Names, delimiter: u8, out: &Output) -> Result<()> {
-    let comments = Table::default().comments;
+    let comments = Dialect::default().comments;
     let unfit = |name: &[u8]| {
         let breaks = |b: &u8| matches!(b, b'\n' | b'\r') || (delimiter == b' ' && is_blank(*b));
         let hidden = delimiter == b' ' && comments.iter().any(|c| name.starts_with(c));
@@ -194,7 +194,7 @@ fn check_first_row(graph: &Graph, names: &Names, out: &Output) -> Result<()> {
         let is_edge_list = super::detect(&source).is_ok_and(|f| f.name() == EdgeList.name());
         is_edge_list
             && detect::detect(&source, &options)
-                .is_ok_and(|d| d.table.delimiter == Delimiter::Blanks && !d.header)
+                .is_ok_and(|d| d.dialect.delimiter == Delimiter::Blanks && !d.header)
     });
     match understood && skip_mark(&row) == row {
         true => Ok(()),

@@ -14,16 +14,11 @@
 //! offsets, and the header must agree in one of the two ways. Whether there are weights is not
 //! said anywhere, but follows from the length.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-
-use super::arrays::{self, Meter};
-use super::{Format, ReadOptions};
-use crate::buffer::Buffer;
-use crate::rows::{RowArrays, RowFile, RowLayout, Targets};
-use crate::slices::Shares;
+use super::{Format, Opened, ReadOptions, arrays};
+use crate::rows::{RowArrays, RowFile, RowLayout, StoredWeights, Targets};
 use crate::source::{ByteSource, Compression, Source};
 use crate::weight::WeightKind;
-use crate::{Adjacency, Csr, Direction, Error, Graph, Ids, LocalId, Result};
+use crate::{Direction, Ids, Result};
 
 /// The format.
 pub struct Gap;
@@ -147,27 +142,11 @@ impl Format for Gap {
         })
     }
 
-    fn read(&self, source: &Source, options: &ReadOptions<'_>) -> Result<Graph> {
-        let bytes = source.bytes()?;
-        let (header, arcs, weighted) = Header::read(source, &bytes)?;
-        let meter = Meter::start(options.progress, "reading", bytes.len());
-        let reader = Reader { bytes: &bytes, header, arcs, weighted, meter };
-        let adjacency = reader.adjacency(options)?;
-        let direction = reader.header.direction();
-        let read_as = format!(
-            "GAP serialized graph, {}, {}",
-            if weighted { "weighted" } else { "unweighted" },
-            if reader.header.directed { "directed" } else { "undirected" }
-        );
-        let ids = Ids::dense(adjacency.num_vertices());
-        Ok(Graph { adjacency, ids, direction, read_as })
-    }
-
-    fn shares(&self, source: Source, _: &ReadOptions<'_>) -> Result<Shares> {
-        let source = source.on_disk(true)?;
+    fn open(&self, source: Source, options: &ReadOptions<'_>) -> Result<Opened> {
         let bytes = source.bytes()?;
         let (header, arcs, weighted) = Header::read(&source, &bytes)?;
         check_first(&bytes, bytes.read_u64(HEADER_BYTES)?)?;
+        let wanted = options.weights && options.weight_kind != Some(WeightKind::None);
         let layout = RowLayout {
             vertices: header.vertices,
             edges: arcs,
@@ -178,11 +157,17 @@ impl Format for Gap {
             },
             in_edges: None,
             targets: if weighted { Targets::WithWeights } else { Targets::U32 },
-            weight_kind: if weighted { WeightKind::U32 } else { WeightKind::None },
+            weight_kind: if weighted && wanted { WeightKind::U32 } else { WeightKind::None },
+            weights: StoredWeights::Same,
             direction: header.direction(),
         };
+        let read_as = format!(
+            "GAP serialized graph, {}, {}",
+            if weighted { "weighted" } else { "unweighted" },
+            if header.directed { "directed" } else { "undirected" }
+        );
         let ids = Ids::dense(layout.vertices as usize);
-        Ok(Shares::Rows(RowFile::new(&source, layout, ids)?))
+        Ok(Opened::Rows(RowFile::new(&source, layout, ids, read_as)?))
     }
 }
 
@@ -194,96 +179,6 @@ fn check_first(bytes: &ByteSource<'_>, offset: u64) -> Result<()> {
             let problem = format!("the first offset is {}, expected 0", offset as i64);
             Err(bytes.error(HEADER_BYTES, problem))
         }
-    }
-}
-
-/// A file whose lengths have been found consistent.
-struct Reader<'a> {
-    bytes: &'a ByteSource<'a>,
-    header: Header,
-    arcs: u64,
-    weighted: bool,
-    meter: Meter<'a>,
-}
-
-/// A neighbour and its weight, both signed.
-type Pair = [u32; 2];
-
-impl Reader<'_> {
-    fn adjacency(&self, options: &ReadOptions<'_>) -> Result<Adjacency> {
-        let (offsets, targets) = (self.offsets()?, self.targets()?);
-        let wanted = options.weights && options.weight_kind != Some(WeightKind::None);
-        if !self.weighted || !wanted {
-            let none = vec![(); self.arcs as usize].into();
-            return Ok(Csr::from_parts(offsets, targets, none).into());
-        }
-        let negative = AtomicBool::new(false);
-        let weights = self.bytes.read_as(
-            self.header.neighbours_at(),
-            self.arcs,
-            |_, pairs: &[Pair], weights: &mut [u32]| {
-                let bits = weights.iter_mut().zip(pairs).fold(0, |bits, (weight, pair)| {
-                    *weight = pair[1];
-                    bits | pair[1]
-                });
-                if (bits as i32) < 0 {
-                    negative.store(true, Ordering::Relaxed);
-                }
-                Ok(())
-            },
-        )?;
-        let csr = Csr::from_parts(offsets, targets, weights.into());
-        Ok(match negative.into_inner() {
-            true => csr.reweighted(|_, _, bits| f64::from(bits as i32)).into(),
-            false => csr.into(),
-        })
-    }
-
-    fn offsets(&self) -> Result<Buffer<u64>> {
-        let at = |i: usize| HEADER_BYTES + 8 * i as u64;
-        let offsets = Buffer::from(self.bytes.read_array::<u64>(at(0), self.header.vertices + 1)?);
-        check_first(self.bytes, offsets[0])?;
-        // A negative offset is a huge one here, and whatever follows it falls.
-        let fall = arrays::first(&offsets, &self.meter, arrays::find_fall);
-        match fall.map_err(|e| Error::io(self.bytes.name(), "read", e))? {
-            Some(i) => {
-                let problem = arrays::fall_problem(i - 1, offsets[i - 1], offsets[i]);
-                Err(self.bytes.error(at(i), problem))
-            }
-            None => Ok(offsets),
-        }
-    }
-
-    fn targets(&self) -> Result<Buffer<LocalId>> {
-        let from = self.header.neighbours_at();
-        let targets = if self.weighted {
-            self.checked_targets(from, |pair: &Pair| pair[0])?
-        } else {
-            self.checked_targets(from, |&id: &u32| id)?
-        };
-        Ok(targets.into())
-    }
-
-    fn checked_targets<S: bytemuck::Pod + Send + Sync>(
-        &self,
-        from: u64,
-        vertex: impl Fn(&S) -> u32 + Sync,
-    ) -> Result<Vec<LocalId>> {
-        let vertices = self.header.vertices as usize;
-        self.bytes.read_as(from, self.arcs, |first, stored: &[S], targets: &mut [LocalId]| {
-            for (target, neighbour) in targets.iter_mut().zip(stored) {
-                *target = LocalId(vertex(neighbour));
-            }
-            self.meter.add(size_of_val(stored) as u64);
-            match arrays::find_stray(targets, 0..targets.len(), vertices) {
-                Some(i) => {
-                    let (edge, target) = (first + i as u64, targets[i].0 as i32);
-                    let problem = arrays::stray_problem(edge, target, vertices);
-                    Err(self.bytes.error(from + edge * size_of::<S>() as u64, problem))
-                }
-                None => Ok(()),
-            }
-        })
     }
 }
 

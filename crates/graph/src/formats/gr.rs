@@ -24,19 +24,15 @@
 //! the length tells them apart. Written is the one without, which is all the size formula gives
 //! room for; 64-bit destinations need no padding to be aligned anyway.
 
-use std::ops::Range;
-
 use super::arrays::{self, Meter};
-use super::{Format, ReadOptions, Write, WriteOptions};
-use crate::buffer::Buffer;
+use super::{Format, Opened, ReadOptions, Write, WriteOptions};
 use crate::csr::MAX_VERTICES;
 use crate::id_map::Ids;
-use crate::rows::{RowArrays, RowFile, RowLayout, Targets};
+use crate::rows::{RowArrays, RowFile, RowLayout, StoredWeights, Targets};
 use crate::save::Output;
-use crate::slices::Shares;
 use crate::source::{ByteSource, Source};
 use crate::weight::{Weight, WeightKind};
-use crate::{Adjacency, Csr, Direction, Error, Graph, LocalId, Result, with_csr};
+use crate::{Csr, Direction, Error, Graph, Result, with_csr};
 
 /// The format.
 pub struct Gr;
@@ -146,38 +142,11 @@ impl Format for Gr {
         })
     }
 
-    fn read(&self, source: &Source, options: &ReadOptions<'_>) -> Result<Graph> {
+    fn open(&self, source: Source, options: &ReadOptions<'_>) -> Result<Opened> {
         let bytes = source.bytes()?;
         let (header, layout) = Header::read(&bytes)?;
-        if header.vertices > MAX_VERTICES {
-            return Err(Error::too_many_vertices(source.name(), header.vertices));
-        }
-        let kind = header.weight_kind(&bytes, options)?;
-        let reader = Reader {
-            bytes: &bytes,
-            meter: Meter::start(options.progress, "reading", bytes.len()),
-            header,
-            layout,
-        };
-        let adjacency: Adjacency = match kind {
-            WeightKind::None => reader.csr::<()>()?.into(),
-            WeightKind::U32 => reader.csr::<u32>()?.into(),
-            WeightKind::F32 => reader.csr::<f32>()?.into(),
-            WeightKind::F64 => reader.csr::<f64>()?.into(),
-        };
-        let read_as = format!(
-            "Galois graph, version {}, {} bytes of data per edge, weights: {}",
-            reader.header.version,
-            reader.header.data_bytes,
-            kind.name()
-        );
-        Ok(Graph::dense(adjacency, read_as))
-    }
-
-    fn shares(&self, source: Source, _: &ReadOptions<'_>) -> Result<Shares> {
-        let source = source.on_disk(true)?;
-        let bytes = source.bytes()?;
-        let (header, layout) = Header::read(&bytes)?;
+        let weight_kind = header.weight_kind(&bytes, options)?;
+        let is_wide = weight_kind == WeightKind::U32 && header.data_bytes == 8;
         let layout = RowLayout {
             vertices: header.vertices,
             edges: header.edges,
@@ -188,11 +157,18 @@ impl Format for Gr {
             },
             in_edges: None,
             targets: if header.version == 1 { Targets::U32 } else { Targets::U64 },
-            weight_kind: header.weight_kind(&bytes, &ReadOptions::default())?,
+            weight_kind,
+            weights: if is_wide { StoredWeights::U64 } else { StoredWeights::Same },
             direction: Direction::Directed,
         };
+        let read_as = format!(
+            "Galois graph, version {}, {} bytes of data per edge, weights: {}",
+            header.version,
+            header.data_bytes,
+            weight_kind.name()
+        );
         let ids = Ids::dense(layout.vertices as usize);
-        Ok(Shares::Rows(RowFile::new(&source, layout, ids)?))
+        Ok(Opened::Rows(RowFile::new(&source, layout, ids, read_as)?))
     }
 
     fn writer(&self) -> Option<&dyn Write> {
@@ -221,113 +197,6 @@ impl Header {
                 ),
             )),
         }
-    }
-}
-
-/// A file whose lengths have been found consistent.
-struct Reader<'a> {
-    bytes: &'a ByteSource<'a>,
-    header: Header,
-    layout: Layout,
-    meter: Meter<'a>,
-}
-
-impl Reader<'_> {
-    fn csr<W: Weight>(&self) -> Result<Csr<W>> {
-        Ok(Csr::from_parts(self.offsets()?, self.targets()?, self.weights()?))
-    }
-
-    fn offsets(&self) -> Result<Buffer<u64>> {
-        let Header { vertices, edges, .. } = self.header;
-        let end_at = |v: usize| HEADER_BYTES + 8 * v as u64;
-        let mut offsets = vec![0; vertices as usize + 1];
-        self.bytes.read_into(HEADER_BYTES, &mut offsets[1..])?;
-        let offsets = Buffer::from(offsets);
-        if let Some(i) = self.first(&offsets, arrays::find_fall)? {
-            let problem = arrays::fall_problem(i - 1, offsets[i - 1], offsets[i]);
-            return Err(self.bytes.error(end_at(i - 1), problem));
-        }
-        let last = offsets[vertices as usize];
-        if last != edges {
-            let problem = format!("the last edge ends at {last}, but the header says {edges}");
-            return Err(self.bytes.error(end_at(vertices as usize).saturating_sub(8), problem));
-        }
-        Ok(offsets)
-    }
-
-    fn targets(&self) -> Result<Buffer<LocalId>> {
-        let (vertices, edges) = (self.header.vertices as usize, self.header.edges);
-        let (from, size) = (self.layout.targets_at, self.header.target_bytes());
-        let stray = |edge: u64, target: u64| {
-            let problem = arrays::stray_problem(edge, target, vertices);
-            self.bytes.error(from + size * edge, problem)
-        };
-        if self.header.version == 2 {
-            let narrow = |first: u64, wide: &[u64], narrow: &mut [LocalId]| {
-                let mut largest = 0;
-                for (target, &id) in narrow.iter_mut().zip(wide) {
-                    *target = LocalId(id as u32);
-                    largest = id.max(largest);
-                }
-                self.meter.add(size * wide.len() as u64);
-                if largest < vertices as u64 {
-                    return Ok(());
-                }
-                let found = wide.iter().position(|&id| id >= vertices as u64);
-                found.map_or(Ok(()), |i| Err(stray(first + i as u64, wide[i])))
-            };
-            return Ok(self.bytes.read_as(from, edges, narrow)?.into());
-        }
-        let targets = self.bytes.view::<LocalId>(from, edges)?;
-        let find = |all: &[LocalId], range| arrays::find_stray(all, range, vertices);
-        match self.first(&targets, find)? {
-            Some(edge) => Err(stray(edge as u64, u64::from(targets[edge].0))),
-            None => Ok(targets),
-        }
-    }
-
-    fn weights<W: Weight>(&self) -> Result<Buffer<W>> {
-        let (from, edges) = (self.layout.weights_at, self.header.edges);
-        match (W::KIND, self.header.data_bytes) {
-            (WeightKind::None, _) => return Ok(vec![W::default(); edges as usize].into()),
-            (WeightKind::U32, 8) => return self.wide_weights(),
-            _ => {}
-        }
-        let weights = self.bytes.view::<W>(from, edges)?;
-        match self.first(&weights, arrays::find_unusable)? {
-            Some(edge) => {
-                let problem = arrays::unusable_problem(edge, weights[edge]);
-                Err(self.bytes.error(from + (size_of::<W>() * edge) as u64, problem))
-            }
-            None => Ok(weights),
-        }
-    }
-
-    /// 64-bit integers, as weights that hold 32 bits.
-    fn wide_weights<W: Weight>(&self) -> Result<Buffer<W>> {
-        let from = self.layout.weights_at;
-        let narrow = |first: u64, wide: &[u64], narrow: &mut [W]| {
-            for (i, (weight, &value)) in narrow.iter_mut().zip(wide).enumerate() {
-                let Ok(fits) = u32::try_from(value) else {
-                    let edge = first + i as u64;
-                    let problem =
-                        format!("the weight of edge {edge} is {value}, more than 32 bits");
-                    return Err(self.bytes.error(from + 8 * edge, problem));
-                };
-                *weight = W::from_f64(f64::from(fits));
-            }
-            self.meter.add(8 * wide.len() as u64);
-            Ok(())
-        };
-        Ok(self.bytes.read_as(from, self.header.edges, narrow)?.into())
-    }
-
-    fn first<T: bytemuck::Pod + Send + Sync>(
-        &self,
-        array: &Buffer<T>,
-        find: impl Fn(&[T], Range<usize>) -> Option<usize> + Sync,
-    ) -> Result<Option<usize>> {
-        arrays::first(array, &self.meter, find).map_err(|e| Error::io(self.bytes.name(), "read", e))
     }
 }
 

@@ -7,16 +7,16 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::{EdgeList, Format, IdKind, ReadOptions};
+use super::{EdgeList, Format, Opened, ReadOptions};
+use crate::edge_file::{Chained, Cut, EdgeFile, Found, Mirror, Pieces, Shape, Slice};
 use crate::error::printable;
 use crate::id_map::OriginalId;
-use crate::ingest::{IdList, VertexList};
-use crate::slices::{Cut, EdgeFile, Found, Mirror, Pieces, Shape, Shares, Slice};
+use crate::progress::Progress;
 use crate::source::{Compression, Source};
 use crate::text::detect::detect;
-use crate::text::pieces::{TableFile, line_pieces};
-use crate::text::scanner::{Line, Scanner, head_lines};
-use crate::{Direction, Error, Graph, Place, Result};
+use crate::text::pieces::{EdgeTable, line_pieces};
+use crate::text::scanner::{Line, head_lines};
+use crate::{Error, Graph, Place, Result};
 
 /// Graphalytics.
 pub struct Graphalytics;
@@ -126,29 +126,25 @@ impl Format for Graphalytics {
             .is_some_and(|first| of_graph(first) && (names_edges(first) || keys.any(names_edges)))
     }
 
-    fn read(&self, source: &Source, options: &ReadOptions<'_>) -> Result<Graph> {
-        match DataSet::find(source)? {
-            DataSet::EdgeList(edges) => EdgeList.read(edges.as_ref().unwrap_or(source), options),
-            DataSet::Pair(vertices, edges) => {
-                read_pair(&vertices, &edges, options, "vertex and edge file")
-            }
-            DataSet::Described(properties) => read_described(source, &properties, options),
-        }
-    }
-
-    fn shares(&self, source: Source, options: &ReadOptions<'_>) -> Result<Shares> {
+    fn open(&self, source: Source, options: &ReadOptions<'_>) -> Result<Opened> {
         let (vertices, edges, described) = match DataSet::find(&source)? {
-            DataSet::EdgeList(edges) => return EdgeList.shares(edges.unwrap_or(source), options),
+            DataSet::EdgeList(edges) => return EdgeList.open(edges.unwrap_or(source), options),
             DataSet::Pair(vertices, edges) => (vertices, edges, None),
             DataSet::Described(properties) => {
                 let edges = Source::file(&properties.edge_file)?;
                 (properties.vertex_file.clone(), edges, Some((source, properties)))
             }
         };
-        let table = detect(&edges, options)?.table;
-        let edges = TableFile::new(edges, table);
+        let dialect = detect(&edges, options)?.dialect;
+        let files = if described.is_some() { "LDBC Graphalytics" } else { "vertex and edge file" };
+        let read_as = format!("{files}, {}", dialect.describe_columns());
+        let edges = EdgeTable::new(edges, dialect, read_as);
         let vertices = Source::file(&vertices)?;
-        Ok(Shares::Edges(Box::new(PairFile { vertices, edges, described })))
+        Ok(Opened::Edges(Box::new(PairFile { vertices, edges, described })))
+    }
+
+    fn slices_packed_files(&self) -> bool {
+        true
     }
 }
 
@@ -185,7 +181,7 @@ impl DataSet {
 /// A file of vertices and one of edges, open for reading slices of both.
 struct PairFile {
     vertices: Source,
-    edges: TableFile,
+    edges: EdgeTable,
     /// What a file of properties says of them.
     described: Option<(Source, Properties)>,
 }
@@ -210,18 +206,38 @@ impl EdgeFile for PairFile {
         }
     }
 
-    fn pieces(&self, slice: Slice, _: &[Vec<u64>]) -> Result<Pieces<'_>> {
-        let names = self.edges.table.names;
+    fn pieces<'a>(
+        &'a self,
+        slice: Slice,
+        surveys: &[Vec<u64>],
+        progress: &'a dyn Progress,
+    ) -> Result<Pieces<'a>> {
+        let names = self.edges.dialect.names;
         let lines = self.vertices.slice(slice, 0)?;
         let vertices = line_pieces(&lines, Some(b'#'), slice.index, names, move |line, piece| {
-            listed(line, names, |id| piece.listed.push(id))
+            // What follows the id is a property of the vertex.
+            match line.tokens().next() {
+                None => {}
+                Some(token) if names => piece.listed.push(OriginalId::Name(token.text)),
+                Some(token) => piece.listed.push(OriginalId::Integer(token.id()?)),
+            }
+            Ok(())
         })?;
-        Ok(Box::new(vertices.chain(self.edges.rows(slice)?)))
+        let edges = self.edges.pieces(slice, surveys, progress)?;
+        Ok(Box::new(Chained(vec![vertices, edges])))
     }
 
     fn check(&self, found: &Found) -> Result<()> {
-        let described = self.described.as_ref();
-        described.map_or(Ok(()), |(source, properties)| properties.check(source, found))
+        match &self.described {
+            Some((source, properties)) if !self.edges.dialect.vertices_are_given => {
+                properties.check(source, found)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn read_as(&self, graph: &Graph) -> String {
+        self.edges.read_as(graph)
     }
 }
 
@@ -237,54 +253,6 @@ pub fn plain_or_packed(file: PathBuf) -> Option<PathBuf> {
         PathBuf::from(name)
     });
     std::iter::once(file).chain(packed).find(|path| path.is_file())
-}
-
-fn read_described(
-    source: &Source,
-    properties: &Properties,
-    options: &ReadOptions<'_>,
-) -> Result<Graph> {
-    let edges = Source::file(&properties.edge_file)?;
-    let graph = read_pair(&properties.vertex_file, &edges, options, "LDBC Graphalytics")?;
-    if options.vertices.is_none() {
-        let (vertices, edges) = (graph.num_vertices() as u64, graph.num_edges());
-        properties.check(source, &Found { vertices, edges, ..Found::default() })?;
-    }
-    Ok(if properties.directed { graph } else { graph.undirected() })
-}
-
-fn read_pair(
-    vertex_file: &Path,
-    edges: &Source,
-    options: &ReadOptions<'_>,
-    read_as: &str,
-) -> Result<Graph> {
-    let table = detect(edges, options)?.table;
-    let vertices = Source::file(vertex_file)?;
-    let ids = read_vertices(&vertices, table.names || options.ids == IdKind::Names)?;
-    let listed = options.vertices.is_none().then_some(VertexList { ids, complete: true });
-    let loaded = table.load(edges, listed, options)?;
-    let read_as = format!("{read_as}, {}", table.describe_columns());
-    Ok(loaded.into_graph(Direction::Directed, read_as))
-}
-
-fn read_vertices(source: &Source, names: bool) -> Result<IdList> {
-    let mut scanner = Scanner::new(source)?;
-    let mut ids = IdList::new(names);
-    while let Some(line) = scanner.next_line_unless(b'#')? {
-        listed(line, names, |id| ids.push(id))?;
-    }
-    Ok(ids)
-}
-
-/// The vertex that a line lists, if any: its first word. What follows is a property of it.
-fn listed(line: Line<'_>, names: bool, take: impl FnOnce(OriginalId<'_>)) -> Result<()> {
-    match line.tokens().next() {
-        None => {}
-        Some(token) if names => take(OriginalId::Name(token.text)),
-        Some(token) => take(OriginalId::Integer(token.id()?)),
-    }
-    Ok(())
 }
 
 impl Properties {

@@ -5,26 +5,24 @@
 //! bipartite graph. Nothing but the counts tells such a file from other tables, so it is read on
 //! request or by its ending, `.jester`.
 
-use super::{Format, ReadOptions};
+use super::{Format, Opened, ReadOptions};
+use crate::edge_file::{Cut, EdgeFile, Pieces, Shape, Slice, WeightRule};
 use crate::id_map::OriginalId;
-use crate::ingest::{IdList, Ingest, NameList, VertexList};
-use crate::slices::{Cut, EdgeFile, Piece, Pieces, Shape, Shares, Slice, WeightRule, order};
+use crate::ingest::VertexRange;
+use crate::progress::Progress;
 use crate::source::Source;
+use crate::text::dialect::{DESTINATION_SIDE, SOURCE_SIDE, side_id};
 use crate::text::fields::{Delimiter, fields};
 use crate::text::number;
 use crate::text::pieces::line_pieces;
 use crate::text::scanner::{Line, Scanner};
-use crate::text::table::{DESTINATION_SIDE, SOURCE_SIDE, side_id};
-use crate::weight::WeightKind;
-use crate::{Direction, Graph, Result};
+use crate::{Graph, Result};
 
 /// Jester.
 pub struct Jester;
 
 /// Stands where a user has not rated an item.
 const NOT_RATED: f64 = 99.0;
-/// Users per piece handed to the builder.
-const USERS_PER_PIECE: u64 = 1 << 10;
 
 impl Format for Jester {
     fn name(&self) -> &'static str {
@@ -39,45 +37,10 @@ impl Format for Jester {
         false
     }
 
-    fn read(&self, source: &Source, options: &ReadOptions<'_>) -> Result<Graph> {
-        let ingest = Ingest::<f64>::new(source.name(), options.declared(0));
-        let mut scanner = Scanner::new(source)?;
-        let (mut ends, mut weights) = (NameList::default(), Vec::new());
-        let (mut users, mut items) = (0, None);
-        while let Some(line) = scanner.next_line()? {
-            if line.text.is_empty() {
-                continue;
-            }
-            users += 1;
-            let user = user_name(users);
-            for (item, rating) in ratings(line, &mut items)? {
-                ends.push(&user);
-                ends.push(&item_name(item));
-                weights.push(rating);
-            }
-            if users.is_multiple_of(USERS_PER_PIECE) {
-                ingest.add_names(users as usize, &ends, std::mem::take(&mut weights))?;
-                ends.clear();
-            }
-        }
-        ingest.add_names(users as usize + 1, &ends, weights)?;
-        let mut vertices = NameList::default();
-        (1..=users).for_each(|user| vertices.push(&user_name(user)));
-        (1..=items.unwrap_or(0)).for_each(|item| vertices.push(&item_name(item)));
-        let listed = VertexList { ids: IdList::Names(vertices), complete: true };
-        let (csr, ids) = ingest.finish(Some(listed), |weight| weight)?;
-        let read_as = format!("Jester ratings, {users} users, {} items", items.unwrap_or(0));
-        let graph = Graph { adjacency: csr.into(), ids, direction: Direction::Directed, read_as };
-        match options.weights {
-            true => Ok(graph),
-            false => graph.with_weight_kind(WeightKind::None),
-        }
-    }
-
-    fn shares(&self, source: Source, _: &ReadOptions<'_>) -> Result<Shares> {
-        let source = source.on_disk(true)?;
+    fn open(&self, source: Source, options: &ReadOptions<'_>) -> Result<Opened> {
         source.single()?;
-        Ok(Shares::Edges(Box::new(JesterFile(source))))
+        let (vertices, weights) = (options.declared(0), options.weights);
+        Ok(Opened::Edges(Box::new(JesterFile { source, vertices, weights })))
     }
 }
 
@@ -114,15 +77,20 @@ fn ratings(line: Line<'_>, items: &mut Option<u64>) -> Result<Vec<(u64, f64)>> {
 
 /// A matrix, open for reading slices of its lines. A survey is the number of users and, if there
 /// are any, the number of items.
-struct JesterFile(Source);
+struct JesterFile {
+    source: Source,
+    vertices: Option<VertexRange>,
+    weights: bool,
+}
 
 impl EdgeFile for JesterFile {
     fn name(&self) -> &str {
-        self.0.name()
+        self.source.name()
     }
 
     fn shape(&self) -> Shape {
-        Shape { names: true, weights: WeightRule::F64, complete: true, ..Shape::default() }
+        let weights = if self.weights { WeightRule::F64 } else { WeightRule::None };
+        Shape { names: true, weights, vertices: self.vertices, complete: true, ..Shape::default() }
     }
 
     fn cut(&self) -> Cut {
@@ -130,7 +98,7 @@ impl EdgeFile for JesterFile {
     }
 
     fn survey(&self, slice: Slice) -> Result<Vec<u64>> {
-        let mut scanner = Scanner::new(&self.0.slice(slice, 0)?)?;
+        let mut scanner = Scanner::new(&self.source.slice(slice, 0)?)?;
         let (mut users, mut items) = (0, 0);
         while let Some(line) = scanner.next_line()? {
             if users == 0 && !line.text.is_empty() {
@@ -142,13 +110,16 @@ impl EdgeFile for JesterFile {
         Ok(vec![users, items])
     }
 
-    fn pieces(&self, slice: Slice, surveys: &[Vec<u64>]) -> Result<Pieces<'_>> {
+    fn pieces<'a>(
+        &'a self,
+        slice: Slice,
+        surveys: &[Vec<u64>],
+        _: &'a dyn Progress,
+    ) -> Result<Pieces<'a>> {
         let mut user: u64 = surveys[..slice.index].iter().map(|survey| survey[0]).sum();
-        let first = surveys.iter().position(|survey| survey[0] > 0);
-        let mut items = first.map(|first| surveys[first][1]);
-        let lists_items = first == Some(slice.index);
-        let lines = self.0.slice(slice, 0)?;
-        let ratings = line_pieces(&lines, None, slice.index, true, move |line, piece| {
+        let mut items = surveys.iter().find(|survey| survey[0] > 0).map(|survey| survey[1]);
+        let lines = self.source.slice(slice, 0)?;
+        line_pieces(&lines, None, slice.index, true, move |line, piece| {
             if line.text.is_empty() {
                 return Ok(());
             }
@@ -157,14 +128,22 @@ impl EdgeFile for JesterFile {
             piece.listed.push(OriginalId::Name(&name));
             for (item, rating) in ratings(line, &mut items)? {
                 piece.push(OriginalId::Name(&name), OriginalId::Name(&item_name(item)));
-                piece.weights.push(rating);
+                piece.push_weight((rating, false));
+            }
+            // The first user's slice lists the items.
+            for item in 1..=items.filter(|_| user == 1).unwrap_or(0) {
+                piece.listed.push(OriginalId::Name(&item_name(item)));
             }
             Ok(())
-        })?;
-        let mut all_items = Piece::new(order(slice.index, 0), true);
-        for item in 1..=items.filter(|_| lists_items).unwrap_or(0) {
-            all_items.listed.push(OriginalId::Name(&item_name(item)));
-        }
-        Ok(Box::new(std::iter::once(Ok(vec![all_items])).chain(ratings)))
+        })
+    }
+
+    fn read_as(&self, graph: &Graph) -> String {
+        let is_user = |v: &usize| match graph.ids.get(*v) {
+            OriginalId::Name(name) => name[0] == SOURCE_SIDE,
+            OriginalId::Integer(_) => false,
+        };
+        let users = (0..graph.num_vertices()).filter(is_user).count();
+        format!("Jester ratings, {users} users, {} items", graph.num_vertices() - users)
     }
 }

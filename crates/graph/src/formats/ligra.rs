@@ -1,16 +1,20 @@
 //! Ligra and PBBS text: `AdjacencyGraph` or `WeightedAdjacencyGraph`, then numbers separated by
 //! blanks or lines: N, M, N offsets, M destinations, and M weights.
 
-mod shares;
+use std::ops::Range;
 
-use super::{Format, ReadOptions};
+use super::{Format, Opened, ReadOptions};
 use crate::csr::MAX_VERTICES;
-use crate::slices::Shares;
+use crate::edge_file::{
+    Cut, EdgeFile, Piece, PieceReader, Pieces, Shape, Slice, TakePiece, WeightRule, order,
+};
+use crate::id_map::OriginalId;
+use crate::ingest::VertexRange;
+use crate::progress::Progress;
 use crate::source::Source;
-use crate::text::scanner::Scanner;
+use crate::text::numbers::{WordReader, Words};
 use crate::text::skip_mark;
-use crate::weight::WeightKind;
-use crate::{Csr, Graph, LocalId, Result};
+use crate::{Graph, Result};
 
 /// Ligra.
 pub struct Ligra;
@@ -29,75 +33,10 @@ impl Format for Ligra {
         matches!(word, Some(b"AdjacencyGraph" | b"WeightedAdjacencyGraph"))
     }
 
-    fn read(&self, source: &Source, options: &ReadOptions<'_>) -> Result<Graph> {
-        let mut scanner = Scanner::new(source)?;
-        let (mut weighted, mut sizes) = (None, Vec::new());
-        let (mut offsets, mut targets): (Vec<u64>, Vec<LocalId>) = (Vec::new(), Vec::new());
-        let (mut weights, mut whole) = (Vec::new(), true);
-        while let Some(line) = scanner.next_line()? {
-            for token in line.tokens() {
-                let Some(weighted) = weighted else {
-                    let known = is_weighted(token.text);
-                    weighted = Some(known.map_err(|problem| token.error(problem))?);
-                    continue;
-                };
-                let [vertices, edges] = sizes[..] else {
-                    sizes.push(token.count([VERTICES, EDGES][sizes.len()])?);
-                    if sizes[0] > MAX_VERTICES {
-                        return Err(token.error(TOO_MANY));
-                    }
-                    continue;
-                };
-                if (offsets.len() as u64) < vertices {
-                    let offset = token.count(OFFSET)?;
-                    let last = offsets.last().copied().unwrap_or(0);
-                    if offset > edges || offset < last || (offsets.is_empty() && offset > 0) {
-                        return Err(token.error(bad_offset(last, edges)));
-                    }
-                    offsets.push(offset);
-                } else if (targets.len() as u64) < edges {
-                    let target = token.id()?;
-                    if target >= vertices {
-                        return Err(token.error(no_vertex(target, vertices)));
-                    }
-                    targets.push(LocalId(target as u32));
-                } else if weighted && (weights.len() as u64) < edges {
-                    let (weight, is_whole) = token.weight()?;
-                    whole &= is_whole;
-                    weights.push(weight);
-                } else {
-                    return Err(token.error(TOO_LONG));
-                }
-            }
-        }
-        let [vertices, edges] = sizes[..] else {
-            return Err(scanner.ended("the numbers of vertices and edges"));
-        };
-        let weighted = weighted == Some(true);
-        for (what, found, expected) in [
-            ("offsets", offsets.len() as u64, vertices),
-            ("destinations", targets.len() as u64, edges),
-            ("weights", weights.len() as u64, if weighted { edges } else { 0 }),
-        ] {
-            if found < expected {
-                return Err(scanner.ended(&format!("{expected} {what}, not {found}")));
-            }
-        }
-        offsets.push(edges);
-        let read_as =
-            if weighted { "Ligra WeightedAdjacencyGraph" } else { "Ligra AdjacencyGraph" };
-        if !weighted || !options.weights {
-            let weights = vec![(); targets.len()];
-            let csr = Csr::from_parts(offsets.into(), targets.into(), weights.into());
-            return Ok(Graph::dense(csr, read_as));
-        }
-        let csr = Csr::from_parts(offsets.into(), targets.into(), weights.into());
-        let kind = if whole { WeightKind::U32 } else { WeightKind::F64 };
-        Graph::dense(csr, read_as).with_weight_kind(kind)
-    }
-
-    fn shares(&self, source: Source, _: &ReadOptions<'_>) -> Result<Shares> {
-        Ok(Shares::Edges(Box::new(shares::LigraFile::open(&source.on_disk(true)?)?)))
+    fn open(&self, source: Source, options: &ReadOptions<'_>) -> Result<Opened> {
+        // Offsets, destinations and weights are read side by side, at three positions.
+        let file = LigraFile::open(&source.on_disk(true)?, options)?;
+        Ok(Opened::Edges(Box::new(file)))
     }
 }
 
@@ -121,4 +60,238 @@ fn bad_offset(last: u64, edges: u64) -> String {
 
 fn no_vertex(target: u64, vertices: u64) -> String {
     format!("vertex {target} does not exist: there are {vertices}")
+}
+
+/// A file, open for reading slices of its edges. A survey counts the words of some blocks: it takes
+/// all of them to find any number.
+struct LigraFile {
+    name: String,
+    words: Words,
+    weighted: bool,
+    keeps_weights: bool,
+    vertices: u64,
+    edges: u64,
+}
+
+/// Words before the first offset: the kind of graph, and its sizes.
+const HEADER_WORDS: u64 = 3;
+
+impl LigraFile {
+    fn open(source: &Source, options: &ReadOptions<'_>) -> Result<Self> {
+        let (name, words) = (source.name().to_owned(), Words::open(source)?);
+        let mut reader = words.all();
+        let ended = || words.ended("the numbers of vertices and edges");
+        let kind = reader.next()?.ok_or_else(ended)?;
+        let weighted = is_weighted(kind.text).map_err(|problem| kind.error(problem))?;
+        let count = reader.next()?.ok_or_else(ended)?;
+        let vertices = count.count(VERTICES)?;
+        if vertices > MAX_VERTICES {
+            return Err(count.error(TOO_MANY));
+        }
+        let edges = reader.next()?.ok_or_else(ended)?.count(EDGES)?;
+        let keeps_weights = weighted && options.weights;
+        Ok(LigraFile { name, words, weighted, keeps_weights, vertices, edges })
+    }
+
+    /// There must be as many numbers as the sizes say.
+    fn check_count(&self, counts: &[u64]) -> Result<()> {
+        let found = counts.iter().sum::<u64>() - HEADER_WORDS;
+        let weights = if self.weighted { self.edges } else { 0 };
+        let mut left = found;
+        for (what, expected) in
+            [("offsets", self.vertices), ("destinations", self.edges), ("weights", weights)]
+        {
+            if left < expected {
+                return Err(self.words.ended(&format!("{expected} {what}, not {left}")));
+            }
+            left -= expected;
+        }
+        if left > 0 {
+            let mut rest = self.words.at(counts, HEADER_WORDS + found - left)?;
+            let error = rest.next()?.map(|word| word.error(TOO_LONG));
+            return Err(error.unwrap_or_else(|| self.words.ended("fewer numbers")));
+        }
+        Ok(())
+    }
+
+    /// The offset of a vertex, wherever it may be.
+    fn offset(&self, counts: &[u64], vertex: u64) -> Result<u64> {
+        // After the one before it, less than which it must not be.
+        let mut offsets = Offsets::new(self, counts, vertex.saturating_sub(1))?;
+        if vertex > 0 {
+            offsets.next()?;
+        }
+        offsets.next()
+    }
+
+    /// The vertex at whose edges slice number `index` of `of` begins, if its first edge is `edge`.
+    /// It is the same for whoever asks, even if offsets fall.
+    fn first_vertex(&self, counts: &[u64], index: usize, of: usize, edge: u64) -> Result<u64> {
+        if index == 0 || index == of {
+            return Ok(if index == 0 { 0 } else { self.vertices });
+        }
+        let (mut low, mut high) = (0, self.vertices);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            match self.offset(counts, middle)? <= edge {
+                true => low = middle + 1,
+                false => high = middle,
+            }
+        }
+        Ok(low.saturating_sub(1))
+    }
+}
+
+/// Goes through the offsets of vertices.
+struct Offsets<'a> {
+    file: &'a LigraFile,
+    words: WordReader<'a>,
+    vertex: u64,
+    last: u64,
+}
+
+impl<'a> Offsets<'a> {
+    fn new(file: &'a LigraFile, counts: &[u64], vertex: u64) -> Result<Self> {
+        let words = file.words.at(counts, HEADER_WORDS + vertex)?;
+        Ok(Offsets { file, words, vertex, last: 0 })
+    }
+
+    /// The next offset, after the last the number of edges.
+    fn next(&mut self) -> Result<u64> {
+        let edges = self.file.edges;
+        if self.vertex >= self.file.vertices {
+            return Ok(edges);
+        }
+        let word = self.words.next()?.ok_or_else(|| self.file.words.ended("an edge offset"))?;
+        let offset = word.count(OFFSET)?;
+        if offset > edges || offset < self.last || (self.vertex == 0 && offset > 0) {
+            return Err(word.error(bad_offset(self.last, edges)));
+        }
+        self.vertex += 1;
+        self.last = offset;
+        Ok(offset)
+    }
+}
+
+impl EdgeFile for LigraFile {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn shape(&self) -> Shape {
+        let vertices = Some(VertexRange { first: 0, count: self.vertices });
+        let weights = if self.keeps_weights { WeightRule::Fitting } else { WeightRule::None };
+        Shape { vertices, weights, ..Shape::default() }
+    }
+
+    fn cut(&self) -> Cut {
+        Cut::Even
+    }
+
+    fn survey(&self, slice: Slice) -> Result<Vec<u64>> {
+        self.words.count(slice.share(self.words.num_blocks()))
+    }
+
+    fn pieces<'a>(
+        &'a self,
+        slice: Slice,
+        surveys: &[Vec<u64>],
+        _: &'a dyn Progress,
+    ) -> Result<Pieces<'a>> {
+        let counts = match slice {
+            Slice::WHOLE => self.survey(slice)?,
+            _ => surveys.concat(),
+        };
+        self.check_count(&counts)?;
+        let edges = slice.share(self.edges);
+        let bound = |index, edge| self.first_vertex(&counts, index, slice.of, edge);
+        let vertex = bound(slice.index, edges.start)?;
+        let end = bound(slice.index + 1, edges.end)?;
+        let targets_at = HEADER_WORDS + self.vertices;
+        let mut offsets = Offsets::new(self, &counts, vertex)?;
+        offsets.next()?;
+        let row_end = offsets.next()?;
+        let weights = match self.keeps_weights {
+            true => Some(self.words.at(&counts, targets_at + self.edges + edges.start)?),
+            false => None,
+        };
+        Ok(Box::new(LigraPieces {
+            targets: self.words.at(&counts, targets_at + edges.start)?,
+            file: self,
+            offsets,
+            weights,
+            edges,
+            row: (vertex, row_end),
+            end,
+            slice,
+            count: 0,
+        }))
+    }
+
+    fn read_as(&self, _: &Graph) -> String {
+        let weighted = if self.weighted { "Weighted" } else { "" };
+        format!("Ligra {weighted}AdjacencyGraph")
+    }
+}
+
+/// The edges of a slice: offsets, destinations and weights side by side.
+struct LigraPieces<'a> {
+    file: &'a LigraFile,
+    offsets: Offsets<'a>,
+    targets: WordReader<'a>,
+    weights: Option<WordReader<'a>>,
+    /// Edges that are left.
+    edges: Range<u64>,
+    /// The vertex whose edges these are, and where they end.
+    row: (u64, u64),
+    /// The vertex at which the next slice starts; offsets up to there are looked at here.
+    end: u64,
+    slice: Slice,
+    count: usize,
+}
+
+impl LigraPieces<'_> {
+    /// Fills the piece.
+    fn fill(&mut self, piece: &mut Piece) -> Result<()> {
+        let file = self.file;
+        let vertices = file.vertices;
+        piece.restart(order(self.slice.index, self.count));
+        self.count += 1;
+        for edge in self.edges.by_ref() {
+            while edge >= self.row.1 && self.row.0 + 1 < vertices {
+                self.row = (self.row.0 + 1, self.offsets.next()?);
+            }
+            let word = self.targets.next()?.ok_or_else(|| file.words.ended("a destination"))?;
+            let target = word.id()?;
+            if target >= vertices {
+                return Err(word.error(no_vertex(target, vertices)));
+            }
+            piece.push(OriginalId::Integer(self.row.0), OriginalId::Integer(target));
+            if let Some(weights) = &mut self.weights {
+                let word = weights.next()?.ok_or_else(|| file.words.ended("a weight"))?;
+                piece.push_weight(word.weight()?);
+            }
+            if piece.is_full() {
+                return Ok(());
+            }
+        }
+        while self.row.0 < self.end {
+            self.row = (self.row.0 + 1, self.offsets.next()?);
+        }
+        Ok(())
+    }
+}
+
+impl PieceReader for LigraPieces<'_> {
+    fn read(&mut self, limit: usize, take: &TakePiece<'_>) -> Result<bool> {
+        let mut piece = Piece::new(0, false);
+        for _ in 0..limit {
+            self.fill(&mut piece)?;
+            take(&mut piece)?;
+            if self.edges.is_empty() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
 }

@@ -6,20 +6,21 @@
 //! arc (then the file has M entries instead of 2M), or announce vertex sizes that are not there;
 //! both can be told from the counts and are accepted with a word in `read_as`.
 
-use super::{Format, ReadOptions};
-use crate::build::{CsrBuilder, Edges};
+use std::sync::{Mutex, OnceLock};
+
+use super::{Format, Opened, ReadOptions};
 use crate::csr::MAX_VERTICES;
+use crate::edge_file::{
+    Cut, EdgeFile, Found, Piece, PieceReader, Pieces, Shape, Slice, TakePiece, WeightRule, order,
+};
 use crate::error::printable;
+use crate::hash::skewness;
 use crate::id_map::OriginalId;
 use crate::ingest::VertexRange;
-use crate::slices::{
-    Cut, EdgeFile, Found, Piece, Pieces, Shape, Shares, Slice, WeightRule, order, skewness,
-};
+use crate::progress::Progress;
 use crate::source::Source;
-use crate::stats::mirrors_itself;
 use crate::text::scanner::Scanner;
-use crate::weight::WeightKind;
-use crate::{Direction, Error, Graph, Ids, Place, Result};
+use crate::{Direction, Error, Graph, Place, Result};
 
 /// METIS.
 pub struct Metis;
@@ -49,59 +50,19 @@ impl Format for Metis {
         false
     }
 
-    fn read(&self, source: &Source, options: &ReadOptions<'_>) -> Result<Graph> {
-        let mut scanner = Scanner::new(source)?;
-        let header = Header::read(source, &mut scanner)?;
-        let mut lines = Lines::read(&mut scanner, 0, &header)?;
-        let vertices = header.vertices as usize;
-        header.check_lines(lines.ends.len() as u64).map_err(|expected| scanner.ended(&expected))?;
-        // Editors strip empty lines at the end, which are vertices without neighbours.
-        lines.ends.resize(vertices, lines.numbers.len());
-        let kinds = header.layouts().map(|layout| lines.entries(layout));
-        let reading = header.reading(source, kinds)?;
-
-        let mut edges = Edges::default();
-        lines.edges(source, 0, &header, reading.layout, |source, destination, weight| {
-            edges.push(source as u32 - 1, destination as u32 - 1, weight);
-        })?;
-        let builder = CsrBuilder::new();
-        builder.add(0, &edges);
-        let csr = builder.build(vertices);
-        if reading.undirected && !mirrors_itself(&csr) {
-            return Err(one_sided(source));
-        }
-        let kind = match (header.edge_weights && options.weights, lines.whole) {
-            (false, _) => WeightKind::None,
-            (true, true) => WeightKind::U32,
-            (true, false) => WeightKind::F64,
-        };
-        let undirected = reading.undirected;
-        let words = if undirected { "undirected" } else { "directed: every arc stands once" };
-        let note = match reading.lacks_sizes {
-            true => ", announced vertex sizes are absent",
-            false => "",
-        };
-        let graph = Graph {
-            adjacency: csr.into(),
-            ids: Ids::Range { first: 1, count: vertices },
-            direction: if undirected { Direction::Undirected } else { Direction::Directed },
-            read_as: format!("METIS, {words}{note}"),
-        };
-        graph.with_weight_kind(kind)
-    }
-
-    fn shares(&self, source: Source, _: &ReadOptions<'_>) -> Result<Shares> {
-        let source = source.on_disk(true)?;
+    fn open(&self, source: Source, options: &ReadOptions<'_>) -> Result<Opened> {
         let mut scanner = Scanner::new(&source)?;
         let header = Header::read(&source, &mut scanner)?;
-        let header_lines = scanner.lines();
-        Ok(Shares::Edges(Box::new(MetisFile { source, header, header_lines })))
+        let keeps_weights = header.edge_weights && options.weights;
+        Ok(Opened::Edges(Box::new(MetisFile {
+            source,
+            header,
+            header_lines: scanner.lines(),
+            after_header: Mutex::new(Some(scanner)),
+            keeps_weights,
+            lacks_sizes: OnceLock::new(),
+        })))
     }
-}
-
-fn one_sided(source: &Source) -> Error {
-    let problem = "expected every edge in the lines of both its ends, with the same weight";
-    source.error(Place::File, problem)
 }
 
 /// The line before those of vertices.
@@ -206,6 +167,11 @@ struct MetisFile {
     source: Source,
     header: Header,
     header_lines: u64,
+    /// Where the header was read; the whole is read on from there, as a stream can be read only once.
+    after_header: Mutex<Option<Scanner>>,
+    keeps_weights: bool,
+    /// Whether vertex sizes are announced but absent; known when all lines are.
+    lacks_sizes: OnceLock<bool>,
 }
 
 /// Stands in a survey for lines that do not fit a layout.
@@ -213,10 +179,27 @@ const UNFIT: u64 = u64::MAX;
 
 impl MetisFile {
     /// The lines of a slice after `before` lines of other vertices.
-    fn lines(&self, slice: Slice, before: u64) -> Result<Lines> {
-        let mut scanner = Scanner::new(&self.source.slice(slice, self.header_lines)?)?;
+    fn lines(&self, slice: Slice, before: u64) -> Result<(Lines, Scanner)> {
+        let kept = match slice {
+            Slice::WHOLE => {
+                self.after_header.lock().expect("no thread panicked holding this lock").take()
+            }
+            _ => None,
+        };
+        let mut scanner = match kept {
+            Some(scanner) => scanner,
+            None => Scanner::new(&self.source.slice(slice, self.header_lines)?)?,
+        };
+        while slice == Slice::WHOLE && scanner.lines() < self.header_lines {
+            scanner.next_line()?;
+        }
         let lines = Lines::read(&mut scanner, before, &self.header);
-        lines.map_err(|error| scanner.placed(error))
+        Ok((lines.map_err(|error| scanner.placed(error))?, scanner))
+    }
+
+    fn survey_of(&self, lines: &Lines) -> Vec<u64> {
+        let entries = self.header.layouts().map(|layout| lines.entries(layout).unwrap_or(UNFIT));
+        vec![lines.ends.len() as u64 + lines.surplus, entries[0], entries[1]]
     }
 }
 
@@ -227,7 +210,7 @@ impl EdgeFile for MetisFile {
 
     fn shape(&self) -> Shape {
         let vertices = Some(VertexRange { first: 1, count: self.header.vertices });
-        let weights = match self.header.edge_weights {
+        let weights = match self.keeps_weights {
             true => WeightRule::Fitting,
             false => WeightRule::None,
         };
@@ -239,49 +222,101 @@ impl EdgeFile for MetisFile {
     }
 
     fn survey(&self, slice: Slice) -> Result<Vec<u64>> {
-        let lines = self.lines(slice, 0)?;
-        let entries = self.header.layouts().map(|layout| lines.entries(layout).unwrap_or(UNFIT));
-        Ok(vec![lines.ends.len() as u64 + lines.surplus, entries[0], entries[1]])
+        Ok(self.survey_of(&self.lines(slice, 0)?.0))
     }
 
-    fn pieces(&self, slice: Slice, surveys: &[Vec<u64>]) -> Result<Pieces<'_>> {
+    fn pieces<'a>(
+        &'a self,
+        slice: Slice,
+        surveys: &[Vec<u64>],
+        _: &'a dyn Progress,
+    ) -> Result<Pieces<'a>> {
         let Self { source, header, .. } = self;
         let before: u64 = surveys[..slice.index].iter().map(|survey| survey[0]).sum();
-        let lines = self.lines(slice, before)?;
+        let (lines, scanner) = self.lines(slice, before)?;
+        let is_whole = slice == Slice::WHOLE;
+        let whole = [self.survey_of(&lines)];
+        let surveys = if is_whole { &whole } else { surveys };
         let total: u64 = surveys.iter().map(|survey| survey[0]).sum();
-        let ended = |expected: String| source.ended(&expected);
-        header.check_lines(total.min(header.vertices)).map_err(ended)?;
+        header.check_lines(total.min(header.vertices)).map_err(|expected| match is_whole {
+            true => scanner.ended(&expected),
+            false => source.ended(&expected),
+        })?;
         let found = [1, 2].map(|layout| {
             let counts = surveys.iter().map(|survey| survey[layout]);
             counts.map(|count| (count != UNFIT).then_some(count)).sum::<Option<u64>>()
         });
-        let Reading { layout, undirected, .. } = header.reading(source, found)?;
-        let mut piece = Piece::new(order(slice.index, 0), false);
-        let mut pieces = Vec::new();
-        lines.edges(source, before, header, layout, |source, destination, weight| {
-            piece.push(OriginalId::Integer(source), OriginalId::Integer(destination));
-            if header.edge_weights {
-                piece.weights.push(weight);
-            }
-            if undirected {
-                let skewness = skewness(source, destination, weight);
-                piece.skewness = piece.skewness.wrapping_add(skewness);
-            }
-            if piece.is_full() {
-                let next = Piece::new(order(slice.index, pieces.len() + 1), false);
-                pieces.push(std::mem::replace(&mut piece, next));
-            }
-        })?;
-        pieces.push(piece);
-        pieces.iter_mut().for_each(|piece| piece.whole = lines.whole);
-        Ok(Box::new(std::iter::once(Ok(pieces))))
+        let Reading { layout, lacks_sizes, undirected } = header.reading(source, found)?;
+        let _ = self.lacks_sizes.set(lacks_sizes);
+        Ok(Box::new(MetisPieces { file: self, slice, lines, before, layout, undirected }))
     }
 
     fn check(&self, found: &Found) -> Result<()> {
-        match found.skewness {
-            0 => Ok(()),
-            _ => Err(one_sided(&self.source)),
+        if found.skewness == 0 {
+            return Ok(());
         }
+        let problem = "expected every edge in the lines of both its ends, with the same weight";
+        Err(self.source.error(Place::File, problem))
+    }
+
+    fn direction(&self, found: &Found) -> Direction {
+        match found.edges == 2 * self.header.edges {
+            true => Direction::Undirected,
+            false => Direction::Directed,
+        }
+    }
+
+    fn read_as(&self, graph: &Graph) -> String {
+        let words = match graph.direction {
+            Direction::Undirected => "undirected",
+            Direction::Directed => "directed: every arc stands once",
+        };
+        let note = match self.lacks_sizes.get() {
+            Some(true) => ", announced vertex sizes are absent",
+            _ => "",
+        };
+        format!("METIS, {words}{note}")
+    }
+}
+
+/// The edges of some lines, which come after those of `before` vertices.
+struct MetisPieces<'a> {
+    file: &'a MetisFile,
+    slice: Slice,
+    lines: Lines,
+    before: u64,
+    layout: Layout,
+    undirected: bool,
+}
+
+impl PieceReader for MetisPieces<'_> {
+    fn read(&mut self, _: usize, take: &TakePiece<'_>) -> Result<bool> {
+        let Self { file, slice, lines, before, layout, undirected } = self;
+        let (mut piece, mut count) = (Piece::new(order(slice.index, 0), false), 0);
+        lines.edges(
+            &file.source,
+            *before,
+            &file.header,
+            *layout,
+            |source, destination, weight| {
+                piece.push(OriginalId::Integer(source), OriginalId::Integer(destination));
+                if file.keeps_weights {
+                    piece.push_weight((weight, lines.whole));
+                }
+                if *undirected {
+                    let skewness = skewness(source as u32, destination as u32, weight);
+                    piece.skewness = piece.skewness.wrapping_add(skewness);
+                }
+                if piece.is_full() {
+                    take(&mut piece)?;
+                    count += 1;
+                    piece.restart(order(slice.index, count));
+                }
+                Ok(())
+            },
+        )?;
+        take(&mut piece)?;
+        Ok(false)
     }
 }
 
@@ -351,7 +386,7 @@ impl Lines {
         before: u64,
         header: &Header,
         Layout { skip, stride }: Layout,
-        mut take: impl FnMut(u64, u64, f64),
+        mut take: impl FnMut(u64, u64, f64) -> Result<()>,
     ) -> Result<()> {
         let vertices = header.vertices;
         for (vertex, range) in (before + 1..).zip(self.ranges()) {
@@ -364,7 +399,7 @@ impl Lines {
                     );
                     return Err(source.error(Place::File, problem));
                 }
-                take(vertex, id as u64, entry.get(1).copied().unwrap_or(1.0));
+                take(vertex, id as u64, entry.get(1).copied().unwrap_or(1.0))?;
             }
         }
         Ok(())

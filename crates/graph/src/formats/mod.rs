@@ -15,6 +15,7 @@ mod mtx;
 mod parquet;
 pub mod parton;
 mod sidecar;
+mod whole;
 
 use std::path::{Path, PathBuf};
 
@@ -32,11 +33,12 @@ pub use parquet::Parquet;
 pub use parton::Parton;
 pub use sidecar::IdFile;
 
+use crate::edge_file::EdgeFile;
 use crate::id_map::Ids;
 use crate::ingest::VertexRange;
 use crate::progress::{Progress, Silent};
+use crate::rows::RowFile;
 use crate::save::Output;
-use crate::slices::Shares;
 use crate::source::{Compression, Source};
 use crate::text::detect::is_text;
 use crate::tidy::Tidy;
@@ -54,19 +56,27 @@ pub trait Format: Sync {
     /// Whether the contents can be nothing else.
     fn recognises(&self, source: &Source) -> bool;
 
-    /// Reads a graph.
-    fn read(&self, source: &Source, options: &ReadOptions<'_>) -> Result<Graph>;
+    /// Opens an input for reading, all of it or some.
+    fn open(&self, source: Source, options: &ReadOptions<'_>) -> Result<Opened>;
 
-    /// Opens an input so that hosts can each read their own share of it: as [`Format::read`] would,
-    /// but nobody ever holds all of it. Parts that can be read only once are
-    /// [on disk](Source::on_disk) already, and the options do not [need the
-    /// whole](ReadOptions::need_whole).
-    fn shares(&self, source: Source, options: &ReadOptions<'_>) -> Result<Shares>;
+    /// Whether slices of a packed input are some of its files. Otherwise it is unpacked before it is
+    /// cut into slices.
+    fn slices_packed_files(&self) -> bool {
+        false
+    }
 
     /// How to write this format, where Parton does.
     fn writer(&self) -> Option<&dyn Write> {
         None
     }
+}
+
+/// An input that can be read, by how its format keeps edges.
+pub enum Opened {
+    /// Rows of a graph as they are in memory, any range of them.
+    Rows(RowFile),
+    /// Edges between original ids in any order, any slice of them.
+    Edges(Box<dyn EdgeFile>),
 }
 
 /// The writing half of a format.
@@ -75,7 +85,7 @@ pub trait Write {
     /// can. Other ids are then kept in a file beside it.
     fn numbering(&self, vertices: usize) -> Option<Ids>;
 
-    /// Whether the format keeps in-edges beside the edges, so that they can be left out.
+    /// Whether the format can also keep the edges by destination, which can then be left out.
     fn keeps_in_edges(&self) -> bool {
         false
     }
@@ -252,14 +262,17 @@ pub fn detect(source: &Source) -> Result<&'static dyn Format> {
     }
 }
 
-/// Reads a graph; `format` is found by looking when it is not given.
+/// Reads a whole graph; `format` is found by looking when it is not given.
 pub fn read(
     source: &Source,
     format: Option<&dyn Format>,
     options: &ReadOptions<'_>,
 ) -> Result<Graph> {
     let format = found_format(source, format, options)?;
-    let mut graph = format.read(source, options)?;
+    let mut graph = match format.open(source.clone(), options)? {
+        Opened::Rows(file) => file.graph(options.progress)?,
+        Opened::Edges(file) => whole::read(&*file, options)?,
+    };
     if let Some(beside) = ids_beside(source, format) {
         sidecar::restore(&mut graph, &beside)?;
     }
@@ -289,18 +302,19 @@ fn ids_beside(source: &Source, format: &dyn Format) -> Option<PathBuf> {
 
 /// Opens an input so that hosts can each read their own share of it, and the original ids beside
 /// it, if there are any; `format` is found by looking when it is not given.
-pub fn shares(
+pub fn open(
     source: Source,
     format: Option<&dyn Format>,
     options: &ReadOptions<'_>,
-) -> Result<(Shares, Option<IdFile>)> {
+) -> Result<(Opened, Option<IdFile>)> {
     let format = found_format(&source, format, options)?;
     if options.need_whole() {
         let name = source.name();
         return Err(Error::Request(format!("{name}: must be read whole to be changed")));
     }
     let ids = ids_beside(&source, format).map(|beside| IdFile::open(&beside)).transpose()?;
-    Ok((format.shares(source.on_disk(false)?, options)?, ids))
+    let source = source.on_disk(!format.slices_packed_files())?;
+    Ok((format.open(source, options)?, ids))
 }
 
 /// The given format, or the one found by looking, if it can be read like this.

@@ -4,19 +4,19 @@
 //! entry counts negatively the other way, so such a graph stays directed.
 
 use super::edge_list::write_rows;
-use super::{Format, ReadOptions, Write, WriteOptions};
+use super::{Format, Opened, ReadOptions, Write, WriteOptions};
+use crate::edge_file::Mirror;
 use crate::error::printable;
 use crate::id_map::Ids;
 use crate::ingest::VertexRange;
 use crate::save::Output;
-use crate::slices::{Mirror, Shares};
 use crate::source::Source;
-use crate::text::pieces::TableFile;
+use crate::text::dialect::Dialect;
+use crate::text::pieces::EdgeTable;
 use crate::text::scanner::head_lines;
 use crate::text::skip_mark;
-use crate::text::table::Table;
 use crate::weight::WeightKind;
-use crate::{Adjacency, Direction, Graph, Place, Result};
+use crate::{Direction, Graph, Place, Result};
 
 /// Matrix Market.
 pub struct Mtx;
@@ -53,29 +53,21 @@ impl Format for Mtx {
         start.is_some_and(|start| start.eq_ignore_ascii_case(BANNER.as_bytes()))
     }
 
-    fn read(&self, source: &Source, options: &ReadOptions<'_>) -> Result<Graph> {
-        let header = Header::read(source)?;
-        let loaded = header.table(options).load(source, None, options)?;
-        loaded.expect_rows(source, header.entries, "entries")?;
-        let read_as = format!("Matrix Market, {}", header.words);
-        let graph = loaded.into_graph(Direction::Directed, read_as);
-        Ok(match header.symmetry {
-            Symmetry::General => graph,
-            Symmetry::Symmetric => graph.undirected(),
-            Symmetry::Skew => skew(graph),
-        })
-    }
-
-    fn shares(&self, source: Source, _: &ReadOptions<'_>) -> Result<Shares> {
+    fn open(&self, source: Source, options: &ReadOptions<'_>) -> Result<Opened> {
         let header = Header::read(&source)?;
-        let table = header.table(&ReadOptions::default());
+        let dialect = header.dialect(options);
         let mirror = match header.symmetry {
             Symmetry::General => Mirror::None,
             Symmetry::Symmetric => Mirror::Same,
             Symmetry::Skew => Mirror::Negated,
         };
         let declared = Some((header.entries, "entries"));
-        Ok(Shares::Edges(Box::new(TableFile { source, table, mirror, declared })))
+        let table = EdgeTable::new(source, dialect, format!("Matrix Market, {}", header.words));
+        Ok(Opened::Edges(Box::new(EdgeTable { mirror, declared, ..table })))
+    }
+
+    fn slices_packed_files(&self) -> bool {
+        true
     }
 
     fn writer(&self) -> Option<&dyn Write> {
@@ -83,30 +75,18 @@ impl Format for Mtx {
     }
 }
 
-/// Adds the negative of every entry the other way round.
-fn skew(mut graph: Graph) -> Graph {
-    graph.adjacency = match graph.adjacency {
-        Adjacency::Unweighted(csr) => csr.symmetrised().into(),
-        Adjacency::U32(csr) => {
-            csr.reweighted(|_, _, w| f64::from(w)).symmetrised_with(|w| -w).into()
-        }
-        Adjacency::F32(csr) => csr.symmetrised_with(|w| -w).into(),
-        Adjacency::F64(csr) => csr.symmetrised_with(|w| -w).into(),
-    };
-    graph
-}
-
 impl Header {
-    /// The rows that follow.
-    fn table(&self, options: &ReadOptions<'_>) -> Table {
+    /// How the rows that follow are understood.
+    fn dialect(&self, options: &ReadOptions<'_>) -> Dialect {
         let declared = VertexRange { first: 1, count: self.vertices };
-        Table {
+        let given = Dialect::within(options, 1);
+        Dialect {
             columns: if self.pattern { 2 } else { 3 },
             weight: (!self.pattern && options.weights).then_some(2),
-            vertices: Some(options.declared(1).unwrap_or(declared)),
+            vertices: given.vertices.or(Some(declared)),
             comments: &[b"%"],
             skip_lines: self.lines,
-            ..Table::default()
+            ..given
         }
     }
 

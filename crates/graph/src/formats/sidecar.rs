@@ -6,8 +6,8 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::id_list::NameList;
 use crate::id_map::{Ids, Names, OriginalId};
-use crate::ingest::NameList;
 use crate::save::Output;
 use crate::source::{Slice, Source};
 use crate::text::number::parse_id;

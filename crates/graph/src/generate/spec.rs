@@ -94,7 +94,8 @@ impl Spec {
             let made = indices.end - indices.start;
             piece.clear();
             generator.edges(indices, piece);
-            builder.add_mapped(order, piece, |id| id as u32);
+            let Edges { sources, destinations, .. } = &*piece;
+            builder.add_mapped(order as u64, sources, destinations, |_| (), |id| id as u32);
             progress.advance(made);
         });
         progress.stage("build", None);

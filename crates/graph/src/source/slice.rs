@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::{ByteSource, Part, Source};
 use crate::Result;
-use crate::slices::Cut;
+use crate::edge_file::Cut;
 
 /// One of several about equal shares of something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,8 +52,11 @@ impl Source {
     }
 
     /// The lines of a slice. In a plain input the first `skip_lines` lines of every part belong to
-    /// none.
+    /// none but the [whole](Slice::WHOLE).
     pub(crate) fn slice(&self, slice: Slice, skip_lines: u64) -> Result<Source> {
+        if slice == Slice::WHOLE {
+            return Ok(self.clone());
+        }
         let parts = match self.is_plain() {
             true => self.windows(slice, skip_lines)?,
             false => {

@@ -2,8 +2,7 @@
 //!
 //! One thread at a time reads (and unpacks) the next block while the others work on theirs, so
 //! files, pipes, packed files and folders of parts all take the same path, and no more text is in
-//! memory than one block per thread. [`BlockGroups`] hands out results in input order as it goes
-//! along, for those who cannot wait for the end or must take them on one thread.
+//! memory than one block per thread.
 
 use std::io::Read;
 use std::sync::Mutex;
@@ -12,6 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use rayon::prelude::*;
 
 use super::{LineError, skip_mark};
+use crate::edge_file::TakePiece;
 use crate::error::Place;
 use crate::progress::Progress;
 use crate::source::{Part, Source};
@@ -42,122 +42,74 @@ impl Block {
     }
 }
 
-/// What a worker made of a block.
-pub(crate) struct Done<T> {
-    pub(crate) result: T,
-    /// Lines in the block.
-    pub(crate) lines: u64,
-}
-
-/// Applies `work` to every block of `source` in parallel; `scratch` makes what each thread keeps
-/// from block to block. Results are in input order. Of several problems the first in the input is
-/// reported.
-pub(crate) fn for_each_block<S, T: Send>(
-    source: &Source,
-    progress: &dyn Progress,
-    scratch: impl Fn() -> S + Sync,
-    work: impl Fn(&mut S, &Block) -> Result<Done<T>, LineOrError> + Sync,
-) -> Result<Vec<T>> {
-    let packed = source.parts().iter().any(|p| p.compression().is_some());
-    progress.stage("reading", source.stored_bytes().filter(|_| !packed));
-    let reader = Mutex::new(BlockReader::of(source));
-    let first_bad = AtomicUsize::new(usize::MAX);
-    let outcomes = Mutex::new(Vec::new());
-    (0..rayon::current_num_threads()).into_par_iter().with_max_len(1).for_each(|_| {
-        let mut scratch = scratch();
-        let mut buffer = Vec::new();
-        loop {
-            let next = reader.lock().expect("no thread panicked holding this lock").next(buffer);
-            let block = match next {
-                Ok(Some(block)) if block.order < first_bad.load(Ordering::Relaxed) => block,
-                Ok(_) => break,
-                Err((order, error)) => {
-                    first_bad.fetch_min(order, Ordering::Relaxed);
-                    let mut outcomes =
-                        outcomes.lock().expect("no thread panicked holding this lock");
-                    outcomes.push((order, 0, Err(LineOrError::Error(error))));
-                    break;
-                }
-            };
-            progress.advance(block.len as u64);
-            let outcome = work(&mut scratch, &block);
-            if outcome.is_err() {
-                first_bad.fetch_min(block.order, Ordering::Relaxed);
-            }
-            let mut outcomes = outcomes.lock().expect("no thread panicked holding this lock");
-            outcomes.push((block.order, block.part, outcome));
-            buffer = block.bytes;
-        }
-    });
-    let mut outcomes = outcomes.into_inner().expect("no thread panicked holding this lock");
-    outcomes.sort_by_key(|(order, ..)| *order);
-    let mut results = Vec::with_capacity(outcomes.len());
-    let mut lines = LineCount::default();
-    for (_, part, outcome) in outcomes {
-        results.push(lines.settle(source.parts(), part, outcome)?);
-    }
-    Ok(results)
-}
-
-/// What `work` makes of the blocks of an input, some blocks at a time and in input order.
-pub(crate) struct BlockGroups<F> {
-    reader: BlockReader,
+/// What `work` makes of the blocks of an input: it hands pieces on and returns the number of lines.
+pub(crate) struct BlockPieces<'a, F> {
+    reader: Mutex<BlockReader>,
     lines: LineCount,
     work: F,
-    ended: bool,
+    progress: &'a dyn Progress,
 }
 
-impl<T, F> BlockGroups<F>
-where
-    T: Send,
-    F: Fn(&Block) -> Result<Done<T>, LineOrError> + Sync,
-{
-    pub(crate) fn new(source: &Source, work: F) -> Self {
-        BlockGroups {
-            reader: BlockReader::of(source),
-            lines: LineCount::default(),
-            work,
-            ended: false,
-        }
+/// The result of a block: its number and that of its part, and its lines.
+type Outcome = (usize, usize, Result<u64, LineOrError>);
+
+impl<'a, F> BlockPieces<'a, F> {
+    /// Starts to read `source`; each thread keeps an `S` from block to block.
+    pub(crate) fn new<S>(source: &Source, progress: &'a dyn Progress, work: F) -> Self
+    where
+        S: Default,
+        F: Fn(&mut S, &Block, &TakePiece<'_>) -> Result<u64, LineOrError> + Sync,
+    {
+        let packed = source.parts().iter().any(|p| p.compression().is_some());
+        progress.stage("reading", source.stored_bytes().filter(|_| !packed));
+        let reader = Mutex::new(BlockReader::of(source));
+        BlockPieces { reader, lines: LineCount::default(), work, progress }
     }
 
-    fn group(&mut self) -> Result<Vec<T>> {
-        let mut blocks = Vec::new();
-        let mut failed = None;
-        while blocks.len() < 2 * rayon::current_num_threads() && !self.ended {
-            match self.reader.next(Vec::new()) {
-                Ok(Some(block)) => blocks.push(block),
-                Ok(None) => self.ended = true,
-                Err((_, error)) => {
-                    self.ended = true;
-                    failed = Some(error);
-                }
+    /// [`PieceReader::read`]. Of several problems the first in the input is reported.
+    pub(crate) fn read<S>(&mut self, limit: usize, take: &TakePiece<'_>) -> Result<bool>
+    where
+        S: Default,
+        F: Fn(&mut S, &Block, &TakePiece<'_>) -> Result<u64, LineOrError> + Sync,
+    {
+        let BlockPieces { reader, work, progress, .. } = &*self;
+        let first_bad = AtomicUsize::new(usize::MAX);
+        let left = AtomicUsize::new(limit);
+        let outcomes: Mutex<Vec<Outcome>> = Mutex::default();
+        let settled = |outcome: Outcome| {
+            if outcome.2.is_err() {
+                first_bad.fetch_min(outcome.0, Ordering::Relaxed);
             }
-        }
-        let done: Vec<_> = blocks.par_iter().map(&self.work).collect();
-        let settle = |(block, outcome): (&Block, _)| {
-            self.lines.settle(&self.reader.parts, block.part, outcome)
+            outcomes.lock().expect("no thread panicked holding this lock").push(outcome);
         };
-        let results = blocks.iter().zip(done).map(settle).collect::<Result<Vec<T>>>()?;
-        // What was read before the failure may be wrong, too, and comes first.
-        failed.map_or(Ok(results), Err)
-    }
-}
-
-impl<T, F> Iterator for BlockGroups<F>
-where
-    T: Send,
-    F: Fn(&Block) -> Result<Done<T>, LineOrError> + Sync,
-{
-    type Item = Result<Vec<T>>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        if self.ended {
-            return None;
+        let take_one =
+            || left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1));
+        (0..rayon::current_num_threads()).into_par_iter().with_max_len(1).for_each(|_| {
+            let mut scratch = S::default();
+            let mut buffer = Vec::new();
+            while take_one().is_ok() {
+                let mut reader = reader.lock().expect("no thread panicked holding this lock");
+                let block = match reader.next(std::mem::take(&mut buffer)) {
+                    Ok(Some(block)) if block.order < first_bad.load(Ordering::Relaxed) => block,
+                    Ok(_) => break,
+                    Err((order, error)) => {
+                        settled((order, 0, Err(error.into())));
+                        break;
+                    }
+                };
+                drop(reader);
+                progress.advance(block.len as u64);
+                settled((block.order, block.part, work(&mut scratch, &block, take)));
+                buffer = block.bytes;
+            }
+        });
+        let mut outcomes = outcomes.into_inner().expect("no thread panicked holding this lock");
+        outcomes.sort_by_key(|(order, ..)| *order);
+        let reader = self.reader.get_mut().expect("no thread panicked holding this lock");
+        for (_, part, outcome) in outcomes {
+            self.lines.settle(&reader.parts, part, outcome)?;
         }
-        let group = self.group();
-        self.ended |= group.is_err();
-        Some(group)
+        Ok(reader.part < reader.parts.len())
     }
 }
 
@@ -169,20 +121,20 @@ struct LineCount {
 }
 
 impl LineCount {
-    /// The result for the next block, or its problem and where in the input it is.
-    fn settle<T>(
+    /// Counts the lines of the next block, or says where in the input its problem is.
+    fn settle(
         &mut self,
         parts: &[Part],
         part: usize,
-        outcome: Result<Done<T>, LineOrError>,
-    ) -> Result<T> {
+        outcome: Result<u64, LineOrError>,
+    ) -> Result<()> {
         if part != self.part {
             *self = LineCount { part, lines: 0 };
         }
         match outcome {
-            Ok(done) => {
-                self.lines += done.lines;
-                Ok(done.result)
+            Ok(lines) => {
+                self.lines += lines;
+                Ok(())
             }
             Err(LineOrError::Error(error)) => Err(error),
             Err(LineOrError::Line(LineError { line, column, text, problem })) => {
@@ -333,7 +285,7 @@ mod tests {
     fn the_first_problem_wins_and_knows_its_line() {
         let text: String = (0..2_000_000).map(|i| format!("{i}\n")).collect();
         let source = Source::memory("big.txt", text).unwrap();
-        let work = |(): &mut (), block: &Block| {
+        let work = |(): &mut (), block: &Block, _: &TakePiece<'_>| {
             let lines: Vec<&[u8]> = block.text().split_inclusive(|&b| b == b'\n').collect();
             for (line, text) in lines.iter().enumerate() {
                 if text.ends_with(b"77777\n") {
@@ -342,9 +294,17 @@ mod tests {
                     return Err(LineError { line, column: 1, text, problem }.into());
                 }
             }
-            Ok(Done { result: (), lines: lines.len() as u64 })
+            Ok(lines.len() as u64)
         };
-        let error = for_each_block(&source, &Silent, || (), work).err().unwrap();
-        assert!(error.to_string().starts_with("big.txt:77778:1: "), "{error}");
+        for limit in [usize::MAX, 1, 3] {
+            let mut blocks = BlockPieces::new(&source, &Silent, work);
+            let error = loop {
+                match blocks.read(limit, &|_| Ok(())) {
+                    Ok(more) => assert!(more, "there is a problem"),
+                    Err(error) => break error,
+                }
+            };
+            assert!(error.to_string().starts_with("big.txt:77778:1: "), "{error}");
+        }
     }
 }

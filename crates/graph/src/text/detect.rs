@@ -1,10 +1,10 @@
 //! How a text table is laid out, from its first lines: delimiter, header, columns, kind of ids.
 
+use super::dialect::{Dialect, Sides};
 use super::fields::{Delimiter, fields};
 use super::number::looks_numeric;
 use super::scanner::head_lines;
 use super::skip_mark;
-use super::table::{Sides, Table};
 use crate::formats::{Column, IdKind, ReadOptions};
 use crate::source::Source;
 use crate::{Error, Place, Result};
@@ -50,7 +50,7 @@ const SHOWN_COLUMNS: usize = 20;
 
 /// A detected layout.
 pub(crate) struct Detected {
-    pub(crate) table: Table,
+    pub(crate) dialect: Dialect,
     pub(crate) header: bool,
 }
 
@@ -76,13 +76,12 @@ pub(crate) fn detect(source: &Source, options: &ReadOptions<'_>) -> Result<Detec
         let problem = "lines end in CR alone; make that LF, for example with tr '\\r' '\\n'";
         return Err(source.error(Place::line(1, at + 1, line), problem));
     }
-    let is_row = |line: &&[u8]| Table::default().is_row(line);
+    let is_row = |line: &&[u8]| Dialect::default().is_row(line);
     let Some(first_row) = lines.iter().position(is_row) else {
         // Comments only: no edges, unless the rows start beyond the sample.
         let names = options.ids == IdKind::Names || options.bipartite;
-        let table = Table { names, ..Table::default() };
-        let vertices = options.declared(0);
-        return Ok(Detected { table: Table { vertices, ..table }, header: false });
+        let dialect = Dialect { names, ..Dialect::within(options, 0) };
+        return Ok(Detected { dialect, header: false });
     };
     let rows: Vec<&[u8]> = lines.iter().copied().filter(is_row).collect();
     let delimiter = find_delimiter(&rows);
@@ -129,7 +128,7 @@ pub(crate) fn detect(source: &Source, options: &ReadOptions<'_>) -> Result<Detec
             (ids - numbers) as f64 > NAMES_FROM_SHARE * ids as f64
         }
     };
-    let table = Table {
+    let dialect = Dialect {
         delimiter,
         columns,
         source: id_columns.0,
@@ -137,11 +136,10 @@ pub(crate) fn detect(source: &Source, options: &ReadOptions<'_>) -> Result<Detec
         weight: weight.filter(|_| options.weights),
         names,
         sides: if options.bipartite { Sides::Two } else { Sides::One },
-        vertices: options.declared(0),
         skip_lines: if header { first_row as u64 + 1 } else { 0 },
-        ..Table::default()
+        ..Dialect::within(options, 0)
     };
-    Ok(Detected { table, header })
+    Ok(Detected { dialect, header })
 }
 
 /// Tab, semicolon or comma if one cuts the first row, outside of quotes, else blanks. Tabs must

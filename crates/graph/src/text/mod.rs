@@ -1,20 +1,21 @@
 //! Reading text fast and saying exactly where it is wrong: what all text formats are made of.
 //!
 //! * [`blocks`] cuts an input into blocks of whole lines and hands them to all threads;
-//! * [`table`] turns rows of columns into edges inside a block, and [`fields`] a row into its
-//!   fields;
+//! * [`dialect`] says how rows of columns are understood, [`rows`] turns those of a block into
+//!   edges, and [`fields`] a row into its fields;
 //! * [`scanner`] goes line by line, for formats where a line's meaning depends on those before;
 //! * [`pieces`] gives out either's edges slice by slice;
 //! * [`number`] reads single numbers, [`numbers`] finds them by their number.
 
 pub(crate) mod blocks;
 pub(crate) mod detect;
+pub(crate) mod dialect;
 pub(crate) mod fields;
 pub(crate) mod number;
 pub(crate) mod numbers;
 pub(crate) mod pieces;
+mod rows;
 pub(crate) mod scanner;
-pub(crate) mod table;
 
 /// A problem on a line of a piece of text whose place in the input the finder does not know.
 #[derive(Debug)]

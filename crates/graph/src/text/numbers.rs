@@ -6,6 +6,8 @@
 
 use std::ops::Range;
 
+use rayon::prelude::*;
+
 use super::{number, skip_mark};
 use crate::error::{Place, printable};
 use crate::source::{ByteSource, Source};
@@ -37,9 +39,9 @@ pub(crate) struct WordReader<'a> {
 }
 
 /// One word.
-#[derive(Clone)]
+#[derive(Clone, Copy)]
 pub(crate) struct Word<'a> {
-    pub(crate) text: Vec<u8>,
+    pub(crate) text: &'a [u8],
     at: u64,
     words: &'a Words,
 }
@@ -61,18 +63,17 @@ impl Words {
 
     /// How many words start in each block of a range.
     pub(crate) fn count(&self, blocks: Range<u64>) -> Result<Vec<u64>> {
-        let mut buffer = Vec::new();
-        let count = |block: u64| {
+        let count = |buffer: &mut Vec<u8>, block: u64| {
             let end = ((block + 1) * BLOCK_BYTES).min(self.bytes.len());
             let start = self.block_start(block).min(end);
             // With the byte before and the one after: they tell where words start.
             let from = start.saturating_sub(1).max(self.start).min(start);
             buffer.resize(((end + 1).min(self.bytes.len()) - from) as usize, 0);
-            self.bytes.read_at(from, &mut buffer)?;
+            self.bytes.read_at(from, buffer)?;
             let here = (start - from) as usize..(end - from) as usize;
-            Ok(here.filter(|&at| starts_word(&buffer, at)).count() as u64)
+            Ok(here.filter(|&at| starts_word(buffer, at)).count() as u64)
         };
-        blocks.map(count).collect()
+        blocks.into_par_iter().map_init(Vec::new, count).collect()
     }
 
     fn block_start(&self, block: u64) -> u64 {
@@ -151,54 +152,50 @@ fn starts_word(text: &[u8], at: usize) -> bool {
         && !(text[at] == b'\r' && ends_line(at + 1))
 }
 
-impl<'a> WordReader<'a> {
+impl WordReader<'_> {
     /// The next word.
-    pub(crate) fn next(&mut self) -> Result<Option<Word<'a>>> {
-        loop {
+    pub(crate) fn next(&mut self) -> Result<Option<Word<'_>>> {
+        let word = loop {
             while self.next < self.buffer.len() && separates(self.buffer[self.next]) {
                 self.next += 1;
             }
-            if self.next == self.buffer.len() && !self.more()? {
-                return Ok(None);
-            }
-            if self.next < self.buffer.len() && !separates(self.buffer[self.next]) {
-                let (at, text, ends_line) = self.rest_of_word()?;
-                let text = match ends_line {
-                    true => text.strip_suffix(b"\r").unwrap_or(&text).to_vec(),
-                    false => text,
-                };
-                if !text.is_empty() {
-                    return Ok(Some(Word { text, at, words: self.words }));
+            if self.next == self.buffer.len() {
+                if !self.more()? {
+                    return Ok(None);
                 }
+                continue;
             }
-        }
+            let word = self.rest_of_word()?;
+            if !word.is_empty() {
+                break word;
+            }
+        };
+        let at = self.start + word.start as u64;
+        Ok(Some(Word { text: &self.buffer[word], at, words: self.words }))
     }
 
-    /// Goes on to the next separator: where the word starts, its bytes, and whether the line ends
-    /// after it.
-    fn rest_of_word(&mut self) -> Result<(u64, Vec<u8>, bool)> {
+    /// Goes on to the next separator: where in the buffer the word is, without a CR that belongs to
+    /// the end of its line.
+    fn rest_of_word(&mut self) -> Result<Range<usize>> {
         let mut len = 0;
         loop {
             let rest = &self.buffer[self.next..];
             let end = rest[len..].iter().position(|&byte| separates(byte));
-            let at = self.start + self.next as u64;
-            if let Some(end) = end {
-                let word = rest[..len + end].to_vec();
-                let ends_line = rest[len + end] == b'\n';
-                self.next += word.len();
-                return Ok((at, word, ends_line));
-            }
-            len = rest.len();
-            if len >= LONGEST_WORD {
-                let limit = LONGEST_WORD >> 20;
-                let problem = format!("a word of more than {limit} MiB: not a text file?");
-                return Err(self.words.error(at, problem));
-            }
-            if !self.more()? {
-                let word = self.buffer[self.next..].to_vec();
-                self.next += word.len();
-                return Ok((at, word, true));
-            }
+            len = end.map_or(rest.len(), |end| len + end);
+            let ends_line = match end {
+                Some(_) => rest[len] == b'\n',
+                None if len >= LONGEST_WORD => {
+                    let limit = LONGEST_WORD >> 20;
+                    let problem = format!("a word of more than {limit} MiB: not a text file?");
+                    return Err(self.words.error(self.start + self.next as u64, problem));
+                }
+                None if self.more()? => continue,
+                None => true,
+            };
+            let word = self.next..self.next + len;
+            self.next = word.end;
+            let has_return = ends_line && self.buffer[word.clone()].ends_with(b"\r");
+            return Ok(word.start..word.end - usize::from(has_return));
         }
     }
 
@@ -223,18 +220,18 @@ impl Word<'_> {
 
     /// The word as an integer id.
     pub(crate) fn id(&self) -> Result<u64> {
-        number::parse_id(&self.text).map_err(|e| self.error(e.describe(&self.text)))
+        number::parse_id(self.text).map_err(|e| self.error(e.describe(self.text)))
     }
 
     /// The word as a count; `what` names it in the error.
     pub(crate) fn count(&self, what: &str) -> Result<u64> {
-        let found = || format!("expected {what}, found '{}'", printable(&self.text));
-        number::parse_id(&self.text).map_err(|_| self.error(found()))
+        let found = || format!("expected {what}, found '{}'", printable(self.text));
+        number::parse_id(self.text).map_err(|_| self.error(found()))
     }
 
     /// The word as a weight, and whether it is an integer that fits `u32`.
     pub(crate) fn weight(&self) -> Result<(f64, bool)> {
-        number::parse_weight(&self.text).map_err(|problem| self.error(problem))
+        number::parse_weight(self.text).map_err(|problem| self.error(problem))
     }
 }
 
@@ -273,7 +270,7 @@ mod tests {
             assert!(counts.len() > 5);
             let mut reader = words.all();
             for word in &expected {
-                assert_eq!(&reader.next().unwrap().unwrap().text, word);
+                assert_eq!(reader.next().unwrap().unwrap().text, word);
             }
             assert!(reader.next().unwrap().is_none());
             for number in (1..expected.len()).step_by(997).chain([expected.len() - 1]) {
@@ -290,8 +287,8 @@ mod tests {
         let source = Source::memory("t", "a b\nc dd\r\nx").unwrap();
         let words = Words::open(&source).unwrap();
         let counts = words.count(0..1).unwrap();
-        let word = words.at(&counts, 3).unwrap().next().unwrap().unwrap();
-        let said = word.id().unwrap_err().to_string();
+        let mut reader = words.at(&counts, 3).unwrap();
+        let said = reader.next().unwrap().unwrap().id().unwrap_err().to_string();
         assert!(said.starts_with("t:2:3: in \"c dd"), "{said}");
         assert!(words.ended("more").to_string().contains("but the file ends"));
     }

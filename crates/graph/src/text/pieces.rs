@@ -1,52 +1,50 @@
-//! Text as pieces of edges: rows of a table, block by block, or whatever a format makes of a line.
+//! Text as pieces of edges: rows of a table, block by block, or lines one by one.
 
-use super::blocks::BlockGroups;
+use super::blocks::{Block, BlockPieces, LineOrError};
+use super::dialect::Dialect;
+use super::rows::Rows;
 use super::scanner::{Line, Scanner};
-use super::table::Table;
-use crate::Result;
-use crate::formats::ReadOptions;
-use crate::slices::{
-    Cut, EdgeFile, Found, Mirror, Piece, Pieces, Shape, Slice, WeightRule, miscounted, order,
+use crate::edge_file::{
+    Cut, EdgeFile, Found, Mirror, Piece, PieceReader, Pieces, Shape, Slice, TakePiece, WeightRule,
+    miscounted, order,
 };
+use crate::progress::Progress;
 use crate::source::Source;
+use crate::{Graph, Result};
 
 /// A text that consists of rows of edges, after a header.
-pub(crate) struct TableFile {
+pub(crate) struct EdgeTable {
     pub(crate) source: Source,
-    pub(crate) table: Table,
+    pub(crate) dialect: Dialect,
     pub(crate) mirror: Mirror,
     /// How many rows the header promises, and what it calls them.
     pub(crate) declared: Option<(u64, &'static str)>,
+    /// What the text was understood as.
+    pub(crate) read_as: String,
+    /// Whether users want to know how its ids were understood, too.
+    pub(crate) tells_ids: bool,
 }
 
-impl TableFile {
+impl EdgeTable {
     /// Rows that stand for themselves, as many as there are.
-    pub(crate) fn new(source: Source, table: Table) -> Self {
-        TableFile { source, table, mirror: Mirror::None, declared: None }
-    }
-
-    /// The edges of a slice.
-    pub(crate) fn rows(&self, slice: Slice) -> Result<Pieces<'_>> {
-        let lines = self.source.slice(slice, self.table.skip_lines)?;
-        let groups = BlockGroups::new(&lines, move |block| {
-            self.table.piece(block, order(slice.index, block.order))
-        });
-        Ok(Box::new(groups))
+    pub(crate) fn new(source: Source, dialect: Dialect, read_as: String) -> Self {
+        let (mirror, declared, tells_ids) = (Mirror::None, None, false);
+        EdgeTable { source, dialect, mirror, declared, read_as, tells_ids }
     }
 }
 
-impl EdgeFile for TableFile {
+impl EdgeFile for EdgeTable {
     fn name(&self) -> &str {
         self.source.name()
     }
 
     fn shape(&self) -> Shape {
-        let weights = match (self.table.weight, self.mirror) {
+        let weights = match (self.dialect.weight, self.mirror) {
             (None, _) => WeightRule::None,
             (Some(_), Mirror::Negated) => WeightRule::F64,
             (Some(_), _) => WeightRule::Fitting,
         };
-        let Table { names, vertices, .. } = self.table;
+        let Dialect { names, vertices, .. } = self.dialect;
         Shape { names, weights, vertices, mirror: self.mirror, ..Shape::default() }
     }
 
@@ -54,12 +52,25 @@ impl EdgeFile for TableFile {
         self.source.cut()
     }
 
-    fn pieces(&self, slice: Slice, _: &[Vec<u64>]) -> Result<Pieces<'_>> {
-        self.rows(slice)
+    fn pieces<'a>(
+        &'a self,
+        slice: Slice,
+        _: &[Vec<u64>],
+        progress: &'a dyn Progress,
+    ) -> Result<Pieces<'a>> {
+        let dialect = &self.dialect;
+        let lines = self.source.slice(slice, dialect.skip_lines)?;
+        let work = move |rows: &mut Rows, block: &Block, take: &TakePiece<'_>| {
+            let skip = if block.starts_part { dialect.skip_lines } else { 0 };
+            let lines = dialect.read_rows(block.text(), skip, rows)?;
+            rows.hand_on(order(slice.index, block.order), dialect.names, take)?;
+            Ok::<u64, LineOrError>(lines)
+        };
+        Ok(Box::new(RowPieces(BlockPieces::new(&lines, progress, work))))
     }
 
     fn check(&self, found: &Found) -> Result<()> {
-        self.table.check_plausible(&self.source, found.edges, &ReadOptions::default())?;
+        self.dialect.check_plausible(&self.source, found.edges)?;
         match self.declared {
             Some((declared, what)) if declared != found.edges => {
                 Err(miscounted(self.name(), declared, what, found.edges))
@@ -67,22 +78,40 @@ impl EdgeFile for TableFile {
             _ => Ok(()),
         }
     }
+
+    fn read_as(&self, graph: &Graph) -> String {
+        match self.tells_ids {
+            true => format!("{}, ids are {}", self.read_as, graph.ids.describe()),
+            false => self.read_as.clone(),
+        }
+    }
 }
 
-/// What `take` makes of the lines of a slice, those that start with `comment` left out; it adds to
-/// the piece it is given. A slice of a packed file may be nothing.
+struct RowPieces<'a, F>(BlockPieces<'a, F>);
+
+impl<F> PieceReader for RowPieces<'_, F>
+where
+    F: Fn(&mut Rows, &Block, &TakePiece<'_>) -> Result<u64, LineOrError> + Send + Sync,
+{
+    fn read(&mut self, limit: usize, take: &TakePiece<'_>) -> Result<bool> {
+        self.0.read(limit, take)
+    }
+}
+
+/// What `add` makes of the lines of a slice, those that start with `comment` left out; it adds to
+/// the piece it is given. A slice of a packed file may have no lines.
 pub(crate) fn line_pieces<'a>(
     lines: &Source,
     comment: Option<u8>,
     unit: usize,
     names: bool,
-    take: impl FnMut(Line<'_>, &mut Piece) -> Result<()> + Send + 'a,
+    add: impl FnMut(Line<'_>, &mut Piece) -> Result<()> + Send + 'a,
 ) -> Result<Pieces<'a>> {
-    if lines.parts().is_empty() {
-        return Ok(Box::new(std::iter::empty()));
-    }
-    let scanner = Some(Scanner::new(lines)?);
-    Ok(Box::new(LinePieces { scanner, comment, unit, count: 0, names, take }))
+    let scanner = match lines.parts() {
+        [] => None,
+        _ => Some(Scanner::new(lines)?),
+    };
+    Ok(Box::new(LinePieces { scanner, comment, unit, count: 0, piece: Piece::new(0, names), add }))
 }
 
 struct LinePieces<F> {
@@ -91,39 +120,38 @@ struct LinePieces<F> {
     comment: Option<u8>,
     unit: usize,
     count: usize,
-    names: bool,
-    take: F,
+    piece: Piece,
+    add: F,
 }
 
 impl<F: FnMut(Line<'_>, &mut Piece) -> Result<()>> LinePieces<F> {
-    /// The next piece, and whether it is the last.
-    fn piece(&mut self, scanner: &mut Scanner) -> Result<(Piece, bool)> {
-        let mut piece = Piece::new(order(self.unit, self.count), self.names);
+    /// Fills the piece; whether the input goes on.
+    fn fill(&mut self, scanner: &mut Scanner) -> Result<bool> {
+        self.piece.restart(order(self.unit, self.count));
         self.count += 1;
-        while !piece.is_full() {
+        while !self.piece.is_full() {
             let line = match self.comment {
                 Some(comment) => scanner.next_line_unless(comment)?,
                 None => scanner.next_line()?,
             };
             match line {
-                Some(line) => (self.take)(line, &mut piece)?,
-                None => return Ok((piece, true)),
+                Some(line) => (self.add)(line, &mut self.piece)?,
+                None => return Ok(false),
             }
         }
-        Ok((piece, false))
+        Ok(true)
     }
 }
 
-impl<F: FnMut(Line<'_>, &mut Piece) -> Result<()>> Iterator for LinePieces<F> {
-    type Item = Result<Vec<Piece>>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let mut scanner = self.scanner.take()?;
-        let piece = self.piece(&mut scanner);
-        if let Ok((_, false)) = piece {
-            self.scanner = Some(scanner);
-            return Some(piece.map(|(piece, _)| vec![piece]));
+impl<F: FnMut(Line<'_>, &mut Piece) -> Result<()> + Send> PieceReader for LinePieces<F> {
+    fn read(&mut self, limit: usize, take: &TakePiece<'_>) -> Result<bool> {
+        for _ in 0..limit {
+            let Some(mut scanner) = self.scanner.take() else { return Ok(false) };
+            if self.fill(&mut scanner).map_err(|error| scanner.placed(error))? {
+                self.scanner = Some(scanner);
+            }
+            take(&mut self.piece)?;
         }
-        Some(piece.map(|(piece, _)| vec![piece]).map_err(|error| scanner.placed(error)))
+        Ok(self.scanner.is_some())
     }
 }

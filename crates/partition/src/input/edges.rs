@@ -1,34 +1,35 @@
 //! Edges between original ids: every host reads a slice of them, all together number the vertices,
-//! and edges are traded for rows.
+//! and each edge goes to the host that takes its row.
 
 use parton_graph::csr::MAX_VERTICES;
-use parton_graph::ingest::IdList;
-use parton_graph::slices::{Cut, EdgeFile, Found, Mirror, Piece, Shape, Slice, WeightRule};
+use parton_graph::edge_file::{Cut, EdgeFile, Found, Mirror, Piece, Shape, Slice, WeightRule};
+use parton_graph::id_list::IdList;
+use parton_graph::progress::Silent;
 use parton_graph::{Adjacency, Csr, Error as GraphError, VertexRange, Weight};
 use parton_net::Net;
 
-use super::traded::{self, SAMPLES_PER_HOST};
-use super::{OriginalIds, Share, spread};
+use super::exchanged::{self, SAMPLES_PER_HOST};
+use super::{OriginalIds, Share, pieces};
 use crate::Result;
 use crate::dictionary::{Dictionary, Id, Known};
 
 /// This host's share of a file. Every host must call this.
 pub(super) fn share(net: &mut Net, file: &dyn EdgeFile) -> Result<Share> {
     let slice = Slice { index: net.host().index(), of: net.num_hosts() };
-    let survey = file.survey(slice)?;
+    let survey = if slice == Slice::WHOLE { Vec::new() } else { file.survey(slice)? };
     let surveys = net.all_gather(bytemuck::cast_slice(&survey).to_vec())?;
     let surveys: Vec<Vec<u64>> =
         surveys.iter().map(|survey| bytemuck::pod_collect_to_vec(survey)).collect();
-    let pieces = file.pieces(slice, &surveys)?;
+    let reader = file.pieces(slice, &surveys, &Silent)?;
     let shape = file.shape();
     let pieces = match file.cut() {
-        Cut::Even => spread::kept(pieces)?,
-        Cut::Packed | Cut::Uneven => spread::dealt(net, pieces, shape.names)?,
+        Cut::Even => pieces::read_all(reader, shape.names)?,
+        Cut::Packed | Cut::Uneven => pieces::deal_out(net, reader, shape.names)?,
     };
     let mut sums = [
         pieces.iter().map(|piece| piece.num_edges() as u64).sum(),
         pieces.iter().fold(0u64, |sum, piece| sum.wrapping_add(piece.skewness)),
-        pieces.iter().filter(|piece| !piece.whole).count() as u64,
+        pieces.iter().filter(|piece| !piece.is_whole).count() as u64,
     ];
     net.all_reduce_slice(&mut sums, u64::wrapping_add)?;
     let [edges, skewness, fractions] = sums;
@@ -36,9 +37,9 @@ pub(super) fn share(net: &mut Net, file: &dyn EdgeFile) -> Result<Share> {
     match shape.weights {
         WeightRule::None => job.share::<()>(net),
         // Weights are integers if they are so on every host.
-        WeightRule::Fitting if fractions == 0 => job.share::<u32>(net),
+        WeightRule::Fitting | WeightRule::Integers if fractions == 0 => job.share::<u32>(net),
         WeightRule::F32 => job.share::<f32>(net),
-        WeightRule::F64 | WeightRule::Fitting => job.share::<f64>(net),
+        WeightRule::F64 | WeightRule::Fitting | WeightRule::Integers => job.share::<f64>(net),
     }
 }
 
@@ -59,21 +60,21 @@ impl Job<'_> {
             if count > MAX_VERTICES {
                 return Err(GraphError::too_many_vertices(self.file.name(), count).into());
             }
-            let ends = |piece: &Piece| -> Vec<u32> {
-                integers(&piece.ends).iter().map(|id| (id - first) as u32).collect()
+            let numbered = |ids: &IdList| -> Vec<u32> {
+                integers(ids).iter().map(|id| (id - first) as u32).collect()
             };
-            let share = self.rows::<W>(net, count as u32, ends)?;
+            let share = self.rows::<W>(net, count as u32, numbered)?;
             return Ok(share.with(OriginalIds::Offset(first)));
         }
         if self.shape.names {
             let (dictionary, known) = self.number(net, names)?;
-            let ends = |piece: &Piece| vertices(&known, &names(&piece.ends));
-            let share = self.rows::<W>(net, dictionary.num_vertices(), ends)?;
+            let numbered = |ids: &IdList| vertices(&known, &names(ids));
+            let share = self.rows::<W>(net, dictionary.num_vertices(), numbered)?;
             return Ok(share.with(OriginalIds::Names(dictionary)));
         }
         let (dictionary, known) = self.number(net, integers)?;
-        let ends = |piece: &Piece| vertices(&known, &integers(&piece.ends));
-        let share = self.rows::<W>(net, dictionary.num_vertices(), ends)?;
+        let numbered = |ids: &IdList| vertices(&known, &integers(ids));
+        let share = self.rows::<W>(net, dictionary.num_vertices(), numbered)?;
         Ok(share.with(OriginalIds::Integers(dictionary)))
     }
 
@@ -83,18 +84,18 @@ impl Job<'_> {
         net: &mut Net,
         ids: impl Fn(&IdList) -> Vec<I>,
     ) -> Result<(Dictionary<I>, Known<I>)> {
-        let named = self.pieces.iter().map(|piece| ids(&piece.ends));
+        let named = self.pieces.iter().flat_map(|piece| [&piece.sources, &piece.destinations]);
+        let named = named.map(&ids);
         let listed = self.pieces.iter().map(|piece| ids(&piece.listed));
         Dictionary::build(net, self.file.name(), named, listed, self.shape.complete)
     }
 
-    /// Trades edges for rows: `ends` gives the vertices of a piece's edges, source and destination
-    /// in turn.
+    /// Sends each edge to the host that takes its row: `numbered` gives the vertices of ids.
     fn rows<W: Weight>(
         &self,
         net: &mut Net,
         vertices: u32,
-        ends: impl Fn(&Piece) -> Vec<u32> + Sync,
+        numbered: impl Fn(&IdList) -> Vec<u32> + Sync,
     ) -> Result<Share>
     where
         Adjacency: From<Csr<W>>,
@@ -106,25 +107,27 @@ impl Job<'_> {
             let step = piece.num_edges().div_ceil(per_piece).max(1);
             // Every other end is a source; mirrored edges start at both.
             let step = if mirror == Mirror::None { 2 * step } else { 2 * step + 1 };
-            ends(piece).into_iter().step_by(step)
+            let ends = [numbered(&piece.sources), numbered(&piece.destinations)];
+            (0..2 * piece.num_edges()).step_by(step).map(move |end| ends[end % 2][end / 2])
         });
         let samples = samples.collect();
         let order = |piece: &Piece| piece.order;
-        let share = traded::rows(net, vertices, samples, pieces, order, |piece, deal| {
-            for (edge, ends) in ends(piece).chunks_exact(2).enumerate() {
+        let share = exchanged::rows(net, vertices, samples, pieces, order, |piece, deal| {
+            let ends = numbered(&piece.sources).into_iter().zip(numbered(&piece.destinations));
+            for (edge, (source, destination)) in ends.enumerate() {
                 let weight = piece.weights.get(edge).copied().unwrap_or(1.0);
-                deal.push(ends[0], ends[1], W::from_f64(weight));
-                let turned = match mirror {
+                deal.push(source, destination, W::from_f64(weight));
+                let mirrored = match mirror {
                     Mirror::None => continue,
                     Mirror::Same => weight,
                     Mirror::Negated => -weight,
                 };
-                if ends[0] != ends[1] {
-                    deal.push(ends[1], ends[0], W::from_f64(turned));
+                if source != destination {
+                    deal.push(destination, source, W::from_f64(mirrored));
                 }
             }
         })?;
-        Ok(share.beside(pieces.iter().map(Piece::bytes).sum()))
+        Ok(share.with_peak_of(pieces.iter().map(Piece::bytes).sum()))
     }
 }
 

@@ -6,11 +6,11 @@ use parton_graph::{Adjacency, Csr, LocalId, Weight, WeightKind, hash, with_csr};
 use parton_net::Net;
 use rayon::prelude::*;
 
-use super::traded::{self, SAMPLES_PER_HOST};
+use super::exchanged::{self, SAMPLES_PER_HOST};
 use super::{Fit, Share};
 use crate::Result;
 
-/// Rows that are turned around at a time hold about so many edges.
+/// About how many edges the rows have whose edges are sent at a time.
 const EDGES_PER_PIECE: u64 = 1 << 18;
 
 /// The share, changed where it does not fit. Every host must call this.
@@ -64,19 +64,20 @@ fn skewness<W: Weight>(csr: &Csr<W>, first: u64) -> u64 {
 /// Every edge in both directions; a self-loop stays single.
 fn both_ways(net: &mut Net, share: Share) -> Result<Share> {
     let held = share.rows.adjacency.bytes();
-    let traded = with_csr!(&share.rows.adjacency, csr => {
+    let doubled = with_csr!(&share.rows.adjacency, csr => {
         match net.num_hosts() {
             1 => {
                 let rows = Rows { first: 0, adjacency: csr.symmetrised().into() };
                 Share::of_rows(rows, share.readers.clone())
             }
-            _ => trade(net, csr, share.rows.first as u32, share.readers.num_vertices())?,
+            _ => exchange_both(net, csr, share.rows.first as u32, share.readers.num_vertices())?,
         }
     });
-    Ok(Share { changes: share.changes, ..traded.beside(held).with(share.ids) })
+    Ok(Share { changes: share.changes, ..doubled.with_peak_of(held).with(share.ids) })
 }
 
-fn trade<W: Weight>(net: &mut Net, csr: &Csr<W>, first: u32, vertices: u32) -> Result<Share>
+/// Sends every edge, and its mirror image, to the host that takes its row.
+fn exchange_both<W: Weight>(net: &mut Net, csr: &Csr<W>, first: u32, vertices: u32) -> Result<Share>
 where
     Adjacency: From<Csr<W>>,
 {
@@ -95,7 +96,7 @@ where
     let place = |at: usize| offsets.partition_point(|&o| o <= at as u64) as u32 - 1;
     samples.extend((0..csr.all_targets().len()).step_by(step).map(|at| first + place(at)));
     let order = |piece: &std::ops::Range<u32>| u64::from(first + piece.start);
-    traded::rows(net, vertices, samples, &pieces, order, |piece, deal| {
+    exchanged::rows(net, vertices, samples, &pieces, order, |piece, deal| {
         for row in piece.clone() {
             let source = first + row;
             for (target, weight) in csr.edges(LocalId(row)) {

@@ -98,8 +98,7 @@ fn copied(graph: &Graph, vertices: Range<u32>) -> Rows {
 
 #[cfg(test)]
 mod tests {
-    use parton_graph::formats::{self, ReadOptions, WriteOptions};
-    use parton_graph::slices::Shares;
+    use parton_graph::formats::{self, Opened, ReadOptions, WriteOptions};
     use parton_graph::source::Source;
     use parton_net::{Cluster, HostId};
 
@@ -116,8 +115,8 @@ mod tests {
             let options = WriteOptions { in_edges, ..WriteOptions::default() };
             formats::write(&graph, &path, None, &options).unwrap();
             let source = Source::file(&path).unwrap();
-            let (shares, _) = formats::shares(source, None, &ReadOptions::default()).unwrap();
-            let Shares::Rows(file) = shares else { panic!("rows expected") };
+            let (opened, _) = formats::open(source, None, &ReadOptions::default()).unwrap();
+            let Opened::Rows(file) = opened else { panic!("rows expected") };
             let out = Reads::OutEdges;
             let cases = [(1, out), (2, out), (1, Reads::Both), (2, Reads::Both), (3, Reads::Both)];
             for (hosts, reads) in

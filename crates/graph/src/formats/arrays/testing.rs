@@ -81,7 +81,7 @@ pub(in crate::formats) fn read_file(
     std::fs::write(&path, bytes).expect("a file can be written");
     let source = Source::file(&path)?;
     assert!(format.recognises(&source), "{name}: {bytes:?}");
-    format.read(&source, options)
+    crate::formats::read(&source, Some(format), options)
 }
 
 /// The message of what went wrong.

@@ -2,6 +2,7 @@
 
 use super::super::arrays::testing::*;
 use super::*;
+use crate::{Csr, Graph};
 
 /// A file made by hand: `rows` are the parts after the header, offsets and neighbours in turn.
 fn file(directed: u8, edges: i64, offsets: &[i64], neighbours: &[i32]) -> Vec<u8> {

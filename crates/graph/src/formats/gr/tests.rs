@@ -2,9 +2,9 @@
 
 use super::super::arrays::testing::*;
 use super::*;
-use crate::Direction;
 use crate::formats::Vertices;
 use crate::ingest::VertexRange;
+use crate::{Adjacency, Direction};
 
 /// A file made by hand: four numbers, row ends, and what follows.
 fn file(header: [u64; 4], ends: &[u64], rest: &[u8]) -> Vec<u8> {

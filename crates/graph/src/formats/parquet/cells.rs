@@ -11,7 +11,7 @@ use super::pages::CheckedPages;
 use super::schema::Cells;
 use super::table::FileBytes;
 use crate::error::printable;
-use crate::ingest::NameList;
+use crate::id_list::{IdList, NameList};
 use crate::weight::{Weight, WeightKind};
 
 /// Why a column cannot be read on.
@@ -126,8 +126,16 @@ impl CellReader {
         }
     }
 
+    /// The next `rows` cells as ids of its kind, into `out` instead of what it holds.
+    pub(super) fn ids(&mut self, rows: usize, out: &mut IdList) -> Result<()> {
+        match out {
+            IdList::Integers(ids) => self.integers(rows, ids),
+            IdList::Names(names) => self.names(rows, names),
+        }
+    }
+
     /// The next `rows` cells as integer ids, into `out` instead of what it holds.
-    pub(super) fn integers(&mut self, rows: usize, out: &mut Vec<u64>) -> Result<()> {
+    fn integers(&mut self, rows: usize, out: &mut Vec<u64>) -> Result<()> {
         out.clear();
         match (&mut self.batches, self.cells) {
             (AnyBatches::Int32(batches), Cells::U32) => {
@@ -163,7 +171,7 @@ impl CellReader {
     }
 
     /// The next `rows` cells as names, into `out` instead of what it holds.
-    pub(super) fn names(&mut self, rows: usize, out: &mut NameList) -> Result<()> {
+    fn names(&mut self, rows: usize, out: &mut NameList) -> Result<()> {
         /// A decoded name is an object of its own; few exist at a time.
         const NAMES_AT_ONCE: usize = 1 << 10;
         out.clear();
@@ -188,27 +196,42 @@ impl CellReader {
         Ok(())
     }
 
-    /// The next `rows` cells as weights, into `out` instead of what it holds.
-    pub(super) fn weights<W: Weight>(&mut self, rows: usize, out: &mut Vec<W>) -> Result<()> {
+    /// The next `rows` cells as weights that fit `kind`, into `out` instead of what it holds.
+    pub(super) fn weights(
+        &mut self,
+        rows: usize,
+        kind: WeightKind,
+        out: &mut Vec<f64>,
+    ) -> Result<()> {
         out.clear();
         match (&mut self.batches, self.cells) {
             (AnyBatches::Int32(batches), Cells::U32) => {
-                convert(batches.next(rows)?.iter().map(|&w| f64::from(w as u32)), out)
+                out.extend(batches.next(rows)?.iter().map(|&w| f64::from(w as u32)));
             }
             (AnyBatches::Int32(batches), _) => {
-                convert(batches.next(rows)?.iter().map(|&w| f64::from(w)), out)
+                out.extend(batches.next(rows)?.iter().map(|&w| f64::from(w)));
             }
             (AnyBatches::Int64(batches), Cells::U64) => {
-                convert(batches.next(rows)?.iter().map(|&w| w as u64 as f64), out)
+                out.extend(batches.next(rows)?.iter().map(|&w| w as u64 as f64));
             }
             (AnyBatches::Int64(batches), _) => {
-                convert(batches.next(rows)?.iter().map(|&w| w as f64), out)
+                out.extend(batches.next(rows)?.iter().map(|&w| w as f64));
             }
             (AnyBatches::Float(batches), _) => {
-                convert(batches.next(rows)?.iter().map(|&w| f64::from(w)), out)
+                out.extend(batches.next(rows)?.iter().map(|&w| f64::from(w)));
             }
-            (AnyBatches::Double(batches), _) => convert(batches.next(rows)?.iter().copied(), out),
-            (AnyBatches::Text(_), _) => Err(not_this()),
+            (AnyBatches::Double(batches), _) => out.extend_from_slice(batches.next(rows)?),
+            (AnyBatches::Text(_), _) => return Err(not_this()),
+        }
+        let fits = |value: f64| match kind {
+            WeightKind::None => true,
+            WeightKind::U32 => u32::try_from_f64(value).is_ok(),
+            WeightKind::F32 => (value as f32).is_finite(),
+            WeightKind::F64 => value.is_finite(),
+        };
+        match out.iter().position(|&value| !fits(value)) {
+            Some(i) => Err(Trouble::Unfit(i, out[i])),
+            None => Ok(()),
         }
     }
 }
@@ -227,21 +250,4 @@ fn check_signs(ids: impl Iterator<Item = i64> + Clone) -> Result<()> {
         Some((i, id)) => Err(Trouble::Cell(i, format!("is {id}, but ids are not negative"))),
         None => Ok(()),
     }
-}
-
-fn convert<W: Weight>(values: impl ExactSizeIterator<Item = f64>, out: &mut Vec<W>) -> Result<()> {
-    out.reserve(values.len());
-    for (i, value) in values.enumerate() {
-        let fits = match W::KIND {
-            WeightKind::None => true,
-            WeightKind::U32 => f64::from(value as u32) == value,
-            WeightKind::F32 => (value as f32).is_finite(),
-            WeightKind::F64 => value.is_finite(),
-        };
-        if !fits {
-            return Err(Trouble::Unfit(i, value));
-        }
-        out.push(W::from_f64(value));
-    }
-    Ok(())
 }

@@ -1,4 +1,4 @@
-//! Row groups of Parquet files → batches of edges.
+//! Row groups of Parquet files → pieces of edges.
 
 use rayon::prelude::*;
 
@@ -6,16 +6,15 @@ use super::cells::{CellReader, Trouble};
 use super::columns::{Chosen, Columns};
 use super::schema::Cells;
 use super::table::{Table, library_error};
-use crate::build::Edges;
+use crate::edge_file::{Piece, WeightRule};
 use crate::error::Place;
 use crate::formats::ReadOptions;
-use crate::ingest::NameList;
 use crate::source::Source;
 use crate::weight::{Weight, WeightKind};
 use crate::{Error, Result};
 
-/// Rows per batch: what [`crate::build`] likes.
-pub(super) const BATCH_ROWS: u64 = 1 << 18;
+/// Rows per piece: enough to fill the buckets of [`crate::build`].
+const BATCH_ROWS: u64 = 1 << 18;
 
 /// The files of an input, which hold the same kind of edges.
 pub(super) struct Files {
@@ -30,22 +29,8 @@ pub(super) struct Group {
     table: usize,
     index: usize,
     pub(super) rows: u64,
-    /// Rows before it in its file, and in all files together.
+    /// Rows before it in its file.
     before_in_file: u64,
-    pub(super) before: u64,
-}
-
-/// Why reading ended without a graph.
-pub(super) struct Stop {
-    pub(super) error: Error,
-    /// Whether it was only a weight that is no `u32`, and nobody asked for `u32`.
-    pub(super) not_whole: bool,
-}
-
-impl From<Error> for Stop {
-    fn from(error: Error) -> Self {
-        Stop { error, not_whole: false }
-    }
 }
 
 impl Files {
@@ -63,29 +48,27 @@ impl Files {
         &self.tables[0].columns
     }
 
-    /// The type of weights to try first: what the user wants, else what the columns hold. Integers
-    /// start as `u32`.
-    pub(super) fn weight_kind(&self) -> WeightKind {
+    /// What becomes of weights, which follows from the types of the columns.
+    pub(super) fn weight_rule(&self) -> WeightRule {
         let cells =
             || self.tables.iter().filter_map(|t| t.columns.weight.as_ref()).map(|w| w.cells);
-        match self.asked {
-            _ if cells().next().is_none() => WeightKind::None,
-            Some(kind) => kind,
-            None if cells().all(Cells::is_integer) => WeightKind::U32,
-            None if cells().all(|cells| cells == Cells::F32) => WeightKind::F32,
-            None => WeightKind::F64,
+        match cells().next() {
+            None => WeightRule::None,
+            _ if cells().all(Cells::is_integer) => WeightRule::Integers,
+            _ if cells().all(|cells| cells == Cells::F32) => WeightRule::F32,
+            _ => WeightRule::F64,
         }
     }
 
     /// Starts on a row group.
-    pub(super) fn reader<'a>(&'a self, group: &'a Group) -> Result<GroupReader<'a>, Stop> {
+    pub(super) fn reader<'a>(&'a self, group: &'a Group) -> Result<GroupReader<'a>> {
         let table = &self.tables[group.table];
         let bytes = table.bytes()?;
         let metadata = &table.row_groups()[group.index];
         let columns = &table.columns;
         let open = |column: &Chosen| {
             let reader = CellReader::open(&bytes, metadata, column);
-            reader.map_err(|trouble| self.stop(group, column, 0, trouble))
+            reader.map_err(|trouble| self.error(group, column, 0, trouble))
         };
         Ok(GroupReader {
             files: self,
@@ -94,7 +77,6 @@ impl Files {
             sources: open(&columns.source)?,
             destinations: open(&columns.destination)?,
             weights: columns.weight.as_ref().map(open).transpose()?,
-            names: Default::default(),
             done: 0,
         })
     }
@@ -114,28 +96,26 @@ impl Files {
         }
     }
 
-    /// What trouble `done` rows into a row group means for the whole.
-    fn stop(&self, group: &Group, column: &Chosen, done: u64, trouble: Trouble) -> Stop {
+    /// The error for trouble `done` rows into a row group.
+    fn error(&self, group: &Group, column: &Chosen, done: u64, trouble: Trouble) -> Error {
         let table = &self.tables[group.table];
-        let mut not_whole = false;
         let (cell, problem) = match trouble {
             Trouble::Library(error) => {
                 let place = format!("row group {}, column '{}'", group.index, column.name);
-                return library_error(table.name(), &place, error).into();
+                return library_error(table.name(), &place, error);
             }
             Trouble::Cell(cell, problem) => (cell, problem),
             Trouble::Unfit(cell, weight) if !weight.is_finite() => {
                 (cell, format!("is {weight}, expected a finite weight"))
             }
-            Trouble::Unfit(cell, weight) => {
-                not_whole = self.asked.is_none();
-                let kind = self.asked.unwrap_or(WeightKind::U32).name();
-                (cell, format!("is {weight}, which is no weight of type {kind}"))
+            Trouble::Unfit(cell, value) => {
+                let kind = self.asked.unwrap_or(WeightKind::F64);
+                (cell, format!("is {value}, which is no weight of type {}", kind.name()))
             }
         };
         let row = group.before_in_file + done + cell as u64 + 1;
         let problem = format!("column '{}' {problem}", column.name);
-        Stop { error: Error::data(table.name(), Place::Row(row), problem), not_whole }
+        Error::data(table.name(), Place::Row(row), problem)
     }
 }
 
@@ -168,31 +148,16 @@ fn check_agreement(tables: &[Table]) -> Result<()> {
 }
 
 fn groups(tables: &[Table]) -> Vec<Group> {
-    let (mut groups, mut before) = (Vec::new(), 0);
+    let mut groups = Vec::new();
     for (t, table) in tables.iter().enumerate() {
         let mut before_in_file = 0;
         for (index, group) in table.row_groups().iter().enumerate() {
             let rows = group.num_rows() as u64;
-            groups.push(Group { table: t, index, rows, before_in_file, before });
+            groups.push(Group { table: t, index, rows, before_in_file });
             before_in_file += rows;
-            before += rows;
         }
     }
     groups
-}
-
-/// Some rows.
-pub(super) struct Batch<W> {
-    /// Edges between integers, or only their weights.
-    pub(super) edges: Edges<u64, W>,
-    /// Source and destination of each edge in turn, if ids are names.
-    pub(super) ends: NameList,
-}
-
-impl<W> Default for Batch<W> {
-    fn default() -> Self {
-        Batch { edges: Edges::default(), ends: NameList::default() }
-    }
 }
 
 /// Reads the rows of a group.
@@ -203,16 +168,14 @@ pub(super) struct GroupReader<'a> {
     sources: CellReader,
     destinations: CellReader,
     weights: Option<CellReader>,
-    names: [NameList; 2],
     done: u64,
 }
 
 impl GroupReader<'_> {
-    /// The next rows, into `batch` instead of what it holds: how many. After the last, none.
-    pub(super) fn next<W: Weight>(&mut self, batch: &mut Batch<W>) -> Result<u64, Stop> {
-        let GroupReader { files, group, columns, sources, destinations, weights, names, done } =
-            self;
-        let failed = |column: &Chosen, trouble| files.stop(group, column, *done, trouble);
+    /// The next rows, into a piece that is empty: how many. After the last, none.
+    pub(super) fn next(&mut self, piece: &mut Piece) -> Result<u64> {
+        let GroupReader { files, group, columns, sources, destinations, weights, done } = self;
+        let failed = |column: &Chosen, trouble| files.error(group, column, *done, trouble);
         let rows = BATCH_ROWS.min(group.rows - *done) as usize;
         if rows == 0 {
             sources.finish().map_err(|t| failed(&columns.source, t))?;
@@ -222,27 +185,14 @@ impl GroupReader<'_> {
             }
             return Ok(0);
         }
-        let Edges { sources: from, destinations: to, weights: carried } = &mut batch.edges;
-        let [source_names, destination_names] = names;
+        let Piece { sources: from, destinations: to, weights: carried, .. } = piece;
         let (ids, weighed) = files.both(
-            || {
-                files.both(
-                    || match columns.names {
-                        true => sources.names(rows, source_names),
-                        false => sources.integers(rows, from),
-                    },
-                    || match columns.names {
-                        true => destinations.names(rows, destination_names),
-                        false => destinations.integers(rows, to),
-                    },
-                )
-            },
+            || files.both(|| sources.ids(rows, from), || destinations.ids(rows, to)),
             || match weights {
-                Some(weights) => weights.weights(rows, carried),
-                None => {
-                    carried.resize(rows, W::default());
-                    Ok(())
+                Some(weights) => {
+                    weights.weights(rows, files.asked.unwrap_or(WeightKind::F64), carried)
                 }
+                None => Ok(()),
             },
         );
         ids.0.map_err(|t| failed(&columns.source, t))?;
@@ -250,13 +200,7 @@ impl GroupReader<'_> {
         if let Some(column) = &columns.weight {
             weighed.map_err(|t| failed(column, t))?;
         }
-        if columns.names {
-            batch.ends.clear();
-            for (source, destination) in source_names.iter().zip(destination_names.iter()) {
-                batch.ends.push(source);
-                batch.ends.push(destination);
-            }
-        }
+        piece.is_whole = piece.weights.iter().all(|&w| u32::try_from_f64(w).is_ok());
         *done += rows as u64;
         Ok(rows as u64)
     }

@@ -2,27 +2,24 @@
 //!
 //! `schema`, `table` and `pages` read what a file says about itself and check it against its size,
 //! because the library that decodes it believes everything; `columns` finds the edges; `cells` and
-//! `groups` turn rows into batches, of which `read` makes a graph, and `shares` what hosts take that
-//! each read some row groups; `write` goes the other way.
+//! `groups` turn rows into pieces, which `edges` hands on, slice by slice; `write` goes the other way.
 
 mod cells;
 mod columns;
 mod contain;
+mod edges;
 mod groups;
 mod header;
 mod pages;
-mod read;
 mod schema;
-mod shares;
 mod table;
 #[cfg(test)]
 mod tests;
 mod thrift;
 mod write;
 
-use crate::formats::{Format, ReadOptions, Write, WriteOptions};
+use crate::formats::{Format, Opened, ReadOptions, Write, WriteOptions};
 use crate::save::Output;
-use crate::slices::Shares;
 use crate::source::Source;
 use crate::{Graph, Ids, Result};
 
@@ -46,13 +43,8 @@ impl Format for Parquet {
         source.head().starts_with(table::MAGIC)
     }
 
-    fn read(&self, source: &Source, options: &ReadOptions<'_>) -> Result<Graph> {
-        read::read(source, options)
-    }
-
-    fn shares(&self, source: Source, options: &ReadOptions<'_>) -> Result<Shares> {
-        let file = shares::ParquetFile::open(&source.on_disk(true)?, options)?;
-        Ok(Shares::Edges(Box::new(file)))
+    fn open(&self, source: Source, options: &ReadOptions<'_>) -> Result<Opened> {
+        Ok(Opened::Edges(Box::new(edges::ParquetFile::open(&source, options)?)))
     }
 
     fn writer(&self) -> Option<&dyn Write> {

@@ -244,16 +244,19 @@ impl Contents {
         Ok(Contents { header, weight_kind, id_kind, sections, checksums })
     }
 
-    /// Bytes that a graph is made of, which has no in-edges.
-    pub(super) fn graph_bytes(&self) -> u64 {
-        let in_edges = |s: &&Section| s.kind >= SectionKind::InOffsets as u32;
-        self.header.file_bytes - self.sections.iter().filter(in_edges).map(|s| s.bytes).sum::<u64>()
-    }
-
     /// A section of this file and the checksums of its blocks.
     pub(super) fn section(&self, kind: SectionKind) -> (Section, &[u32]) {
-        let is_wanted = |section: &Section| section.kind == kind as u32;
-        let index = self.sections.iter().position(is_wanted).expect("sections follow the header");
+        let index = self.sections.iter().position(|section| section.kind == kind as u32);
+        self.numbered_section(index.expect("sections follow the header"))
+    }
+
+    /// The section that holds the byte at position `at`.
+    pub(super) fn section_at(&self, at: u64) -> (Section, &[u32]) {
+        let index = self.sections.iter().rposition(|section| section.at <= at);
+        self.numbered_section(index.expect("a byte of a section"))
+    }
+
+    fn numbered_section(&self, index: usize) -> (Section, &[u32]) {
         let before: u64 = self.sections[..index].iter().map(Section::blocks).sum();
         let section = self.sections[index];
         (section, &self.checksums[before as usize..][..section.blocks() as usize])

@@ -22,16 +22,16 @@ use bytemuck::Pod;
 use rayon::prelude::*;
 
 use super::arrays::{self, Meter};
-use super::{Format, ReadOptions, Write, WriteOptions};
+use super::{Format, Opened, ReadOptions, Write, WriteOptions};
 use crate::buffer::Buffer;
+use crate::hash::edge_hash;
 use crate::id_map::{Ids, Names};
 use crate::progress::Silent;
-use crate::rows::{RowArrays, RowFile, RowLayout, Targets};
+use crate::rows::{Checksums, RowArrays, RowFile, RowLayout, StoredWeights, Targets};
 use crate::save::Output;
-use crate::slices::{Shares, edge_hash};
 use crate::source::{ByteSource, Source};
 use crate::weight::{Weight, WeightKind};
-use crate::{Adjacency, Csr, Error, Graph, LocalId, Result, with_csr};
+use crate::{Csr, Error, Graph, LocalId, Result, with_csr};
 
 mod layout;
 mod write;
@@ -46,9 +46,35 @@ pub struct Parton;
 ///
 /// The file must not be changed while the graph is in use.
 pub fn open(path: impl AsRef<Path>) -> Result<Graph> {
-    let source = Source::file(path.as_ref())?;
+    open_rows(&Source::file(path.as_ref())?, true)?.mapped_graph()
+}
+
+/// Opens a file for reading rows.
+fn open_rows(source: &Source, weights: bool) -> Result<RowFile> {
     let bytes = source.bytes()?;
-    Loader { bytes: &bytes, contents: Contents::read(&bytes)?, meter: None }.graph(true)
+    let contents = Contents::read(&bytes)?;
+    let weight_kind = if weights { contents.weight_kind } else { WeightKind::None };
+    let at = |kind| contents.section(kind).0.at;
+    let arrays = |sections: EdgeSections| RowArrays {
+        ends_at: at(sections.offsets) + 8,
+        targets_at: at(sections.ends),
+        weights_at: if weight_kind == WeightKind::None { 0 } else { at(sections.weights) },
+    };
+    let header = &contents.header;
+    let layout = RowLayout {
+        vertices: header.vertices,
+        edges: header.edges,
+        out_edges: arrays(layout::OUT),
+        in_edges: header.has_in_edges().then(|| arrays(layout::IN)),
+        targets: Targets::U32,
+        weight_kind,
+        weights: StoredWeights::Same,
+        direction: header.direction(),
+    };
+    let sorted = if header.flags & layout::SORTED != 0 { "sorted" } else { "unsorted" };
+    let read_as = format!("Parton file, version {}, {sorted} edges", header.version);
+    let ids = contents.ids(&bytes, false)?;
+    Ok(RowFile::new(source, layout, ids, read_as)?.with_checksums(contents))
 }
 
 /// Whether an input is a file that keeps in-edges, too, as far as its header tells.
@@ -65,15 +91,36 @@ pub fn verify(path: impl AsRef<Path>) -> Result<()> {
 }
 
 fn verify_source(source: &Source) -> Result<()> {
+    let graph = open_rows(source, true)?.graph(&Silent)?;
+    let in_edges = open_rows(source, true)?.verified_in_rows()?;
+    let Some(in_edges) = in_edges else { return Ok(()) };
     let bytes = source.bytes()?;
     let contents = Contents::read(&bytes)?;
-    let meter = Some(Meter::start(&Silent, "reading", bytes.len()));
-    let loader = Loader { bytes: &bytes, contents, meter };
-    let graph = loader.graph(true)?;
-    if !loader.contents.header.has_in_edges() {
-        return Ok(());
+    let error = |kind, index, problem| contents.error(&bytes, kind, index, problem);
+    let falling = with_csr!(&in_edges.adjacency, csr => first_fall(csr));
+    if let Some((v, edge)) = falling {
+        let problem = format!("the sources of vertex {v} do not ascend");
+        return Err(error(SectionKind::Sources, edge, problem));
     }
-    with_csr!(&graph.adjacency, csr => loader.verify_in_edges(csr))
+    let out_sum = with_csr!(&graph.adjacency, csr => edge_sum(csr, edge_hash));
+    let mirrored = |v, end, weight| edge_hash(end, v, weight);
+    let in_sum = with_csr!(&in_edges.adjacency, csr => edge_sum(csr, mirrored));
+    match out_sum == in_sum {
+        true => Ok(()),
+        false => {
+            let problem = "not the edges of the graph turned around".into();
+            Err(error(SectionKind::InOffsets, 0, problem))
+        }
+    }
+}
+
+/// The first vertex whose targets do not ascend, and the edge where they fall.
+fn first_fall<W: Weight>(csr: &Csr<W>) -> Option<(LocalId, usize)> {
+    let vertices = (0..csr.num_vertices() as u32).into_par_iter().map(LocalId);
+    vertices.find_map_first(|v| {
+        let place = csr.targets(v).windows(2).position(|pair| pair[0] > pair[1])?;
+        Some((v, csr.edge_range(v).start + place + 1))
+    })
 }
 
 impl Format for Parton {
@@ -89,36 +136,9 @@ impl Format for Parton {
         source.head().starts_with(&layout::MAGIC)
     }
 
-    fn read(&self, source: &Source, options: &ReadOptions<'_>) -> Result<Graph> {
+    fn open(&self, source: Source, options: &ReadOptions<'_>) -> Result<Opened> {
         let weights = options.weights && options.weight_kind != Some(WeightKind::None);
-        let bytes = source.bytes()?;
-        let contents = Contents::read(&bytes)?;
-        let meter = Meter::start(options.progress, "reading", contents.graph_bytes());
-        Loader { bytes: &bytes, contents, meter: Some(meter) }.graph(weights)
-    }
-
-    fn shares(&self, source: Source, _: &ReadOptions<'_>) -> Result<Shares> {
-        let source = source.on_disk(true)?;
-        let bytes = source.bytes()?;
-        let contents = Contents::read(&bytes)?;
-        let at = |kind| contents.section(kind).0.at;
-        let weighted = contents.weight_kind != WeightKind::None;
-        let arrays = |way: EdgeSections| RowArrays {
-            ends_at: at(way.offsets) + 8,
-            targets_at: at(way.ends),
-            weights_at: if weighted { at(way.weights) } else { 0 },
-        };
-        let layout = RowLayout {
-            vertices: contents.header.vertices,
-            edges: contents.header.edges,
-            out_edges: arrays(layout::OUT),
-            in_edges: contents.header.has_in_edges().then(|| arrays(layout::IN)),
-            targets: Targets::U32,
-            weight_kind: contents.weight_kind,
-            direction: contents.header.direction(),
-        };
-        let ids = Loader { bytes: &bytes, contents, meter: None }.ids()?;
-        Ok(Shares::Rows(RowFile::new(&source, layout, ids)?))
+        Ok(Opened::Rows(open_rows(&source, weights)?))
     }
 
     fn writer(&self) -> Option<&dyn Write> {
@@ -140,88 +160,41 @@ impl Write for Parton {
     }
 }
 
-/// Turns sections into a graph; with a meter, verifies them on the way.
-struct Loader<'a> {
-    bytes: &'a ByteSource<'a>,
-    contents: Contents,
-    meter: Option<Meter<'a>>,
-}
-
-impl Loader<'_> {
-    fn graph(&self, weights: bool) -> Result<Graph> {
-        let header = &self.contents.header;
-        let kind = if weights { self.contents.weight_kind } else { WeightKind::None };
-        let adjacency: Adjacency = match kind {
-            WeightKind::None => self.csr::<()>(layout::OUT)?.into(),
-            WeightKind::U32 => self.csr::<u32>(layout::OUT)?.into(),
-            WeightKind::F32 => self.csr::<f32>(layout::OUT)?.into(),
-            WeightKind::F64 => self.csr::<f64>(layout::OUT)?.into(),
-        };
-        let ids = self.ids()?;
-        let direction = header.direction();
-        let sorted = if header.flags & layout::SORTED != 0 { "sorted" } else { "unsorted" };
-        let read_as = format!("Parton file, version {}, {sorted} edges", header.version);
-        Ok(Graph { adjacency, ids, direction, read_as })
+impl Checksums for Contents {
+    fn check(&self, at: u64, bytes: &[u8]) -> Option<String> {
+        let (section, checksums) = self.section_at(at);
+        let block = (at - section.at) as usize / layout::BLOCK_BYTES;
+        let (expected, found) = (checksums[block], crc32fast::hash(bytes));
+        (expected != found).then(|| layout::damaged("block", expected, found))
     }
 
-    fn csr<W: Weight>(&self, way: EdgeSections) -> Result<Csr<W>> {
-        let (vertices, edges) =
-            (self.contents.header.vertices as usize, self.contents.header.edges);
-        let offsets = self.section(way.offsets, |all, range| {
-            let i = arrays::find_fall(all, range)?;
-            Some((i, arrays::fall_problem(i - 1, all[i - 1], all[i])))
-        })?;
-        // The graph's own invariants, which panic when they do not hold: checked even unverified.
-        for (i, expected) in [(0, 0), (vertices, edges)] {
-            if offsets[i] != expected {
-                let problem = arrays::end_problem(i as u64, offsets[i], expected);
-                return Err(self.error(way.offsets, i, problem));
+    fn check_rest(&self, file: &ByteSource<'_>) -> Result<()> {
+        // Rows take the first offset for 0, whatever it is.
+        let (offsets, _) = self.section(SectionKind::Offsets);
+        match file.read_u64(offsets.at)? {
+            0 => {}
+            first => {
+                let block = (offsets.bytes as usize).min(layout::BLOCK_BYTES);
+                let bytes: Vec<u8> = file.read_array(offsets.at, block as u64)?;
+                let problem = self.check(offsets.at, &bytes);
+                let problem = problem.unwrap_or_else(|| arrays::end_problem(0, first, 0));
+                return Err(self.error(file, SectionKind::Offsets, 0, problem));
             }
         }
-        let targets = self.section(way.ends, |all: &[LocalId], range| {
-            let edge = arrays::find_stray(all, range, vertices)?;
-            Some((edge, arrays::stray_problem(edge as u64, all[edge], vertices)))
-        })?;
-        let weights = match W::KIND {
-            WeightKind::None => vec![W::default(); edges as usize].into(),
-            _ => self.section(way.weights, |all, range| {
-                let edge = arrays::find_unusable(all, range)?;
-                Some((edge, arrays::unusable_problem(edge, all[edge])))
-            })?,
-        };
-        Ok(Csr::from_parts(offsets, targets, weights))
+        self.ids(file, true).map(|_| ())
     }
+}
 
-    /// Checks the in-edges of a graph with these out-edges.
-    fn verify_in_edges<W: Weight>(&self, out_edges: &Csr<W>) -> Result<()> {
-        let in_edges = self.csr::<W>(layout::IN)?;
-        let vertices = (0..in_edges.num_vertices() as u32).into_par_iter().map(LocalId);
-        let falls = |v: LocalId| {
-            let sources = in_edges.targets(v);
-            let place = sources.windows(2).position(|pair| pair[0] > pair[1])?;
-            Some((v, in_edges.edge_range(v).start + place + 1))
-        };
-        if let Some((v, edge)) = vertices.find_map_first(falls) {
-            let problem = format!("the sources of vertex {v} do not ascend");
-            return Err(self.error(SectionKind::Sources, edge, problem));
-        }
-        let out_sum = edge_sum(out_edges, edge_hash);
-        let in_sum = edge_sum(&in_edges, |v, end, weight| edge_hash(end, v, weight));
-        if out_sum != in_sum {
-            let problem = "not the edges of the graph turned around".into();
-            return Err(self.error(SectionKind::InOffsets, 0, problem));
-        }
-        Ok(())
-    }
-
-    fn ids(&self) -> Result<Ids> {
-        let header = &self.contents.header;
-        match self.contents.id_kind {
+impl Contents {
+    /// What users call the vertices.
+    fn ids(&self, bytes: &ByteSource<'_>, verified: bool) -> Result<Ids> {
+        let header = &self.header;
+        match self.id_kind {
             StoredIds::Range => {
                 Ok(Ids::Range { first: header.id_detail, count: header.vertices as usize })
             }
             StoredIds::Integers => {
-                let ids = self.section(SectionKind::Ids, |all: &[u64], range| {
+                let ids = self.array(bytes, verified, SectionKind::Ids, |all: &[u64], range| {
                     let mut range = range.into_iter();
                     let v = range.find(|&v| v > 0 && all[v - 1] >= all[v])?;
                     Some((v, out_of_order(v)))
@@ -229,70 +202,80 @@ impl Loader<'_> {
                 Ok(Ids::Integers(ids))
             }
             StoredIds::Names => {
-                let ends = self.section(SectionKind::NameEnds, |all, range| {
+                let ends = self.array(bytes, verified, SectionKind::NameEnds, |all, range| {
                     let v = arrays::find_fall(all, range)?;
                     Some((v, format!("the name of vertex {v} ends before it starts")))
                 })?;
-                let bytes = self.section(SectionKind::NameBytes, |_: &[u8], _| None)?;
-                let (found, expected) = (ends.last().copied().unwrap_or(0), bytes.len());
+                let names =
+                    self.array(bytes, verified, SectionKind::NameBytes, |_: &[u8], _| None)?;
+                let (found, expected) = (ends.last().copied().unwrap_or(0), names.len());
                 let last = ends.len().saturating_sub(1);
-                let names = Names::from_parts(ends, bytes).ok_or_else(|| {
+                let names = Names::from_parts(ends, names).ok_or_else(|| {
                     let problem = format!("the last name ends at {found}, expected {expected}");
-                    self.error(SectionKind::NameEnds, last, problem)
+                    self.error(bytes, SectionKind::NameEnds, last, problem)
                 })?;
-                if let Some(v) = self.meter.as_ref().and_then(|_| unordered_name(&names)) {
-                    return Err(self.error(SectionKind::NameEnds, v, out_of_order(v)));
+                if let Some(v) = verified.then(|| unordered_name(&names)).flatten() {
+                    return Err(self.error(bytes, SectionKind::NameEnds, v, out_of_order(v)));
                 }
                 Ok(Ids::Names(names))
             }
         }
     }
 
-    /// A section as an array. When verifying, `find` looks for the first wrong element of a range
-    /// and says what is wrong with it.
-    fn section<T: Pod + Send + Sync>(
+    /// A section as an array. When it is to be verified, `find` looks for the first wrong element of
+    /// a range and says what is wrong with it.
+    fn array<T: Pod + Send + Sync>(
         &self,
+        bytes: &ByteSource<'_>,
+        verified: bool,
         kind: SectionKind,
         find: impl Fn(&[T], Range<usize>) -> Option<(usize, String)> + Sync,
     ) -> Result<Buffer<T>> {
-        let (section, checksums) = self.contents.section(kind);
-        let array = self.bytes.view(section.at, section.bytes / size_of::<T>() as u64)?;
-        let Some(meter) = &self.meter else { return Ok(array) };
+        let (section, _) = self.section(kind);
+        let array = bytes.view(section.at, section.bytes / size_of::<T>() as u64)?;
+        if !verified {
+            return Ok(array);
+        }
         const { assert!(arrays::PIECE_BYTES == layout::BLOCK_BYTES, "a piece has its checksum") };
-        let problem = arrays::first(&array, meter, |all: &[T], range| {
-            let block = range.start / (layout::BLOCK_BYTES / size_of::<T>());
-            let (expected, found) =
-                (checksums[block], crc32fast::hash(bytemuck::cast_slice(&all[range.clone()])));
-            match expected == found {
-                true => find(all, range),
-                false => Some((range.start, layout::damaged("block", expected, found))),
+        let meter = Meter::start(&Silent, "reading", 0);
+        let problem = arrays::first(&array, &meter, |all: &[T], range| {
+            let at = section.at + (range.start * size_of::<T>()) as u64;
+            match self.check(at, bytemuck::cast_slice(&all[range.clone()])) {
+                None => find(all, range),
+                Some(damage) => Some((range.start, damage)),
             }
         });
-        match problem.map_err(|e| Error::io(self.bytes.name(), "read", e))? {
-            Some((index, problem)) => Err(self.error(kind, index, problem)),
+        match problem.map_err(|e| Error::io(bytes.name(), "read", e))? {
+            Some((index, problem)) => Err(self.error(bytes, kind, index, problem)),
             None => Ok(array),
         }
     }
 
     /// An error about one element of a section.
-    fn error(&self, kind: SectionKind, index: usize, problem: String) -> Error {
-        let section = self.contents.section(kind).0;
+    fn error(
+        &self,
+        bytes: &ByteSource<'_>,
+        kind: SectionKind,
+        index: usize,
+        problem: String,
+    ) -> Error {
+        let section = self.section(kind).0;
         let problem = match kind {
             SectionKind::InOffsets | SectionKind::Sources | SectionKind::InWeights => {
                 arrays::of_in_edges(problem)
             }
             _ => problem,
         };
-        self.bytes.error(section.at + u64::from(section.element_bytes) * index as u64, problem)
+        bytes.error(section.at + u64::from(section.element_bytes) * index as u64, problem)
     }
 }
 
 /// The sum of all edges' hashes, which does not depend on their order. `hash` gets the vertex whose
 /// edge it is, the other end and the weight.
-fn edge_sum<W: Weight>(csr: &Csr<W>, hash: impl Fn(u64, u64, f64) -> u64 + Sync) -> u64 {
+fn edge_sum<W: Weight>(csr: &Csr<W>, hash: impl Fn(u32, u32, f64) -> u64 + Sync) -> u64 {
     let of = |v: u32| {
         let edges = csr.edges(LocalId(v));
-        let hashes = edges.map(|(end, w)| hash(u64::from(v), u64::from(end.0), w.to_f64()));
+        let hashes = edges.map(|(end, w)| hash(v, end.0, w.to_f64()));
         hashes.fold(0, u64::wrapping_add)
     };
     (0..csr.num_vertices() as u32).into_par_iter().map(of).reduce(|| 0, u64::wrapping_add)

@@ -5,8 +5,8 @@ use std::fs;
 
 use super::super::arrays::testing::*;
 use super::*;
-use crate::Direction;
 use crate::rows::Rows;
+use crate::{Adjacency, Direction};
 
 fn plain(bytes: &[u8]) -> Result<Graph> {
     read(&Parton, "x.parton", bytes, &ReadOptions::default())
@@ -27,9 +27,9 @@ fn bare(graph: &Graph) -> Vec<u8> {
 /// The file, open for reading rows.
 fn row_file(bytes: &[u8]) -> RowFile {
     let source = Source::memory("x.parton", bytes).unwrap();
-    match Parton.shares(source, &ReadOptions::default()).unwrap() {
-        Shares::Rows(file) => file,
-        Shares::Edges(_) => panic!("rows expected"),
+    match Parton.open(source, &ReadOptions::default()).unwrap() {
+        Opened::Rows(file) => file,
+        Opened::Edges(_) => panic!("rows expected"),
     }
 }
 
@@ -180,13 +180,9 @@ fn opening_does_not_look_at_data_and_verifying_does() {
     assert_eq!(open(&path).unwrap().num_edges(), graph.num_edges());
     let message = verify(&path).unwrap_err().to_string();
     assert!(message.contains(&format!("at byte {at}: the block is damaged")), "{message}");
-    assert_eq!(
-        message,
-        Parton
-            .read(&Source::file(&path).unwrap(), &ReadOptions::default())
-            .unwrap_err()
-            .to_string()
-    );
+    let source = Source::file(&path).unwrap();
+    let read = crate::formats::read(&source, Some(&Parton), &ReadOptions::default());
+    assert_eq!(message, read.unwrap_err().to_string());
 }
 
 #[test]

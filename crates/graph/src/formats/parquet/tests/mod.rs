@@ -10,8 +10,7 @@ use parquet::schema::parser::parse_message_type;
 
 use super::*;
 use crate::csr::Csr;
-use crate::formats::Vertices;
-use crate::formats::{Column, Columns, IdKind};
+use crate::formats::{self, Column, Columns, IdKind, Vertices};
 use crate::ingest::VertexRange;
 use crate::{Adjacency, Error, Place, WeightKind, with_csr};
 
@@ -60,7 +59,7 @@ fn i64s(values: &[i64]) -> Values {
 }
 
 fn read(bytes: Vec<u8>, options: &ReadOptions<'_>) -> Result<Graph> {
-    Parquet.read(&Source::memory("file", bytes)?, options)
+    formats::read(&Source::memory("file", bytes)?, Some(&Parquet), options)
 }
 
 fn written(graph: &Graph, group_edges: usize) -> Vec<u8> {
@@ -151,11 +150,12 @@ fn a_larger_graph_comes_back_from_one_file_and_from_parts() {
     }
     let source = Source::find(folder.path().to_str().unwrap()).unwrap();
     assert!(Parquet.recognises(&source));
-    let again = Parquet.read(&source, &ReadOptions::default()).unwrap();
+    let again = formats::read(&source, Some(&Parquet), &ReadOptions::default()).unwrap();
     assert_eq!(again.num_edges(), graph.num_edges());
     assert!(again.read_as.starts_with("Parquet, 4 parts, 19 row groups, "), "{}", again.read_as);
     let serial = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-    let serial = serial.install(|| Parquet.read(&source, &ReadOptions::default()).unwrap());
+    let serial =
+        serial.install(|| formats::read(&source, Some(&Parquet), &ReadOptions::default()).unwrap());
     assert_eq!(again, serial);
 }
 
@@ -173,7 +173,9 @@ fn from_pyarrow(name: &str) -> Source {
 
 #[test]
 fn files_written_by_pyarrow() {
-    let graph = Parquet.read(&from_pyarrow("pyarrow-snappy"), &ReadOptions::default()).unwrap();
+    let graph =
+        formats::read(&from_pyarrow("pyarrow-snappy"), Some(&Parquet), &ReadOptions::default())
+            .unwrap();
     assert_eq!(
         edges(&graph),
         ["10>20:0.5", "10>30:1.5", "10>20:0.5", "20>20:-3.25", "30>10:2.0", "30>40:1000000000.0"]
@@ -182,7 +184,9 @@ fn files_written_by_pyarrow() {
         graph.read_as,
         "Parquet, 2 row groups, columns src → dst, weight amount (f64), integer ids"
     );
-    let graph = Parquet.read(&from_pyarrow("pyarrow-names"), &ReadOptions::default()).unwrap();
+    let graph =
+        formats::read(&from_pyarrow("pyarrow-names"), Some(&Parquet), &ReadOptions::default())
+            .unwrap();
     assert_eq!(
         edges(&graph),
         [">oslo:4", "oslo>århus:1", "oslo>:3", "turku>oslo:5", "århus>turku:2"]
@@ -196,7 +200,7 @@ fn files_written_by_pyarrow() {
 #[test]
 fn nulls_are_named_with_their_row() {
     let source = from_pyarrow("pyarrow-nulls");
-    let error = Parquet.read(&source, &ReadOptions::default()).unwrap_err();
+    let error = formats::read(&source, Some(&Parquet), &ReadOptions::default()).unwrap_err();
     assert_eq!(row_and_problem(error), (3, "column 'u' is null".into()));
     let weight = Columns {
         source: Column::Position(1),
@@ -204,10 +208,10 @@ fn nulls_are_named_with_their_row() {
         weight: Some(Column::Name("w".into())),
     };
     let options = ReadOptions { columns: Some(weight), ..Default::default() };
-    let error = Parquet.read(&source, &options).unwrap_err();
+    let error = formats::read(&source, Some(&Parquet), &options).unwrap_err();
     assert_eq!(row_and_problem(error), (4, "column 'w' is null".into()));
     let unweighted = ReadOptions { weights: false, ..options };
-    assert_eq!(Parquet.read(&source, &unweighted).unwrap().num_edges(), 4);
+    assert_eq!(formats::read(&source, Some(&Parquet), &unweighted).unwrap().num_edges(), 4);
 }
 
 #[test]
@@ -363,7 +367,7 @@ fn parts_must_agree() {
     let put = |name: &str, bytes: Vec<u8>| std::fs::write(folder.path().join(name), bytes).unwrap();
     let complaint = || {
         let source = Source::find(folder.path().to_str().unwrap()).unwrap();
-        Parquet.read(&source, &ReadOptions::default()).unwrap_err().to_string()
+        formats::read(&source, Some(&Parquet), &ReadOptions::default()).unwrap_err().to_string()
     };
     put("1", table("required int64 a; required int64 b", &[i64s(&[1]), i64s(&[2])]));
     let text = || Values::Text(vec![Some("x")]);

@@ -1,14 +1,14 @@
-//! Original ids from the file beside another, which hosts read a slice of each.
+//! Original ids from the sidecar file `FILE.ids`; each host reads a slice of it.
 
+use parton_graph::edge_file::Slice;
 use parton_graph::formats::IdFile;
-use parton_graph::slices::Slice;
 use parton_net::Net;
 
 use super::OriginalIds;
 use crate::Result;
 use crate::dictionary::{Dictionary, Id};
 
-/// What the vertices are called, spread over the hosts. Every host must call this.
+/// The original ids of all vertices, a range of them on each host. Every host must call this.
 pub(super) fn ids(net: &mut Net, file: &IdFile, vertices: u32) -> Result<OriginalIds> {
     let slice = Slice { index: net.host().index(), of: net.num_hosts() };
     let lines = file.lines(slice)?;

@@ -1,5 +1,5 @@
-//! Rows that come together from all hosts: each trades edges, which it holds in any order, for those
-//! of its own rows.
+//! Rows that come together from all hosts: each host sends its edges, which are in any order, to the
+//! hosts that take their rows.
 
 use parton_graph::build::{CsrBuilder, Edges};
 use parton_graph::generate::Spec;
@@ -10,7 +10,7 @@ use parton_net::Net;
 use super::Share;
 use crate::Result;
 use crate::blocks::Blocks;
-use crate::trade::{batches, trade};
+use crate::exchange::{batches, exchange_batches};
 
 /// Channel of edges on their way to the host that takes their row.
 const CHANNEL: u16 = 0x10;
@@ -73,7 +73,7 @@ where
         deal_out(piece, &mut deal);
         deal.into_batches(order(piece))
     };
-    trade(net, CHANNEL, batches(pieces, make), |_, batch| {
+    exchange_batches(net, CHANNEL, batches(pieces, make), |_, batch| {
         let (order, batch) = batch.split_at(8);
         let count = batch.len() / (8 + size_of::<W>());
         let words = |at: usize| batch[4 * at * count..4 * (at + 1) * count].chunks_exact(4);
@@ -88,16 +88,16 @@ where
             destinations: words(1).map(bytemuck::pod_read_unaligned).collect(),
             weights,
         };
-        builder.add(bytemuck::pod_read_unaligned::<u64>(order) as usize, &edges);
+        builder.add(bytemuck::pod_read_unaligned::<u64>(order), &edges);
     })?;
     let csr = builder.build_rows(rows.len(), vertices as usize);
     let rows = Rows { first: u64::from(rows.start), adjacency: csr.into() };
     // Edges that come in any order wait as long as the result is being filled.
     let waiting = rows.adjacency.num_edges() * (6 + size_of::<W>() as u64);
-    Ok(Share::of_rows(rows, readers).beside(waiting))
+    Ok(Share::of_rows(rows, readers).with_peak_of(waiting))
 }
 
-/// Generates this host's slice of the edges and trades them for its rows. Every host must call
+/// Generates this host's slice of the edges and exchanges them for its rows. Every host must call
 /// this.
 pub(super) fn generated(net: &mut Net, spec: &Spec) -> Result<Share> {
     let generator = spec.generator();

@@ -1,5 +1,5 @@
-//! All hosts send batches to all hosts, nobody knows how many will come, and nothing piles up:
-//! what arrives is taken while there is still something to send.
+//! All hosts send batches to all hosts, and no host knows how many will come. A host takes batches
+//! that have arrived between those it sends, so that they do not pile up.
 
 use parton_net::{HostId, Net, Tag};
 use rayon::prelude::*;
@@ -14,14 +14,14 @@ pub(crate) fn batches<P: Sync>(
     pieces: &[P],
     make: impl Fn(&P) -> Batches + Sync,
 ) -> impl FnMut() -> Result<Option<Vec<Batches>>> {
-    // As many pieces at once as threads, so that what waits to be sent stays small.
+    // A few pieces per thread at once, so that few batches wait to be sent.
     let mut groups = pieces.chunks(2 * rayon::current_num_threads());
     move || Ok(groups.next().map(|pieces| pieces.par_iter().map(&make).collect()))
 }
 
-/// Sends what `next` gives as long as it gives something, and hands what arrives to `take`: the
+/// Sends the batches of `next` until there are no more, and hands those that arrive to `take`: the
 /// batches of one host in the order it sent them. Every host must call this.
-pub(crate) fn trade(
+pub(crate) fn exchange_batches(
     net: &mut Net,
     channel: u16,
     mut next: impl FnMut() -> Result<Option<Vec<Batches>>>,
@@ -54,6 +54,6 @@ pub(crate) fn trade(
             false => take(from, batch),
         }
     }
-    // Nobody may use the channel again before everybody is done with it.
+    // No host may use the channel again before all hosts are done with it.
     Ok(net.barrier()?)
 }
