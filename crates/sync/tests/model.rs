@@ -2,7 +2,7 @@
 //! policy, number of hosts, optimisation and pair of ends, masters hold the fold of everything
 //! that was contributed, exactly once, and whoever reads holds what the master does.
 
-mod common;
+use crate::common;
 
 use common::{ENDS, all_policies, is_at, local, owners, parts_of, proxies, random, write};
 use parton_net::Cluster;

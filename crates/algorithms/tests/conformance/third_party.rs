@@ -20,8 +20,8 @@ use serde_json::Value;
 
 use crate::common::{How, Outcome, run};
 use crate::real;
-use crate::rules::{Found, Rule};
-use crate::{Question, Version};
+use super::rules::{Found, Rule};
+use super::{Question, Version};
 
 /// LAGraph's ranks come from a program that stops early: they are good to about this.
 const LAGRAPH: f64 = 1e-4;

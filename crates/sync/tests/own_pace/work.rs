@@ -17,7 +17,7 @@ use parton_sync::{
 };
 
 use crate::common::{parts_of, proxies, random, tangle};
-use crate::faults::{Bug, Faulty};
+use super::faults::{Bug, Faulty};
 
 /// A graph, cut over hosts, and what is known of it.
 pub(crate) struct Scene {

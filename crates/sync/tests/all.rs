@@ -1,0 +1,13 @@
+//! All tests of this crate that can share a process: one program to link, and no core idle while
+//! the longest of them runs.
+
+mod common;
+mod hostile;
+#[path = "common/judge.rs"]
+mod judge;
+mod lanes;
+mod model;
+mod own_pace;
+mod traps;
+mod vectors;
+mod wire;
