@@ -10,7 +10,8 @@ use std::process::{Command, ExitCode};
 use std::time::Instant;
 
 const USAGE: &str = "\
-cargo xtask test                     everything that must pass: format, lints, tests (under MPI, too), docs
+cargo xtask test [--long]            everything that must pass: format, tidy, lints, tests (under MPI, too),
+                                     docs; long: whole products of settings instead of samples, more seeds
 cargo xtask tidy [CHECK]             links and commands in docs, words, sizes, twins, unused items; a second
 cargo xtask bench figures [OPTIONS]  times, memory and loading; fills README.md and docs/performance.md
                                      --data DIR   real graphs: DIR/dimacs9/NW/NW.gr.gz
@@ -25,11 +26,15 @@ cargo xtask bench load|partition|net|wire|overhead
                                      single measurements, printed
 cargo xtask fuzz [TARGET] [SECONDS]  coverage-guided fuzzing of readers and messages, on stable Rust";
 
+/// Whether `cargo xtask test` also looks for what `cargo xtask tidy` finds.
+const TIDY_IS_TESTED: bool = false;
+
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let passed = match words[..] {
-        ["test"] => test(),
+        ["test"] => test(false),
+        ["test", "--long"] => test(true),
         ["tidy", ref rest @ ..] => tidy::run(rest),
         ["bench", ref rest @ ..] if !rest.is_empty() => bench(rest),
         ["fuzz", ref rest @ ..] => fuzz::run(rest),
@@ -69,32 +74,30 @@ fn step(what: &str, command: &mut Command) -> bool {
     passed
 }
 
-fn test() -> bool {
+/// Everything that must pass, quickest first; `long` also tries what takes minutes.
+fn test(long: bool) -> bool {
     let strict = ["--", "--deny", "warnings"];
-    let lint = |manifest: &'static str| {
-        let arguments = ["clippy", "--quiet", "--all-targets", "--manifest-path", manifest];
-        cargo(&[&arguments[..], &strict].concat())
+    let lint = |arguments: &[&str]| {
+        cargo(&[&["clippy", "--quiet", "--all-targets"], arguments, &strict[..]].concat())
     };
-    step("format", &mut cargo(&["fmt", "--all", "--check"]))
-        && step(
-            "format of bench",
-            &mut cargo(&["fmt", "--manifest-path", "bench/Cargo.toml", "--check"]),
-        )
-        && step(
-            "format of fuzz",
-            &mut cargo(&["fmt", "--manifest-path", "fuzz/Cargo.toml", "--check"]),
-        )
-        && step(
-            "lints",
-            &mut cargo(&[&["clippy", "--workspace", "--all-targets"], &strict[..]].concat()),
-        )
+    let format = |manifest: &str| cargo(&["fmt", "--all", "--check", "--manifest-path", manifest]);
+    // What both workspaces depend on is checked once.
+    let beside = ["--manifest-path", "bench/Cargo.toml", "--target-dir", "target"];
+    let mut tests = cargo(&["test", "--workspace"]);
+    if long {
+        tests.env("PARTON_LONG", "1");
+    }
+    let manifests = ["Cargo.toml", "bench/Cargo.toml", "fuzz/Cargo.toml"];
+    manifests.iter().all(|path| step(&format!("format of {path}"), &mut format(path)))
+        && (!TIDY_IS_TESTED || tidy::run(&[]))
+        && step("lints", &mut lint(&["--workspace"]))
+        && step("lints of bench", &mut lint(&beside))
         && mpi::install()
-        && step("tests", &mut cargo(&["test", "--workspace"]))
+        && step("tests", &mut tests)
         && step(
             "documentation",
             cargo(&["doc", "--workspace", "--no-deps"]).env("RUSTDOCFLAGS", "--deny warnings"),
         )
-        && step("lints of bench", &mut lint("bench/Cargo.toml"))
 }
 
 /// Benchmarks that use libraries live in a workspace of their own, so that rivals stay out of Parton's

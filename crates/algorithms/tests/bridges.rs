@@ -1,6 +1,6 @@
 //! Components that one edge joins, or does not, where nobody would look for it by chance.
 
-mod common;
+use crate::common;
 
 use common::nasty::graph_of;
 use common::{How, all_policies, run, same};

@@ -1,7 +1,7 @@
 //! Certificates tell right answers from wrong ones: every planted error is found, whoever holds
 //! it, and nothing is said about answers that are right.
 
-mod common;
+use crate::common;
 
 use common::nasty::{graph_of, nasty_graphs};
 use common::{How, partition};

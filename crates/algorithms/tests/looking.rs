@@ -1,7 +1,7 @@
 //! Shortest paths where vertices have so many edges that hosts come to look for labels along the few
 //! that still matter, instead of spreading them along all.
 
-mod common;
+use crate::common;
 
 use common::{How, run, same};
 use parton_algorithms::sssp::{Sssp, SsspOptions};

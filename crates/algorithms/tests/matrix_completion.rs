@@ -1,9 +1,8 @@
 //! Matrix completion: what it learns, how well it predicts, and what it refuses.
 
-mod common;
+use crate::common;
 #[allow(dead_code, reason = "it serves other tests, too")]
-#[path = "../../graph/tests/common/real.rs"]
-mod real;
+use crate::real;
 
 use std::sync::Arc;
 

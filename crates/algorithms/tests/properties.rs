@@ -1,8 +1,7 @@
 //! The relaxations of all algorithms are what they declare to be, and give the same labels when
 //! they are run as general programs.
 
-#[path = "../../engine/tests/common/mod.rs"]
-mod common;
+use crate::engine_common as common;
 
 use std::fmt::Debug;
 

@@ -1,7 +1,7 @@
 //! What has gone wrong in graph algorithms over many hosts, one test each; the numbers are those
 //! of our list of traps. Those about the proxies of a vertex are in `parton-sync`.
 
-mod common;
+use crate::common;
 
 use common::nasty::graph_of;
 use common::{How, Outcome, all_policies, run, same, try_run};

@@ -1,7 +1,7 @@
 //! Programs on hosts that do not wait for each other: the same answers as in one thread, on every
 //! engine and policy, under many schedules; and a clear word where that cannot be.
 
-mod common;
+use crate::common;
 
 use std::fmt::Debug;
 

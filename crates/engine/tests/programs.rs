@@ -1,7 +1,7 @@
 //! Programs of every shape on every engine, policy and number of hosts do what they do in one
 //! thread.
 
-mod common;
+use crate::common;
 
 use std::fmt::Debug;
 

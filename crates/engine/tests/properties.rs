@@ -1,6 +1,6 @@
 //! Reductions and relaxations are what they declare to be.
 
-mod common;
+use crate::common;
 
 use common::programs::{Greatest, Hops, Near, Reach};
 use common::properties::{check_reduction, check_relaxation, numbers};

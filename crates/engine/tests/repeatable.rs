@@ -1,7 +1,7 @@
 //! Sums of doubles are rounded, so their order shows: it is the same in every run, for any number
 //! of threads, on any network.
 
-mod common;
+use crate::common;
 
 use common::hosts::{partition, random};
 use common::{How, engines, run_program};

@@ -1,7 +1,7 @@
 //! A few thousand mutations of every format's samples, the same ones every time: what a fuzzer
 //! finds first. `PARTON_FUZZ_INPUTS` asks for more of them per format.
 
-mod common;
+use crate::common;
 
 use common::samples::{Sample, repaired, samples};
 use common::{examine, on_every_core};

@@ -5,6 +5,7 @@
 mod common;
 #[path = "common/folder.rs"]
 mod folder;
+mod fuzz_smoke;
 
 use std::fs;
 use std::io::{self, Write as _};

@@ -1,7 +1,6 @@
 //! Every real graph at hand loads with the counts its own answers state.
 
-#[path = "common/real.rs"]
-mod real;
+use crate::real;
 
 use std::path::Path;
 

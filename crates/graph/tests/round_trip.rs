@@ -1,8 +1,7 @@
 //! Graphs of every kind through every pair of written formats: what comes back is what went in,
 //! as far as each format can say it.
 
-#[path = "common/folder.rs"]
-mod folder;
+use crate::folder;
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -1,6 +1,6 @@
 //! Answers as files: every format holds the same rows, with the user's own ids.
 
-mod common;
+use crate::common;
 
 use std::path::Path;
 

@@ -1,6 +1,6 @@
 //! `parton bench` as a user meets it: what is measured, how it is told, and what is compared.
 
-mod common;
+use crate::common;
 
 use std::path::Path;
 

@@ -1,6 +1,6 @@
 //! The command as a user meets it: what it prints where, and how it exits.
 
-mod common;
+use crate::common;
 
 use std::io::Write;
 use std::path::Path;

@@ -3,8 +3,7 @@
 //! Blocks marked `sh` are run line by line in one folder, in the order of the page. Lines for
 //! cargo itself are left to whoever runs this test: it could not run inside its own build.
 
-#[path = "../../net/tests/common/launchers.rs"]
-mod launchers;
+use crate::launchers;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

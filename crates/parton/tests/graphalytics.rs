@@ -1,9 +1,8 @@
 //! `parton graphalytics`: data sets, outputs, references that match and references that do not.
 
-mod common;
+use crate::common;
 #[allow(dead_code, reason = "it serves tests of other crates, too")]
-#[path = "../../graph/tests/common/real.rs"]
-mod real;
+use crate::real;
 
 use std::path::Path;
 

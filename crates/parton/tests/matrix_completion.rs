@@ -1,6 +1,6 @@
 //! `parton run matrix-completion` as a user meets it.
 
-mod common;
+use crate::common;
 
 use common::{folder, parton, text};
 use serde_json::Value;

@@ -1,6 +1,6 @@
 //! `parton run` as a user meets it: the report, its names, what is refused, and how it ends.
 
-mod common;
+use crate::common;
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};

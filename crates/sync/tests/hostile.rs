@@ -1,7 +1,7 @@
 //! Peers that send what no host of this version would: an error that names them, never a panic,
 //! and nothing is written where it does not belong.
 
-mod common;
+use crate::common;
 
 use common::{local, owners, parts_of, proxies, random, tangle};
 use parton_net::{Cluster, Faults, HostId, LaunchError, Net, SimOptions, Tag};

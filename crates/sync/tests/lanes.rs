@@ -1,6 +1,6 @@
 //! Fields of several values per proxy, and messages of any length.
 
-mod common;
+use crate::common;
 
 use common::{all_policies, by_vertex, is_at, local, on_hosts, parts_of, proxies, random, tangle};
 use parton_graph::LocalId;

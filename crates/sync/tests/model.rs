@@ -3,11 +3,7 @@
 //! that was contributed, exactly once, and every mirror that is read holds what its master does. Some
 //! hosts keep their field in memory, others on a device.
 
-mod common;
-#[path = "common/device.rs"]
-mod device;
-#[path = "common/structs.rs"]
-mod structs;
+use crate::{common, device, structs};
 
 use common::{ENDS, all_policies, bytes_of, is_at, local, owners, parts_of, proxies, random};
 use device::{AnyField, DeviceField};

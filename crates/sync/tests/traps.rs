@@ -15,7 +15,7 @@
 //! | 34 order of lists, 35 assignments | also `parton-partition`, whose setup compares checksums |
 //! | 37 threads | clusters share out cores, `parton-net` |
 
-mod common;
+use crate::common;
 
 use common::{
     ENDS, all_policies, by_vertex, copies, local, mirrors, on_hosts, owners, parts_of, proxies,

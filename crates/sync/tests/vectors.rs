@@ -1,6 +1,6 @@
 //! A field of vectors does what as many fields of numbers do, element by element.
 
-mod common;
+use crate::common;
 
 use common::{ENDS, all_policies, is_at, local, parts_of, proxies, random, tangle};
 use parton_sync::reduction::{Min, Sum};

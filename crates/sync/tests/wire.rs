@@ -1,7 +1,6 @@
 //! Messages from outside: what they cost, and what becomes of those that are damaged.
 
-#[path = "common/judge.rs"]
-mod judge;
+use crate::judge;
 
 use judge::{PREFIX, judge, samples};
 use parton_graph::LocalId;

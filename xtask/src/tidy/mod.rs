@@ -7,6 +7,7 @@ mod accepted;
 mod commands;
 mod links;
 mod names;
+mod orphans;
 mod places;
 mod sizes;
 mod tree;
@@ -22,11 +23,12 @@ use tree::Tree;
 /// A check looks at the whole checkout; its name is its section in `tidy.toml`.
 type Check = (&'static str, fn(&Tree) -> Vec<Finding>);
 
-const ALL: [Check; 8] = [
+const ALL: [Check; 9] = [
     ("links", links::check),
     ("commands", commands::check),
     ("words", words::check),
     ("places", places::check),
+    ("orphans", orphans::check),
     ("twins", twins::check),
     ("sizes", sizes::check),
     ("unused", unused::check),

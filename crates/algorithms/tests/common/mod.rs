@@ -16,6 +16,47 @@ pub(crate) fn all_policies() -> Vec<&'static str> {
     policies::ALL.iter().filter(|kind| kind.argument.is_none()).map(|kind| kind.name).collect()
 }
 
+/// Whether everything is tried that can be: `cargo xtask test --long`.
+pub(crate) fn is_long() -> bool {
+    std::env::var_os("PARTON_LONG").is_some()
+}
+
+/// Whether a setting of a product is tried, given the number of each choice: all settings in a long
+/// run, else one in `one_in`, and among these any two choices meet.
+pub(crate) fn is_tried(choices: &[usize], one_in: usize) -> bool {
+    is_long() || is_sampled(choices, one_in)
+}
+
+/// Diagonals of the product: whichever two choices are fixed, the others reach every remainder.
+fn is_sampled(choices: &[usize], one_in: usize) -> bool {
+    choices.iter().sum::<usize>().is_multiple_of(one_in)
+}
+
+#[test]
+fn any_two_choices_meet_in_a_sample() {
+    // The products that are sampled.
+    let products: [(&[usize], usize); 4] =
+        [(&[5, 16, 11, 4], 6), (&[5, 16, 11], 3), (&[16, 4, 4], 2), (&[6, 18, 3, 15], 3)];
+    for (counts, one_in) in products {
+        let mut met = std::collections::HashSet::new();
+        for number in 0..counts.iter().product() {
+            let mut rest = number;
+            let digits = counts.iter().map(|count| {
+                let digit = rest % count;
+                rest /= count;
+                digit
+            });
+            let choices: Vec<usize> = digits.collect();
+            if is_sampled(&choices, one_in) {
+                let pairs = (0..choices.len()).flat_map(|a| (0..a).map(move |b| (a, b)));
+                met.extend(pairs.map(|(a, b)| (a, b, choices[a], choices[b])));
+            }
+        }
+        let pairs = (0..counts.len()).flat_map(|a| (0..a).map(move |b| counts[a] * counts[b]));
+        assert_eq!(met.len(), pairs.sum::<usize>(), "{counts:?}");
+    }
+}
+
 /// What all hosts found.
 pub(crate) struct Outcome {
     pub(crate) columns: Vec<Column>,

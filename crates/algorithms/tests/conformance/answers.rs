@@ -16,8 +16,8 @@ use parton_algorithms::triangles::Triangles;
 use parton_algorithms::{Options, Root, Sources};
 use serde_json::Value;
 
-use crate::rules::Rule;
-use crate::{MEDIUM, Question, Version};
+use super::rules::Rule;
+use super::{MEDIUM, Question, Version};
 
 /// Ranks have converged when all together change by less.
 const CONVERGED: f64 = 1e-13;

@@ -7,7 +7,7 @@ use parton_engine::engines;
 use parton_engine::{Pace, Pacing};
 use parton_net::{Cluster, Launcher};
 
-use crate::{SMALL, Setting, conform_on, launchers, real};
+use super::{SMALL, Setting, conform_on, launchers, real};
 
 #[test]
 fn small_graphs_under_mpi() {
@@ -39,7 +39,7 @@ fn launch_all() {
         return;
     }
     let program = std::env::current_exe().expect("this program");
-    let arguments = ["ranks::small_graphs_under_mpi", "--exact", "--nocapture"];
+    let arguments = ["conformance::ranks::small_graphs_under_mpi", "--exact", "--nocapture"];
     for mpi in launchers::ALL {
         for ranks in [2, 3, 4] {
             let mut command = mpi.launch(ranks);

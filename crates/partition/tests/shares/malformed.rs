@@ -6,8 +6,8 @@ use parton_graph::Error as GraphError;
 use parton_net::{Cluster, LaunchError};
 use parton_partition::{Error, Input};
 
-use crate::common::{Clusters, build, pack, read_whole, write};
-use crate::samples::samples;
+use super::common::{Clusters, build, pack, read_whole, write};
+use super::samples::samples;
 
 /// The error of shares over some hosts, if any.
 fn shared_error(spec: &str, cluster: &mut Cluster) -> Option<GraphError> {

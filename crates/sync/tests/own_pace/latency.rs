@@ -9,7 +9,7 @@ use std::time::Duration;
 use parton_net::{Cluster, SimAction, SimOptions, SimReport};
 use parton_sync::Optimize;
 
-use crate::work::{How, Scene, judge};
+use super::work::{How, Scene, judge};
 
 /// When the first and the last host took each snapshot, by its number.
 fn snapshots(report: &SimReport) -> BTreeMap<u64, (Duration, Duration)> {

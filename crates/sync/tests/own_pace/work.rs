@@ -17,8 +17,8 @@ use parton_sync::{
     Termination,
 };
 
+use super::faults::{Bug, Faulty};
 use crate::common::{parts_of, proxies, random, tangle};
-use crate::faults::{Bug, Faulty};
 
 /// A graph, cut over hosts, and what is known of it.
 pub(crate) struct Scene {

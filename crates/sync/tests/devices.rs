@@ -1,8 +1,6 @@
 //! Devices that fail, and fields that are read at both ends of edges in broadcasts of their own.
 
-mod common;
-#[path = "common/device.rs"]
-mod device;
+use crate::{common, device};
 
 use common::{ENDS, all_policies, is_at, local, owners, parts_of, proxies, random, tangle};
 use device::{AnyField, DeviceField};

@@ -4,13 +4,10 @@
 //! Answers are of two kinds: those that independent libraries gave ([`answers`]), and reference
 //! outputs that other systems publish with their graphs ([`third_party`]), matched by their rules.
 
-#[path = "../common/mod.rs"]
-mod common;
-#[path = "../../../graph/tests/common/real.rs"]
-mod real;
+use crate::common;
+use crate::real;
 
-#[path = "../../../net/tests/common/launchers.rs"]
-mod launchers;
+use crate::launchers;
 
 mod answers;
 mod ranks;

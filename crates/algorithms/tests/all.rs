@@ -1,0 +1,19 @@
+//! All tests of this crate that can share a process: one program to link, and no core idle while
+//! the longest of them runs.
+
+mod bridges;
+mod certificates;
+mod common;
+mod conformance;
+#[path = "../../engine/tests/common/mod.rs"]
+mod engine_common;
+#[path = "../../net/tests/common/launchers.rs"]
+mod launchers;
+mod looking;
+mod matrix;
+mod matrix_completion;
+mod properties;
+#[path = "../../graph/tests/common/real.rs"]
+mod real;
+mod slow_host;
+mod traps;

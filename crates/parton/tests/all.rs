@@ -1,0 +1,15 @@
+//! All tests of this crate that can share a process: one program to link, and no core idle while
+//! the longest of them runs.
+
+mod answers;
+mod bench;
+mod command;
+mod common;
+mod documents;
+mod graphalytics;
+#[path = "../../net/tests/common/launchers.rs"]
+mod launchers;
+mod matrix_completion;
+#[path = "../../graph/tests/common/real.rs"]
+mod real;
+mod run;
