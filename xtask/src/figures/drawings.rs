@@ -30,8 +30,7 @@ fn word(value: &Value) -> &str {
 
 fn volume(rows: &[Value]) -> Bars<'static> {
     let group = |row: &Value| {
-        let name =
-            [&row["graph"], &row["algorithm"], &row["policy"]].map(|part| word(part)).join(" ");
+        let name = [&row["graph"], &row["algorithm"], &row["policy"]].map(word).join(" ");
         let percent =
             |who: &str| 100.0 * number(&row[who]["bytes"]) / number(&row["dgalois"]["bytes"]);
         (name, vec![100.0, percent("push"), percent("auto")])
@@ -59,7 +58,7 @@ const PACES: [(&str, &str, Shown); 3] = [
 
 fn pace(rows: &[Value], title: &'static str, value: Shown) -> Bars<'static> {
     let group = |row: &Value| {
-        let what = [&row["algorithm"], &row["engine"], &row["graph"]].map(|part| word(part));
+        let what = [&row["algorithm"], &row["engine"], &row["graph"]].map(word);
         let slow = if row["slow_host"] == true { ", one slow" } else { "" };
         let bsp = value(&row["paces"][0]).max(f64::MIN_POSITIVE);
         let paces = row["paces"].as_array().cloned().unwrap_or_default();

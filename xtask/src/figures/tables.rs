@@ -47,7 +47,7 @@ fn text(value: &Value) -> &str {
 fn short(number: f64) -> String {
     match number {
         n if !n.is_finite() => "–".into(),
-        n if n == 0.0 => "0".into(),
+        0.0 => "0".into(),
         n => {
             let digits = (2 - n.abs().log10().floor() as i32).clamp(0, 6) as usize;
             format!("{n:.digits$}")
