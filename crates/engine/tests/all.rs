@@ -3,6 +3,7 @@
 
 mod blocks;
 mod common;
+mod devices;
 mod own_pace;
 mod programs;
 mod properties;

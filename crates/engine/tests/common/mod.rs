@@ -3,6 +3,9 @@
 
 #![allow(dead_code, reason = "each file of tests uses some of it")]
 
+pub(crate) mod device;
+#[path = "../../../sync/tests/common/device.rs"]
+pub(crate) mod device_field;
 #[path = "../../../sync/tests/common/mod.rs"]
 pub(crate) mod hosts;
 pub(crate) mod programs;
@@ -11,13 +14,15 @@ pub(crate) mod properties;
 use parton_engine::program::Accumulated;
 use parton_engine::simulated::SimulatedHost;
 use parton_engine::{
-    EdgeView, Edges, EngineInfo, Limits, Pacing, Relaxation, RunReport, Tally, Vertex,
-    VertexProgram, engines, run,
+    EdgeView, Edges, EngineInfo, Limits, Pacing, ProgramEngine, Relaxation, RelaxationEngine,
+    RunReport, Tally, Vertex, VertexProgram, engines, run,
 };
 use parton_graph::{Graph, LocalId};
 use parton_net::Cluster;
 use parton_partition::Partition;
 use parton_sync::{Error, Optimize, Reduction, Substrate};
+
+use device::{DeviceProgram, DeviceRelaxation};
 
 /// How to run.
 #[derive(Clone, Copy, Debug)]
@@ -26,6 +31,8 @@ pub(crate) struct How {
     pub(crate) optimize: Optimize,
     pub(crate) pacing: Pacing,
     pub(crate) limits: Limits,
+    /// Which hosts are made-up devices.
+    pub(crate) devices: Devices,
     /// Where work shall take virtual time: how many times as long as others host 1 takes.
     pub(crate) slowness: Option<f64>,
 }
@@ -35,12 +42,31 @@ impl How {
     pub(crate) fn new(engine: &'static EngineInfo) -> Self {
         let limits = Limits { max_rounds: Some(1000) };
         let (optimize, pacing) = (Optimize::ALL, Pacing::default());
-        How { engine, optimize, pacing, limits, slowness: None }
+        How { engine, optimize, pacing, limits, devices: Devices::None, slowness: None }
     }
 
     fn watch(self, substrate: &mut Substrate<'_>) -> SimulatedHost {
         let is_slow = substrate.net().host().index() == 1;
         SimulatedHost(self.slowness.map_or(0.0, |slowness| if is_slow { slowness } else { 1.0 }))
+    }
+}
+
+/// Which hosts are made-up devices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Devices {
+    None,
+    /// Every other one.
+    Mixed,
+    All,
+}
+
+impl Devices {
+    fn include(self, part: &Partition) -> bool {
+        match self {
+            Devices::None => false,
+            Devices::Mixed => part.host().index() % 2 == 1,
+            Devices::All => true,
+        }
     }
 }
 
@@ -57,7 +83,10 @@ pub(crate) fn run_program<P: VertexProgram>(
     program: impl Fn() -> P + Sync,
 ) -> (Vec<P::State>, RunReport) {
     on_all(cluster, parts, how, |part, substrate| {
-        let mut engine = engines::vertex_program(how.engine, program(), part)?;
+        let mut engine: Box<dyn ProgramEngine<P>> = match how.devices.include(part) {
+            true => Box::new(DeviceProgram::new(program(), part)),
+            false => engines::vertex_program(how.engine, program(), part)?,
+        };
         let watch = &mut how.watch(substrate);
         let report = run(&mut *engine, substrate, how.pacing, how.limits, watch)?;
         Ok((engine.states()?.to_vec(), report))
@@ -72,7 +101,10 @@ pub(crate) fn run_relaxation<P: Relaxation>(
     program: &P,
 ) -> (Vec<P::Label>, RunReport) {
     on_all(cluster, parts, how, |part, substrate| {
-        let mut engine = engines::relaxation(how.engine, program, part)?;
+        let mut engine: Box<dyn RelaxationEngine<P>> = match how.devices.include(part) {
+            true => Box::new(DeviceRelaxation::new(program, part, u64::MAX)),
+            false => engines::relaxation(how.engine, program, part)?,
+        };
         let watch = &mut how.watch(substrate);
         let report = run(&mut *engine, substrate, how.pacing, how.limits, watch)?;
         Ok((engine.labels()?, report))

@@ -89,6 +89,8 @@ struct Arena<R: Reduction> {
     delivery: Delivery,
     values: Vec<R::Value>,
     updated: Vec<bool>,
+    /// Proxies that an engine has to compute with.
+    active: Vec<bool>,
     /// Masters that mirrors at one end only have not been told: sources, destinations.
     owed: [Vec<bool>; 2],
     lists: HashMap<RouteId, Vec<LocalId>>,
@@ -177,6 +179,7 @@ impl<R: Reduction> Arena<R> {
         };
         let is_news = self.values[proxy] != old || self.delivery == Delivery::Event;
         self.updated[proxy] |= is_news && how == Absorb::FoldAtMasters;
+        self.active[proxy] |= is_news;
     }
 
     fn pack(&self, packing: &Packing) -> (Vec<u32>, Vec<u8>) {
@@ -213,6 +216,7 @@ impl<R: Reduction> DeviceField<R> {
             delivery,
             values: (0..proxies as u32).map(|proxy| start(LocalId(proxy))).collect(),
             updated: vec![false; proxies],
+            active: vec![false; proxies],
             owed: [vec![false; proxies], vec![false; proxies]],
             lists: HashMap::new(),
             uploads: HashMap::new(),
@@ -234,7 +238,32 @@ impl<R: Reduction> DeviceField<R> {
         self
     }
 
-    fn check(&self, what: &str) -> Result<()> {
+    /// The device works through what is active: takes these proxies, with their values.
+    pub(crate) fn take_active(&mut self) -> Vec<(LocalId, R::Value)> {
+        let arena = self.arena.get_mut();
+        arena.flush();
+        let all = arena.active.iter_mut().zip(&arena.values).zip(0..);
+        let active = all.filter_map(|((is_active, value), proxy)| {
+            std::mem::take(is_active).then_some((LocalId(proxy), *value))
+        });
+        active.collect()
+    }
+
+    /// The device takes the contributions of consecutive proxies: they go back to the identity, and need not
+    /// be sent.
+    pub(crate) fn take_contributions(&mut self, proxies: Range<usize>) -> Vec<(LocalId, R::Value)> {
+        let mut taken = self.take_active();
+        taken.retain(|(proxy, _)| proxies.contains(&proxy.index()));
+        let arena = self.arena.get_mut();
+        for (proxy, _) in &taken {
+            arena.values[proxy.index()] = R::identity();
+            arena.updated[proxy.index()] = false;
+        }
+        taken
+    }
+
+    /// Fails if the device is lost.
+    pub(crate) fn check(&self, what: &str) -> Result<()> {
         let left = self.calls_left.get();
         self.calls_left.set(left.saturating_sub(1));
         match left {
@@ -252,6 +281,7 @@ impl<R: Reduction> AnyField<R> for DeviceField<R> {
             let mine = &mut arena.values[proxy.index()];
             *mine = R::combine(*mine, value);
             arena.updated[proxy.index()] = true;
+            arena.active[proxy.index()] = true;
         }
     }
 
