@@ -12,7 +12,7 @@ mod model;
 use std::sync::Arc;
 
 use parton_engine::EngineInfo;
-use parton_engine::engines::blocks::{self, Blocks, VisitOrder};
+use parton_engine::engines::blocks::{self, BlockEngine, VisitOrder};
 use parton_engine::sides::{Side, Sides};
 use parton_engine::{Limits, run};
 use parton_graph::{Adjacency, GlobalId, Graph, LocalId, Weight, WeightKind, with_csr};
@@ -113,7 +113,7 @@ impl Algorithm for MatrixCompletion {
         let order = VisitOrder::new(partition.num_edges(), own.seed);
         let rounds = job.options.max_rounds.unwrap_or(ROUNDS);
         let model = Model::new(&own, ratings, rounds);
-        let mut blocks = Blocks::new(model, partition, &sides, order);
+        let mut blocks = BlockEngine::new(model, partition, &sides, order);
         let setup_seconds = start.elapsed().as_secs_f64();
         let limits = Limits { max_rounds: Some(rounds) };
         let report = run(&mut blocks, job.substrate, job.options.pacing, limits, job.watch)?;

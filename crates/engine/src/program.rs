@@ -114,7 +114,7 @@ pub enum Edges {
 
 impl Edges {
     /// The same edges by their other ends.
-    pub fn reversed(self) -> Self {
+    pub(crate) fn reversed(self) -> Self {
         match self {
             Edges::Out => Edges::In,
             Edges::In => Edges::Out,

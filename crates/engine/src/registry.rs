@@ -19,7 +19,7 @@ pub struct EngineInfo {
 
 impl EngineInfo {
     /// The error for a program that this engine does not run.
-    pub fn misfit(&self, what: &'static str) -> Error {
+    pub(crate) fn misfit(&self, what: &'static str) -> Error {
         Error::Misfit { engine: self.name, what }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use parton_engine::engines::blocks::{Blocks, VisitOrder};
+use parton_engine::engines::blocks::{BlockEngine, VisitOrder};
 use parton_engine::sides::{Side, Sides};
 use parton_engine::{EdgeProgram, Limits, Pacing, Tip, run};
 use parton_graph::{Csr, GlobalId, Graph, LocalId};
@@ -70,7 +70,7 @@ fn every_edge_is_visited_once_in_every_round() {
                 let sides = Sides::find(&mut substrate)?;
                 let program = Counting { seen: &seen, rounds: 2 };
                 let order = VisitOrder::new(partition.num_edges(), 3);
-                let mut blocks = Blocks::new(program, &partition, &sides, order);
+                let mut blocks = BlockEngine::new(program, &partition, &sides, order);
                 let limits = Limits::default();
                 let report = run(&mut blocks, &mut substrate, Pacing::default(), limits, &mut ())?;
                 assert!(report.converged);
@@ -130,7 +130,7 @@ fn edges_come_in_the_order_of_their_keys() {
         let mut substrate = Substrate::new(&partition, net, Optimize::ALL);
         let sides = Sides::find(&mut substrate)?;
         let program = Counting { seen: &seen, rounds: 1 };
-        let mut blocks = Blocks::new(program, &partition, &sides, order);
+        let mut blocks = BlockEngine::new(program, &partition, &sides, order);
         let limits = Limits::default();
         run(&mut blocks, &mut substrate, Pacing::default(), limits, &mut ())?;
         Ok(())

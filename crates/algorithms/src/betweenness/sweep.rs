@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use parton_engine::Rows;
+use parton_engine::EdgeRows;
 use parton_graph::{LocalId, VertexSet, prefetch};
 use parton_sync::lane_field::{Lanes, Parts};
 use rayon::prelude::*;
@@ -77,7 +77,7 @@ impl Level {
     }
 
     /// Number of edges of all its vertices.
-    pub(super) fn edges(&self, rows: Rows<'_, ()>) -> u64 {
+    pub(super) fn edges(&self, rows: EdgeRows<'_, ()>) -> u64 {
         let degree = |(place, &vertex): (usize, &LocalId)| {
             if let Some(&later) = self.vertices.get(place + 16) {
                 rows.prefetch_offset(later);
@@ -126,7 +126,7 @@ impl Listening<'_> {
 /// What is told, and along which edges.
 #[derive(Clone, Copy)]
 pub(super) struct Telling<'t, const L: usize> {
-    pub(super) rows: Rows<'t, ()>,
+    pub(super) rows: EdgeRows<'t, ()>,
     /// What every proxy has to tell; nothing where it is not its turn.
     pub(super) told: &'t [[f64; L]],
 }

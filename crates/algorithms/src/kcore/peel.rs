@@ -10,7 +10,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use parton_engine::{EdgeView, Rows};
+use parton_engine::{EdgeRows, EdgeView};
 use parton_graph::{LocalId, prefetch};
 use parton_partition::Partition;
 use rayon::prelude::*;
@@ -58,8 +58,8 @@ impl<'a> Peeling<'a> {
         Peeling { rows, back, num_masters, left, rest, next: 0, found: None }
     }
 
-    /// Rows that hold a proxy's edges: of a mirror those to masters.
-    pub(super) fn rows_of(&self, proxy: LocalId) -> Rows<'_, ()> {
+    /// EdgeRows that hold a proxy's edges: of a mirror those to masters.
+    pub(super) fn rows_of(&self, proxy: LocalId) -> EdgeRows<'_, ()> {
         if proxy.0 < self.num_masters { self.rows.rows() } else { self.back.rows() }
     }
 
@@ -145,8 +145,8 @@ impl<'a> Peeling<'a> {
 /// How to get through a level.
 struct Layer<'a, F> {
     level: u32,
-    rows: Rows<'a, ()>,
-    back: Rows<'a, ()>,
+    rows: EdgeRows<'a, ()>,
+    back: EdgeRows<'a, ()>,
     num_masters: u32,
     left: &'a [AtomicU32],
     settle: F,

@@ -5,7 +5,7 @@
 //! one off at the other end of each of its edges. Inside a host this goes on until nothing changes,
 //! as far as masters are concerned that no other host has a proxy of.
 
-use parton_engine::{EdgeView, Engine, Next, Paced, Rows, Tally};
+use parton_engine::{EdgeRows, EdgeView, Engine, Next, Paced, Tally};
 use parton_graph::bits::BitSet;
 use parton_graph::{LocalId, VertexSet};
 use parton_net::HostId;
@@ -98,7 +98,7 @@ impl<'a> Remaining<'a> {
     fn count(
         &mut self,
         substrate: &mut Substrate<'a>,
-        count: impl Fn(Rows<'_, ()>, LocalId) -> u64 + Sync,
+        count: impl Fn(EdgeRows<'_, ()>, LocalId) -> u64 + Sync,
     ) -> Result<()> {
         let (out, into, lost) = (self.out_edges.rows(), self.in_edges.rows(), &self.lost);
         let proxies = (0..lost.num_proxies() as u32).into_par_iter().with_min_len(PIECE);

@@ -23,7 +23,7 @@ use crate::registry::EngineInfo;
 use crate::state::sides::{Side, Sides};
 use crate::techniques::slices::cut;
 
-/// What users call this engine. [`Blocks`] runs edge programs, which only some algorithms are.
+/// What users call this engine. [`BlockEngine`] runs edge programs, which only some algorithms are.
 pub const INFO: EngineInfo = EngineInfo {
     name: "blocks",
     about: "edge by edge, in blocks of sources and destinations that threads share out",
@@ -76,7 +76,7 @@ struct Edge {
 }
 
 /// One host's part of a program of edges.
-pub struct Blocks<'a, P> {
+pub struct BlockEngine<'a, P> {
     program: P,
     partition: &'a Partition,
     vectors: VectorField<Sum<f32>>,
@@ -84,9 +84,9 @@ pub struct Blocks<'a, P> {
     shared: Vec<(LocalId, f32)>,
     /// Of every row, for [`Tip::spread`].
     spreads: Vec<f32>,
-    /// Rows of each block of sources.
+    /// EdgeRows of each block of sources.
     sources: Vec<Range<usize>>,
-    /// Rows of each block of destinations.
+    /// EdgeRows of each block of destinations.
     destinations: Vec<Range<usize>>,
     /// Diagonal after diagonal, in each by the block of the source.
     cells: Vec<Vec<Edge>>,
@@ -96,7 +96,7 @@ pub struct Blocks<'a, P> {
     sum: f64,
 }
 
-impl<'a, P: EdgeProgram> Blocks<'a, P> {
+impl<'a, P: EdgeProgram> BlockEngine<'a, P> {
     /// This host's part.
     ///
     /// # Panics
@@ -120,7 +120,7 @@ impl<'a, P: EdgeProgram> Blocks<'a, P> {
         let vectors = VectorField::new(program.width(), rows, Delivery::Event, start);
         let shared = shared(partition, sides);
         let sum = 0.0;
-        Blocks {
+        BlockEngine {
             program,
             partition,
             vectors,
@@ -297,7 +297,7 @@ fn shared(partition: &Partition, sides: &Sides) -> Vec<(LocalId, f32)> {
     shared.into_iter().map(|proxy| (proxy, sides.share(proxy) as f32)).collect()
 }
 
-impl<P: EdgeProgram> Engine for Blocks<'_, P> {
+impl<P: EdgeProgram> Engine for BlockEngine<'_, P> {
     fn compute(&mut self) -> Result<u64> {
         self.sum = self.visit_all();
         let masters = self.partition.num_masters();

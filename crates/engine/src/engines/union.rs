@@ -82,20 +82,25 @@ struct UnionFind<'a, P: Relaxation> {
     /// The edges by their destinations, if they are at hand and not the same.
     in_edges: Option<EdgeView<'a, ()>>,
     stage: Stage,
-    /// A member of this host's largest component; later of the graph's, if any member is known.
-    largest: Option<u32>,
-    /// Proxies that are not known to be in the largest component.
-    outside: Members,
-    /// Those of them that have an edge from outside, as far as is known: the others have edges from members.
-    suspects: Members,
-    /// Whether sources are masters on all hosts.
-    sources_are_masters: bool,
-    /// Mirrors that turned out to be in the largest component, and their masters.
-    reached: Members,
+    largest: LargestComponent,
     sets: DisjointSets,
     /// The label of a component, at its representative.
     component_labels: CpuField<P::Reduction>,
     shared: SharedLabels<P::Reduction>,
+}
+
+/// What a host knows of the largest component.
+struct LargestComponent {
+    /// A member of this host's largest component; later of the graph's, if any member is known.
+    member: Option<u32>,
+    /// Proxies that are not known to be in the largest component.
+    outside: Members,
+    /// Those of them that have an edge from outside, as far as is known: the others have edges from members.
+    suspects: Members,
+    /// Mirrors that turned out to be in the largest component, and their masters.
+    reached: Members,
+    /// Whether sources are masters on all hosts.
+    sources_are_masters: bool,
 }
 
 /// How far joining has got.
@@ -140,11 +145,13 @@ impl<'a, P: Relaxation> UnionFind<'a, P> {
             coverage: partition.coverage(),
             in_edges: in_edges.filter(|edges| !ptr::eq(*edges, out_edges)).map(EdgeView::new),
             stage: Stage::First { agree },
-            largest: None,
-            outside: Members::new(proxies),
-            suspects: Members::new(proxies),
-            sources_are_masters: false,
-            reached: Members::new(proxies),
+            largest: LargestComponent {
+                member: None,
+                outside: Members::new(proxies),
+                suspects: Members::new(proxies),
+                reached: Members::new(proxies),
+                sources_are_masters: false,
+            },
             sets: DisjointSets::new(proxies),
             component_labels: CpuField::new(proxies, Delivery::Label, start),
             shared: SharedLabels::new(CpuField::new(proxies, Delivery::Label, start)),
@@ -168,7 +175,7 @@ impl<'a, P: Relaxation> UnionFind<'a, P> {
             labels.fold(LocalId(representative), labels.get(LocalId(vertex)));
         });
         let largest = sets.largest(self.connected());
-        self.largest = largest;
+        self.largest.member = largest;
         for peer in peers(self.partition) {
             let mirrors = self.partition.routes(peer).mirrors(End::Either);
             let members = mirrors.filter(|&mirror| Some(sets.representative(mirror)) == largest);
@@ -185,12 +192,12 @@ impl<'a, P: Relaxation> UnionFind<'a, P> {
     fn label_components(&mut self) {
         let (labels, shared, sets) =
             (self.component_labels.cells(), &self.shared, self.sets.sets());
-        let largest = self.largest.map(|member| {
+        let largest = self.largest.member.map(|member| {
             let representative = sets.representative(member);
             labels.fold(LocalId(representative), labels.get(LocalId(member)));
             representative
         });
-        let reached = self.reached.members();
+        let reached = self.largest.reached.members();
         let speak_up = |mirror: u32, representative: u32| {
             for mirror in [mirror, representative].map(LocalId) {
                 // What is in the largest only since others have told so has not told it on.
@@ -220,7 +227,7 @@ impl<'a, P: Relaxation> UnionFind<'a, P> {
             }
             // Members were labelled when it was found.
             Some(_) => {
-                let outside = |range| self.outside.iter_range(range).map(|proxy| proxy.0);
+                let outside = |range| self.largest.outside.iter_range(range).map(|proxy| proxy.0);
                 let representative = |proxy| sets.representative(proxy);
                 pieces(&[masters]).for_each(|piece| {
                     outside(piece).for_each(|master| label_master(master, representative(master)));
@@ -320,7 +327,7 @@ impl<P: Relaxation> Engine for UnionFind<'_, P> {
                 self.stage = Stage::Reaching;
                 self.edges.num_edges()
             }
-            Stage::Announcing if self.sources_are_masters => self.suspect(),
+            Stage::Announcing if self.largest.sources_are_masters => self.suspect(),
             Stage::Agreeing | Stage::Announcing | Stage::Reaching | Stage::Joined => 0,
         };
         // Also right after joining: hosts that are ahead may have sent labels already.
@@ -330,9 +337,11 @@ impl<P: Relaxation> Engine for UnionFind<'_, P> {
 
     fn exchange(&mut self, phase: Phase, substrate: &mut Substrate<'_>) -> Result<()> {
         let field: &mut dyn Field = match (phase, self.stage) {
-            (Phase::Reduce, Stage::Announcing) if self.sources_are_masters => &mut self.suspects,
-            (Phase::Reduce, Stage::Reaching) => &mut self.reached,
-            (Phase::Broadcast, Stage::Announcing) => &mut self.outside,
+            (Phase::Reduce, Stage::Announcing) if self.largest.sources_are_masters => {
+                &mut self.largest.suspects
+            }
+            (Phase::Reduce, Stage::Reaching) => &mut self.largest.reached,
+            (Phase::Broadcast, Stage::Announcing) => &mut self.largest.outside,
             _ => &mut self.shared,
         };
         match phase {
@@ -343,10 +352,10 @@ impl<P: Relaxation> Engine for UnionFind<'_, P> {
 
     fn apply(&mut self) -> Result<Tally> {
         match self.stage {
-            Stage::Announcing if self.sources_are_masters => {
+            Stage::Announcing if self.largest.sources_are_masters => {
                 self.join_unsuspected();
                 // They were suspects before hosts knew who is outside.
-                self.suspects.clear();
+                self.largest.suspects.clear();
             }
             Stage::Reaching => {
                 self.join_reached();
@@ -380,11 +389,12 @@ impl<P: Relaxation> Engine for UnionFind<'_, P> {
             return Ok(Conclusion::when_idle(total));
         }
         let (chosen, sources_are_masters) = self.vote(substrate.net())?;
-        self.sources_are_masters = sources_are_masters;
-        self.largest = self.largest.filter(|&member| Some(self.label(LocalId(member))) == chosen);
-        let (largest, sets) = (self.largest, self.sets.sets());
+        self.largest.sources_are_masters = sources_are_masters;
+        self.largest.member =
+            self.largest.member.filter(|&member| Some(self.label(LocalId(member))) == chosen);
+        let (largest, sets) = (self.largest.member, self.sets.sets());
         let is_member = |master| Some(sets.parent(master)) == largest;
-        self.outside.insert_where(0..self.connected(), |master| !is_member(master));
+        self.largest.outside.insert_where(0..self.connected(), |master| !is_member(master));
         self.stage = Stage::Announcing;
         Ok(Conclusion::new(false))
     }

@@ -6,10 +6,19 @@ use parton_sync::reduction::Sum;
 use parton_sync::{CpuField, Result, Substrate};
 use rayon::prelude::*;
 
-/// Out-degrees of masters. Every host must call this.
+/// Out-degrees of masters in the whole graph. Every host must call this.
 pub fn out_degrees(substrate: &mut Substrate<'_>) -> Result<Vec<u64>> {
+    of_masters(substrate, out_degrees_here(substrate.partition()), End::Source)
+}
+
+/// In-degrees of masters in the whole graph. Every host must call this.
+pub fn in_degrees(substrate: &mut Substrate<'_>) -> Result<Vec<u64>> {
+    of_masters(substrate, in_degrees_here(substrate.partition()), End::Destination)
+}
+
+/// Sums up what each host has counted at one end of its edges.
+fn of_masters(substrate: &mut Substrate<'_>, here: Vec<u64>, end: End) -> Result<Vec<u64>> {
     let partition = substrate.partition();
-    let here = out_degrees_here(partition);
     if partition.num_hosts() == 1 {
         return Ok(here);
     }
@@ -20,7 +29,7 @@ pub fn out_degrees(substrate: &mut Substrate<'_>) -> Result<Vec<u64>> {
             degrees.updated().insert(proxy);
         }
     }
-    substrate.reduce(&mut degrees, End::Source)?;
+    substrate.reduce(&mut degrees, end)?;
     Ok((0..partition.num_masters() as u32).map(|master| degrees.get(LocalId(master))).collect())
 }
 
@@ -34,7 +43,7 @@ pub(crate) fn in_degrees_here(partition: &Partition) -> Vec<u64> {
     counted(partition.in_edges_at_hand(), partition)
 }
 
-/// The lengths of rows, if they are at hand: edges need not be turned around to be counted.
+/// The lengths of rows, if they are at hand; else the ends are counted, which is cheaper than transposing.
 fn counted(rows: Option<&Adjacency>, partition: &Partition) -> Vec<u64> {
     if let Some(rows) = rows {
         return rows.offsets().par_windows(2).map(|ends| ends[1] - ends[0]).collect();

@@ -5,7 +5,7 @@ use std::ops::Range;
 use parton_graph::{Adjacency, LocalId, Weight};
 use parton_partition::Partition;
 
-use super::edges::{EdgeView, PREFETCH_VERTICES, Rows};
+use super::edges::{EdgeRows, EdgeView, PREFETCH_VERTICES};
 use crate::program::Edges;
 
 /// The edges that messages travel along, by one of their ends: out-edges, in-edges, or both.
@@ -14,11 +14,11 @@ pub struct Directions<'a, W: Weight> {
     second: Option<EdgeView<'a, W>>,
 }
 
-/// The rows of [`Directions`]. Copy them before a loop, like [`Rows`].
+/// The rows of [`Directions`]. Copy them before a loop, like [`EdgeRows`].
 #[derive(Clone, Copy)]
 pub struct DirectionRows<'v, W: Weight> {
-    first: Rows<'v, W>,
-    second: Option<Rows<'v, W>>,
+    first: EdgeRows<'v, W>,
+    second: Option<EdgeRows<'v, W>>,
 }
 
 impl<'a, W: Weight> Directions<'a, W> {
@@ -95,7 +95,7 @@ impl<'v, W: Weight> DirectionRows<'v, W> {
 
     /// The rows one after another.
     #[inline(always)]
-    pub(crate) fn parts(self) -> impl Iterator<Item = Rows<'v, W>> {
+    pub(crate) fn parts(self) -> impl Iterator<Item = EdgeRows<'v, W>> {
         std::iter::once(self.first).chain(self.second)
     }
 
@@ -113,7 +113,7 @@ impl<'v, W: Weight> DirectionRows<'v, W> {
         }
     }
 
-    /// [`Rows::combine`] in both directions.
+    /// [`EdgeRows::combine`] in both directions.
     #[inline(always)]
     pub fn combine<T: Copy>(
         self,
@@ -137,7 +137,7 @@ impl<'v, W: Weight> DirectionRows<'v, W> {
 
     /// Prefetches a vertex's edges.
     #[inline(always)]
-    pub fn prefetch_edges(self, vertex: LocalId) {
+    pub(crate) fn prefetch_edges(self, vertex: LocalId) {
         self.first.prefetch_edges(vertex);
         if let Some(second) = self.second {
             second.prefetch_edges(vertex);
@@ -146,7 +146,7 @@ impl<'v, W: Weight> DirectionRows<'v, W> {
 
     /// Prefetches the degree of a later vertex while it is the turn of the one at `place`.
     #[inline(always)]
-    pub fn prepare_degree(self, vertices: &[LocalId], place: usize) {
+    pub(crate) fn prepare_degree(self, vertices: &[LocalId], place: usize) {
         if let Some(&vertex) = vertices.get(place + 3 * PREFETCH_VERTICES) {
             self.prefetch_offset(vertex);
         }
@@ -162,14 +162,14 @@ impl<'v, W: Weight> DirectionRows<'v, W> {
 
     /// Prefetches the degrees of the first of these vertices.
     #[inline(always)]
-    pub fn prepare_first(self, vertices: &[LocalId]) {
+    pub(crate) fn prepare_first(self, vertices: &[LocalId]) {
         vertices
             .iter()
             .take(3 * PREFETCH_VERTICES)
             .for_each(|&vertex| self.prefetch_offset(vertex));
     }
 
-    /// [`Rows::prepare`] in both directions.
+    /// [`EdgeRows::prepare`] in both directions.
     #[inline(always)]
     pub fn prepare(self, vertices: &[LocalId], place: usize, mut prefetch: impl FnMut(LocalId)) {
         self.first.prepare(vertices, place, &mut prefetch);

@@ -37,7 +37,7 @@ enum OwnOffsets<'a> {
 /// The rows of an [`EdgeView`]. Copy them out of their owner before a loop: the compiler then keeps them in
 /// registers instead of loading them again after every write.
 #[derive(Clone, Copy)]
-pub struct Rows<'v, W: Weight> {
+pub struct EdgeRows<'v, W: Weight> {
     offsets: Offsets<'v>,
     targets: &'v [LocalId],
     weights: &'v [W],
@@ -110,8 +110,8 @@ impl<'a, W: Weight> EdgeView<'a, W> {
 
     /// Its rows.
     #[inline]
-    pub fn rows(&self) -> Rows<'_, W> {
-        Rows { offsets: self.offsets.rows(), targets: self.targets, weights: &self.weights }
+    pub fn rows(&self) -> EdgeRows<'_, W> {
+        EdgeRows { offsets: self.offsets.rows(), targets: self.targets, weights: &self.weights }
     }
 
     /// Number of edges.
@@ -126,7 +126,7 @@ impl<'a, W: Weight> EdgeView<'a, W> {
     }
 }
 
-impl<'v, W: Weight> Rows<'v, W> {
+impl<'v, W: Weight> EdgeRows<'v, W> {
     /// Number of rows.
     #[inline]
     pub fn num_vertices(self) -> usize {
@@ -159,7 +159,7 @@ impl<'v, W: Weight> Rows<'v, W> {
 
     /// The other ends of the edges of consecutive vertices.
     #[inline]
-    pub fn targets_of(self, vertices: Range<u32>) -> &'v [LocalId] {
+    pub(crate) fn targets_of(self, vertices: Range<u32>) -> &'v [LocalId] {
         match vertices.is_empty() {
             true => &[],
             false => {
@@ -204,7 +204,7 @@ impl<'v, W: Weight> Rows<'v, W> {
 
     /// Calls `visit` with those of a vertex's edges whose weights pass a test that most do not.
     #[inline(always)]
-    pub fn each_with(
+    pub(crate) fn each_with(
         self,
         vertex: LocalId,
         passes: impl Fn(W) -> bool,
@@ -305,7 +305,7 @@ impl<'v, W: Weight> Rows<'v, W> {
 
     /// Tells memory that a vertex's edges will be looked at prefetch_end.
     #[inline(always)]
-    pub fn prefetch_edges(self, vertex: LocalId) {
+    pub(crate) fn prefetch_edges(self, vertex: LocalId) {
         let start = self.offsets.row(vertex).start;
         prefetch(self.targets, start);
         if size_of::<W>() > 0 {

@@ -18,7 +18,7 @@ use parton_sync::{Reduction, Result};
 use rayon::prelude::*;
 
 use crate::program::{Edges, Relaxation};
-use crate::state::edges::{EdgeView, PREFETCH_EDGES_IN_ROW, Rows};
+use crate::state::edges::{EdgeRows, EdgeView, PREFETCH_EDGES_IN_ROW};
 use crate::state::labels::Labels;
 use crate::techniques::VERTICES_PER_TASK;
 
@@ -230,7 +230,7 @@ impl<W: parton_graph::Weight> Piece<W> {
     fn fill<P: Relaxation<Weight = W>>(
         &mut self,
         labels: &Labels<'_, P>,
-        rows: Rows<'_, W>,
+        rows: EdgeRows<'_, W>,
         first: usize,
         bound: P::Label,
     ) {

@@ -18,13 +18,13 @@ use crate::state::directions::DirectionRows;
 
 /// Sorting pays off from this many rounds on.
 pub(crate) const MIN_ROUNDS: u64 = 6;
-/// Blocks begin at multiples of this.
+/// BlockEngine begin at multiples of this.
 const ROWS_PER_STEP: usize = 1 << 12;
 /// Most rows of a block where rows are long,
 const MAX_ROWS: usize = 8 * ROWS_PER_STEP;
 /// and where rows are short: a larger block goes through the messages less often.
 const MAX_SHORT_ROWS: usize = 15 * ROWS_PER_STEP;
-/// Rows with fewer edges than this on average are short.
+/// EdgeRows with fewer edges than this on average are short.
 const MIN_EDGES_OF_LONG_ROW: u64 = 8;
 /// Most edges of a block of more than [`ROWS_PER_STEP`] rows.
 const MAX_EDGES: u64 = 1 << 21;

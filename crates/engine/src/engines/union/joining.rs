@@ -63,31 +63,31 @@ impl<P: Relaxation> UnionFind<'_, P> {
         let (sets, proxies) = (self.sets.sets(), self.sets.len() as u32);
         sets.flatten(0..proxies, |_, _| ());
         let largest = sets.largest(proxies);
-        self.outside.insert_where(0..proxies, |proxy| Some(sets.parent(proxy)) != largest);
-        self.largest = largest;
+        self.largest.outside.insert_where(0..proxies, |proxy| Some(sets.parent(proxy)) != largest);
+        self.largest.member = largest;
         self.join_rest();
         // Nobody else knows of it.
-        self.largest = None;
+        self.largest.member = None;
     }
 
     /// Notes who has an edge from a master outside; how many edges were looked at.
     pub(super) fn suspect(&self) -> u64 {
         let edges = |vertex: LocalId| {
             let others = self.edges.rows().targets(vertex);
-            others.iter().for_each(|other| _ = self.suspects.insert(*other));
+            others.iter().for_each(|other| _ = self.largest.suspects.insert(*other));
             others.len() as u64
         };
         pieces(&self.sources[..1])
-            .map(|piece| self.outside.iter_range(piece).map(edges).sum::<u64>())
+            .map(|piece| self.largest.outside.iter_range(piece).map(edges).sum::<u64>())
             .sum()
     }
 
     /// Joins masters with the largest that have edges, but none from outside as far as anybody knows:
     /// they are outside no longer.
     pub(super) fn join_unsuspected(&mut self) {
-        let Some(largest) = self.largest else { return };
+        let Some(largest) = self.largest.member else { return };
         let (labels, sets) = (self.component_labels.cells(), self.sets.sets());
-        let (outside, suspects) = (&self.outside, &self.suspects);
+        let (outside, suspects) = (&self.largest.outside, &self.largest.suspects);
         let parts = self.partition.master_parts();
         for destinations in [0..parts.both, parts.read..parts.written] {
             pieces(slice::from_ref(&destinations)).for_each(|piece| {
@@ -107,32 +107,32 @@ impl<P: Relaxation> UnionFind<'_, P> {
     /// Hosts know who is in the largest: joins everything else. Mirrors that turn out to be in it are
     /// noted.
     pub(super) fn join_outside(&mut self) {
-        let is_known = |mirror: &u32| !self.outside.contains(LocalId(*mirror));
-        if self.largest.is_none()
+        let is_known = |mirror: &u32| !self.largest.outside.contains(LocalId(*mirror));
+        if self.largest.member.is_none()
             && let Some(mirror) = self.mirrors().find(is_known)
         {
-            self.largest = Some(mirror);
+            self.largest.member = Some(mirror);
             self.shared.speak_up(LocalId(mirror));
         }
         self.join_rest();
         let sets = self.sets.sets();
-        let Some(largest) = self.largest.map(|largest| sets.representative(largest)) else {
+        let Some(largest) = self.largest.member.map(|largest| sets.representative(largest)) else {
             return;
         };
         let is_member = |mirror: LocalId| sets.representative(mirror.0) == largest;
-        self.reached.insert_of(&self.outside, self.mirrors(), is_member);
+        self.largest.reached.insert_of(&self.largest.outside, self.mirrors(), is_member);
         // A host that has known nobody in it learns its label, too.
         for peer in peers(self.partition) {
             let mirrors = self.partition.routes(peer).mirrors(End::Either);
-            let first = self.reached.iter_range(mirrors).next();
+            let first = self.largest.reached.iter_range(mirrors).next();
             first.into_iter().for_each(|mirror| self.shared.speak_up(mirror));
         }
     }
 
     /// Joins masters with the largest whose mirrors have told so.
     pub(super) fn join_reached(&mut self) {
-        for master in self.reached.iter_range(0..self.num_masters) {
-            let largest = *self.largest.get_or_insert(master.0);
+        for master in self.largest.reached.iter_range(0..self.num_masters) {
+            let largest = *self.largest.member.get_or_insert(master.0);
             self.sets.sets().join(largest, master.0);
         }
     }
@@ -146,9 +146,9 @@ impl<P: Relaxation> UnionFind<'_, P> {
             Coverage::BothEndsHere | Coverage::BothEndsSomewhere => slice::from_ref(&all),
         };
         pieces(looked_at).for_each(|piece| {
-            self.outside.iter_range(piece).for_each(|vertex| self.join_edges(vertex));
+            self.largest.outside.iter_range(piece).for_each(|vertex| self.join_edges(vertex));
         });
-        if let (Coverage::OneEnd, Some(largest)) = (self.coverage, self.largest) {
+        if let (Coverage::OneEnd, Some(largest)) = (self.coverage, self.largest.member) {
             self.join_neighbours(largest);
         }
     }
@@ -156,17 +156,17 @@ impl<P: Relaxation> UnionFind<'_, P> {
     /// Joins a vertex outside the largest with the other ends of its edges, those into it included if
     /// they are at hand.
     fn join_edges(&self, vertex: LocalId) {
-        let outside = self.outside.members();
-        let stand_in = |&other: &LocalId| match self.largest {
+        let outside = self.largest.outside.members();
+        let stand_in = |&other: &LocalId| match self.largest.member {
             Some(largest) if !outside.contains(other) => largest,
             _ => {
-                self.suspects.insert(other);
+                self.largest.suspects.insert(other);
                 other.0
             }
         };
         let join = |others: &[LocalId]| {
             if !others.is_empty() {
-                self.suspects.insert(vertex);
+                self.largest.suspects.insert(vertex);
             }
             self.sets.sets().join_all(vertex.0, others, stand_in);
         };
@@ -179,8 +179,8 @@ impl<P: Relaxation> UnionFind<'_, P> {
     /// Joins the largest with those outside who have an edge from a member, after those outside have
     /// been joined with each other.
     fn join_neighbours(&self, largest: u32) {
-        let (sets, outside) = (self.sets.sets(), &self.outside);
-        let suspects = &self.suspects;
+        let (sets, outside) = (self.sets.sets(), &self.largest.outside);
+        let suspects = &self.largest.suspects;
         // A mirror is here because of an edge: if that is nobody's outside, it comes from a member.
         pieces(&[self.mirrors()]).for_each(|piece| {
             let mirrors = outside.iter_range(piece);
@@ -206,7 +206,7 @@ impl<P: Relaxation> UnionFind<'_, P> {
     /// Finds neighbours of consecutive members of the largest that may be outside. They are to be joined
     /// when memory has had time to fetch them.
     fn find_suspects(&self, members: Range<u32>, found: &mut Vec<u32>) {
-        let (suspects, sets) = (self.suspects.members(), self.sets.sets());
+        let (suspects, sets) = (self.largest.suspects.members(), self.sets.sets());
         for others in self.edges.rows().targets_of(members).chunks(EDGES_PER_TEST) {
             // Hardly ever: all are looked at before anything is decided.
             if others.iter().fold(false, |any, other| any | suspects.contains(*other)) {
