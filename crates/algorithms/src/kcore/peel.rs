@@ -58,7 +58,7 @@ impl<'a> Peeling<'a> {
         Peeling { rows, back, num_masters, left, rest, next: 0, found: None }
     }
 
-    /// EdgeRows that hold a proxy's edges: of a mirror those to masters.
+    /// Rows that hold a proxy's edges: of a mirror those to masters.
     pub(super) fn rows_of(&self, proxy: LocalId) -> EdgeRows<'_, ()> {
         if proxy.0 < self.num_masters { self.rows.rows() } else { self.back.rows() }
     }

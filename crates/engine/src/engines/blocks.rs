@@ -84,9 +84,9 @@ pub struct BlockEngine<'a, P> {
     shared: Vec<(LocalId, f32)>,
     /// Of every row, for [`Tip::spread`].
     spreads: Vec<f32>,
-    /// EdgeRows of each block of sources.
+    /// Rows of each block of sources.
     sources: Vec<Range<usize>>,
-    /// EdgeRows of each block of destinations.
+    /// Rows of each block of destinations.
     destinations: Vec<Range<usize>>,
     /// Diagonal after diagonal, in each by the block of the source.
     cells: Vec<Vec<Edge>>,

@@ -24,7 +24,7 @@ const ROWS_PER_STEP: usize = 1 << 12;
 const MAX_ROWS: usize = 8 * ROWS_PER_STEP;
 /// and where rows are short: a larger block goes through the messages less often.
 const MAX_SHORT_ROWS: usize = 15 * ROWS_PER_STEP;
-/// EdgeRows with fewer edges than this on average are short.
+/// Rows with fewer edges than this on average are short.
 const MIN_EDGES_OF_LONG_ROW: u64 = 8;
 /// Most edges of a block of more than [`ROWS_PER_STEP`] rows.
 const MAX_EDGES: u64 = 1 << 21;

@@ -6,7 +6,7 @@ use parton_graph::save::Output;
 
 use super::{Cell, Format, Kind, Table, push_elements, push_real, write_rows};
 
-/// EdgeRows of fields.
+/// Rows of fields.
 pub(super) struct Delimited {
     ending: &'static str,
     delimiter: u8,

@@ -79,7 +79,7 @@ fn write_rows(
     out: &mut Output,
     push: impl Fn(&mut Vec<u8>, usize) -> Result<()> + Sync,
 ) -> Result<()> {
-    /// EdgeRows that one thread formats at a time.
+    /// Rows that one thread formats at a time.
     const BATCH: usize = 1 << 14;
     let at_once = BATCH * 4 * rayon::current_num_threads();
     for first in (0..rows).step_by(at_once) {

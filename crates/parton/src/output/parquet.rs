@@ -19,7 +19,7 @@ use super::{Cell, Format, Kind, Table};
 /// A table of columns.
 pub(super) struct Parquet;
 
-/// EdgeRows per row group: what most writers use.
+/// Rows per row group: what most writers use.
 const GROUP_ROWS: usize = 1 << 20;
 
 impl Format for Parquet {

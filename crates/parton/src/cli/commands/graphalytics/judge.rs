@@ -110,7 +110,7 @@ fn is_close(found: f64, expected: f64) -> bool {
         || (found - expected).abs() <= EPSILON * expected.abs() && expected.is_finite()
 }
 
-/// The row of an id. EdgeRows are in the order of ids.
+/// The row of an id. Rows are in the order of ids.
 fn find_row(table: &Table, id: &str) -> Option<usize> {
     let wanted = match table.id_kind() {
         Kind::Names => OriginalId::Name(id.as_bytes()),

@@ -37,7 +37,7 @@ pub(super) struct HostRun {
     /// What the policy has to say.
     pub(super) policy_note: Option<String>,
     pub(super) finished: TaskOutcome,
-    /// EdgeRows to be written by this process.
+    /// Rows to be written by this process.
     pub(super) parts: Vec<(HostId, Part)>,
 }
 
