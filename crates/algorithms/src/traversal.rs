@@ -58,11 +58,7 @@ impl<L> Labelled<L> {
 
 /// Adds the facts `root`, `reached`, `max` and `sum` to the answer of a search. Every host must call
 /// this.
-pub fn sum_up(
-    job: &mut Job<'_, '_>,
-    answer: &mut Answer,
-    root: Option<Found>,
-) -> Result<()> {
+pub fn sum_up(job: &mut Job<'_, '_>, answer: &mut Answer, root: Option<Found>) -> Result<()> {
     let Column { name, values } = &answer.columns[0];
     let net = job.substrate.net();
     let facts = match values {
