@@ -10,6 +10,25 @@ use crate::needs::Needs;
 use crate::options::{OptionSet, Options, check_own};
 
 /// A named program with an oracle.
+///
+/// ```
+/// use parton_algorithms::bfs::Bfs;
+/// use parton_algorithms::{Algorithm, Error, Fact, Job, Options};
+/// use parton_net::Cluster;
+/// use parton_partition::{Input, Partition, Plan};
+/// use parton_sync::{Optimize, Substrate};
+///
+/// let (input, options) = (Input::open("grid:30x20").unwrap(), Options::default());
+/// let answers = Cluster::local(2).launch(|net| {
+///     let partition = Partition::build(net, &input, &Plan::new("oec")).unwrap();
+///     let substrate = &mut Substrate::new(&partition, net, Optimize::ALL);
+///     let job = &mut Job { substrate, options: &options, watch: &mut () };
+///     let answer = Bfs.run(job)?;
+///     assert_eq!(Bfs.check(job, &answer)?, None, "the certificate holds");
+///     Ok::<_, Error>(answer)
+/// });
+/// assert!(answers.unwrap()[0].result.contains(&("reached", Fact::Integer(600))));
+/// ```
 pub trait Algorithm: Sync {
     /// What users call it.
     fn name(&self) -> &'static str;

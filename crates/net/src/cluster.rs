@@ -20,6 +20,17 @@ const MEETING_PATIENCE: Duration = Duration::from_secs(300);
 /// A number of hosts and the way they are connected.
 ///
 /// Its threads are started by the first launch and serve all later ones.
+///
+/// ```
+/// use parton_net::{Cluster, Error};
+///
+/// // Four hosts count to ten together.
+/// let sums = Cluster::local(4)
+///     .threads_per_host(1)
+///     .launch(|net| net.all_reduce(net.host().index() as u64 + 1, |a, b| a + b))?;
+/// assert_eq!(sums, [10; 4]);
+/// # Ok::<(), parton_net::LaunchError<Error>>(())
+/// ```
 pub struct Cluster {
     hosts: usize,
     kind: Kind,

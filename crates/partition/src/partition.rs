@@ -101,6 +101,20 @@ pub struct Partition {
 
 impl Partition {
     /// Partitions `input` as `plan` says. Every host must call this with the same arguments.
+    ///
+    /// ```
+    /// use parton_net::Cluster;
+    /// use parton_partition::{Error, Input, Partition, Plan};
+    ///
+    /// let input = Input::open("grid:30x20")?;
+    /// let masters = Cluster::local(4).launch(|net| {
+    ///     let partition = Partition::build(net, &input, &Plan::new("cvc"))?;
+    ///     Ok::<_, Error>(partition.num_masters())
+    /// });
+    /// // Every vertex has one master.
+    /// assert_eq!(masters.unwrap().iter().sum::<usize>(), 600);
+    /// # Ok::<(), Error>(())
+    /// ```
     pub fn build(net: &mut Net, input: &Input, plan: &Plan) -> Result<Self> {
         let (kind, argument) = policy::find(&plan.policy)?;
         let shares = plan.shares(net.num_hosts())?;

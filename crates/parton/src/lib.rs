@@ -1,16 +1,46 @@
 //! Parton: graph analytics for graphs that outgrow one processor.
 //!
-//! This crate is the facade over Parton's libraries and the home of the `parton` command.
+//! | to | use |
+//! |---|---|
+//! | run a program of your own on many hosts | [`run()`], [`relax()`], and the builder [`Run`] |
+//! | write one | [`prelude`]: `Relaxation`, `VertexProgram` |
+//! | give it the command line of `parton` | [`cli::main`] |
+//! | write a table of answers | [`output`] |
+//! | read, make and write graphs | [`graph`] |
+//! | cut graphs over hosts | [`partition`] |
+//! | scale out an engine of your own | [`sync::Substrate`] |
+//!
+//! `docs/own-algorithm.md` leads from nothing to an algorithm of your own on the command line.
 //!
 //! ```
-//! use parton::graph::generate::Spec;
-//! use parton::graph::progress::Silent;
-//! use parton::graph::stats::Summary;
+//! use parton::prelude::*;
 //!
-//! let graph = Spec::parse("grid:3x2")?.generate(&Silent)?;
-//! assert_eq!(Summary::of(&graph).edges, 14);
-//! # Ok::<(), parton::graph::Error>(())
+//! /// The least vertex that reaches each vertex.
+//! struct Least;
+//!
+//! impl Relaxation for Least {
+//!     type Label = u32;
+//!     type Reduction = Min<u32>;
+//!     type Weight = ();
+//!
+//!     fn start(&self, vertex: GlobalId) -> Option<u32> {
+//!         Some(vertex.0 as u32)
+//!     }
+//!
+//!     fn relax(&self, label: u32, (): ()) -> u32 {
+//!         label
+//!     }
+//! }
+//!
+//! // Two hosts, whose parts of the path are joined by one edge.
+//! let outcome = parton::relax(Least, "path:6", 2)?;
+//! assert_eq!(outcome.values, [0; 6]);
+//! assert!(outcome.report.sent().total() > 0);
+//! # Ok::<(), parton::Error>(())
 //! ```
+//!
+//! Features, all on by default: `cli` is the command and [`cli`]; without it, none of the command's
+//! dependencies are compiled.
 
 pub use parton_algorithms as algorithms;
 pub use parton_engine as engine;

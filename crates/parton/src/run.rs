@@ -439,3 +439,92 @@ fn gather<V: Copy>(hosts: Vec<(HostIds, HostOutcome<V>)>, policy: String) -> Out
         .map_or(("", RunReport::default()), |(_, host)| (host.engine, host.report));
     Outcome { ids, values, engine, policy, report }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algorithms::Root;
+    use crate::graph::GlobalId;
+    use crate::sync::reduction::Min;
+
+    /// The least number of edges from a root.
+    struct Hops(Option<GlobalId>);
+
+    impl Relaxation for Hops {
+        type Label = u32;
+        type Reduction = Min<u32>;
+        type Weight = ();
+
+        fn start(&self, vertex: GlobalId) -> Option<u32> {
+            (Some(vertex) == self.0).then_some(0)
+        }
+
+        fn relax(&self, hops: u32, (): ()) -> u32 {
+            hops + 1
+        }
+    }
+
+    fn hops_from(root: &'static str) -> Run<'static, u32> {
+        Run::relaxation_with(move |substrate| {
+            let root = Root::Original(root.into()).find(substrate)?;
+            Ok(Hops(root.map(|found| found.vertex)))
+        })
+    }
+
+    #[test]
+    fn values_are_found_by_original_ids() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let files = [
+            ("names.csv", "from,to\nRome,Paris\nParis,Oslo\n", ["Rome", "Paris", "Oslo"]),
+            (
+                "numbers.csv",
+                "from,to\n900,7\n7,18446744073709551615\n",
+                ["900", "7", "18446744073709551615"],
+            ),
+        ];
+        for (name, text, ids) in files {
+            let path = folder.path().join(name);
+            std::fs::write(&path, text).expect("a file");
+            for hosts in [1, 3] {
+                let outcome = hops_from(ids[0]).hosts(hosts).threads(1).on(&*path).expect("a run");
+                assert_eq!(ids.map(|id| outcome.get(id)), [Some(0), Some(1), Some(2)]);
+                assert_eq!(outcome.get("Atlantis"), None);
+                let sorted = outcome.iter().map(|(id, _)| id.to_string()).collect::<Vec<_>>();
+                assert_eq!(sorted.len(), 3);
+                assert!(outcome.iter().is_sorted_by_key(|(id, _)| id), "{sorted:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_engine_and_pace_that_fits_agrees() {
+        let expected = hops_from("3").on("rmat:8").expect("a run").values;
+        for engine in ["push", "frontier", "pull", "delta"] {
+            for pace in [Pace::Bsp, Pace::Auto] {
+                let run = hops_from("3").hosts(3).threads(1).engine(engine).pace(pace);
+                let outcome = run.on("rmat:8").expect("a run");
+                assert_eq!((outcome.values == expected, outcome.engine), (true, engine));
+            }
+        }
+        let program = Run::with(|_| Ok(Hops(Some(GlobalId(3))))).hosts(2).on("rmat:8");
+        assert_eq!(program.expect("a run").values, expected);
+        let stopped = hops_from("0").max_rounds(1).engine("frontier").on("path:9").expect("a run");
+        assert!(!stopped.report.converged);
+    }
+
+    #[test]
+    fn misfits_are_errors() {
+        let refused =
+            |run: Run<'_, u32>, input: &str| run.on(input).expect_err("a misfit").to_string();
+        let message = refused(hops_from("3").engine("union"), "path:5");
+        assert!(message.starts_with("engine union cannot run this program: push"), "{message}");
+        let message = refused(hops_from("3").engine("warp"), "path:5");
+        assert!(message.starts_with("engine warp cannot run this program"), "{message}");
+        assert!(
+            refused(hops_from("3").policy("metis"), "path:5").contains("unknown policy 'metis'")
+        );
+        assert!(refused(hops_from("9"), "path:5").contains("no vertex 9"));
+        assert!(refused(hops_from("3"), "nowhere.csv").contains("no such file"));
+        assert!(refused(hops_from("3").hosts(0), "path:5").contains('0'));
+    }
+}

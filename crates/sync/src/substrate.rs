@@ -34,6 +34,31 @@ const BYTES_PER_MESSAGE: usize = 1 << 29;
 
 /// One host's end of the synchronisation of fields. All hosts must call the same methods in the
 /// same order.
+///
+/// ```
+/// use parton_graph::{LocalId, with_csr};
+/// use parton_net::Cluster;
+/// use parton_partition::{End, Input, Partition, Plan};
+/// use parton_sync::reduction::Sum;
+/// use parton_sync::{CpuField, Optimize, Substrate};
+///
+/// // In-degrees: every host counts its own edges, and masters get the sum.
+/// let input = Input::open("star:50").unwrap();
+/// let degrees = Cluster::local(3).launch(|net| {
+///     let partition = Partition::build(net, &input, &Plan::new("cvc")).unwrap();
+///     let mut counts = CpuField::<Sum<u64>>::accumulator(partition.num_proxies());
+///     with_csr!(partition.out_edges(), csr => for source in csr.vertices() {
+///         for &target in csr.targets(source) {
+///             counts.fold(target, 1);
+///             counts.touch(target);
+///         }
+///     });
+///     Substrate::new(&partition, net, Optimize::ALL).reduce(&mut counts, End::Destination)?;
+///     let masters = (0..partition.num_masters() as u32).map(LocalId);
+///     Ok::<_, parton_sync::Error>(masters.map(|master| counts.get(master)).max())
+/// });
+/// assert_eq!(degrees.unwrap().into_iter().max(), Some(Some(49)));
+/// ```
 pub struct Substrate<'a> {
     partition: &'a Partition,
     net: &'a mut Net,

@@ -18,20 +18,20 @@ pub(crate) const HOST_LOST: u8 = 69;
 const BUG: u8 = 70;
 const IO: u8 = 74;
 
-/// What went wrong, and the code that says so.
+/// Why a command failed, and the exit code for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Failure {
     message: String,
     code: u8,
-    /// Whether another process says it.
+    /// True if another process prints it.
     silent: bool,
 }
 
-/// A command that has something to print, though not all may be well.
+/// What a command prints, and why it may fail all the same.
 pub(crate) struct CommandOutput {
-    /// For standard output.
+    /// The text for standard output.
     pub(crate) text: String,
-    /// Why the command does not end well all the same.
+    /// A failure to report after the text.
     pub(crate) failure: Option<Failure>,
 }
 
@@ -98,7 +98,7 @@ impl<E: Into<Failure> + fmt::Display> From<LaunchError<E>> for Failure {
                 let Failure { message, code, .. } = error.into();
                 match code {
                     HOST_LOST | BUG => Failure::new(format!("host {host}: {message}"), code),
-                    // Of what is the user's, who found it does not matter.
+                    // The user's mistake is the same on whichever host found it.
                     _ => Failure::new(message, code),
                 }
             }
@@ -120,17 +120,17 @@ impl Failure {
         Failure { message, code, silent: false }
     }
 
-    /// The same, to be said by another process.
+    /// The same failure, printed by another process.
     pub(crate) fn silenced(self) -> Self {
         Failure { silent: true, ..self }
     }
 
-    /// As other processes are told of it: never empty.
+    /// The bytes that tell other processes of it, never empty.
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         [&[self.code], self.message.as_bytes()].concat()
     }
 
-    /// What another process told; no bytes are no failure.
+    /// The failure that another process told of; no bytes are no failure.
     pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (code, message) = bytes.split_first()?;
         Some(Failure::new(String::from_utf8_lossy(message).into_owned(), *code))
@@ -149,17 +149,17 @@ impl Failure {
         Some(Failure::new(format!("host {first}: {}", cause.message), cause.code))
     }
 
-    /// The user asked for something that cannot be.
+    /// The arguments make no sense.
     pub(crate) fn usage(message: impl Into<String>) -> Self {
         Failure::new(message.into(), USAGE)
     }
 
-    /// ReadArguments or writing failed.
+    /// Reading or writing failed.
     pub(crate) fn io(message: impl Into<String>) -> Self {
         Failure::new(message.into(), IO)
     }
 
-    /// What was read is not what it should be.
+    /// The data read are not what they should be.
     pub(crate) fn bad_data(message: impl Into<String>) -> Self {
         Failure::new(message.into(), BAD_DATA)
     }
@@ -169,7 +169,7 @@ impl Failure {
         Failure::new(message.into(), NOT_CONVERGED)
     }
 
-    /// Parton's own fault.
+    /// A bug in Parton.
     pub(crate) fn bug(message: impl Into<String>) -> Self {
         Failure::new(message.into(), BUG)
     }
@@ -179,7 +179,7 @@ impl Failure {
         self.code
     }
 
-    /// Prints the message and ends with the code.
+    /// Prints the message and returns the code to exit with.
     pub(crate) fn report(&self) -> ExitCode {
         if !self.silent {
             say(&self.message);
@@ -188,14 +188,14 @@ impl Failure {
     }
 }
 
-/// Says something that must not be missed, in one piece: a launcher mixes what its ranks say.
+/// Prints a message to standard error in one write, since a launcher mixes the output of its ranks.
 pub(crate) fn say(text: &str) {
-    // When even standard error is closed there is nobody left to tell.
+    // If even standard error is closed, the message has no reader.
     let _ = io::stderr().write_all(format!("parton: {text}\n").as_bytes());
 }
 
 impl CommandOutput {
-    /// The same, to be printed by another process.
+    /// The same output, printed by another process.
     pub(crate) fn silenced(self) -> Self {
         CommandOutput { text: String::new(), failure: self.failure.map(Failure::silenced) }
     }
@@ -205,8 +205,8 @@ impl CommandOutput {
         self.failure.as_ref().map_or(0, Failure::code)
     }
 
-    /// Prints the result and ends with the code. A reader that went away early (`| head`) has got
-    /// all it wanted.
+    /// Prints the text and returns the code to exit with. A reader that closed the pipe early
+    /// (`| head`) is no failure.
     pub(crate) fn print(self) -> ExitCode {
         let mut out = io::stdout().lock();
         match out.write_all(self.text.as_bytes()).and_then(|()| out.flush()) {

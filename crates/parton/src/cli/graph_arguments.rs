@@ -1,4 +1,4 @@
-//! The graph a command works on, and everything a user can say about it.
+//! Arguments that name a graph, and say how to read and change it.
 
 use crate::algorithms::{Algorithm, Options};
 use crate::graph::formats::{self, Column, Columns, IdKind, ReadOptions, Vertices};
@@ -14,7 +14,7 @@ use crate::cli::exit::Failure;
 use crate::cli::team::Team;
 use crate::cli::watch::Watch;
 
-/// The graph and how to understand it.
+/// The graph of a command.
 #[derive(Args)]
 pub(crate) struct GraphArguments {
     /// A file, a folder or glob of parts, `-` for standard input, or a generator such as rmat:18
@@ -27,15 +27,15 @@ pub(crate) struct GraphArguments {
     pub(crate) cleaning: ChangeArguments,
 }
 
-/// How to understand an input.
+/// How to read an input.
 #[derive(Args, Clone)]
 #[command(next_help_heading = "Reading")]
 pub(crate) struct ReadArguments {
-    /// The format, when looking at the input gets it wrong (see `parton list`)
+    /// The format, if detection gets it wrong (see `parton list`)
     #[arg(long, value_name = "NAME", value_parser = known_format())]
     format: Option<String>,
 
-    /// The vertices: so many, or FIRST-LAST [default: what the file says]
+    /// The vertices: their number, or FIRST-LAST [default: what the file says]
     #[arg(long, value_name = "N|FIRST-LAST", value_parser = parse_vertices)]
     vertices: Option<Vertices>,
 
@@ -51,7 +51,7 @@ pub(crate) struct ReadArguments {
     #[arg(long)]
     bipartite: bool,
 
-    /// Whether the first line names the columns [default: look]
+    /// Whether the first line names the columns [default: detected]
     #[arg(long, value_enum)]
     header: Option<YesNo>,
 
@@ -60,7 +60,7 @@ pub(crate) struct ReadArguments {
     weight_type: Option<WeightType>,
 }
 
-/// What to change in the graph once it is there.
+/// How to change a graph after it is read.
 #[derive(Args, Clone)]
 #[command(next_help_heading = "Changing")]
 pub(crate) struct ChangeArguments {
@@ -202,37 +202,37 @@ impl GraphArguments {
     pub(crate) fn load_beside(&self, file: &str, watch: &Watch) -> Result<Graph> {
         let ReadArguments { format, .. } = &self.reading;
         let options = self.reading.options(self.cleaning.direction(), &Weights::File, watch);
-        // The vertices of the graph are not all in there.
+        // The file need not contain all vertices of the graph.
         let options = ReadOptions { vertices: None, ..options };
         let format = format.as_deref().map(formats::by_name).transpose()?;
         let graph = formats::read(&Source::find(file)?, format, &options)?;
         Ok(if self.cleaning.transpose { graph.transposed() } else { graph })
     }
 
-    /// Whether the graph is taken as it is found.
+    /// True if the graph is read and left as it is.
     pub(crate) fn is_plain(&self) -> bool {
         self.reading.is_default() && self.cleaning.is_default()
     }
 
-    /// Whether it can be read but once.
+    /// True if the input is a stream, which can be read only once.
     fn is_stream(&self) -> bool {
         use std::os::unix::fs::FileTypeExt;
         let kind = std::fs::metadata(&self.graph).map(|found| found.file_type());
         self.graph == "-" || kind.is_ok_and(|kind| kind.is_fifo() || kind.is_char_device())
     }
 
-    /// What the user asks for and an algorithm needs, if that goes together.
+    /// The graph that the user asks for and the algorithm needs; an error if these contradict.
     pub(crate) fn fit(&self, algorithm: &dyn Algorithm, options: &Options) -> Result<Fit, Failure> {
         self.cleaning.fit(algorithm, options)
     }
 
-    /// What the user asks for.
-    pub(crate) fn usual_fit(&self) -> Fit {
+    /// The graph that the user asks for.
+    pub(crate) fn asked_fit(&self) -> Fit {
         Fit { simple: self.cleaning.simple, ..Fit::AS_IT_IS }
     }
 
-    /// The graph as hosts take it and make it fit: each its own share where nothing else is to be
-    /// changed, else their rows of the whole graph.
+    /// The input that hosts partition. Each host reads only its share, unless the user asks for a
+    /// change that needs the whole graph.
     pub(crate) fn open(&self, fit: Fit, watch: &Watch, team: &Team) -> Result<Input, Failure> {
         let options =
             self.reading.options(self.cleaning.direction(), &self.cleaning.weights, watch);
@@ -347,7 +347,7 @@ impl ChangeArguments {
         *weights == Weights::File && merge.is_none() && flags.iter().all(|flag| !**flag)
     }
 
-    /// What the user asks for and an algorithm needs, if that goes together.
+    /// The graph that the user asks for and the algorithm needs; an error if these contradict.
     pub(crate) fn fit(&self, algorithm: &dyn Algorithm, options: &Options) -> Result<Fit, Failure> {
         let fit = algorithm.needs(options).fit();
         if fit.undirected && self.directed {
@@ -360,7 +360,7 @@ impl ChangeArguments {
         Ok(Fit { simple: fit.simple || self.simple, ..fit })
     }
 
-    /// Where weights come from, if not from the file.
+    /// The origin of weights, if it is not the file.
     pub(crate) fn weights_given(&self) -> Option<String> {
         match self.weights {
             Weights::File => None,

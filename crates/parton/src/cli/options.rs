@@ -1,4 +1,4 @@
-//! Options that some algorithms know and others do not, and the names users choose from.
+//! Options of single algorithms, and the names that users choose from.
 
 use crate::algorithms::options::{Given, OptionSpec, Takes};
 use crate::algorithms::{self, Algorithm, Options};
@@ -12,7 +12,7 @@ use crate::cli::task::AUTO;
 
 /// The options of algorithms that a user has given, as texts under their names in Rust. What there
 /// is to give is what algorithms declare: see [`with_own`].
-pub(crate) struct Own {
+pub(crate) struct OwnArguments {
     given: Vec<(String, String)>,
 }
 
@@ -47,7 +47,7 @@ fn argument(spec: OptionSpec) -> Arg {
     }
 }
 
-impl Args for Own {
+impl Args for OwnArguments {
     /// Adds nothing: [`with_own`] does, which knows the algorithms.
     fn augment_args(command: Command) -> Command {
         command
@@ -58,7 +58,7 @@ impl Args for Own {
     }
 }
 
-impl FromArgMatches for Own {
+impl FromArgMatches for OwnArguments {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let names = matches.get_many::<Id>(OWN).into_iter().flatten().map(Id::as_str);
         let given = names.map(|name| {
@@ -69,7 +69,7 @@ impl FromArgMatches for Own {
             };
             (name.to_owned(), text)
         });
-        Ok(Own { given: given.collect() })
+        Ok(OwnArguments { given: given.collect() })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
@@ -80,20 +80,20 @@ impl FromArgMatches for Own {
 
 /// When hosts wait for each other.
 #[derive(Args, Clone)]
-pub(crate) struct Paced {
-    /// When hosts wait for each other: in every round, or only until it shows to be better not to
-    /// (basp: an error where rounds are needed; auto: then in every round)
+pub(crate) struct PaceArguments {
+    /// When hosts wait for each other. bsp: in every round. basp: only until a host proves slow or
+    /// rounds are many; an error if the algorithm needs rounds. auto: basp if the algorithm allows it
     #[arg(long, value_name = "NAME", default_value = Pace::default().name(), value_parser = paces())]
     pace: String,
 
-    /// Whether hosts that need not wait do so where that promises to save work: in rounds at first, then
-    /// a little; and spread their best labels first
+    /// With basp, whether hosts begin in rounds, wait a little later on, and spread their best labels
+    /// first, where that promises to save work
     #[arg(long, value_name = "on|off", default_value = "on", value_parser = ["on", "off"])]
     governor: String,
 }
 
-impl Paced {
-    /// What was asked.
+impl PaceArguments {
+    /// The pacing asked for.
     pub(crate) fn pacing(&self) -> Pacing {
         let pace = Pace::by_name(&self.pace).unwrap_or_default();
         Pacing { governed: self.governor == "on", ..pace.into() }
@@ -121,7 +121,7 @@ pub(crate) fn optimizations() -> PossibleValuesParser {
     Optimize::NAMES.map(|(name, _)| name).into()
 }
 
-impl Own {
+impl OwnArguments {
     /// What was asked, by the names that users write.
     pub(crate) fn given(&self) -> Vec<(String, String)> {
         self.given.iter().map(|(name, text)| (dashed(name), text.clone())).collect()
@@ -222,7 +222,7 @@ fn dashed(name: &str) -> String {
     name.replace('_', "-")
 }
 
-/// A message of the libraries, which name options in backticks, with options as users write them.
+/// A message of the libraries, which name options in backticks, with options as users type them.
 pub(crate) fn spelled(message: &str) -> String {
     let is_option =
         |word: &str| !word.is_empty() && word.chars().all(|c| c == '_' || c.is_ascii_lowercase());

@@ -1,13 +1,13 @@
-//! Pages and plots that need nothing else, drawn here as SVG.
+//! Self-contained pages, and plots in SVG.
 
 /// Width of a plot, and the height of its tallest bar.
 const WIDTH: f64 = 720.0;
 const HEIGHT: f64 = 140.0;
 /// Room above and below the bars for the greatest value and the names.
-const ABOVE: f64 = 18.0;
-const BELOW: f64 = 20.0;
-/// More bars than this would be too thin to see: neighbours are then put together.
-const MOST_BARS: usize = 180;
+const TOP_MARGIN: f64 = 18.0;
+const BOTTOM_MARGIN: f64 = 20.0;
+/// More bars than this would be too thin to see: neighbouring bars are then added up.
+const MAX_BARS: usize = 180;
 
 const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;max-width:760px;margin:2em auto;\
     padding:0 1em;color:#222}h1{font-size:1.4em}h2{font-size:1.1em;margin:1.6em 0 .2em}\
@@ -17,17 +17,17 @@ const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;max-width:760px;mar
     .key::before{content:\"\";display:inline-block;width:.8em;height:.8em;margin-right:.4em;\
     background:var(--c)}";
 
-/// In drawings that stand alone, too.
+/// The style of text, in pages and in drawings alone.
 const TEXT_STYLE: &str = "text{font:12px system-ui,sans-serif;fill:#555}text.name{font-weight:600}";
 
-/// One kind of thing in a stack of bars.
+/// One layer of stacked bars.
 pub(crate) struct Series {
     pub(crate) name: &'static str,
     pub(crate) colour: &'static str,
     pub(crate) values: Vec<f64>,
 }
 
-/// A page that needs nothing else; `body` is HTML.
+/// A self-contained page; `body` is HTML.
 pub(crate) fn page(title: &str, body: &str) -> String {
     let title = escape(title);
     format!(
@@ -45,7 +45,7 @@ pub(crate) fn columns(
     show: impl Fn(f64) -> String,
 ) -> String {
     let bars = series.first().map_or(0, |series| series.values.len());
-    let group = bars.div_ceil(MOST_BARS).max(1);
+    let group = bars.div_ceil(MAX_BARS).max(1);
     let heights: Vec<Vec<f64>> = (0..bars)
         .step_by(group)
         .map(|from| {
@@ -55,7 +55,7 @@ pub(crate) fn columns(
         .collect();
     let greatest = heights.iter().map(|bar| bar.iter().sum()).fold(0.0, f64::max);
     let step = WIDTH / heights.len().max(1) as f64;
-    let bottom = ABOVE + HEIGHT;
+    let bottom = TOP_MARGIN + HEIGHT;
     let mut drawn = String::new();
     for (number, bar) in heights.iter().enumerate() {
         let mut top = bottom;
@@ -87,7 +87,7 @@ pub(crate) fn columns(
          <line x1=\"0\" x2=\"{WIDTH}\" y1=\"{bottom}\" y2=\"{bottom}\" stroke=\"#999\"/>\n\
          <text x=\"0\" y=\"{}\">{what} {first}</text>\n\
          <text x=\"{WIDTH}\" y=\"{}\" text-anchor=\"end\">{last}</text>\n</svg>\n",
-        bottom + BELOW,
+        bottom + BOTTOM_MARGIN,
         show(greatest),
         bottom + 15.0,
         bottom + 15.0,
@@ -111,11 +111,11 @@ pub(crate) struct Bar {
 }
 
 /// Room for the names of horizontal bars, and for the value behind each.
-const NAMES: f64 = 190.0;
-const VALUES: f64 = 80.0;
+const NAME_WIDTH: f64 = 190.0;
+const VALUE_WIDTH: f64 = 80.0;
 /// Height of a horizontal bar with the gap below it, and of a heading.
-const LINE: f64 = 18.0;
-const HEADING: f64 = 28.0;
+const LINE_HEIGHT: f64 = 18.0;
+const HEADING_HEIGHT: f64 = 28.0;
 
 /// Horizontal bars in groups, each group on a scale of its own: a drawing that stands alone.
 pub(crate) fn bars(label: &str, groups: &[Group]) -> String {
@@ -124,34 +124,34 @@ pub(crate) fn bars(label: &str, groups: &[Group]) -> String {
     for group in groups {
         let heading = escape(&group.heading);
         drawn += &format!("<text class=\"name\" x=\"0\" y=\"{}\">{heading}</text>\n", top + 18.0);
-        top += HEADING;
+        top += HEADING_HEIGHT;
         let greatest = group.bars.iter().map(|bar| bar.greatest).fold(f64::MIN_POSITIVE, f64::max);
-        let scaled = |value: f64| value / greatest * (WIDTH - NAMES - VALUES);
+        let scaled = |value: f64| value / greatest * (WIDTH - NAME_WIDTH - VALUE_WIDTH);
         for bar in &group.bars {
             let (length, reach) = (scaled(bar.value), scaled(bar.greatest));
-            let (middle, baseline) = (top + LINE / 2.0 - 1.0, top + LINE - 5.0);
+            let (middle, baseline) = (top + LINE_HEIGHT / 2.0 - 1.0, top + LINE_HEIGHT - 5.0);
             let (name, shown) = (escape(&bar.name), escape(&bar.shown));
             drawn += &format!(
                 "<text x=\"{:.2}\" y=\"{baseline:.2}\" text-anchor=\"end\">{name}</text>\n\
-                 <rect x=\"{NAMES}\" y=\"{top:.2}\" width=\"{length:.2}\" height=\"{:.2}\" \
+                 <rect x=\"{NAME_WIDTH}\" y=\"{top:.2}\" width=\"{length:.2}\" height=\"{:.2}\" \
                  fill=\"{}\"><title>{name}: {shown}</title></rect>\n\
                  <line x1=\"{:.2}\" x2=\"{:.2}\" y1=\"{middle:.2}\" y2=\"{middle:.2}\" \
                  stroke=\"#555\"/>\n\
                  <text x=\"{:.2}\" y=\"{baseline:.2}\">{shown}</text>\n",
-                NAMES - 8.0,
-                LINE - 3.0,
+                NAME_WIDTH - 8.0,
+                LINE_HEIGHT - 3.0,
                 bar.colour,
-                NAMES + length,
-                NAMES + reach,
-                NAMES + reach + 6.0,
+                NAME_WIDTH + length,
+                NAME_WIDTH + reach,
+                NAME_WIDTH + reach + 6.0,
             );
-            top += LINE;
+            top += LINE_HEIGHT;
         }
     }
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {:.0}\" width=\"100%\" \
          role=\"img\" aria-label=\"{}\">\n<style>{TEXT_STYLE}</style>\n{drawn}</svg>\n",
-        top + LINE / 2.0,
+        top + LINE_HEIGHT / 2.0,
         escape(label),
     )
 }

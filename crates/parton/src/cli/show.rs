@@ -1,4 +1,4 @@
-//! Numbers and plots for people.
+//! Numbers and tables as people read them.
 
 /// A count with its thousands apart: `1,048,576`.
 pub(crate) fn count(value: u64) -> String {

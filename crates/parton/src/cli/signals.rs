@@ -1,4 +1,4 @@
-//! Signals: what is half-written goes away with the process.
+//! Signals: a process that is interrupted removes its temporary files.
 
 use std::io;
 use std::sync::Arc;
@@ -10,29 +10,29 @@ use signal_hook::iterator::Signals;
 
 use crate::cli::team::CommandStage;
 
-/// Code of a process that a signal ended, less the number of the signal.
-const SIGNALLED: i32 = 128;
+/// A process that a signal ended exits with this plus the number of the signal.
+const SIGNAL_CODE_BASE: i32 = 128;
 
-/// A launcher ends all ranks as soon as one has died. They should know which before they go.
-const NEWS_OF_LOSS: Duration = Duration::from_millis(300);
-/// If none has, all were told to end, and none should take the others' end for a loss.
-const ALL_TOLD: Duration = Duration::from_millis(200);
+/// A launcher signals all ranks as soon as one has died. This is the time to learn which one.
+const LOSS_NOTICE_DELAY: Duration = Duration::from_millis(300);
+/// If none has died, all ranks were told to end. This is the time until all of them know.
+const ALL_SIGNALLED_DELAY: Duration = Duration::from_millis(200);
 
-/// Makes interrupts and requests to end take temporary files along.
+/// Removes temporary files when the process is interrupted or told to end.
 pub(crate) fn end_cleanly(stage: Arc<CommandStage>, is_distributed: bool) -> io::Result<()> {
     let mut signals = Signals::new([SIGINT, SIGTERM])?;
     std::thread::Builder::new().name("signals".into()).spawn(move || {
         if let Some(signal) = signals.forever().next() {
             let _abandoned = save::abandon();
             if is_distributed && signal == SIGTERM {
-                std::thread::sleep(NEWS_OF_LOSS);
+                std::thread::sleep(LOSS_NOTICE_DELAY);
                 if stage.ending().is_none() {
                     stage.ignore_losses();
-                    std::thread::sleep(ALL_TOLD);
+                    std::thread::sleep(ALL_SIGNALLED_DELAY);
                 }
             }
-            let code = stage.ending().map_or(SIGNALLED + signal, i32::from);
-            // Not by way of handlers and destructors: other threads are in the midst of work.
+            let code = stage.ending().map_or(SIGNAL_CODE_BASE + signal, i32::from);
+            // Without exit handlers and destructors, because other threads still work.
             signal_hook::low_level::exit(code);
         }
     })?;

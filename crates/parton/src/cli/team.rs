@@ -1,9 +1,9 @@
 //! The processes that work on one command: this one alone, or all that a launcher started.
 //!
-//! Ranks of a launcher must end alike: with one message, and the same exit code on each. So whatever
-//! one rank finds out by itself (a file that is not there, a disk that is full) it tells the others
-//! before anyone goes on: see [`Team::together`]. What cannot be agreed on is that a rank is gone: each
-//! rank that is left says so by itself, and the launcher ends them all.
+//! All ranks of a launcher must end alike, with one message and one exit code. A rank that finds a
+//! failure by itself (a missing file, a full disk) tells the others before any rank goes on: see
+//! [`Team::together`]. Ranks cannot agree on the loss of one of them: each remaining rank says so by
+//! itself, and the launcher ends them all.
 
 use std::fmt::Display;
 use std::fs::File;
@@ -24,9 +24,9 @@ use crate::cli::exit::{Failure, HOST_LOST, say};
 use crate::cli::task;
 use crate::defaults::threads_per_host;
 
-/// Who works on this command.
+/// The processes that work on this command.
 pub(crate) struct Team {
-    /// All ranks, if there are others.
+    /// The ranks of the launcher; `None` if this process works alone.
     ranks: Option<Ranks>,
     stage: Arc<CommandStage>,
 }
@@ -36,23 +36,23 @@ struct Ranks {
     launcher: Launcher,
 }
 
-/// Where in a command this process is, for those who must say when a rank was lost.
+/// How far this process is in its command. A rank that reports the loss of another says when it was.
 #[derive(Default)]
 pub(crate) struct CommandStage {
     stage: AtomicU8,
     rounds: AtomicU64,
-    /// Whether a rank is gone, and this process will be ended.
+    /// True if a rank is gone: the launcher will end this process.
     lost: AtomicBool,
-    /// The code that this process is about to end with, and 1 more.
+    /// One more than the code that this process is about to end with; 0 while it works.
     ending: AtomicU64,
 }
 
-const BEFORE: u8 = 0;
-const ROUNDS: u8 = 1;
-const AFTER: u8 = 2;
+const BEFORE_ROUNDS: u8 = 0;
+const IN_ROUNDS: u8 = 1;
+const AFTER_ROUNDS: u8 = 2;
 
-/// How long a rank that has nothing more to say waits for the others to say their last.
-const LAST_WORDS: Duration = Duration::from_millis(1200);
+/// How long a rank waits after its last message, so that the others can print theirs.
+const GRACE_AFTER_LOSS: Duration = Duration::from_millis(1200);
 
 impl CommandStage {
     /// The code that this process is about to end with, if it is.
@@ -65,42 +65,42 @@ impl CommandStage {
         self.ending.store(u64::from(code) + 1, Ordering::Release);
     }
 
-    /// From now on it does not matter who is lost: all ranks end because they were told to.
+    /// Ignores losses from now on: all ranks end because they were told to.
     pub(crate) fn ignore_losses(&self) {
         self.lost.store(true, Ordering::Release);
     }
 
     /// The first round begins.
     pub(crate) fn rounds_begin(&self) {
-        self.stage.store(ROUNDS, Ordering::Relaxed);
+        self.stage.store(IN_ROUNDS, Ordering::Relaxed);
     }
 
     /// The rounds are over.
     pub(crate) fn rounds_are_over(&self) {
-        self.stage.store(AFTER, Ordering::Relaxed);
+        self.stage.store(AFTER_ROUNDS, Ordering::Relaxed);
     }
 
     fn now(&self) -> String {
         let rounds = self.rounds.load(Ordering::Relaxed);
         match self.stage.load(Ordering::Relaxed) {
-            BEFORE => "before the first round".into(),
-            ROUNDS => format!("in round {}", rounds + 1),
+            BEFORE_ROUNDS => "before the first round".into(),
+            IN_ROUNDS => format!("in round {}", rounds + 1),
             _ => format!("after round {rounds}, the last"),
         }
     }
 
-    /// A rank is gone: says so, takes temporary files along, and has the launcher end all ranks.
+    /// Reports the loss of a rank, removes temporary files, and has the launcher end all ranks.
     fn end_after(&self, loss: &Loss, me: usize) {
         say(&format!("host {me}: host {} was lost {}", loss.host(), self.now()));
         let _abandoned = save::abandon();
-        // The launcher ends the others at once when it learns of this one's end.
-        std::thread::sleep(LAST_WORDS);
+        // The launcher ends the other ranks as soon as this one has ended.
+        std::thread::sleep(GRACE_AFTER_LOSS);
         loss.abort(HOST_LOST);
         signal_hook::low_level::exit(HOST_LOST.into());
     }
 }
 
-/// Counts rounds, and lets another watch them.
+/// Counts rounds for [`CommandStage`], and passes them on to another watch.
 pub(crate) struct RoundCounter<'c> {
     pub(crate) stage: &'c CommandStage,
     pub(crate) then: Option<&'c mut dyn engine::Watch>,
@@ -133,17 +133,17 @@ impl Team {
             if !lost.lost.swap(true, Ordering::AcqRel) {
                 lost.end_with(HOST_LOST);
                 let lost = lost.clone();
-                // Not here: other ranks listen to the thread that calls this.
+                // In a thread of its own: the caller is the thread that answers other ranks.
                 std::thread::spawn(move || lost.end_after(&loss, me));
             }
         };
         let cluster = Cluster::mpi(&launcher, on_loss);
-        // Each rank finds the same mistake, so one message will do: that of rank 0, which the
-        // launcher would end if another one were faster.
+        // All ranks find the same mistake, and rank 0 reports it. The others wait: a launcher would
+        // end rank 0 before that if another rank ended first.
         let refuse = |error: &dyn Display| match launcher.rank() {
             0 => Failure::usage(error.to_string()),
             _ => {
-                std::thread::sleep(LAST_WORDS);
+                std::thread::sleep(GRACE_AFTER_LOSS);
                 Failure::usage("").silenced()
             }
         };
@@ -151,7 +151,7 @@ impl Team {
         Ok(Team { ranks: Some(Ranks { cluster, launcher }), stage })
     }
 
-    /// Refuses ranks that run another program or were told something else.
+    /// Refuses ranks that run different programs or have different arguments.
     pub(crate) fn check_likeness(&mut self) -> Result<(), Failure> {
         let Some(ranks) = &mut self.ranks else { return Ok(()) };
         let arguments: Vec<_> = std::env::args_os().skip(1).collect();
@@ -181,25 +181,25 @@ impl Team {
         Err(Failure::usage(format!("{problem}: all ranks must be started alike")))
     }
 
-    /// Whether this process speaks for all.
+    /// True if this process prints for all ranks.
     pub(crate) fn speaks(&self) -> bool {
         self.ranks.as_ref().is_none_or(|ranks| ranks.launcher.rank() == 0)
     }
 
-    /// Where in the command this process is.
+    /// How far this process is in its command.
     pub(crate) fn stage(&self) -> &Arc<CommandStage> {
         &self.stage
     }
 
-    /// Whether hosts are processes.
+    /// True if hosts are processes.
     pub(crate) fn is_distributed(&self) -> bool {
         self.ranks.is_some()
     }
 
-    /// Hosts to work with: the ranks, or as many as asked for, or as usual.
-    pub(crate) fn hosts(&self, asked: Option<usize>, usual: usize) -> Result<usize, Failure> {
+    /// The number of hosts: that of the ranks, or else as asked, or else `default`.
+    pub(crate) fn hosts(&self, asked: Option<usize>, default: usize) -> Result<usize, Failure> {
         match (&self.ranks, asked) {
-            (None, asked) => Ok(asked.unwrap_or(usual)),
+            (None, asked) => Ok(asked.unwrap_or(default)),
             (Some(ranks), Some(asked)) if asked != ranks.launcher.ranks() => {
                 let (launcher, ranks) = (ranks.launcher.name(), ranks.launcher.ranks());
                 Err(Failure::usage(format!(
@@ -219,7 +219,7 @@ impl Team {
         }
     }
 
-    /// What is unwise about where the ranks were put.
+    /// A warning if the launcher put more ranks on a machine than it has cores.
     pub(crate) fn warning(&self) -> Option<String> {
         let placement = self.ranks.as_ref()?.cluster.placement()?;
         let (ranks, cores) = (placement.local_ranks, placement.cores);
@@ -247,8 +247,8 @@ impl Team {
         self.together(outcome)
     }
 
-    /// Makes one outcome of those of all ranks: if any failed, all fail with the same message and
-    /// code. Every rank must call this.
+    /// Combines the outcomes of all ranks: if one failed, all fail with the same message and code.
+    /// Every rank must call this.
     pub(crate) fn together<T>(&mut self, outcome: Result<T, Failure>) -> Result<T, Failure> {
         let Some(ranks) = &mut self.ranks else { return outcome };
         let own = outcome.as_ref().err().map_or(Vec::new(), Failure::to_bytes);
@@ -268,12 +268,12 @@ impl Team {
         }
     }
 
-    /// A failure that all ranks know of: one of them says so.
+    /// A failure that all ranks know of, to be printed by one of them.
     fn agreed(&self, failure: Failure) -> Failure {
         if self.speaks() { failure } else { failure.silenced() }
     }
 
-    /// Ends what connects the ranks; they wait for each other. If a rank is gone this does not return.
+    /// Disconnects the ranks, which wait for each other. If a rank is gone this does not return.
     pub(crate) fn part(self) {
         drop(self.ranks);
         while self.stage.lost.load(Ordering::Acquire) {
@@ -282,7 +282,7 @@ impl Team {
     }
 }
 
-/// A number that tells builds apart: that of the program's bytes.
+/// A hash of the program's bytes, which tells builds apart.
 fn build() -> u64 {
     let mut hasher = DefaultHasher::new();
     let mut piece = vec![0; 1 << 16];

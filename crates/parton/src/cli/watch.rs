@@ -14,15 +14,15 @@ use indicatif::{ProgressBar, ProgressStyle};
 use crate::cli::exit::say;
 use crate::cli::show;
 
-const LINE_EVERY: Duration = Duration::from_secs(10);
+const LINE_INTERVAL: Duration = Duration::from_secs(10);
 
 /// Shows progress and notes.
 pub(crate) struct Watch {
-    kind: Kind,
+    kind: Display,
 }
 
-enum Kind {
-    /// Another process speaks for this one.
+enum Display {
+    /// Another process prints for this one.
     Mute,
     Quiet,
     Bar(Mutex<ProgressBar>),
@@ -41,37 +41,37 @@ struct Stage {
 }
 
 impl Watch {
-    /// Nothing but warnings if `quiet`, and not even these if another process `speaks`.
+    /// Shows only warnings if `quiet`, and nothing unless this process `speaks` for all.
     pub(crate) fn new(quiet: bool, speaks: bool) -> Self {
         let kind = if !speaks {
-            Kind::Mute
+            Display::Mute
         } else if quiet {
-            Kind::Quiet
+            Display::Quiet
         } else if stderr().is_terminal() {
-            Kind::Bar(Mutex::new(ProgressBar::hidden()))
+            Display::Bar(Mutex::new(ProgressBar::hidden()))
         } else {
             let stage = Stage { name: String::new(), total: None, last_line: Instant::now() };
-            Kind::Lines(Lines { stage: Mutex::new(stage), done: AtomicU64::new(0) })
+            Display::Lines(Lines { stage: Mutex::new(stage), done: AtomicU64::new(0) })
         };
         Watch { kind }
     }
 
-    /// Says something that is not part of the result.
+    /// Prints a note, which is not part of the result.
     pub(crate) fn note(&self, text: &str) {
         match &self.kind {
-            Kind::Mute | Kind::Quiet => {}
-            Kind::Bar(bar) => {
+            Display::Mute | Display::Quiet => {}
+            Display::Bar(bar) => {
                 bar.lock().expect("no thread panicked holding this lock").finish_and_clear();
                 eprintln!("{text}");
             }
-            Kind::Lines(_) => eprintln!("{text}"),
+            Display::Lines(_) => eprintln!("{text}"),
         }
     }
 
-    /// Says something that must not be missed.
+    /// Prints a warning, even if quiet.
     pub(crate) fn warn(&self, text: &str) {
         self.finish();
-        if !matches!(self.kind, Kind::Mute) {
+        if !matches!(self.kind, Display::Mute) {
             say(text);
         }
     }
@@ -84,7 +84,7 @@ impl Watch {
 
     /// Takes the bar off the screen.
     pub(crate) fn finish(&self) {
-        if let Kind::Bar(bar) = &self.kind {
+        if let Display::Bar(bar) = &self.kind {
             bar.lock().expect("no thread panicked holding this lock").finish_and_clear();
         }
     }
@@ -92,15 +92,15 @@ impl Watch {
     /// Begins another stage: a new bar, or a new name for lines.
     fn begin(&self, name: &str, new: ProgressBar, template: &str, total: Option<u64>) {
         match &self.kind {
-            Kind::Mute | Kind::Quiet => {}
-            Kind::Bar(bar) => {
+            Display::Mute | Display::Quiet => {}
+            Display::Bar(bar) => {
                 new.set_style(ProgressStyle::with_template(template).expect("a valid template"));
                 new.set_message(name.to_owned());
                 let mut bar = bar.lock().expect("no thread panicked holding this lock");
                 bar.finish_and_clear();
                 *bar = new;
             }
-            Kind::Lines(lines) => {
+            Display::Lines(lines) => {
                 let mut stage = lines.stage.lock().expect("no thread panicked holding this lock");
                 *stage = Stage { name: name.to_owned(), total, last_line: Instant::now() };
                 lines.done.store(0, Ordering::Relaxed);
@@ -108,18 +108,18 @@ impl Watch {
         }
     }
 
-    /// Says how far the current stage is.
+    /// Shows how far the current stage is.
     fn say(&self, text: impl FnOnce() -> String) {
         match &self.kind {
-            Kind::Mute | Kind::Quiet => {}
-            Kind::Bar(bar) => {
+            Display::Mute | Display::Quiet => {}
+            Display::Bar(bar) => {
                 let bar = bar.lock().expect("no thread panicked holding this lock");
                 bar.set_message(text());
                 bar.tick();
             }
-            Kind::Lines(lines) => {
+            Display::Lines(lines) => {
                 let mut stage = lines.stage.lock().expect("no thread panicked holding this lock");
-                if stage.last_line.elapsed() >= LINE_EVERY {
+                if stage.last_line.elapsed() >= LINE_INTERVAL {
                     stage.last_line = Instant::now();
                     eprintln!("{}: {}", stage.name, text());
                 }
@@ -128,7 +128,7 @@ impl Watch {
     }
 }
 
-/// Shows the rounds of a run. One host of all is enough.
+/// Shows the rounds of a run, as one of its hosts sees them.
 pub(crate) struct Rounds<'w> {
     watch: &'w Watch,
 }
@@ -164,14 +164,14 @@ impl Progress for Watch {
 
     fn advance(&self, amount: u64) {
         match &self.kind {
-            Kind::Mute | Kind::Quiet => {}
-            Kind::Bar(bar) => {
+            Display::Mute | Display::Quiet => {}
+            Display::Bar(bar) => {
                 bar.lock().expect("no thread panicked holding this lock").inc(amount);
             }
-            Kind::Lines(lines) => {
+            Display::Lines(lines) => {
                 let done = lines.done.fetch_add(amount, Ordering::Relaxed) + amount;
                 let mut stage = lines.stage.lock().expect("no thread panicked holding this lock");
-                if stage.last_line.elapsed() >= LINE_EVERY {
+                if stage.last_line.elapsed() >= LINE_INTERVAL {
                     stage.last_line = Instant::now();
                     let so_far = match stage.total {
                         Some(total) => format!("{} %", 100 * done / total.max(1)),

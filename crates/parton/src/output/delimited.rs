@@ -4,7 +4,7 @@ use parton_graph::Result;
 use parton_graph::print::{push_id, push_integer};
 use parton_graph::save::Output;
 
-use super::{Cell, Format, Kind, Table, push_elements, push_real, write_rows};
+use super::{Cell, ColumnKind, Format, Table, push_elements, push_real, write_rows};
 
 /// Rows of fields.
 pub(super) struct Delimited {
@@ -32,7 +32,7 @@ impl Format for Delimited {
         for (name, kind) in &columns {
             // A field for every element of a vector, counted from 0 as in arrays.
             let fields = match kind {
-                Kind::Vectors(width) => (0..*width).map(|k| format!("{name}_{k}")).collect(),
+                ColumnKind::Vectors(width) => (0..*width).map(|k| format!("{name}_{k}")).collect(),
                 _ => vec![(*name).to_owned()],
             };
             for field in fields {

@@ -23,14 +23,14 @@ impl Format for Jsonl {
         let columns = table.columns();
         write_rows(table.len(), out, |line, row| {
             line.extend_from_slice(b"{\"id\":");
-            push_label(line, table.id(row))?;
+            push_id(line, table.id(row))?;
             for (column, (name, _)) in columns.iter().enumerate() {
                 line.extend_from_slice(format!(",\"{name}\":").as_bytes());
                 match table.cell(column, row) {
                     Cell::None => line.extend_from_slice(b"null"),
                     Cell::Integer(value) => push_integer(line, value),
                     Cell::Real(value) => push_real(line, value),
-                    Cell::Vertex(id) => push_label(line, id)?,
+                    Cell::Vertex(id) => push_id(line, id)?,
                     Cell::Vector(elements) => {
                         line.push(b'[');
                         push_elements(line, elements, b',');
@@ -44,7 +44,7 @@ impl Format for Jsonl {
     }
 }
 
-fn push_label(line: &mut Vec<u8>, id: OriginalId<'_>) -> Result<()> {
+fn push_id(line: &mut Vec<u8>, id: OriginalId<'_>) -> Result<()> {
     match id {
         OriginalId::Integer(id) => push_integer(line, id),
         OriginalId::Name(name) => {

@@ -16,17 +16,17 @@ use parton_graph::source::Compression;
 use parton_graph::{Error, Result};
 use rayon::prelude::*;
 
-pub use table::{Cell, Kind, Part, Table};
+pub use table::{Cell, ColumnKind, Part, Table};
 
 /// One way to write a table.
 pub trait Format: Sync {
     /// The ending of a file's name, without the dot.
     fn ending(&self) -> &'static str;
 
-    /// How it says what it says, in one line.
+    /// The form of a row, in one line.
     fn about(&self) -> &'static str;
 
-    /// Whether it is text, which may be packed as it is written.
+    /// True if it is text, which may be compressed.
     fn is_text(&self) -> bool {
         true
     }

@@ -8,7 +8,7 @@ use parton_graph::error::printable;
 use parton_graph::save::Output;
 use parton_graph::{Error, OriginalId, Result};
 
-use super::{Cell, Format, Kind, Table, write_rows};
+use super::{Cell, ColumnKind, Format, Table, write_rows};
 
 /// A structured array.
 pub(super) struct Npy;
@@ -76,23 +76,23 @@ enum Type {
     U4,
     U8,
     F8,
-    /// So many bytes.
+    /// A string of this many bytes.
     Bytes(usize),
-    /// So many singles.
+    /// A vector of this many numbers of single precision.
     Singles(usize),
 }
 
 impl Type {
     /// The type of a column: that of its values, unless some are none.
-    fn of(table: &Table, column: usize, kind: Kind, names: Type) -> Self {
+    fn of(table: &Table, column: usize, kind: ColumnKind, names: Type) -> Self {
         let has_none = || (0..table.len()).any(|row| table.cell(column, row) == Cell::None);
         match kind {
-            Kind::F64 => Type::F8,
-            Kind::Integers | Kind::Names => names,
-            Kind::Vectors(width) => Type::Singles(width),
-            Kind::U32 | Kind::U64 if has_none() => Type::F8,
-            Kind::U32 => Type::U4,
-            Kind::U64 => Type::U8,
+            ColumnKind::F64 => Type::F8,
+            ColumnKind::Integers | ColumnKind::Names => names,
+            ColumnKind::Vectors(width) => Type::Singles(width),
+            ColumnKind::U32 | ColumnKind::U64 if has_none() => Type::F8,
+            ColumnKind::U32 => Type::U4,
+            ColumnKind::U64 => Type::U8,
         }
     }
 
@@ -111,7 +111,7 @@ impl Type {
 
 /// Bytes of the longest name, where there are names.
 fn names_width(table: &Table, file: &str) -> Result<Option<usize>> {
-    if table.id_kind() != Kind::Names {
+    if table.id_kind() != ColumnKind::Names {
         return Ok(None);
     }
     let mut longest = 1;

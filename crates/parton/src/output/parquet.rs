@@ -14,7 +14,7 @@ use parquet::schema::parser::parse_message_type;
 use parton_graph::save::Output;
 use parton_graph::{OriginalId, Result};
 
-use super::{Cell, Format, Kind, Table};
+use super::{Cell, ColumnKind, Format, Table};
 
 /// A table of columns.
 pub(super) struct Parquet;
@@ -62,7 +62,7 @@ fn write_all(table: &Table, out: &mut Output) -> LibraryResult<()> {
         for (column, (_, kind)) in columns.iter().enumerate() {
             let cell = |row| table.cell(column, row);
             match kind {
-                Kind::Vectors(_) => write_vectors(&mut group, rows.clone(), cell)?,
+                ColumnKind::Vectors(_) => write_vectors(&mut group, rows.clone(), cell)?,
                 _ => write_column(&mut group, *kind, rows.clone(), true, cell)?,
             }
         }
@@ -72,25 +72,25 @@ fn write_all(table: &Table, out: &mut Output) -> LibraryResult<()> {
 }
 
 fn schema(table: &Table) -> String {
-    let column = |name: &str, kind: Kind| match kind {
-        Kind::U32 => format!("int32 {name} (INTEGER(32,false));"),
-        Kind::U64 => format!("int64 {name} (INTEGER(64,false));"),
-        Kind::F64 => format!("double {name};"),
-        Kind::Vectors(_) => {
+    let column = |name: &str, kind: ColumnKind| match kind {
+        ColumnKind::U32 => format!("int32 {name} (INTEGER(32,false));"),
+        ColumnKind::U64 => format!("int64 {name} (INTEGER(64,false));"),
+        ColumnKind::F64 => format!("double {name};"),
+        ColumnKind::Vectors(_) => {
             format!("group {name} (LIST) {{ repeated group list {{ required float element; }} }}")
         }
         // Signed, as most programs have them, where all fit.
-        Kind::Integers if ids_fit(table) => format!("int64 {name};"),
-        Kind::Integers => format!("int64 {name} (INTEGER(64,false));"),
-        Kind::Names if names_are_text(table) => format!("byte_array {name} (STRING);"),
-        Kind::Names => format!("byte_array {name};"),
+        ColumnKind::Integers if ids_fit(table) => format!("int64 {name};"),
+        ColumnKind::Integers => format!("int64 {name} (INTEGER(64,false));"),
+        ColumnKind::Names if names_are_text(table) => format!("byte_array {name} (STRING);"),
+        ColumnKind::Names => format!("byte_array {name};"),
     };
     let columns: String = table
         .columns()
         .iter()
         .map(|(name, kind)| match kind {
             // There is one for every vertex.
-            Kind::Vectors(_) => format!(" required {}", column(name, *kind)),
+            ColumnKind::Vectors(_) => format!(" required {}", column(name, *kind)),
             _ => format!(" optional {}", column(name, *kind)),
         })
         .collect();
@@ -114,7 +114,7 @@ type Group<'g, 'o> = SerializedRowGroupWriter<'g, &'o mut Output>;
 
 fn write_column<'t>(
     group: &mut Group<'_, '_>,
-    kind: Kind,
+    kind: ColumnKind,
     rows: Range<usize>,
     optional: bool,
     cell: impl Fn(usize) -> Cell<'t>,
@@ -125,29 +125,29 @@ fn write_column<'t>(
         _ => None,
     };
     match kind {
-        Kind::U32 => {
+        ColumnKind::U32 => {
             let values = cells.map(|cell| integer(cell).map(|value| value as i32));
             put::<Int32Type>(group, values, optional)
         }
-        Kind::U64 | Kind::Integers => {
+        ColumnKind::U64 | ColumnKind::Integers => {
             let values = cells.map(|cell| integer(cell).map(|value| value as i64));
             put::<Int64Type>(group, values, optional)
         }
-        Kind::F64 => {
+        ColumnKind::F64 => {
             let values = cells.map(|cell| match cell {
                 Cell::Real(value) => Some(value),
                 _ => None,
             });
             put::<DoubleType>(group, values, optional)
         }
-        Kind::Names => {
+        ColumnKind::Names => {
             let values = cells.map(|cell| match cell {
                 Cell::Vertex(OriginalId::Name(name)) => Some(ByteArray::from(name.to_vec())),
                 _ => None,
             });
             put::<ByteArrayType>(group, values, optional)
         }
-        Kind::Vectors(_) => unreachable!("vectors are written as lists"),
+        ColumnKind::Vectors(_) => unreachable!("vectors are written as lists"),
     }
 }
 

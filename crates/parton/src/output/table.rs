@@ -1,4 +1,4 @@
-//! A row per vertex of the whole graph, put together from what every host knows of its masters.
+//! A table with a row per vertex of the whole graph, made of the rows of every host's masters.
 
 use bytemuck::Pod;
 use parton_algorithms::{Answer, Values};
@@ -8,12 +8,12 @@ use parton_net::{HostId, Net};
 use parton_partition::Partition;
 use rayon::prelude::*;
 
-/// What an algorithm found, a row per vertex in the order of the original ids.
+/// The answer of an algorithm: a row per vertex, in the order of the original ids.
 ///
-/// Values stay in the parts that hosts made; rows only know where they are.
+/// Values stay in the parts of the hosts; a row is a place in one of them.
 pub struct Table {
     parts: Vec<Part>,
-    /// Of every row: its part, and its place in there.
+    /// The part of each row, and its place in that part.
     places: Vec<(u32, u32)>,
 }
 
@@ -21,7 +21,7 @@ pub struct Table {
 pub struct Part {
     /// Global ids of masters: the numbers of their rows.
     rows: Vec<u32>,
-    ids: Labels,
+    ids: IdColumn,
     columns: Vec<(&'static str, Cells)>,
 }
 
@@ -30,29 +30,29 @@ enum Cells {
     /// Numbers of one type.
     Numbers(Values),
     /// Vertices.
-    Vertices(Labels),
+    Vertices(IdColumn),
 }
 
 /// Original ids.
-enum Labels {
+enum IdColumn {
     Integers(Vec<u64>),
     Names(Names),
 }
 
-/// What a column holds.
+/// The type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ColumnKind {
     /// Counts of 32 bits.
     U32,
     /// Counts of 64 bits.
     U64,
     /// Real numbers.
     F64,
-    /// Vertices that are called by integers.
+    /// Vertices with integers as original ids.
     Integers,
-    /// Vertices that have names.
+    /// Vertices with names as original ids.
     Names,
-    /// Vectors of so many real numbers of single precision.
+    /// Vectors of this many numbers of single precision.
     Vectors(usize),
 }
 
@@ -80,7 +80,7 @@ impl Part {
     ) -> parton_partition::Result<Self> {
         let masters = || (0..partition.num_masters() as u32).map(LocalId);
         let rows: Vec<u32> = masters().map(|master| partition.global(master).0 as u32).collect();
-        let ids = Labels::new(masters().map(|master| partition.original(master)));
+        let ids = IdColumn::new(masters().map(|master| partition.original(master)));
         let mut columns = Vec::new();
         for column in std::mem::take(&mut answer.columns) {
             let cells = match column.values {
@@ -90,7 +90,7 @@ impl Part {
                     let originals = partition.originals_of(net, &vertices, is_itself)?;
                     let places = vertices.iter().enumerate();
                     let named = places.map(|(place, &v)| originals.get(place, u64::from(v)));
-                    Cells::Vertices(Labels::new(named))
+                    Cells::Vertices(IdColumn::new(named))
                 }
                 numbers => Cells::Numbers(numbers),
             };
@@ -184,9 +184,9 @@ impl Table {
         self.places.is_empty()
     }
 
-    /// What the ids are: [`Kind::Integers`] or [`Kind::Names`].
-    pub fn id_kind(&self) -> Kind {
-        Labels::kind(self.parts.iter().map(|part| &part.ids))
+    /// The type of the ids: [`ColumnKind::Integers`] or [`ColumnKind::Names`].
+    pub fn id_kind(&self) -> ColumnKind {
+        IdColumn::kind(self.parts.iter().map(|part| &part.ids))
     }
 
     /// The id of a row.
@@ -195,16 +195,16 @@ impl Table {
         self.parts[part as usize].ids.get(place as usize)
     }
 
-    /// What the columns after the ids are called, and what they hold.
-    pub fn columns(&self) -> Vec<(&'static str, Kind)> {
+    /// Names and types of the columns after the ids.
+    pub fn columns(&self) -> Vec<(&'static str, ColumnKind)> {
         let columns = self.parts.first().map_or(&[][..], |part| &part.columns);
         let kind = |number: usize, cells: &Cells| match cells {
-            Cells::Numbers(Values::U32(_) | Values::Vertices(_)) => Kind::U32,
-            Cells::Numbers(Values::U64(_)) => Kind::U64,
-            Cells::Numbers(Values::F64(_)) => Kind::F64,
-            Cells::Numbers(Values::Vectors { width, .. }) => Kind::Vectors(*width),
+            Cells::Numbers(Values::U32(_) | Values::Vertices(_)) => ColumnKind::U32,
+            Cells::Numbers(Values::U64(_)) => ColumnKind::U64,
+            Cells::Numbers(Values::F64(_)) => ColumnKind::F64,
+            Cells::Numbers(Values::Vectors { width, .. }) => ColumnKind::Vectors(*width),
             Cells::Vertices(_) => {
-                Labels::kind(self.parts.iter().filter_map(|part| match &part.columns[number].1 {
+                IdColumn::kind(self.parts.iter().filter_map(|part| match &part.columns[number].1 {
                     Cells::Vertices(labels) => Some(labels),
                     Cells::Numbers(_) => None,
                 }))
@@ -239,18 +239,18 @@ impl Table {
     }
 }
 
-impl Labels {
+impl IdColumn {
     fn new<'a>(ids: impl Iterator<Item = OriginalId<'a>>) -> Self {
         let mut ids = ids.peekable();
         match ids.peek() {
-            Some(OriginalId::Name(_)) => Labels::Names(
+            Some(OriginalId::Name(_)) => IdColumn::Names(
                 ids.map(|id| match id {
                     OriginalId::Name(name) => name,
                     OriginalId::Integer(_) => unreachable!("all ids of a graph are of one kind"),
                 })
                 .collect(),
             ),
-            _ => Labels::Integers(
+            _ => IdColumn::Integers(
                 ids.map(|id| match id {
                     OriginalId::Integer(id) => id,
                     OriginalId::Name(_) => unreachable!("all ids of a graph are of one kind"),
@@ -260,18 +260,18 @@ impl Labels {
         }
     }
 
-    /// Those of all hosts at host 0, none elsewhere. A host without vertices has no names.
-    fn gather(self, net: &mut Net) -> parton_net::Result<Vec<Labels>> {
+    /// The ids of all hosts at host 0, none elsewhere. A host without vertices has no names.
+    fn gather(self, net: &mut Net) -> parton_net::Result<Vec<IdColumn>> {
         let (integers, ends, bytes) = match self {
-            Labels::Integers(ids) => (ids, Vec::new(), Vec::new()),
-            Labels::Names(names) => (Vec::new(), names.ends().to_vec(), names.bytes().to_vec()),
+            IdColumn::Integers(ids) => (ids, Vec::new(), Vec::new()),
+            IdColumn::Names(names) => (Vec::new(), names.ends().to_vec(), names.bytes().to_vec()),
         };
         let integers = gather_array(net, integers)?;
         let (ends, bytes) = (gather_array(net, ends)?, gather_array(net, bytes)?);
         let all = integers.into_iter().zip(ends).zip(bytes).map(|((integers, ends), bytes)| {
             match Names::from_parts(ends.into(), bytes.into()).filter(|names| !names.is_empty()) {
-                Some(names) => Labels::Names(names),
-                None => Labels::Integers(integers),
+                Some(names) => IdColumn::Names(names),
+                None => IdColumn::Integers(integers),
             }
         });
         Ok(all.collect())
@@ -279,16 +279,16 @@ impl Labels {
 
     fn get(&self, place: usize) -> OriginalId<'_> {
         match self {
-            Labels::Integers(ids) => OriginalId::Integer(ids[place]),
-            Labels::Names(names) => OriginalId::Name(names.get(place)),
+            IdColumn::Integers(ids) => OriginalId::Integer(ids[place]),
+            IdColumn::Names(names) => OriginalId::Name(names.get(place)),
         }
     }
 
-    /// The kind of all together: a host without vertices does not know.
-    fn kind<'a>(mut all: impl Iterator<Item = &'a Labels>) -> Kind {
-        match all.any(|labels| matches!(labels, Labels::Names(_))) {
-            true => Kind::Names,
-            false => Kind::Integers,
+    /// The type of the ids of all hosts. A host without vertices does not know.
+    fn kind<'a>(mut all: impl Iterator<Item = &'a IdColumn>) -> ColumnKind {
+        match all.any(|labels| matches!(labels, IdColumn::Names(_))) {
+            true => ColumnKind::Names,
+            false => ColumnKind::Integers,
         }
     }
 }

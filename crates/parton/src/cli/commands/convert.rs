@@ -36,8 +36,8 @@ pub(crate) struct Writing {
     #[arg(long, value_name = "N")]
     format_version: Option<u32>,
 
-    /// Leave the in-edges of a directed graph out of a .parton file: half the size, but whoever
-    /// needs them has to turn the graph around
+    /// Leave the in-edges of a directed graph out of a .parton file: half the size, but algorithms
+    /// that need them must transpose the graph
     #[arg(long)]
     no_in_edges: bool,
 }

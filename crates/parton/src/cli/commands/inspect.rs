@@ -17,7 +17,7 @@ pub(crate) struct Inspect {
     #[arg(long)]
     json: bool,
 
-    // Last, as its headings would take in what follows.
+    // Last, because its help headings apply to all arguments after them.
     #[command(flatten)]
     input: GraphArguments,
 }

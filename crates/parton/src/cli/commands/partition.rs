@@ -36,15 +36,15 @@ pub(crate) struct Partition {
     #[arg(long)]
     json: bool,
 
-    // Last, as its headings would take in what follows.
+    // Last, because its help headings apply to all arguments after them.
     #[command(flatten)]
     input: GraphArguments,
 }
 
-/// Hosts to partition for, unless told otherwise.
-const USUAL_HOSTS: usize = 4;
+/// The number of hosts if the user names none.
+const DEFAULT_HOSTS: usize = 4;
 
-/// What a user can say about any policy.
+/// How to cut a graph, for every policy.
 #[derive(Args)]
 pub(crate) struct PlanArguments {
     /// How much each host should get, relative to the others
@@ -55,8 +55,8 @@ pub(crate) struct PlanArguments {
     #[arg(long, value_name = "DEGREE", default_value_t = Plan::THRESHOLD)]
     threshold: usize,
 
-    /// How a host numbers its vertices: as they are, or those with most edges first, which takes
-    /// longer and brings what is needed most often together
+    /// How a host numbers its vertices: in the order of their ids, or by descending degree, which
+    /// takes longer to build and keeps the busiest vertices close in memory
     #[arg(long, value_name = "original|degree", default_value = "original", value_parser = parse_order)]
     order: Order,
 }
@@ -80,14 +80,14 @@ impl PlanArguments {
         }
     }
 
-    /// Whether nothing is said.
+    /// True if all of these are the defaults.
     pub(crate) fn is_default(&self) -> bool {
         self.plan("") == Plan::new("")
     }
 }
 
-/// A policy and what became of it.
-struct Outcome {
+/// A policy and the quality of its cut.
+struct PolicyResult {
     policy: String,
     quality: Quality,
     note: Option<String>,
@@ -101,12 +101,12 @@ impl Partition {
         if all && self.save.is_some() {
             return Err(Failure::usage("--save needs one policy: choose it with --policy"));
         }
-        let hosts = team.hosts(self.hosts, USUAL_HOSTS)?;
+        let hosts = team.hosts(self.hosts, DEFAULT_HOSTS)?;
         let threads = match team.is_distributed() {
             true => team.threads(context.threads, hosts),
             false => rayon::current_num_threads().div_ceil(hosts.max(1)),
         };
-        let input = self.input.open(self.input.usual_fit(), watch, team);
+        let input = self.input.open(self.input.asked_fit(), watch, team);
         let input = team.together(input)?;
         let names: Vec<String> = match all {
             true => {
@@ -127,7 +127,7 @@ impl Partition {
         }
         Ok(match (self.json, all) {
             (true, true) => {
-                let list: Vec<Value> = outcomes.iter().map(Outcome::as_json).collect();
+                let list: Vec<Value> = outcomes.iter().map(PolicyResult::as_json).collect();
                 format!("{:#}\n", Value::from(list))
             }
             (true, false) => format!("{:#}\n", outcomes[0].as_json()),
@@ -143,7 +143,7 @@ impl Partition {
         hosts: usize,
         threads: usize,
         team: &mut Team,
-    ) -> Result<Outcome, Failure> {
+    ) -> Result<PolicyResult, Failure> {
         let plan = self.planning.plan(&policy);
         let measured = team.launch(hosts, threads, |net| {
             net.barrier()?;
@@ -158,11 +158,11 @@ impl Partition {
             Ok((quality, partition.note().map(str::to_owned), seconds))
         });
         let (quality, note, seconds) = measured?.swap_remove(0);
-        Ok(Outcome { policy, quality, note, seconds })
+        Ok(PolicyResult { policy, quality, note, seconds })
     }
 }
 
-impl Outcome {
+impl PolicyResult {
     fn as_json(&self) -> Value {
         let quality = &self.quality;
         let [written, both, read] = quality.proxies();
@@ -239,7 +239,7 @@ impl Outcome {
 }
 
 /// One policy per line.
-fn table(outcomes: &[Outcome]) -> String {
+fn table(outcomes: &[PolicyResult]) -> String {
     let mut text = format!(
         "{:<11}{:>12}{:>10}{:>10}{:>13}{:>13}{:>13}{:>10}{:>14}{:>12}{:>9}\n",
         "policy",
@@ -268,7 +268,7 @@ fn table(outcomes: &[Outcome]) -> String {
         "per host",
         ""
     );
-    for Outcome { policy, quality, seconds, .. } in outcomes {
+    for PolicyResult { policy, quality, seconds, .. } in outcomes {
         let [written, both, read] = quality.proxies().map(show::count);
         let peak = quality.hosts.iter().map(|host| host.peak_bytes).max().unwrap_or(0);
         text += &format!(

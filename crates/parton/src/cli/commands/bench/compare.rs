@@ -1,4 +1,4 @@
-//! What changed between two measurements, as far as that can be told from noise.
+//! Compares two measurements: which configurations became faster or slower, beyond noise.
 
 use std::path::Path;
 
@@ -6,12 +6,12 @@ use crate::graph::Error;
 use serde_json::{Value, json};
 
 use super::results::Key;
-use super::samples::{Change, FEWEST, MARGIN, Samples};
+use super::samples::{Change, MIN_DIFFERENCE, MIN_SAMPLES, Samples};
 use crate::cli::exit::Failure;
 use crate::cli::show;
 
 /// A measurement as read from its file.
-struct File {
+struct Measurements {
     options: Value,
     rows: Vec<Row>,
 }
@@ -24,8 +24,8 @@ struct Row {
     seconds: Samples,
 }
 
-/// What became of a configuration.
-enum Outcome<'f> {
+/// A configuration in both measurements, or in one of them.
+enum Comparison<'f> {
     Both(&'f Row, &'f Row),
     OnlyOld(&'f Row),
     OnlyNew(&'f Row),
@@ -33,7 +33,7 @@ enum Outcome<'f> {
 
 /// Compares two files that `--output` wrote.
 pub(super) fn compare(old_path: &Path, new_path: &Path, as_json: bool) -> Result<String, Failure> {
-    let (old, new) = (File::read(old_path)?, File::read(new_path)?);
+    let (old, new) = (Measurements::read(old_path)?, Measurements::read(new_path)?);
     if old.options != new.options {
         return Err(Failure::bad_data(format!(
             "measured with other options: {} in {}, {} in {}",
@@ -43,39 +43,42 @@ pub(super) fn compare(old_path: &Path, new_path: &Path, as_json: bool) -> Result
             new_path.display()
         )));
     }
-    let partner = |row: &Row, file: &'_ File| file.rows.iter().position(|o| o.key == row.key);
-    let mut outcomes: Vec<Outcome<'_>> = Vec::new();
+    let partner =
+        |row: &Row, file: &'_ Measurements| file.rows.iter().position(|o| o.key == row.key);
+    let mut outcomes: Vec<Comparison<'_>> = Vec::new();
     for row in &old.rows {
         outcomes.push(match partner(row, &new) {
-            Some(place) => Outcome::Both(row, &new.rows[place]),
-            None => Outcome::OnlyOld(row),
+            Some(place) => Comparison::Both(row, &new.rows[place]),
+            None => Comparison::OnlyOld(row),
         });
     }
     let added = new.rows.iter().filter(|row| partner(row, &old).is_none());
-    outcomes.extend(added.map(Outcome::OnlyNew));
+    outcomes.extend(added.map(Comparison::OnlyNew));
     Ok(match as_json {
-        true => format!("{:#}\n", outcomes.iter().map(Outcome::as_json).collect::<Value>()),
+        true => format!("{:#}\n", outcomes.iter().map(Comparison::as_json).collect::<Value>()),
         false => text(&outcomes),
     })
 }
 
-fn text(outcomes: &[Outcome<'_>]) -> String {
+fn text(outcomes: &[Comparison<'_>]) -> String {
     let head =
         ["algorithm", "graph", "engine", "hosts", "policy", "verdict", "old", "new", "new ÷ old"];
-    let rows: Vec<_> = outcomes.iter().map(Outcome::cells).collect();
+    let rows: Vec<_> = outcomes.iter().map(Comparison::cells).collect();
     let mut text = show::table(6, &head, &rows);
     text += &format!(
-        "\nfaster, slower: of at least {FEWEST} samples each, all on one side, and the best further \
+        "\nfaster, slower: of at least {MIN_SAMPLES} samples each, all on one side, and the best further \
          apart than {:.0} % and than either median is from its best\n",
-        MARGIN * 100.0
+        MIN_DIFFERENCE * 100.0
     );
     text
 }
 
-impl Outcome<'_> {
+impl Comparison<'_> {
     fn key(&self) -> &Key {
         match self {
-            Outcome::Both(row, _) | Outcome::OnlyOld(row) | Outcome::OnlyNew(row) => &row.key,
+            Comparison::Both(row, _) | Comparison::OnlyOld(row) | Comparison::OnlyNew(row) => {
+                &row.key
+            }
         }
     }
 
@@ -83,16 +86,16 @@ impl Outcome<'_> {
     fn bests(&self) -> (Option<f64>, Option<f64>) {
         let best = |row: &Row| Some(row.seconds.best());
         match self {
-            Outcome::Both(old, new) => (best(old), best(new)),
-            Outcome::OnlyOld(old) => (best(old), None),
-            Outcome::OnlyNew(new) => (None, best(new)),
+            Comparison::Both(old, new) => (best(old), best(new)),
+            Comparison::OnlyOld(old) => (best(old), None),
+            Comparison::OnlyNew(new) => (None, best(new)),
         }
     }
 
-    /// New over old, where they are of the same thing.
+    /// New over old, if both measured the same work.
     fn ratio(&self) -> Option<f64> {
         match self {
-            Outcome::Both(old, new) if new.is_like(old) => {
+            Comparison::Both(old, new) if new.is_like(old) => {
                 Some(new.seconds.best() / old.seconds.best())
             }
             _ => None,
@@ -101,12 +104,12 @@ impl Outcome<'_> {
 
     fn verdict(&self) -> &'static str {
         match self {
-            Outcome::Both(old, new) if new.is_like(old) => {
+            Comparison::Both(old, new) if new.is_like(old) => {
                 Change::name(new.seconds.against(&old.seconds))
             }
-            Outcome::Both(..) => "not the same work",
-            Outcome::OnlyOld(_) => "only in old",
-            Outcome::OnlyNew(_) => "only in new",
+            Comparison::Both(..) => "not the same work",
+            Comparison::OnlyOld(_) => "only in old",
+            Comparison::OnlyNew(_) => "only in new",
         }
     }
 
@@ -143,7 +146,7 @@ impl Outcome<'_> {
     }
 }
 
-impl File {
+impl Measurements {
     fn read(path: &Path) -> Result<Self, Failure> {
         let bytes = std::fs::read(path).map_err(|e| Error::io(path, "read", e))?;
         let bad = |problem: String| Failure::bad_data(format!("{}: {problem}", path.display()));
@@ -160,12 +163,12 @@ impl File {
             }
             read.push(row);
         }
-        Ok(File { options: value["options"].clone(), rows: read })
+        Ok(Measurements { options: value["options"].clone(), rows: read })
     }
 }
 
 impl Row {
-    /// A row, or what is wrong with it and where.
+    /// Reads a row; an error says what is wrong and where.
     fn read(row: &Value) -> Result<Self, String> {
         let at = |place: &str, expected: &str| {
             let found = row.pointer(&place.replace('.', "/")).unwrap_or(&Value::Null);
@@ -204,7 +207,7 @@ impl Row {
         })
     }
 
-    /// Whether both did the same: on graphs that can be the same, as their names are, to the end.
+    /// True if both did the same work: graphs of equal name and size, and both ran to the end.
     fn is_like(&self, other: &Row) -> bool {
         let work = |row: &Row| (row.vertices, row.edges, row.converged);
         work(self) == work(other)

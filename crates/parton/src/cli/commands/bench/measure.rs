@@ -1,7 +1,6 @@
-//! Taking the samples of one graph: everything is cut once, then all configurations take turns.
+//! The samples of one graph: it is partitioned once, then all configurations take turns.
 //!
-//! Repetitions (A B C A B C, never A A B B C C), so that a neighbour that is busy for a while slows all
-//! of them alike.
+//! Turns (A B C A B C, never A A B B C C) make a busy neighbour slow all configurations alike.
 
 use std::collections::BTreeSet;
 use std::time::Instant;
@@ -26,26 +25,26 @@ use crate::defaults::{InputTraits, choose_policy};
 /// One configuration on any graph.
 pub(super) struct Case {
     pub(super) algorithm: &'static dyn Algorithm,
-    /// As asked.
+    /// The engine asked for.
     pub(super) engine: String,
     pub(super) options: Options,
-    /// What the graph must be like.
+    /// The graph that the algorithm needs.
     pub(super) fit: Fit,
     pub(super) hosts: usize,
     pub(super) threads: usize,
 }
 
 /// How to measure.
-pub(super) struct Measure<'m> {
+pub(super) struct Measurement<'m> {
     pub(super) cases: &'m [Case],
-    /// As asked.
+    /// The policy asked for.
     pub(super) policy: &'m str,
     pub(super) repetitions: usize,
     pub(super) verify: bool,
     pub(super) watch: &'m Watch,
 }
 
-/// A graph cut over some hosts, who are there to run on it.
+/// A graph that is partitioned over the hosts of a cluster.
 struct PartitionedGraph {
     fit: Fit,
     cluster: Cluster,
@@ -64,10 +63,10 @@ struct Repetition {
 }
 
 impl Case {
-    /// The policy that was asked for, or that suits.
+    /// The policy asked for, or the one that suits.
     pub(super) fn policy<'p>(&self, asked: &'p str) -> &'p str {
         match asked {
-            // It is cut once and run often: in-edges may as well travel.
+            // The graph is partitioned once and used often, so moving in-edges pays off.
             AUTO => {
                 let input = InputTraits { has_in_edges: true, ..InputTraits::default() };
                 choose_policy(self.hosts, self.algorithm.access(&self.options), input).0
@@ -77,7 +76,7 @@ impl Case {
     }
 }
 
-impl Measure<'_> {
+impl Measurement<'_> {
     /// All samples of one graph.
     pub(super) fn graph(&self, arguments: &GraphArguments) -> Result<Vec<Row>, Failure> {
         let start = Instant::now();
@@ -113,7 +112,7 @@ impl Measure<'_> {
         rows.collect()
     }
 
-    /// Cuts the graph for a case, and others of as many hosts on the same kind of graph.
+    /// Partitions the graph for a case. Cases with the same hosts, policy and needs share it.
     fn partitioned(
         &self,
         graph: &Graph,

@@ -1,8 +1,8 @@
 //! `parton bench`: algorithms × graphs × engines × hosts, measured in turns; and what changed
 //! between two such measurements.
 //!
-//! Many hosts that are slower than one are no gain, so one host is always measured, too, by the
-//! engines asked for and by the one that suits.
+//! One host is always measured, too, with the engines asked for and with the one that suits: several
+//! hosts are a gain only if they are faster than that.
 
 mod compare;
 mod measure;
@@ -22,11 +22,11 @@ use clap::Args;
 use crate::cli::Context;
 use crate::cli::exit::Failure;
 use crate::cli::graph_arguments::{ChangeArguments, GraphArguments, ReadArguments};
-use crate::cli::options::{self, Own};
+use crate::cli::options::{self, OwnArguments};
 use crate::cli::task::AUTO;
 use crate::cli::watch::Watch;
 use crate::defaults::threads_per_host;
-use measure::{Case, Measure};
+use measure::{Case, Measurement};
 use results::Results;
 
 /// Measure algorithms on graphs, by engines and numbers of hosts; or compare two measurements.
@@ -40,7 +40,7 @@ pub(crate) struct Bench {
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     algorithms: Vec<String>,
 
-    /// Engines; of several, those that do not fit an algorithm are left out
+    /// Engines; if there are several, those that cannot run an algorithm are left out
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', default_value = AUTO)]
     engines: Vec<String>,
 
@@ -56,11 +56,11 @@ pub(crate) struct Bench {
     #[arg(long, value_name = "N", default_value = "3")]
     repetitions: NonZeroUsize,
 
-    /// Stop every run after so many rounds, final or not
+    /// Stop every run after N rounds, even if values are not final
     #[arg(long, value_name = "N")]
     max_rounds: Option<u64>,
 
-    /// Prove every answer right once, outside the time that is measured
+    /// Check the certificate of every answer once, outside the time that is measured
     #[arg(long)]
     verify: bool,
 
@@ -84,17 +84,17 @@ pub(crate) struct Bench {
     against: Option<Vec<PathBuf>>,
 
     #[command(flatten)]
-    own: Own,
+    own: OwnArguments,
 
     #[command(flatten)]
     reading: ReadArguments,
 
-    // Last, as its headings would take in what follows.
+    // Last, because its help headings apply to all arguments after them.
     #[command(flatten)]
     cleaning: ChangeArguments,
 }
 
-/// What a plot is drawn as, by the ending of its file.
+/// How to draw a plot, by the ending of its file.
 type Drawing = fn(&Results) -> String;
 
 impl Bench {
@@ -118,7 +118,7 @@ impl Bench {
         }
         let inputs = self.inputs()?;
         let repetitions = self.repetitions.get();
-        let measure = Measure {
+        let measure = Measurement {
             cases: &cases,
             policy: &self.policy,
             repetitions,
@@ -147,7 +147,7 @@ impl Bench {
     /// All configurations, in the order they take turns.
     fn cases(&self, context: &Context<'_>) -> Result<Vec<Case>, Failure> {
         let algorithms: Vec<&'static dyn Algorithm> = match &unique(&self.algorithms)[..] {
-            // What needs vertices of two kinds runs on few graphs.
+            // An algorithm that needs a bipartite graph runs on few graphs.
             [] => {
                 let any = |a: &&'static dyn Algorithm| {
                     a.needs(&Options::default()).edges != EdgeNeed::Bipartite
@@ -183,7 +183,7 @@ impl Bench {
             for &hosts in &hosts {
                 let mut engines = fit.clone();
                 if hosts == 1 && self.most_hosts() > 1 && !fit.is_empty() {
-                    // Several hosts by a poor engine must not look good beside one by the same.
+                    // Several hosts with a slow engine must not look good beside one with the same.
                     let suits =
                         self.own.options(algorithm, AUTO, Pacing::default(), self.max_rounds)?;
                     if !engines.iter().any(|(engine, _)| engine == AUTO) {
@@ -193,7 +193,7 @@ impl Bench {
                 let threads = threads_per_host(context.threads, hosts);
                 for (engine, options) in engines {
                     let options = self.own.measured(algorithm, options)?;
-                    // Weights that mean nothing to one algorithm may do so to the next.
+                    // One algorithm may ignore weights that the next one uses.
                     let fit = Fit { weights: true, ..self.cleaning.fit(algorithm, &options)? };
                     cases.push(Case { algorithm, engine, options, fit, hosts, threads });
                 }
@@ -219,7 +219,7 @@ impl Bench {
         graphs.map(input).collect()
     }
 
-    /// What was asked that changes what is measured, other than by the columns of the table.
+    /// Arguments that change what is measured and are no columns of the table.
     fn given(&self) -> Vec<(String, String)> {
         let mut given = self.own.given();
         given.extend(self.max_rounds.map(|rounds| ("max-rounds".into(), rounds.to_string())));
@@ -232,7 +232,7 @@ fn fits(engine: &str, algorithm: &dyn Algorithm) -> bool {
     engine == AUTO || algorithm.engines().iter().any(|known| known.name == engine)
 }
 
-/// What was said twice is measured once.
+/// Names without duplicates, in their order.
 fn unique(names: &[String]) -> Vec<String> {
     let mut unique: Vec<String> = Vec::new();
     for name in names {

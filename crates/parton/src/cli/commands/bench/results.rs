@@ -1,4 +1,4 @@
-//! What was measured, for programs and for people. The names in the JSON are a contract.
+//! The results of a measurement, as JSON, text and plot. The names in the JSON are a contract.
 
 use crate::engine::RunReport;
 use serde_json::{Map, Value, json};
@@ -8,12 +8,12 @@ use crate::cli::plot::{self, Bar, Group};
 use crate::cli::show;
 use crate::cli::task::bytes_as_json;
 
-/// What rows of two measurements are matched by.
+/// The key by which rows of two measurements are matched.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Key {
     pub(super) algorithm: String,
     pub(super) graph: String,
-    /// As asked, so that a better choice by `auto` shows as what it is.
+    /// The engine asked for: a better choice of `auto` shows as a gain.
     pub(super) engine: String,
     pub(super) hosts: usize,
     pub(super) threads: usize,
@@ -40,7 +40,7 @@ pub(super) struct Row {
 /// Everything that was measured.
 pub(super) struct Results {
     pub(super) repetitions: usize,
-    /// What was asked that is not in the rows, by the names that users write.
+    /// Arguments that are not in the rows, by the names that users write.
     pub(super) options: Vec<(String, String)>,
     pub(super) rows: Vec<Row>,
 }
@@ -66,8 +66,8 @@ impl Row {
 }
 
 impl Results {
-    /// The best row of one host on the same thing, for a row of several; if there is one, a row
-    /// that ended as this one did, as a run that was stopped has done less.
+    /// The best row of one host for a row of several hosts. Prefers rows that converged like this
+    /// one, because a run that was stopped has done less work.
     fn single_host(&self, row: &Row) -> Option<&Row> {
         let same = |other: &&Row| {
             other.key.hosts == 1
@@ -83,7 +83,7 @@ impl Results {
     }
 
     pub(super) fn as_json(&self) -> Value {
-        // Not `args`, which panics where an argument is not Unicode.
+        // `args` would panic on an argument that is not Unicode.
         let command = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
         let options = self.options.iter().map(|(name, value)| (name.clone(), json!(value)));
         json!({

@@ -18,16 +18,16 @@ pub(super) struct Samples(Vec<f64>);
 pub(super) enum Change {
     Faster,
     Slower,
-    /// Nothing can be said.
+    /// The samples overlap.
     Noise,
-    /// Nothing could be said, whatever the samples are.
+    /// There are too few samples.
     TooFew,
 }
 
 /// With fewer samples on a side there is no telling how far they scatter.
-pub(super) const FEWEST: usize = 3;
+pub(super) const MIN_SAMPLES: usize = 3;
 /// The least difference between bests that counts, as a part of the smaller.
-pub(super) const MARGIN: f64 = 0.05;
+pub(super) const MIN_DIFFERENCE: f64 = 0.05;
 
 impl Samples {
     /// `None` unless there are samples, and all of them durations.
@@ -69,13 +69,13 @@ impl Samples {
         self.median() / self.best()
     }
 
-    /// How these stand to older ones.
+    /// The change from older samples to these.
     pub(super) fn against(&self, old: &Samples) -> Change {
-        let margin = self.scatter().max(old.scatter()).max(1.0 + MARGIN);
+        let margin = self.scatter().max(old.scatter()).max(1.0 + MIN_DIFFERENCE);
         let beats = |one: &Samples, other: &Samples| {
             one.worst() < other.best() && one.best() * margin < other.best()
         };
-        if self.0.len().min(old.0.len()) < FEWEST {
+        if self.0.len().min(old.0.len()) < MIN_SAMPLES {
             Change::TooFew
         } else if beats(self, old) {
             Change::Faster
@@ -88,7 +88,7 @@ impl Samples {
 }
 
 impl Change {
-    /// As users read it.
+    /// The name in tables and JSON.
     pub(super) fn name(self) -> &'static str {
         match self {
             Change::Faster => "faster",

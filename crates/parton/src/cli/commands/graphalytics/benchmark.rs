@@ -1,5 +1,5 @@
-//! The six algorithms of LDBC Graphalytics: what each is called here, what a data set says of it,
-//! and how its output is written and judged.
+//! The six algorithms of LDBC Graphalytics: their names in Parton, their parameters in a data set,
+//! and the form and rule of their outputs.
 
 use crate::algorithms::bfs::BfsOptions;
 use crate::algorithms::pagerank::{PageRankOptions, Precision};
@@ -12,14 +12,14 @@ use crate::output::Cell;
 use crate::cli::Context;
 use crate::cli::exit::Failure;
 
-/// What an output must have in common with a reference.
+/// When an output agrees with a reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rule {
     /// The same numbers.
     Exact,
     /// Real numbers that are about the same.
     Epsilon,
-    /// The same sets of vertices, whatever they are called.
+    /// The same partition of the vertices, under any labels.
     Equivalence,
 }
 
@@ -34,16 +34,16 @@ impl Rule {
     }
 }
 
-/// One of the six.
+/// One of the six algorithms.
 pub(super) struct Benchmark {
-    /// What data sets call it; its outputs are `NAME-` and this in capitals.
+    /// Its name in data sets. Its output is called `NAME-` and this in capitals.
     pub(super) acronym: &'static str,
-    /// What it is called here.
+    /// Its name in Parton.
     algorithm: &'static str,
     pub(super) rule: Rule,
-    /// What an output says of a vertex out of reach.
+    /// The text for a vertex out of reach.
     out_of_reach: &'static str,
-    /// What a data set says of it.
+    /// Its options, as a data set gives them.
     parameters: fn(&Parameters) -> Result<Options>,
 }
 
@@ -116,16 +116,16 @@ fn needed(data: &Parameters, key: &str) -> Result<u64> {
     Ok(data.number(key)?.unwrap_or_default())
 }
 
-/// One of the six as a data set asks for it.
+/// An algorithm with the options of a data set.
 pub(super) struct Case {
     pub(super) benchmark: &'static Benchmark,
-    /// None, if it cannot be run here.
+    /// `None` if the command does not offer it.
     pub(super) algorithm: Option<&'static dyn Algorithm>,
     pub(super) options: Options,
 }
 
 impl Case {
-    /// Those that a data set asks for, in its order, or those of them that the user wants.
+    /// The algorithms of a data set, in its order; only those `wanted`, if there are any.
     pub(super) fn all(
         data: &Parameters,
         wanted: &[String],
@@ -163,17 +163,17 @@ impl Case {
 }
 
 impl Benchmark {
-    /// Whether a data set says what has to be known.
+    /// True if a data set has all parameters it needs.
     fn has_parameters(&self, data: &Parameters) -> bool {
         (self.parameters)(data).is_ok()
     }
 
-    /// What its outputs are called.
+    /// The name of its output.
     pub(super) fn file(&self, data_set: &str) -> String {
         format!("{data_set}-{}", self.acronym.to_uppercase())
     }
 
-    /// A value as outputs have it.
+    /// A value in the form of outputs.
     pub(super) fn shown(&self, cell: Cell<'_>) -> String {
         match cell {
             Cell::None => self.out_of_reach.into(),

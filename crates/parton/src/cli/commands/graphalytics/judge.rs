@@ -10,7 +10,7 @@ use crate::graph::error::printable;
 use crate::graph::formats::graphalytics::plain_or_packed;
 use crate::graph::source::Source;
 use crate::graph::{Error, OriginalId, Place, Result};
-use crate::output::{Kind, Table};
+use crate::output::{ColumnKind, Table};
 
 use super::benchmark::{Benchmark, Rule};
 
@@ -113,7 +113,7 @@ fn is_close(found: f64, expected: f64) -> bool {
 /// The row of an id. Rows are in the order of ids.
 fn find_row(table: &Table, id: &str) -> Option<usize> {
     let wanted = match table.id_kind() {
-        Kind::Names => OriginalId::Name(id.as_bytes()),
+        ColumnKind::Names => OriginalId::Name(id.as_bytes()),
         _ => OriginalId::Integer(id.parse().ok()?),
     };
     let (mut low, mut high) = (0, table.len());

@@ -1,7 +1,7 @@
 //! `parton graphalytics`: the LDBC Graphalytics benchmark on one of its data sets.
 //!
-//! A data set says what is run on it, from where and for how long. Outputs have the benchmark's
-//! form, and are compared with the references beside the data set by its rules.
+//! A data set names its algorithms, their roots and numbers of rounds. Outputs have the form of the
+//! benchmark, and are compared with the references beside the data set by the benchmark's rules.
 
 mod benchmark;
 mod judge;
@@ -38,7 +38,7 @@ pub(crate) struct Graphalytics {
     #[arg(value_name = "NAME.properties")]
     data_set: PathBuf,
 
-    /// Of the algorithms that the data set is for, only these
+    /// Run only these of the data set's algorithms
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     algorithms: Vec<String>,
 
@@ -58,7 +58,7 @@ pub(crate) struct Graphalytics {
     #[arg(long, value_name = "FOLDER/")]
     output: Option<PathBuf>,
 
-    /// Prove every answer right, too
+    /// Check the certificate of every answer, too
     #[arg(long)]
     verify: bool,
 
@@ -100,7 +100,7 @@ impl Graphalytics {
         for case in cases {
             results.push(self.result(&mut hosts, case, data.name(), watch)?);
         }
-        let report = Report { request: &self, data: &data, size, threads, policy, load_seconds };
+        let report = Results { request: &self, data: &data, size, threads, policy, load_seconds };
         Ok(CommandOutput { text: report.show(&results), failure: failure(&results) })
     }
 
@@ -186,11 +186,11 @@ fn write(benchmark: &Benchmark, table: &Table, path: &Path) -> Result<(), Failur
     Ok(out.commit()?)
 }
 
-/// The graph, cut as algorithms need it.
+/// The graph, partitioned as algorithms need it.
 struct PartitionedGraph {
     graph: Graph,
     plan: Plan,
-    /// Parts of all hosts of every kind of graph that was needed so far, with the seconds it took.
+    /// For every fit that was needed so far: the partitions of all hosts, and the seconds it took.
     parts: Vec<(Fit, Vec<Partition>, f64)>,
 }
 
@@ -200,7 +200,7 @@ struct Hosts {
     cluster: Cluster,
 }
 
-/// What came of one algorithm.
+/// The run of one algorithm.
 struct AlgorithmRun {
     finished: TaskOutcome,
     table: Table,
@@ -215,7 +215,7 @@ impl Hosts {
         verify: bool,
         watch: &Watch,
     ) -> Result<AlgorithmRun, Failure> {
-        // Weights that mean nothing to one algorithm do so to another: the graph is cut once.
+        // One algorithm ignores weights that another uses: with weights, both share a partition.
         let fit = Fit { weights: true, ..algorithm.needs(&case.options).fit() };
         let (parts, partition_seconds) = self.graph.parts(fit, &mut self.cluster, watch)?;
         let options = &case.options;
@@ -227,14 +227,14 @@ impl Hosts {
             Ok((finished, rows))
         })?;
         let (mut finished, parts): (Vec<_>, Vec<_>) = outcomes.into_iter().unzip();
-        // Any host's account is that of all.
+        // All hosts give the same account.
         let finished = finished.swap_remove(0);
         Ok(AlgorithmRun { finished, table: Table::new(parts), partition_seconds })
     }
 }
 
 impl PartitionedGraph {
-    /// The parts of such a graph; made when they are first asked for.
+    /// The partitions for this fit, built when they are first needed.
     fn parts(
         &mut self,
         fit: Fit,
@@ -259,17 +259,17 @@ impl PartitionedGraph {
 /// One algorithm of a data set.
 struct Row {
     case: Case,
-    /// None, if it could not be run.
+    /// `None` if the algorithm could not be run.
     run: Option<AlgorithmRun>,
     /// The name of its output.
     file: String,
     reference: Option<PathBuf>,
-    /// To the reference, if there is one.
+    /// The difference from the reference, if there is one.
     difference: Option<Difference>,
 }
 
 impl Row {
-    /// Whether the output is right, as far as anybody knows.
+    /// True if the output is right, `None` if that is not known.
     fn passed(&self) -> Option<bool> {
         let proved = self.run.as_ref().map(|run| run.finished.verdict.is_right());
         match (proved, &self.difference) {
@@ -279,7 +279,7 @@ impl Row {
         }
     }
 
-    /// What to say of it.
+    /// The verdict in words.
     fn verdict(&self) -> String {
         let Some(run) = &self.run else {
             return "not run: there is no such algorithm".into();
@@ -301,15 +301,15 @@ impl Row {
     }
 }
 
-/// Why the command must not end as if all were well.
+/// The failure of the command, if an output is wrong.
 fn failure(rows: &[Row]) -> Option<Failure> {
     let failed = rows.iter().filter(|row| row.passed() == Some(false));
     let failed: Vec<_> = failed.map(|row| format!("{}: {}", row.file, row.verdict())).collect();
     (!failed.is_empty()).then(|| Failure::bug(failed.join("; ")))
 }
 
-/// What is said in the end.
-struct Report<'r> {
+/// The results of all algorithms.
+struct Results<'r> {
     request: &'r Graphalytics,
     data: &'r Parameters,
     /// Vertices and edges.
@@ -319,7 +319,7 @@ struct Report<'r> {
     load_seconds: f64,
 }
 
-impl Report<'_> {
+impl Results<'_> {
     fn show(&self, rows: &[Row]) -> String {
         match self.request.json {
             true => format!("{:#}\n", self.as_json(rows)),

@@ -1,4 +1,4 @@
-//! What every host does in a run: its part of the graph, the algorithm, the proof, its rows.
+//! The work of one host in a run: its partition, the algorithm, the certificate, its rows.
 
 use crate::engine;
 use crate::net::{HostId, Net};
@@ -12,29 +12,29 @@ use crate::cli::task::{PartitionSource, Task, TaskOutcome, Verdict};
 use crate::cli::team::{CommandStage, RoundCounter};
 use crate::cli::watch::Watch;
 
-/// What hosts are to do.
+/// The work of every host.
 pub(super) struct HostTask<'w> {
     pub(super) source: PartitionSource<'w>,
     pub(super) task: Task<'w>,
-    /// Where rows will be written, if at all.
+    /// The file for rows, if one was asked for.
     pub(super) target: Option<&'w Target>,
     pub(super) load_seconds: f64,
-    /// Whether hosts are processes.
+    /// True if hosts are processes.
     pub(super) is_distributed: bool,
     pub(super) stage: &'w CommandStage,
     pub(super) watch: &'w Watch,
 }
 
-/// What one host has done. Seconds and memory are the same on all hosts: of the slowest host, and
-/// of all processes.
+/// The result of one host. Seconds are those of the slowest host and memory is that of all
+/// processes, so both are the same on all hosts.
 pub(super) struct HostRun {
     pub(super) seconds: Seconds,
     pub(super) memory_peak: Option<u64>,
     /// The same on all hosts.
     pub(super) quality: Quality,
-    /// What was changed in the graph to fit the algorithm.
+    /// The changes that made the graph fit the algorithm.
     pub(super) changes: Vec<String>,
-    /// What the policy has to say.
+    /// A note of the policy.
     pub(super) policy_note: Option<String>,
     pub(super) finished: TaskOutcome,
     /// Rows to be written by this process.
@@ -76,7 +76,7 @@ impl HostTask<'_> {
     }
 }
 
-/// The most memory this process ever had, where the system tells.
+/// The peak memory of this process, if the system tells.
 fn memory_peak() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

@@ -25,7 +25,7 @@ use super::partition::PlanArguments;
 use crate::cli::Context;
 use crate::cli::exit::{CommandOutput, Failure};
 use crate::cli::graph_arguments::GraphArguments;
-use crate::cli::options::{self, Own, Paced};
+use crate::cli::options::{self, OwnArguments, PaceArguments};
 use crate::cli::task::{AUTO, PartitionSource, Task};
 use crate::cli::team::Team;
 use crate::cli::watch::Watch;
@@ -58,22 +58,22 @@ pub(crate) struct Run {
     engine: String,
 
     #[command(flatten)]
-    paced: Paced,
+    paced: PaceArguments,
 
-    /// Which of the ways to send less are used, to measure what they save
+    /// Which of Gluon's optimisations of messages are used, to measure what they save
     #[arg(long, value_name = "WHICH", default_value = "all", value_parser = options::optimizations())]
     optimize: String,
 
-    /// Stop after so many rounds, final or not
+    /// Stop after N rounds, even if values are not final
     #[arg(long, value_name = "N")]
     max_rounds: Option<u64>,
 
-    /// Write a row per vertex: .csv, .tsv, .jsonl (each may be packed: .gz, .zst), .parquet, .npy;
+    /// Write a row per vertex: .csv, .tsv, .jsonl (each may be compressed: .gz, .zst), .parquet, .npy;
     /// a name that ends in / is a new folder with a part from each host
     #[arg(long, value_name = "FILE|FOLDER/")]
     output: Option<PathBuf>,
 
-    /// Prove the answer right, by one look at every edge; a failure writes nothing and exits 70
+    /// Check the answer's certificate, in one pass over all edges; a wrong answer is not written, and exits 70
     #[arg(long)]
     verify: bool,
 
@@ -86,9 +86,9 @@ pub(crate) struct Run {
     report: Option<PathBuf>,
 
     #[command(flatten)]
-    own: Own,
+    own: OwnArguments,
 
-    // Last, as its headings would take in what follows.
+    // Last, because its help headings apply to all arguments after them.
     #[command(flatten)]
     input: GraphArguments,
 }
@@ -124,13 +124,13 @@ impl Run {
         let mut outcomes = team.launch(hosts, request.threads, |net| host_task.on_host(net))?;
         stage.rounds_are_over();
         let parts: Vec<_> = outcomes.iter_mut().flat_map(|host| host.parts.drain(..)).collect();
-        // Any host's account is that of all.
+        // All hosts give the same account.
         let report = Report::new(request, outcomes.swap_remove(0));
         report.notes().for_each(|note| watch.note(note));
         self.finish(&report, target, parts, watch, team)
     }
 
-    /// Finds out whether everything asked for can be done, and opens the input.
+    /// Checks that everything asked for can be done, and opens the input.
     fn prepare(&self, context: &Context<'_>, team: &Team) -> Result<Prepared, Failure> {
         let (algorithm, watch) = (context.algorithm(&self.algorithm)?, context.watch);
         self.own.check(&[algorithm])?;
@@ -164,7 +164,7 @@ impl Run {
         let ((policy, why), input) = match &saved {
             Some(saved) => ((saved.policy(), Some("as saved")), None),
             None => {
-                // Whatever it will be: what makes no sense is found before anything is read.
+                // With any policy: mistakes are reported before the input is read.
                 self.planning.plan(suits(InputTraits::default()).0).check(hosts)?;
                 let input = self.input.open(fit, watch, team)?;
                 (suits(InputTraits::of(&input)), Some(input))
@@ -183,7 +183,7 @@ impl Run {
         Ok(Prepared { request, hosts, options, target, plan, input })
     }
 
-    /// Writes what is to be written and says how it went.
+    /// Writes the files that were asked for, and returns the report.
     fn finish(
         &self,
         report: &Report,
@@ -214,7 +214,7 @@ impl Run {
         Ok(CommandOutput { text, failure })
     }
 
-    /// The hosts of a saved partition, unless something else is asked of it.
+    /// The number of hosts of a saved partition; an error if other arguments contradict it.
     fn hosts_of(&self, saved: &Manifest, team: &Team) -> Result<usize, Failure> {
         let (folder, hosts) = (&self.input.graph, saved.hosts());
         let refuse = |problem: String| Err(Failure::usage(format!("{folder}: {problem}")));
@@ -245,25 +245,25 @@ impl Run {
     }
 }
 
-/// What a run needs, found before it begins.
+/// Everything a run needs, checked before it begins.
 struct Prepared {
     request: Request,
     hosts: usize,
     options: Options,
     target: Option<Target>,
     plan: Plan,
-    /// None, if the partition was saved.
+    /// `None` if the partition was saved.
     input: Option<crate::partition::Input>,
 }
 
-/// Why the command must not end as if all were well: what the proof found, and that the run was
-/// stopped; `limited` if the user wanted it to be.
+/// The failure of a run whose answer is wrong or not final. `limited`: the user asked for a limit of
+/// rounds.
 fn failure(complaint: Option<&str>, stopped: Option<&str>, limited: bool) -> Option<Failure> {
     match (complaint, stopped) {
         (Some(complaint), None) => {
             Some(Failure::bug(format!("the answer is wrong and was not written: {complaint}")))
         }
-        // Values that are not final cannot pass; that is nobody's fault.
+        // Values that are not final cannot pass the check; that is no bug.
         (Some(complaint), Some(stopped)) => {
             Some(Failure::not_converged(format!("{stopped}, and were not written: {complaint}")))
         }

@@ -1,4 +1,4 @@
-//! What a run was and did, for programs and for people. The names in the JSON are a contract.
+//! The report of a run, as JSON and as text. The names in the JSON are a contract.
 
 use crate::algorithms::{Fact, Id};
 use crate::engine::{HostReport, Pace, Pacing, RoundReport, RunReport, Throttled};
@@ -11,19 +11,19 @@ use super::hosts::HostRun;
 use crate::cli::show;
 use crate::cli::task::{TaskOutcome, Verdict, bytes_as_json};
 
-/// What was asked for, and chosen where nothing was asked.
+/// The run that was asked for, with the choices that Parton made.
 pub(super) struct Request {
     pub(super) algorithm: &'static str,
     pub(super) graph: String,
     pub(super) threads: usize,
     pub(super) policy: String,
-    /// Why that policy, if nobody asked for it.
+    /// Why Parton chose that policy; `None` if the user did.
     pub(super) policy_why: Option<&'static str>,
     pub(super) pacing: Pacing,
     pub(super) optimize: Optimize,
 }
 
-/// What became of it.
+/// The run and its results.
 pub(super) struct Report {
     pub(super) request: Request,
     pub(super) seconds: Seconds,
@@ -37,7 +37,7 @@ pub(super) struct Report {
     memory_peak: Option<u64>,
 }
 
-/// Where the time went; of the slowest host.
+/// Seconds of the slowest host in each stage.
 pub(super) struct Seconds {
     pub(super) load: f64,
     pub(super) partition: f64,
@@ -46,7 +46,7 @@ pub(super) struct Seconds {
 }
 
 impl Report {
-    /// From what one host has done: it knows of all.
+    /// The report of one host, which knows of all.
     pub(super) fn new(request: Request, host: HostRun) -> Self {
         let HostRun { seconds, memory_peak, quality, changes, policy_note, finished, .. } = host;
         let TaskOutcome { answer, verdict, .. } = finished;
@@ -66,17 +66,17 @@ impl Report {
         }
     }
 
-    /// What a user should know.
+    /// Notes for the user.
     pub(super) fn notes(&self) -> impl Iterator<Item = &str> {
         self.notes.iter().map(String::as_str)
     }
 
-    /// Whether the algorithm ended by itself.
+    /// True if the algorithm ended by itself.
     pub(super) fn converged(&self) -> bool {
         self.run.converged
     }
 
-    /// What the proof found wrong.
+    /// What is wrong with the answer, if the check found something.
     pub(super) fn complaint(&self) -> Option<&str> {
         match &self.verdict {
             Verdict::Wrong(complaint) => Some(complaint),
@@ -84,12 +84,12 @@ impl Report {
         }
     }
 
-    /// Whether values may be written.
+    /// True if values may be written.
     pub(super) fn is_usable(&self) -> bool {
         self.complaint().is_none()
     }
 
-    /// The warning of a run that was stopped.
+    /// The warning for a run that a limit stopped.
     pub(super) fn not_converged(&self) -> String {
         match self.run.rounds.len() {
             1 => "not converged: the values are not final after 1 round".into(),
@@ -147,7 +147,7 @@ impl Report {
         text
     }
 
-    /// Labels and values, as text and page show them.
+    /// Labels and values for text and page.
     pub(super) fn rows(&self) -> Vec<(&'static str, String)> {
         let Report { request, seconds, quality, run, .. } = self;
         let sent = run.sent();
@@ -233,7 +233,7 @@ fn round_as_json(number: u64, round: &RoundReport) -> Value {
     report
 }
 
-/// How many rounds there were: of every host, or of those with fewest and most.
+/// The number of rounds, or the range of it over the hosts.
 fn rounds(run: &RunReport) -> String {
     match run.local_rounds() {
         (fewest, most) if fewest < most => {
@@ -243,7 +243,7 @@ fn rounds(run: &RunReport) -> String {
     }
 }
 
-/// Where the time of a host went.
+/// The time, rounds and bytes of a host.
 fn host_row(host: &HostReport) -> String {
     let sent = host.sent();
     format!(
@@ -258,7 +258,7 @@ fn host_row(host: &HostReport) -> String {
     )
 }
 
-/// What the governor did.
+/// How often the governor held hosts and labels back.
 fn governor(pacing: Pacing, run: &RunReport) -> String {
     if !pacing.governed {
         return "off: hosts go on with whatever has arrived, in any order".into();

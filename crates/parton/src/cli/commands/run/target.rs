@@ -1,7 +1,7 @@
-//! Where a run's rows go: one file, or a folder with a part from each host.
+//! The file of a run's rows, or the folder with a part from each host.
 //!
 //! Nothing appears under its final name before everything is written, on all hosts. With a launcher,
-//! host 0 writes a file, for which all rows come to it; into a folder each rank writes its own.
+//! host 0 gathers all rows of a file and writes it; into a folder each rank writes its own part.
 
 use std::path::{Path, PathBuf};
 
@@ -13,20 +13,20 @@ use crate::output::{self, Format, Part, Table};
 use crate::cli::exit::Failure;
 use crate::cli::team::Team;
 
-/// Where rows go, and how they are written.
+/// A file or folder for rows, and its format.
 pub(super) struct Target {
     path: PathBuf,
     format: &'static dyn Format,
     is_folder: bool,
-    /// Whether the folder was made for this run.
+    /// True if this run made the folder.
     is_new: bool,
 }
 
-/// The format of parts in a folder whose name says none.
-const USUAL: &str = "part.csv";
+/// A part in a folder whose name does not say the format.
+const DEFAULT_PART: &str = "part.csv";
 
 impl Target {
-    /// Where a user wants rows. Whether they can be written there is found out now.
+    /// The target of this name; an error if it cannot be written.
     pub(super) fn new(path: &Path, team: &Team) -> Result<Self, Failure> {
         let is_folder = path.as_os_str().as_encoded_bytes().ends_with(b"/");
         if !is_folder {
@@ -36,9 +36,10 @@ impl Target {
             }
             return Ok(Target { path: path.into(), format, is_folder, is_new: false });
         }
-        let format = output::by_ending(path).or_else(|_| output::by_ending(Path::new(USUAL)))?;
+        let format =
+            output::by_ending(path).or_else(|_| output::by_ending(Path::new(DEFAULT_PART)))?;
         let mut target = Target { path: path.into(), format, is_folder, is_new: false };
-        // One process makes the folder; the others find it when they have something to put in.
+        // One process makes the folder; the others find it when they write their parts.
         if team.speaks() {
             let failed = |e| Error::io(path, "write", e);
             target.is_new = !path.exists();
@@ -53,12 +54,12 @@ impl Target {
         Ok(target)
     }
 
-    /// As the user gave it.
+    /// The name that the user gave.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Whether all rows are needed at one host.
+    /// True if one host writes all rows.
     pub(super) fn is_one_file(&self) -> bool {
         !self.is_folder
     }
@@ -74,7 +75,7 @@ impl Target {
         team.together(named.map_err(Failure::from))
     }
 
-    /// Writes everything but its names.
+    /// Writes everything under temporary names.
     fn seal(&self, parts: Vec<(HostId, Part)>) -> Result<Vec<Sealed>, Failure> {
         let files: Vec<(PathBuf, Table)> = match self.is_folder {
             true => parts.into_iter().map(|(h, part)| (self.part(h), Table::of(part))).collect(),
@@ -86,7 +87,7 @@ impl Target {
         };
         let mut sealed = Vec::new();
         if self.is_folder {
-            // On a disk of this machine alone it is not there yet.
+            // On a disk that ranks do not share, the folder does not exist yet.
             std::fs::create_dir_all(&self.path).map_err(|e| Error::io(&self.path, "write", e))?;
         }
         for (path, table) in files {
@@ -101,7 +102,7 @@ impl Target {
 impl Drop for Target {
     fn drop(&mut self) {
         if self.is_new {
-            // A folder that nothing came into is no result; one with parts stays.
+            // Removes the folder only if it is empty.
             let _ = std::fs::remove_dir(&self.path);
         }
     }
