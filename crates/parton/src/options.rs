@@ -12,7 +12,7 @@ use crate::exit::Failure;
 use crate::job::AUTO;
 
 /// The options of algorithms that a user has given, as texts under their names in Rust. What there
-/// is to give is what algorithms declare: see [`with_own`].
+/// is to give is what algorithms declare: see [`for_algorithms`].
 pub(crate) struct Own {
     given: Vec<(String, String)>,
 }
@@ -20,8 +20,15 @@ pub(crate) struct Own {
 /// The group of all options of algorithms, named like groups that clap makes of structs.
 const OWN: &str = "Own";
 
-/// A command that also takes the options of these algorithms.
-pub(crate) fn with_own(command: Command, algorithms: &[&dyn Algorithm]) -> Command {
+/// A command that takes the names and options of these algorithms.
+pub(crate) fn for_algorithms(command: Command, algorithms: &[&dyn Algorithm]) -> Command {
+    let names: Vec<_> = algorithms.iter().map(|algorithm| algorithm.name()).collect();
+    let named = |argument: Arg| match argument.get_id().as_str() {
+        "algorithm" | "algorithms" => {
+            argument.value_parser(PossibleValuesParser::new(names.clone()))
+        }
+        _ => argument,
+    };
     let mut specs: Vec<OptionSpec> = Vec::new();
     for spec in algorithms.iter().flat_map(|algorithm| algorithm.options().specs()) {
         if !specs.iter().any(|known| known.name == spec.name) {
@@ -29,7 +36,8 @@ pub(crate) fn with_own(command: Command, algorithms: &[&dyn Algorithm]) -> Comma
         }
     }
     let group = ArgGroup::new(OWN).multiple(true).args(specs.iter().map(|spec| spec.name));
-    command.args(specs.into_iter().map(argument)).group(group)
+    // Not `mut_arg`, which would move a positional argument behind the others.
+    command.mut_args(named).args(specs.into_iter().map(argument)).group(group)
 }
 
 fn argument(spec: OptionSpec) -> Arg {
@@ -49,7 +57,7 @@ fn argument(spec: OptionSpec) -> Arg {
 }
 
 impl Args for Own {
-    /// Adds nothing: [`with_own`] does, which knows the algorithms.
+    /// Adds nothing: [`for_algorithms`] does, which knows the algorithms.
     fn augment_args(command: Command) -> Command {
         command
     }
@@ -104,11 +112,6 @@ impl Paced {
 /// Names of paces.
 fn paces() -> PossibleValuesParser {
     Pace::ALL.iter().map(|(_, name, _)| *name).collect::<Vec<_>>().into()
-}
-
-/// Names of algorithms.
-pub(crate) fn algorithm_names(algorithms: &[&dyn Algorithm]) -> PossibleValuesParser {
-    algorithms.iter().map(|algorithm| algorithm.name()).collect::<Vec<_>>().into()
 }
 
 /// Names of engines.
