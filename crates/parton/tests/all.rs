@@ -11,6 +11,7 @@ mod graphalytics;
 mod launchers;
 mod matrix_completion;
 mod own_engine;
+#[allow(dead_code, reason = "it serves tests of other crates, too")]
 #[path = "../../graph/tests/common/real.rs"]
 mod real;
 mod run;

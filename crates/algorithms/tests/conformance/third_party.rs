@@ -18,10 +18,10 @@ use parton_net::Cluster;
 use parton_partition::Input;
 use serde_json::Value;
 
-use crate::common::{How, Outcome, run};
-use crate::real;
 use super::rules::{Found, Rule};
 use super::{Question, Version};
+use crate::common::{How, Outcome, run};
+use crate::real;
 
 /// LAGraph's ranks come from a program that stops early: they are good to about this.
 const LAGRAPH: f64 = 1e-4;

@@ -16,8 +16,8 @@ use parton_sync::{
     Counts, CpuField, Delivery, Error, Optimize, Reduction, Substrate, Tally, Termination,
 };
 
-use crate::common::{parts_of, proxies, random, tangle};
 use super::faults::{Bug, Faulty};
+use crate::common::{parts_of, proxies, random, tangle};
 
 /// A graph, cut over hosts, and what is known of it.
 pub(crate) struct Scene {
