@@ -1,7 +1,6 @@
 //! Matrix completion: what it learns, how well it predicts, and what it refuses.
 
 use crate::common;
-#[allow(dead_code, reason = "it serves other tests, too")]
 use crate::real;
 
 use std::sync::Arc;

@@ -10,6 +10,7 @@ mod graphalytics;
 #[path = "../../net/tests/common/launchers.rs"]
 mod launchers;
 mod matrix_completion;
+#[allow(dead_code, reason = "it serves tests of other crates, too")]
 #[path = "../../graph/tests/common/real.rs"]
 mod real;
 mod run;

@@ -1,7 +1,6 @@
 //! `parton graphalytics`: data sets, outputs, references that match and references that do not.
 
 use crate::common;
-#[allow(dead_code, reason = "it serves tests of other crates, too")]
 use crate::real;
 
 use std::path::Path;

@@ -7,25 +7,18 @@ use super::Finding;
 use super::tree::Tree;
 
 /// What is not said, and what to say instead.
-const WORDS: [(&str, &str); 32] = [
+const WORDS: [(&str, &str); 25] = [
     // One word for one thing.
     ("node", "vertex"),
-    ("nodes", "vertices"),
     ("worker", "host or thread"),
-    ("workers", "hosts or threads"),
     ("fragment", "partition"),
     ("app", "program or algorithm"),
-    ("apps", "programs or algorithms"),
     ("ghost", "mirror"),
-    ("ghosts", "mirrors"),
     ("replica", "mirror or proxy"),
-    ("replicas", "mirrors or proxies"),
     ("oid", "original id"),
     ("vid", "global id or local id"),
     ("superstep", "round"),
-    ("supersteps", "rounds"),
     ("iteration", "round"),
-    ("iterations", "rounds"),
     ("dirty", "updated or active"),
     ("query", "job or run"),
     // The names the field has for a technique.
@@ -75,11 +68,16 @@ struct Word<'a> {
     follows: bool,
 }
 
-/// Whether a text goes on with this word or phrase. Words in capitals stand for constants.
+/// Whether a text goes on with this word or phrase, one or many. Words in capitals stand for constants.
 fn says(words: &[Word<'_>], phrase: &str) -> bool {
     let same = |word: &Word<'_>, part: &str| {
         let constant = part.starts_with(|c: char| c.is_uppercase());
-        if constant { word.text == part } else { word.text.eq_ignore_ascii_case(part) }
+        let singular = word.text.strip_suffix('s').unwrap_or(word.text);
+        if constant {
+            word.text == part
+        } else {
+            word.text.eq_ignore_ascii_case(part) || singular.eq_ignore_ascii_case(part)
+        }
     };
     let parts = phrase.split(' ').enumerate();
     parts.into_iter().all(|(at, part)| {
@@ -125,7 +123,7 @@ mod tests {
     #[test]
     fn words_are_found_in_names_and_across_lines_of_comments() {
         assert_eq!(found("fn f() {\n    let nodeCount = 1;\n}"), [(2, "node".into())]);
-        assert_eq!(found("struct HostWorker;"), [(1, "worker".into())]);
+        assert_eq!(found("struct HostWorkers;"), [(1, "worker".into())]);
         assert_eq!(found("const LONGER: u32 = 1;"), [(1, "LONGER".into())]);
         assert_eq!(found("// counts so\n// many edges\n"), [(1, "so many".into())]);
         assert_eq!(found("/// Whoever calls\nfn f() {}"), [(1, "whoever".into())]);
