@@ -10,9 +10,9 @@ use parton_graph::{Adjacency, Csr, Graph, LocalId, with_csr};
 use parton_net::{HostId, Net};
 use rayon::prelude::*;
 
+use crate::exchange::{batches, exchange_batches};
 use crate::id_set::IdSet;
 use crate::routes::{Parts, Routes};
-use crate::exchange::{batches, exchange_batches};
 use crate::{Originals, Partition, Result};
 
 /// Channel of the edges.

@@ -13,9 +13,9 @@ use parton_graph::{Csr, LocalId, Weight, with_csr};
 use parton_net::{HostId, Net};
 
 use crate::Result;
+use crate::exchange::{batches, exchange_batches};
 use crate::id_set::IdSet;
 use crate::policy::{Policy, Row};
-use crate::exchange::{batches, exchange_batches};
 
 /// Edges a thread routes at a time.
 const EDGES_PER_PIECE: u64 = 1 << 18;
@@ -203,7 +203,9 @@ fn exchange<W: Weight>(
     let pieces = pieces(rows.offsets());
     let mut buffers: Vec<Vec<Vec<u8>>> = vec![Vec::new(); hosts];
     let make = |piece: &Range<usize>| route(first, rows, piece.clone(), policy, hosts, skipped);
-    exchange_batches(net, CHANNEL, batches(&pieces, make), |from, runs| buffers[from.index()].push(runs))?;
+    exchange_batches(net, CHANNEL, batches(&pieces, make), |from, runs| {
+        buffers[from.index()].push(runs)
+    })?;
     // In the order of the hosts they came from, whatever the order of arrival.
     Ok(buffers.into_iter().flatten().collect())
 }
