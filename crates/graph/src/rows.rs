@@ -119,6 +119,8 @@ pub struct RowLayout {
 pub struct RowArrays {
     /// Where the offsets of vertices 1, 2, … lie; that of vertex 0 is 0.
     pub ends_at: u64,
+    /// Whether the offset of vertex 0 lies before them.
+    pub stores_first: bool,
     /// Where the destinations lie, or the sources of in-edges.
     pub targets_at: u64,
     /// Where the weights lie, if apart from the destinations.

@@ -152,6 +152,7 @@ impl Format for Gap {
             edges: arcs,
             out_edges: RowArrays {
                 ends_at: HEADER_BYTES + 8,
+                stores_first: true,
                 targets_at: header.neighbours_at(),
                 weights_at: 0,
             },

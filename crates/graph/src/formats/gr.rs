@@ -152,6 +152,7 @@ impl Format for Gr {
             edges: header.edges,
             out_edges: RowArrays {
                 ends_at: HEADER_BYTES,
+                stores_first: false,
                 targets_at: layout.targets_at,
                 weights_at: layout.weights_at,
             },

@@ -64,14 +64,16 @@ impl<'a> EdgeArrays<'a> {
 
     pub(super) fn offset(&self, vertex: u64) -> Result<u64> {
         let RowLayout { vertices, edges, .. } = self.file.layout;
-        let Some(before) = vertex.checked_sub(1) else { return Ok(0) };
-        let at = self.at.ends_at + 8 * before;
-        let offset = self.file.bytes.read_u64(at)?;
-        if offset > edges {
-            return Err(self.error(at, format!("offset {offset} of {edges} edges")));
-        }
+        let at = (self.at.ends_at + 8 * vertex).saturating_sub(8);
+        let offset = match vertex {
+            0 => 0,
+            _ => self.file.bytes.read_u64(at)?,
+        };
         if vertex == vertices && offset != edges {
             return Err(self.error(at, arrays::end_problem(vertex, offset, edges)));
+        }
+        if offset > edges {
+            return Err(self.error(at, format!("offset {offset} of {edges} edges")));
         }
         Ok(offset)
     }
@@ -138,13 +140,10 @@ impl ArrayReader<'_> {
         let bytes = &file.bytes;
         let rows = vertices.end - vertices.start;
         let ends_at = at.ends_at + 8 * vertices.start;
-        // What lies before the ends and is 0 can be the first offset, whatever the file means by it.
-        let first_at = match edges.start {
-            0 => ends_at.checked_sub(8),
-            _ => None,
-        };
-        let first_at = match first_at {
-            Some(at) if bytes.read_u64(at)? == 0 => Some(at),
+        // A number before the ends that is 0 serves as the first offset, whatever it stands for.
+        let is_first = vertices.start == 0 && at.stores_first;
+        let first_at = match ends_at.checked_sub(8).filter(|_| edges.start == 0) {
+            Some(at) if is_first || bytes.read_u64(at)? == 0 => Some(at),
             _ => None,
         };
         let offsets: Buffer<u64> = match first_at {
@@ -156,19 +155,18 @@ impl ArrayReader<'_> {
                 offsets.into()
             }
         };
-        let last = offsets[rows as usize];
-        let falls = self.first(ends_at.saturating_sub(8), &offsets, arrays::find_fall)?;
-        if last != edges.end || falls.is_some() {
-            let is_odd = |pair: &[u64]| pair[1] < pair[0] || pair[1] > edges.end;
-            let Some(row) = offsets.windows(2).position(is_odd) else {
-                let (expected, found) =
-                    (edges.end.saturating_sub(edges.start), last.saturating_sub(edges.start));
-                let problem = format!("rows of {expected} edges hold {found}");
-                return Err(self.arrays.error(ends_at, problem));
-            };
+        if let Some(end) = self.first(ends_at.saturating_sub(8), &offsets, arrays::find_fall)? {
+            let row = end - 1;
             let vertex = vertices.start as usize + row;
-            let problem = arrays::fall_problem(vertex, offsets[row], offsets[row + 1]);
+            let problem = arrays::fall_problem(vertex, offsets[row], offsets[end]);
             return Err(self.arrays.error(ends_at + 8 * row as u64, problem));
+        }
+        for (row, expected) in [(0, edges.start), (rows, edges.end)] {
+            let (vertex, found) = (vertices.start + row, offsets[row as usize]);
+            if found != expected {
+                let problem = arrays::end_problem(vertex, found, expected);
+                return Err(self.arrays.error((ends_at + 8 * row).saturating_sub(8), problem));
+            }
         }
         if edges.start == 0 {
             return Ok(offsets);
