@@ -13,7 +13,7 @@ use memmap2::Mmap;
 
 /// A read-only array, owned or mapped; copies share their elements.
 ///
-/// Reading it costs what reading a slice costs, whoever owns the memory: graphs are read element
+/// Reading it costs as much as reading a slice, whether the memory is owned or mapped: graphs are read element
 /// by element in the innermost loops.
 pub struct Buffer<T> {
     start: NonNull<T>,
@@ -56,7 +56,7 @@ impl<T: Pod> Buffer<T> {
         }
     }
 
-    /// Gives the memory of some elements of a mapped array back. Whoever reads them again waits for the
+    /// Gives the memory of some elements of a mapped array back. The next read of them waits for the
     /// file.
     pub fn set_aside(&self, elements: Range<usize>) {
         if let Owner::Map { map, from } = &self.owner {
@@ -95,7 +95,7 @@ fn populate(_: &Mmap, _: usize, _: usize) -> io::Result<()> {
 #[cfg(target_os = "linux")]
 fn give_back(map: &Mmap, from: usize, bytes: usize) {
     if bytes > 0 {
-        // SAFETY: nobody writes to the mapping, so what is read again is what the file holds, as
+        // SAFETY: nothing writes to the mapping, so a second read gives what the file holds, as
         // before. Where the advice is refused nothing is lost.
         let _ =
             unsafe { map.unchecked_advise_range(memmap2::UncheckedAdvice::DontNeed, from, bytes) };
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn mapped_buffers_outlive_whoever_mapped_them() {
+    fn mapped_buffers_outlive_their_mapping() {
         let mut map = memmap2::MmapMut::map_anon(64).unwrap();
         map[..8].copy_from_slice(&[1, 0, 0, 0, 2, 0, 0, 0]);
         let map = Arc::new(map.make_read_only().unwrap());

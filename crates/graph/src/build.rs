@@ -10,19 +10,17 @@
 //! placed: at no time do all waiting edges and the whole result exist together. Pieces carry their
 //! place in the input, so the result is the same for any number of threads.
 
+mod groups;
+
 use std::sync::{Arc, Mutex};
 
+use groups::{BUCKET_VERTICES, GROUP_BUCKETS, Group, first_id, split_by_source};
 use rayon::prelude::*;
 
 use crate::dense_index::DenseIndex;
 use crate::huge;
-use crate::pages::Pages;
 use crate::weight::Weight;
 use crate::{Csr, LocalId};
-
-const BUCKET_BITS: u32 = 16;
-const BUCKET_VERTICES: usize = 1 << BUCKET_BITS;
-const GROUP_BUCKETS: usize = 8;
 
 /// Edges of one piece of the input as parallel arrays, in input order.
 #[derive(Clone, Debug)]
@@ -71,93 +69,6 @@ impl<I, W> Edges<I, W> {
 /// Collects pieces of edges from any number of threads, then builds the graph.
 pub struct CsrBuilder<W> {
     groups: Mutex<Vec<Arc<Mutex<Group<W>>>>>,
-}
-
-/// The edges of `GROUP_BUCKETS` neighbouring buckets, from all pieces.
-struct Group<W> {
-    segments: Vec<Segment>,
-    chunks: Vec<Chunk<W>>,
-}
-
-/// The edges of one piece in one group.
-struct Segment {
-    /// Number of the piece in the input.
-    order: u64,
-    chunk: usize,
-    /// Where each bucket's edges start in the chunk, and the end of the last.
-    starts: [u32; GROUP_BUCKETS + 1],
-}
-
-/// Room for many segments.
-struct Chunk<W> {
-    /// Low bits of the sources.
-    sources: Pages<u16>,
-    destinations: Pages<u32>,
-    weights: Pages<W>,
-}
-
-/// The edges of one piece, bucket by bucket.
-struct SplitPiece<W> {
-    /// Where each bucket starts, and the end of the last; whole groups of buckets.
-    starts: Vec<u32>,
-    sources: Vec<u16>,
-    destinations: Vec<u32>,
-    weights: Vec<W>,
-}
-
-impl<W: Weight> Group<W> {
-    fn new() -> Self {
-        Group { segments: Vec::new(), chunks: Vec::new() }
-    }
-
-    /// Takes group number `group` of a piece.
-    fn append(&mut self, order: u64, piece: &SplitPiece<W>, group: usize) {
-        /// Sizes of the first and of the largest chunk: a group of few edges stays small, and
-        /// address space is not wasted on many small mappings.
-        const CHUNK_EDGES: std::ops::RangeInclusive<usize> = 1 << 12..=1 << 20;
-        let starts = &piece.starts[group * GROUP_BUCKETS..=(group + 1) * GROUP_BUCKETS];
-        let edges = starts[0] as usize..starts[GROUP_BUCKETS] as usize;
-        if edges.is_empty() {
-            return;
-        }
-        if self.chunks.last().is_none_or(|chunk| chunk.sources.room() < edges.len()) {
-            let grown = *CHUNK_EDGES.start() << (2 * self.chunks.len()).min(16);
-            let capacity = grown.min(*CHUNK_EDGES.end()).max(edges.len());
-            self.chunks.push(Chunk {
-                sources: Pages::with_capacity(capacity),
-                destinations: Pages::with_capacity(capacity),
-                weights: Pages::with_capacity(capacity),
-            });
-        }
-        let chunk = self.chunks.len() - 1;
-        let Chunk { sources, destinations, weights } = &mut self.chunks[chunk];
-        let moved = sources.len() as u32;
-        let starts = std::array::from_fn(|b| starts[b] - starts[0] + moved);
-        sources.extend(&piece.sources[edges.clone()]);
-        destinations.extend(&piece.destinations[edges.clone()]);
-        weights.extend(&piece.weights[edges]);
-        self.segments.push(Segment { order, chunk, starts });
-    }
-
-    /// Low source bits, destinations and weights of bucket `b` of a segment.
-    fn bucket(&self, segment: &Segment, b: usize) -> (&[u16], &[u32], &[W]) {
-        let chunk = &self.chunks[segment.chunk];
-        let range = segment.starts[b] as usize..segment.starts[b + 1] as usize;
-        (
-            chunk.sources.get(range.clone()),
-            chunk.destinations.get(range.clone()),
-            chunk.weights.get(range),
-        )
-    }
-
-    /// All of bucket `b`, in input order once the segments are sorted.
-    fn buckets(&self, b: usize) -> impl Iterator<Item = (&[u16], &[u32], &[W])> {
-        self.segments.iter().map(move |segment| self.bucket(segment, b))
-    }
-
-    fn num_edges(&self) -> usize {
-        self.chunks.iter().map(|chunk| chunk.sources.len()).sum()
-    }
 }
 
 impl<W: Weight> Default for CsrBuilder<W> {
@@ -300,7 +211,7 @@ impl<W: Weight> CsrBuilder<W> {
         groups
             .into_iter()
             .map(|group| {
-                let group = Arc::into_inner(group).expect("nobody adds edges any more");
+                let group = Arc::into_inner(group).expect("no thread adds edges any more");
                 let mut group = group.into_inner().expect("no thread panicked holding this lock");
                 group.segments.sort_by_key(|segment| segment.order);
                 group
@@ -369,11 +280,6 @@ impl<W: Weight> CsrBuilder<W> {
 /// Takes the first `len` elements off a slice.
 pub(crate) fn split_off_front<'a, T>(rest: &mut &'a mut [T], len: usize) -> &'a mut [T] {
     rest.split_off_mut(..len).expect("as much as was counted")
-}
-
-/// First id of bucket `b` of group `g`.
-fn first_id(g: usize, b: usize) -> u32 {
-    ((g * GROUP_BUCKETS + b) << BUCKET_BITS) as u32
 }
 
 /// What ids can be: sources are below `sources` and make `rows` rows, vertices that edges lead to
@@ -447,40 +353,4 @@ impl<V: Weight> BucketSlot<'_, V> {
             }
         }
     }
-}
-
-/// Splits a piece by the high bits of its sources; stable.
-fn split_by_source<I: Copy, W: Weight>(
-    sources: &[I],
-    destinations: &[I],
-    weight: impl Fn(usize) -> W,
-    map: impl Fn(I) -> u32,
-) -> SplitPiece<W> {
-    let bucket_of = |source: u32| (source >> BUCKET_BITS) as usize;
-    let last = sources.iter().map(|&s| bucket_of(map(s))).max();
-    let buckets = last.map_or(0, |last| (last / GROUP_BUCKETS + 1) * GROUP_BUCKETS);
-    let mut starts = vec![0u32; buckets + 1];
-    for &source in sources {
-        starts[bucket_of(map(source)) + 1] += 1;
-    }
-    for b in 0..buckets {
-        starts[b + 1] += starts[b];
-    }
-    let mut next = starts.clone();
-    let edges = sources.len();
-    let mut piece = SplitPiece {
-        starts,
-        sources: vec![0; edges],
-        destinations: vec![0; edges],
-        weights: vec![W::default(); edges],
-    };
-    for (edge, (&source, &destination)) in sources.iter().zip(destinations).enumerate() {
-        let source = map(source);
-        let slot = &mut next[bucket_of(source)];
-        piece.sources[*slot as usize] = source as u16;
-        piece.destinations[*slot as usize] = map(destination);
-        piece.weights[*slot as usize] = weight(edge);
-        *slot += 1;
-    }
-    piece
 }

@@ -101,8 +101,8 @@ impl Adjacency {
         with_csr!(self, csr => csr.all_targets())
     }
 
-    /// Says that some edges will hardly be needed again: where they are in a mapped file, their memory
-    /// goes back to the system.
+    /// Gives the memory of some edges of a mapped file back to the system, as they will rarely be
+    /// needed again.
     pub fn set_aside(&self, edges: Range<usize>) {
         with_csr!(self, csr => csr.set_aside(edges));
     }

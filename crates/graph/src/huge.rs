@@ -2,12 +2,12 @@
 //!
 //! A random read into an array of many megabytes misses the translation of its address more often
 //! than the cache. On pages of 2 MiB instead of 4 KiB it hardly ever does; most systems give them
-//! only to those who ask.
+//! only on request.
 
 use bytemuck::Zeroable;
 
 /// Smaller arrays do not gain.
-const LEAST_BYTES: usize = 4 << 20;
+const MIN_BYTES_FOR_LARGE_PAGES: usize = 4 << 20;
 /// Size of an ordinary page, or a divisor of it.
 const PAGE_BYTES: usize = 4096;
 
@@ -19,7 +19,7 @@ pub fn vec_with_capacity<T>(capacity: usize) -> Vec<T> {
     vec
 }
 
-/// A vector of so many elements that are all zero, on large pages if there are many and the system
+/// A vector of `len` elements that are all zero, on large pages if there are many and the system
 /// has them. Pages are zeroed as they are first touched, in one go each.
 pub fn zeroed_vec<T: Zeroable>(len: usize) -> Vec<T> {
     let vec = bytemuck::zeroed_vec(len);
@@ -30,7 +30,7 @@ pub fn zeroed_vec<T: Zeroable>(len: usize) -> Vec<T> {
 /// Asks for large pages where a vector that has not been touched yet is going to lie.
 fn ask<T>(vec: &Vec<T>) {
     let bytes = vec.capacity().saturating_mul(size_of::<T>());
-    if bytes >= LEAST_BYTES && size_of::<T>() > 0 {
+    if bytes >= MIN_BYTES_FOR_LARGE_PAGES && size_of::<T>() > 0 {
         let start = vec.as_ptr().addr().next_multiple_of(PAGE_BYTES);
         let end = (vec.as_ptr().addr() + bytes) / PAGE_BYTES * PAGE_BYTES;
         advise(start, end - start);
@@ -57,7 +57,9 @@ mod tests {
 
     #[test]
     fn elements_are_where_they_were_put() {
-        for len in [0, 1, 1000, LEAST_BYTES / 8, LEAST_BYTES / 8 + 12345] {
+        for len in
+            [0, 1, 1000, MIN_BYTES_FOR_LARGE_PAGES / 8, MIN_BYTES_FOR_LARGE_PAGES / 8 + 12345]
+        {
             let mut vec: Vec<u64> = vec_with_capacity(len);
             assert!(vec.capacity() >= len);
             let place = vec.as_ptr();

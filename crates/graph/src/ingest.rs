@@ -64,7 +64,7 @@ pub struct Ingest<W> {
 }
 
 /// First integer that the builder's 32 bits cannot hold.
-const LARGE: u64 = 1 << 32;
+const FIRST_LARGE_ID: u64 = 1 << 32;
 
 impl<W: Weight> Ingest<W> {
     /// Nothing collected yet; `file` names the input in errors.
@@ -123,7 +123,7 @@ impl<W: Weight> Ingest<W> {
             return Ok(());
         }
         let largest = ids().max().unwrap_or(0);
-        if largest < LARGE {
+        if largest < FIRST_LARGE_ID {
             self.largest_small.fetch_max(largest, Ordering::Relaxed);
             self.small.add_mapped(order, sources, destinations, weight, |id| id as u32);
             return Ok(());
@@ -188,7 +188,7 @@ impl<W: Weight> Ingest<W> {
         // One bit per possible id may cost as much as the destinations of the edges do, or what
         // is nothing: a single edge with a large id must not cost a walk over all smaller ones.
         let affordable = 8 * 4 * edges + (1 << 16);
-        if self.has_large.load(Ordering::Relaxed) || largest >= LARGE.min(affordable) {
+        if self.has_large.load(Ordering::Relaxed) || largest >= FIRST_LARGE_ID.min(affordable) {
             return self.finish_sparse(listed, convert);
         }
         let occurring = AtomicBitSet::new(largest as usize + 1);

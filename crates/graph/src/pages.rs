@@ -30,7 +30,7 @@ impl<T: Pod> Pages<T> {
         Pages { map, capacity, len: 0, elements: PhantomData }
     }
 
-    /// So many elements, all zero.
+    /// `len` elements, all zero.
     pub(crate) fn zeroed(len: usize) -> Self {
         let pages = Self::with_capacity(len);
         // All will be touched. Where large pages are refused nothing is lost.

@@ -10,7 +10,7 @@ pub trait Progress: Sync {
     fn advance(&self, amount: u64);
 }
 
-/// Nobody is watching.
+/// A progress that is not shown.
 pub struct Silent;
 
 impl Progress for Silent {

@@ -218,7 +218,7 @@ impl Temporary {
         let less_the_mask = std::fs::Permissions::from_mode(0o666);
         let mut builder = tempfile::Builder::new();
         builder.prefix(".parton-").suffix(".tmp").permissions(less_the_mask);
-        // Nobody may look at the list between the two.
+        // No other thread may look at the list between the two.
         let mut temporaries = temporaries();
         let file = builder.tempfile_in(folder)?;
         temporaries.push(file.path().into());
@@ -234,11 +234,11 @@ impl Drop for Listed {
 }
 
 /// Removes every file that is being written and has not got its final name: for a process that is
-/// about to end at once. While the result lives nobody begins another.
+/// about to end at once. While the result lives, no other can begin.
 pub fn abandon() -> Abandoned {
     let mut temporaries = temporaries();
     for path in temporaries.drain(..) {
-        // It may just have been renamed, and there is nobody left to tell.
+        // It may just have been renamed, and no caller is left to tell.
         let _ = std::fs::remove_file(path);
     }
     Abandoned { _list: temporaries }

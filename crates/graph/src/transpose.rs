@@ -169,7 +169,7 @@ impl Band {
 }
 
 impl<V: Weight> Group<V> {
-    /// Room for so many edges to each column.
+    /// Room for as many edges to each column as `column_edges` says.
     fn for_columns(column_edges: &[usize]) -> Vec<Self> {
         let mut groups = Vec::new();
         let mut first = 0;

@@ -2,7 +2,7 @@
 //!
 //! Beside the bits lies a summary with one bit for each word that may hold a member. Walking,
 //! emptying and counting follow the summary: a set with few members among millions of vertices
-//! takes a few hundred loads, and one that nobody has been added to a single one.
+//! takes a few hundred loads, and an empty one a single load.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

@@ -6,7 +6,7 @@ use bytemuck::Pod;
 
 /// A number that a type of weights cannot hold.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
-#[error("{value} is no weight of type {}", kind.name())]
+#[error("weight {value} cannot be a {} number", kind.describe())]
 pub struct UnfitWeight {
     /// The number.
     pub value: f64,
@@ -40,6 +40,16 @@ impl WeightKind {
             WeightKind::U32 => "u32",
             WeightKind::F32 => "f32",
             WeightKind::F64 => "f64",
+        }
+    }
+
+    /// What numbers of this type are called in messages.
+    fn describe(self) -> &'static str {
+        match self {
+            WeightKind::None => "missing",
+            WeightKind::U32 => "whole 32-bit",
+            WeightKind::F32 => "single-precision",
+            WeightKind::F64 => "double-precision",
         }
     }
 
@@ -143,7 +153,8 @@ mod tests {
     fn what_a_type_cannot_hold_is_an_error_that_names_it() {
         for value in [-5.5, -1.0, 0.5, 4_294_967_296.0, f64::NAN, f64::INFINITY] {
             let unfit = u32::try_from_f64(value).unwrap_err();
-            assert_eq!(unfit.to_string(), format!("{value} is no weight of type u32"));
+            let said = format!("weight {value} cannot be a whole 32-bit number");
+            assert_eq!(unfit.to_string(), said);
         }
         assert_eq!(u32::try_from_f64(4_294_967_295.0), Ok(u32::MAX));
         assert_eq!(u32::try_from_f64(-0.0), Ok(0));

@@ -20,7 +20,7 @@ pub struct Blocks {
 
 /// Bins of the coarse histogram.
 const BINS: usize = 1 << 14;
-/// At most so many hints: they stay in the first-level cache.
+/// At most this many hints: they stay in the first-level cache.
 const HINTS: usize = 1 << 12;
 
 impl Blocks {

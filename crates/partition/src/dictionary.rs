@@ -1,10 +1,13 @@
-//! Original ids → vertices, spread over the hosts.
+//! Original ids → vertices, by a dictionary of which each host keeps a range.
 //!
-//! Every host sorts the distinct ids that its share of an input names; a sample of them gives cuts
-//! that deal all ids out to the hosts in ascending order; every host numbers what it is dealt after
-//! what hosts before it hold; and everyone learns the numbers of the ids it asked with. Vertices
-//! are so numbered in the order of their ids, as when one host reads the whole, and no host ever
-//! sees all ids.
+//! This is a distributed sample sort. Every host sorts the distinct ids of its share of an input. A
+//! sample of them gives cuts, by which ids go to the hosts in ascending order. Every host numbers the
+//! ids it receives after those of the hosts before it, and sends the numbers back. Vertices are
+//! numbered in the order of their ids, as if one host had read the whole, and no host ever holds all
+//! ids.
+//!
+//! [`Ingest`](parton_graph::ingest::Ingest) does the same in one memory, with a bit per possible id
+//! and hashed ids, neither of which can be split by value between hosts.
 
 use std::borrow::Borrow;
 
@@ -102,7 +105,7 @@ pub(crate) struct Dictionary<I> {
     ids: Vec<I>,
 }
 
-/// What this host knows: its distinct ids, ascending, and their vertices.
+/// The distinct ids of this host's share, ascending, and their vertices.
 pub(crate) struct Known<I> {
     ids: Vec<I>,
     vertices: Vec<u32>,
@@ -138,9 +141,9 @@ impl<I: Id> Dictionary<I> {
         let pair = |(named, listed): (Vec<u8>, Vec<u8>)| {
             [&(named.len() as u64).to_le_bytes()[..], &named, &listed].concat()
         };
-        let dealt = deal(&named, &cuts, hosts).into_iter().zip(deal(&listed, &cuts, hosts));
-        let received = net.all_to_all(dealt.map(pair).collect())?;
-        let (asked, told): (Vec<Vec<I>>, Vec<Vec<I>>) = received
+        let batches = cut_up(&named, &cuts, hosts).into_iter().zip(cut_up(&listed, &cuts, hosts));
+        let received = net.all_to_all(batches.map(pair).collect())?;
+        let (named_by_host, listed): (Vec<Vec<I>>, Vec<Vec<I>>) = received
             .iter()
             .map(|pair| {
                 let (len, ids) = pair.split_at(8);
@@ -149,11 +152,11 @@ impl<I: Id> Dictionary<I> {
                 (I::decode(named), I::decode(listed))
             })
             .unzip();
-        let told = distinct(told.into_iter());
+        let listed = distinct(listed.into_iter());
         if complete {
-            check_listed(net, file, &asked, &told)?;
+            check_listed(net, file, &named_by_host, &listed)?;
         }
-        let kept = distinct(asked.iter().cloned().chain([told]));
+        let kept = distinct(named_by_host.iter().cloned().chain([listed]));
 
         let dictionary = Self::listed(net, kept)?;
         let total = dictionary.total;
@@ -163,10 +166,10 @@ impl<I: Id> Dictionary<I> {
         let Dictionary { starts, ids: kept, .. } = &dictionary;
         let first = starts[net.host().index()];
         let number = |ids: &Vec<I>| -> Vec<u8> {
-            let place = |id: &I| kept.binary_search(id).expect("every asked id is kept") as u32;
+            let place = |id: &I| kept.binary_search(id).expect("every named id is kept") as u32;
             ids.iter().flat_map(|id| (first + place(id)).to_le_bytes()).collect()
         };
-        let numbers = net.all_to_all(asked.iter().map(number).collect())?;
+        let numbers = net.all_to_all(named_by_host.iter().map(number).collect())?;
         let vertices =
             numbers.iter().flat_map(|n| bytemuck::pod_collect_to_vec::<u8, u32>(n)).collect();
         Ok((dictionary, Known { ids: named, vertices }))
@@ -228,7 +231,8 @@ fn distinct<I: Id>(lists: impl Iterator<Item = Vec<I>>) -> Vec<I> {
     all
 }
 
-/// For every host but the last, the first id it is not dealt; fewer if there are hardly any ids.
+/// For every host but the last, the first id that goes to the next host; fewer if there are fewer ids
+/// than hosts.
 fn cuts<I: Id>(net: &mut Net, named: &[I], listed: &[I]) -> Result<Vec<I>> {
     let step = (named.len() + listed.len()).div_ceil(SAMPLES_PER_HOST).max(1);
     let samples = named.iter().step_by(step).chain(listed.iter().step_by(step));
@@ -239,24 +243,24 @@ fn cuts<I: Id>(net: &mut Net, named: &[I], listed: &[I]) -> Result<Vec<I>> {
     Ok((1..hosts).filter_map(|h| samples.get(samples.len() * h / hosts).cloned()).collect())
 }
 
-/// Ids, which ascend, cut into what each host is dealt.
-fn deal<I: Id>(ids: &[I], cuts: &[I], hosts: usize) -> Vec<Vec<u8>> {
+/// Ascending ids, cut into what goes to each host.
+fn cut_up<I: Id>(ids: &[I], cuts: &[I], hosts: usize) -> Vec<Vec<u8>> {
     let mut rest = ids;
-    let mut dealt: Vec<Vec<u8>> = Vec::with_capacity(hosts);
+    let mut batches: Vec<Vec<u8>> = Vec::with_capacity(hosts);
     for cut in cuts {
         let (mine, others) = rest.split_at(rest.partition_point(|id| id < cut));
         rest = others;
-        dealt.push(I::encode(mine.iter()));
+        batches.push(I::encode(mine.iter()));
     }
-    dealt.resize(hosts - 1, Vec::new());
-    dealt.push(I::encode(rest.iter()));
-    dealt
+    batches.resize(hosts - 1, Vec::new());
+    batches.push(I::encode(rest.iter()));
+    batches
 }
 
 /// Whether every id that an edge names is listed. Every host must call this, and all come to the
 /// same answer.
-fn check_listed<I: Id>(net: &mut Net, file: &str, asked: &[Vec<I>], told: &[I]) -> Result<()> {
-    let stray = asked.iter().flatten().filter(|id| told.binary_search(id).is_err()).min();
+fn check_listed<I: Id>(net: &mut Net, file: &str, named: &[Vec<I>], listed: &[I]) -> Result<()> {
+    let stray = named.iter().flatten().filter(|id| listed.binary_search(id).is_err()).min();
     let strays = net.all_gather(I::encode(stray.into_iter()))?;
     // Hosts keep ids in ascending order, so the first stray is the least.
     match strays.iter().find_map(|stray| I::decode(stray).pop()) {

@@ -1,4 +1,4 @@
-//! Masters that no formula gives, spread over the hosts: whoever reads a vertex's row knows its
+//! Masters that no formula gives, kept by the hosts that read: the reader of a vertex's row knows its
 //! master, and everyone else asks.
 
 use parton_net::{HostId, Net};

@@ -95,9 +95,9 @@ pub(crate) enum OriginalIds {
     OfInput,
     /// A vertex is called by its number plus this.
     Offset(u64),
-    /// Spread over the hosts.
+    /// Integers, of which each host keeps a range.
     Integers(Dictionary<u64>),
-    /// Spread over the hosts.
+    /// Names, of which each host keeps a range.
     Names(Dictionary<Box<[u8]>>),
 }
 

@@ -38,7 +38,7 @@ pub struct MasterParts {
 }
 
 impl MasterParts {
-    /// So many masters that are not sorted.
+    /// This many masters, which are not sorted.
     pub(crate) fn unsorted(all: u32) -> Self {
         MasterParts { both: all, read: all, written: all, all }
     }

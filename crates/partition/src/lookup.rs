@@ -1,8 +1,8 @@
 //! What users call vertices that this host has never heard of.
 //!
-//! Hosts know the original ids of their masters only, and nobody knows who masters what. So
-//! vertices meet by their number: whoever masters a vertex tells the host that its number falls
-//! to, and whoever wants to know asks there. No host holds more than its share.
+//! A host knows only the original ids of its masters, and no host knows the master of every vertex.
+//! So vertices meet by their number: the master sends its id to the host that the number falls to,
+//! and hosts that want the id ask there. No host holds more than its share.
 
 use std::collections::HashMap;
 
@@ -15,7 +15,7 @@ use crate::{Partition, Result};
 impl Partition {
     /// What users call `wanted` vertices, given by their global ids. Every host must call this.
     ///
-    /// Masters that are `likely` to be asked for are told first, which spares the others if they
+    /// Masters that are `likely` to be asked for are sent first, which spares the others if they
     /// are all that anyone wants.
     pub fn originals_of(
         &self,
@@ -29,13 +29,13 @@ impl Partition {
         match &self.originals {
             Originals::Offset(offset) => Ok(Originals::Offset(*offset)),
             Originals::Integers(ids) => {
-                let told = self.meet(net, &distinct, likely, |master| ids[master])?;
-                Ok(u64::originals(wanted.iter().map(|vertex| told[vertex]).collect()))
+                let answers = self.meet(net, &distinct, likely, |master| ids[master])?;
+                Ok(u64::originals(wanted.iter().map(|vertex| answers[vertex]).collect()))
             }
             Originals::Names(names) => {
                 let name = |master: usize| Box::<[u8]>::from(names.get(master));
-                let told = self.meet(net, &distinct, likely, name)?;
-                let names = wanted.iter().map(|vertex| &told[vertex][..]);
+                let answers = self.meet(net, &distinct, likely, name)?;
+                let names = wanted.iter().map(|vertex| &answers[vertex][..]);
                 Ok(Originals::Names(names.collect()))
             }
         }
@@ -49,10 +49,10 @@ impl Partition {
         likely: impl Fn(LocalId) -> bool,
         id: impl Fn(usize) -> I,
     ) -> Result<HashMap<u32, I>> {
-        let told = self.ask(net, wanted, likely, &id)?;
-        let missing = net.all_reduce((wanted.len() - told.len()) as u64, |a, b| a + b)?;
+        let answers = self.ask(net, wanted, likely, &id)?;
+        let missing = net.all_reduce((wanted.len() - answers.len()) as u64, |a, b| a + b)?;
         match missing {
-            0 => Ok(told),
+            0 => Ok(answers),
             _ => self.ask(net, wanted, |_| true, &id),
         }
     }
@@ -67,19 +67,19 @@ impl Partition {
     ) -> Result<HashMap<u32, I>> {
         let hosts = net.num_hosts();
         let telling = (0..self.masters.all).filter(|&master| tells(LocalId(master)));
-        let mut told: Vec<(Vec<u32>, Vec<I>)> = vec![Default::default(); hosts];
+        let mut answers: Vec<(Vec<u32>, Vec<I>)> = vec![Default::default(); hosts];
         for master in telling {
             let vertex = self.globals[master as usize];
-            let (vertices, ids) = &mut told[vertex as usize % hosts];
+            let (vertices, ids) = &mut answers[vertex as usize % hosts];
             vertices.push(vertex);
             ids.push(id(master as usize));
         }
         let mut questions = vec![Vec::new(); hosts];
         wanted.iter().for_each(|&vertex| questions[vertex as usize % hosts].push(vertex));
 
-        let told = exchange_pairs(net, told)?;
+        let answers = exchange_pairs(net, answers)?;
         let known: HashMap<u32, &I> =
-            told.iter().flat_map(|(v, ids)| v.iter().copied().zip(ids)).collect();
+            answers.iter().flat_map(|(v, ids)| v.iter().copied().zip(ids)).collect();
         let batches = questions.iter().map(|list| bytemuck::cast_slice(list).to_vec()).collect();
         let answer = |question: &Vec<u8>| -> (Vec<u32>, Vec<I>) {
             let vertices = bytemuck::pod_collect_to_vec::<u8, u32>(question);

@@ -21,7 +21,7 @@ pub trait Policy: Send + Sync {
     /// How masters are found.
     fn masters(&self) -> &Masters;
 
-    /// Where the edges of a source go that has this master and so many out-edges.
+    /// Where the edges of a source go that has this master and this many out-edges.
     fn row(&self, master: HostId, degree: usize) -> Row<'_>;
 
     /// What a user should know about how this policy turned out.

@@ -125,7 +125,7 @@ pub(crate) fn of_in_edges(problem: String) -> String {
     format!("in-edges: {problem}")
 }
 
-/// Says that an edge has a weight nobody can work with.
+/// Says that an edge has a weight that is no finite number.
 pub(crate) fn unusable_problem<W: Weight>(edge: usize, weight: W) -> String {
     format!("the weight of edge {edge} is {weight:?}, expected a finite number")
 }

@@ -25,7 +25,7 @@ pub struct Gap;
 
 const HEADER_BYTES: u64 = 17;
 /// Vertices are signed 32-bit numbers.
-const MOST_VERTICES: u64 = 1 << 31;
+const MAX_VERTICES: u64 = 1 << 31;
 
 /// The numbers at the beginning.
 struct Header {
@@ -54,7 +54,7 @@ impl Header {
             return Err((0, problem));
         }
         let header = Header { directed: head[0] == 1, edges: number(1)?, vertices: number(9)? };
-        if header.vertices > MOST_VERTICES {
+        if header.vertices > MAX_VERTICES {
             let problem = format!("{} vertices, more than 32-bit numbers name", header.vertices);
             return Err((9, problem));
         }
@@ -143,7 +143,7 @@ impl Format for Gap {
     }
 
     fn open(&self, source: Source, options: &ReadOptions<'_>) -> Result<Opened> {
-        let bytes = source.bytes()?;
+        let bytes = source.bytes()?.into_owned();
         let (header, arcs, weighted) = Header::read(&source, &bytes)?;
         check_first(&bytes, bytes.read_u64(HEADER_BYTES)?)?;
         let wanted = options.weights && options.weight_kind != Some(WeightKind::None);
@@ -152,6 +152,7 @@ impl Format for Gap {
             edges: arcs,
             out_edges: RowArrays {
                 ends_at: HEADER_BYTES + 8,
+                stores_first: true,
                 targets_at: header.neighbours_at(),
                 weights_at: 0,
             },
@@ -167,7 +168,7 @@ impl Format for Gap {
             if header.directed { "directed" } else { "undirected" }
         );
         let ids = Ids::dense(layout.vertices as usize);
-        Ok(Opened::Rows(RowFile::new(&source, layout, ids, read_as)?))
+        Ok(Opened::Rows(RowFile::new(bytes, layout, ids, read_as)?))
     }
 }
 

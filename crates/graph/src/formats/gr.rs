@@ -143,7 +143,7 @@ impl Format for Gr {
     }
 
     fn open(&self, source: Source, options: &ReadOptions<'_>) -> Result<Opened> {
-        let bytes = source.bytes()?;
+        let bytes = source.bytes()?.into_owned();
         let (header, layout) = Header::read(&bytes)?;
         let weight_kind = header.weight_kind(&bytes, options)?;
         let is_wide = weight_kind == WeightKind::U32 && header.data_bytes == 8;
@@ -152,6 +152,7 @@ impl Format for Gr {
             edges: header.edges,
             out_edges: RowArrays {
                 ends_at: HEADER_BYTES,
+                stores_first: false,
                 targets_at: layout.targets_at,
                 weights_at: layout.weights_at,
             },
@@ -168,7 +169,7 @@ impl Format for Gr {
             weight_kind.name()
         );
         let ids = Ids::dense(layout.vertices as usize);
-        Ok(Opened::Rows(RowFile::new(&source, layout, ids, read_as)?))
+        Ok(Opened::Rows(RowFile::new(bytes, layout, ids, read_as)?))
     }
 
     fn writer(&self) -> Option<&dyn Write> {

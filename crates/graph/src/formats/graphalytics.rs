@@ -245,7 +245,7 @@ fn missing(path: &Path, reason: String) -> Error {
     Error::NoInput { path: path.into(), reason }
 }
 
-/// The file, or, as data sets are handed round packed, one with the ending of a compression.
+/// The file, or the same with the ending of a compression: data sets are published packed.
 pub fn plain_or_packed(file: PathBuf) -> Option<PathBuf> {
     let packed = Compression::ALL.map(|compression| {
         let mut name = file.clone().into_os_string();

@@ -125,7 +125,7 @@ impl LigraFile {
     }
 
     /// The vertex at whose edges slice number `index` of `of` begins, if its first edge is `edge`.
-    /// It is the same for whoever asks, even if offsets fall.
+    /// All readers find the same vertex, even if offsets fall.
     fn first_vertex(&self, counts: &[u64], index: usize, of: usize, edge: u64) -> Result<u64> {
         if index == 0 || index == of {
             return Ok(if index == 0 { 0 } else { self.vertices });

@@ -4,7 +4,7 @@
 //! FMT is three digits: vertex sizes, vertex weights (NCON of them), edge weights. Sizes and
 //! vertex weights are read over. Some programs write directed graphs this way and count every
 //! arc (then the file has M entries instead of 2M), or announce vertex sizes that are not there;
-//! both can be told from the counts and are accepted with a word in `read_as`.
+//! the counts show both, which are accepted and noted in `read_as`.
 
 use std::sync::{Mutex, OnceLock};
 
@@ -130,7 +130,7 @@ impl Header {
         [layout(self.sizes), layout(false)]
     }
 
-    /// Whether so many lines can be those of the vertices: empty ones may be missing at the end.
+    /// Fails if `lines` lines cannot be those of the vertices: empty ones may be missing at the end.
     /// The count of edges tells whether something else is missing; what is declared must stay
     /// plausible. Otherwise, what was expected.
     fn check_lines(&self, lines: u64) -> Result<(), String> {
@@ -140,8 +140,8 @@ impl Header {
         }
     }
 
-    /// How to understand lines with so many neighbours under each of the layouts; `None`: they do
-    /// not fit it.
+    /// How to understand lines with `found` neighbours under each layout; `None` if they do not fit
+    /// it.
     fn reading(&self, source: &Source, found: [Option<u64>; 2]) -> Result<Reading> {
         let edges = self.edges;
         let fits =

@@ -145,7 +145,7 @@ pub enum Column {
 /// A vertex set, as a user gives it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Vertices {
-    /// So many, from the first id the format uses: 0, or 1 where ids start at 1.
+    /// This many, from the first id the format uses: 0, or 1 where ids start at 1.
     Count(u64),
     /// Exactly these.
     Range(VertexRange),
@@ -215,8 +215,8 @@ impl ReadOptions<'_> {
 pub struct WriteOptions<'a> {
     /// Version of the format, where it has several.
     pub version: Option<u32>,
-    /// Keep the in-edges of a directed graph, too, if the format can: twice the size, but nobody
-    /// has to turn the graph around. Leaving them out is an error where there are none.
+    /// Keep the in-edges of a directed graph, too, if the format can: twice the size, but readers
+    /// need not transpose the graph. Leaving them out is an error where there are none.
     pub in_edges: bool,
     /// Who watches.
     pub progress: &'a dyn Progress,

@@ -70,9 +70,9 @@ pub(super) fn restore(graph: &mut Graph, beside: &Path) -> Result<()> {
     {
         lines.push(line.text);
     }
-    let told = file.is_told(lines.len() as u64, expected as u64)?;
-    let names = || lines.iter().skip(usize::from(told));
-    let integers: Option<Vec<u64>> = match told {
+    let has_heading = file.has_heading_line(lines.len() as u64, expected as u64)?;
+    let names = || lines.iter().skip(usize::from(has_heading));
+    let integers: Option<Vec<u64>> = match has_heading {
         true => None,
         false => names().map(|name| parse_id(name).ok()).collect(),
     };
@@ -101,14 +101,14 @@ impl IdFile {
         Ok(IdFile { source: Source::file(beside)?.on_disk(true)? })
     }
 
-    /// Whether the first line only tells that the others are names: then there is one more than
-    /// vertices. Another number of lines is an error.
-    pub fn is_told(&self, lines: u64, vertices: u64) -> Result<bool> {
+    /// Whether the first line is a heading, which says that the others are names: then there is one
+    /// line more than vertices. Another number of lines is an error.
+    pub fn has_heading_line(&self, lines: u64, vertices: u64) -> Result<bool> {
         let first = self.source.head().split_inclusive(|&b| b == b'\n').next();
-        let told = first.is_some_and(|line| skip_mark(trim_line_end(line)) == NAMES_FOLLOW);
+        let has_heading = first.is_some_and(|line| skip_mark(trim_line_end(line)) == NAMES_FOLLOW);
         match lines {
             _ if lines == vertices => Ok(false),
-            _ if lines == vertices + 1 && told => Ok(true),
+            _ if lines == vertices + 1 && has_heading => Ok(true),
             _ => {
                 let found = if lines > vertices { "more" } else { "fewer" };
                 let problem =

@@ -67,7 +67,7 @@ impl<'a> Arguments<'a> {
             .map_err(|_| self.error(format!("expected at most {} {what}, found {count}", u64::MAX)))
     }
 
-    /// Refuses words that nobody has taken.
+    /// Refuses words that are left over.
     pub(super) fn finish(mut self) -> Result<()> {
         self.words.next().map_or(Ok(()), |word| Err(self.unexpected("nothing more", word)))
     }

@@ -2,7 +2,7 @@
 //!
 //! An id is cut into a high and a low part, and each part in turn is combined with a hash of the
 //! other (a Feistel network). Every such step can be undone, so the whole is a bijection of
-//! `0..2^bits`, the smallest such range that holds the ids. Whoever lands outside the ids goes on
+//! `0..2^bits`, the smallest such range that holds the ids. A number outside the ids goes on
 //! from there until back inside (cycle walking): less than two walks on average.
 
 use std::fmt;

@@ -28,7 +28,7 @@ pub struct Spec {
     generator: Box<dyn Generator>,
 }
 
-/// Few enough edges to stay in cache until they are sorted, enough to spread over all buckets.
+/// Edges per piece: they stay in cache until they are sorted, and fill all buckets.
 const EDGES_PER_PIECE: u64 = 1 << 18;
 
 impl Spec {
@@ -68,7 +68,7 @@ impl Spec {
         Some((ALL.iter().find(|kind| kind.name == name)?, rest))
     }
 
-    /// The formula, for those who make only a slice of the edges.
+    /// The formula, to make only a slice of the edges.
     pub fn generator(&self) -> &dyn Generator {
         &*self.generator
     }

@@ -137,7 +137,7 @@ impl Web {
         let (page, link) = (index / self.links_per_page, index % self.links_per_page);
         match link {
             0 if place + 1 < site.chain => (page, page + 1),
-            // Nothing comes after the last page; somebody must lead to the first.
+            // Nothing comes after the last page, and some link must lead to the first.
             0 => (site.home, site.home + site.size),
             1 if place > 0 => (page, page - 1),
             1 => (page, site.home),

@@ -1,4 +1,4 @@
-//! How bytes are packed, told by their beginning.
+//! How bytes are packed, which their beginning shows.
 
 use std::io::{self, Read};
 

@@ -66,7 +66,7 @@ impl Part {
         Ok(Part { name, content: Content::File(path.into()), compression, window: None })
     }
 
-    /// A piece that can be read once; how it is packed is found by whoever looks at its head.
+    /// A piece that can be read once; [`Source`](super::Source) finds how it is packed.
     pub(super) fn stream(name: impl Into<String>, bytes: impl Read + Send + 'static) -> Self {
         let content = Content::stream(bytes);
         Part { name: name.into(), content, compression: None, window: None }
@@ -206,7 +206,7 @@ impl Part {
     }
 }
 
-/// Reads a range of a file without moving anybody else's position in it.
+/// Reads a range of a file; the position of other readers in it stays as it is.
 struct Window {
     file: Arc<File>,
     range: Range<u64>,

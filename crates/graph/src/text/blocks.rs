@@ -21,7 +21,7 @@ use crate::{Error, Result};
 const BLOCK_BYTES: usize = 4 << 20;
 /// No sane row is longer; without a limit a binary file, or a small packed one that unpacks to an
 /// endless line, would be read whole in search of its end.
-const LONGEST_LINE: usize = 64 << 20;
+const MAX_LINE_BYTES: usize = 64 << 20;
 
 /// Some whole lines of an input.
 pub(crate) struct Block {
@@ -230,8 +230,8 @@ impl BlockReader {
                     self.carry.extend_from_slice(&bytes[newline + 1..filled]);
                     break newline + 1;
                 }
-                if filled >= LONGEST_LINE {
-                    let limit = LONGEST_LINE >> 20;
+                if filled >= MAX_LINE_BYTES {
+                    let limit = MAX_LINE_BYTES >> 20;
                     let problem = format!("a line of more than {limit} MiB: not a text file?");
                     return Err(Error::data(part.name(), Place::File, problem));
                 }

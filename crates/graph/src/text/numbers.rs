@@ -18,7 +18,7 @@ const BLOCK_BYTES: u64 = 64 << 10;
 /// Bytes read at a time.
 const READ_BYTES: usize = 1 << 20;
 /// As for [`super::scanner`].
-const LONGEST_WORD: usize = 16 << 20;
+const MAX_WORD_BYTES: usize = 16 << 20;
 /// The part of a long line that is worth reading to quote from it.
 const QUOTED_BYTES: u64 = 1 << 16;
 
@@ -184,8 +184,8 @@ impl WordReader<'_> {
             len = end.map_or(rest.len(), |end| len + end);
             let ends_line = match end {
                 Some(_) => rest[len] == b'\n',
-                None if len >= LONGEST_WORD => {
-                    let limit = LONGEST_WORD >> 20;
+                None if len >= MAX_WORD_BYTES => {
+                    let limit = MAX_WORD_BYTES >> 20;
                     let problem = format!("a word of more than {limit} MiB: not a text file?");
                     return Err(self.words.error(self.start + self.next as u64, problem));
                 }

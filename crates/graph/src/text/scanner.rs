@@ -11,7 +11,7 @@ use crate::{Error, Result};
 
 /// A line may hold all neighbours of a vertex, so lines may be long, but words and the gaps between
 /// them may not: a few packed bytes could otherwise unpack to more than there is memory.
-const LONGEST_WORD: usize = 16 << 20;
+const MAX_WORD_BYTES: usize = 16 << 20;
 
 /// Goes through the lines of a one-part input.
 pub(crate) struct Scanner {
@@ -64,14 +64,14 @@ impl Scanner {
         loop {
             let before = self.line.len();
             let read =
-                (&mut self.reader).take(LONGEST_WORD as u64).read_until(b'\n', &mut self.line);
+                (&mut self.reader).take(MAX_WORD_BYTES as u64).read_until(b'\n', &mut self.line);
             let read = read.map_err(|e| self.part.read_error(e))?;
-            if read < LONGEST_WORD || self.line.ends_with(b"\n") {
+            if read < MAX_WORD_BYTES || self.line.ends_with(b"\n") {
                 break;
             }
             let blanks = self.line[before..].iter().filter(|&&b| is_blank(b)).count();
             if blanks == 0 || blanks == read {
-                let limit = LONGEST_WORD >> 20;
+                let limit = MAX_WORD_BYTES >> 20;
                 let problem = format!("a word of more than {limit} MiB: not a text file?");
                 let place = Place::line(self.number + 1, before + 1, b"");
                 return Err(Error::data(self.part.name(), place, problem));

@@ -112,18 +112,18 @@ impl Job<'_> {
         });
         let samples = samples.collect();
         let order = |piece: &Piece| piece.order;
-        let share = exchanged::rows(net, vertices, samples, pieces, order, |piece, deal| {
+        let share = exchanged::rows(net, vertices, samples, pieces, order, |piece, by_host| {
             let ends = numbered(&piece.sources).into_iter().zip(numbered(&piece.destinations));
             for (edge, (source, destination)) in ends.enumerate() {
                 let weight = piece.weights.get(edge).copied().unwrap_or(1.0);
-                deal.push(source, destination, W::from_f64(weight));
+                by_host.push(source, destination, W::from_f64(weight));
                 let mirrored = match mirror {
                     Mirror::None => continue,
                     Mirror::Same => weight,
                     Mirror::Negated => -weight,
                 };
                 if source != destination {
-                    deal.push(destination, source, W::from_f64(mirrored));
+                    by_host.push(destination, source, W::from_f64(mirrored));
                 }
             }
         })?;

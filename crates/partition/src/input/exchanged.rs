@@ -20,12 +20,12 @@ const EDGES_PER_PIECE: u64 = 1 << 18;
 pub(super) const SAMPLES_PER_HOST: usize = 1 << 12;
 
 /// Edges by the host that takes their row.
-pub(super) struct Deal<'a, W> {
+pub(super) struct EdgesByHost<'a, W> {
     readers: &'a Blocks,
     edges: Vec<Edges<u32, W>>,
 }
 
-impl<W: Weight> Deal<'_, W> {
+impl<W: Weight> EdgesByHost<'_, W> {
     #[inline]
     pub(super) fn push(&mut self, source: u32, destination: u32, weight: W) {
         self.edges[self.readers.owner(source).index()].push(source, destination, weight);
@@ -49,7 +49,7 @@ impl<W: Weight> Deal<'_, W> {
     }
 }
 
-/// Sends the edges that `deal_out` finds in each piece to the hosts that take their rows; the rows
+/// Sends the edges that `route_edges` finds in each piece to the hosts that take their rows; the rows
 /// of this host. `samples` are some sources of its edges, from which cuts between rows are found;
 /// `order` gives the place of a piece in the input. Every host must call this.
 pub(super) fn rows<W: Weight, P: Sync>(
@@ -58,7 +58,7 @@ pub(super) fn rows<W: Weight, P: Sync>(
     samples: Vec<u32>,
     pieces: &[P],
     order: impl Fn(&P) -> u64 + Sync,
-    deal_out: impl Fn(&P, &mut Deal<'_, W>) + Sync,
+    route_edges: impl Fn(&P, &mut EdgesByHost<'_, W>) + Sync,
 ) -> Result<Share>
 where
     Adjacency: From<Csr<W>>,
@@ -69,9 +69,9 @@ where
     let builder = CsrBuilder::<W>::new();
     let make = |piece: &P| {
         let edges = (0..hosts).map(|_| Edges::default()).collect();
-        let mut deal = Deal { readers: &readers, edges };
-        deal_out(piece, &mut deal);
-        deal.into_batches(order(piece))
+        let mut by_host = EdgesByHost { readers: &readers, edges };
+        route_edges(piece, &mut by_host);
+        by_host.into_batches(order(piece))
     };
     exchange_batches(net, CHANNEL, batches(pieces, make), |_, batch| {
         let (order, batch) = batch.split_at(8);
@@ -108,11 +108,11 @@ pub(super) fn generated(net: &mut Net, spec: &Spec) -> Result<Share> {
     let samples = mine.clone().step_by(step).map(|index| generator.edge(index).0 as u32).collect();
     let pieces: Vec<u64> = mine.clone().step_by(EDGES_PER_PIECE as usize).collect();
     let order = |&first: &u64| first;
-    rows(net, generator.num_vertices() as u32, samples, &pieces, order, |&first, deal| {
+    rows(net, generator.num_vertices() as u32, samples, &pieces, order, |&first, by_host| {
         let mut edges = Edges::default();
         generator.edges(first..(first + EDGES_PER_PIECE).min(mine.end), &mut edges);
         for (&source, &destination) in edges.sources.iter().zip(&edges.destinations) {
-            deal.push(source as u32, destination as u32, ());
+            by_host.push(source as u32, destination as u32, ());
         }
     })
 }

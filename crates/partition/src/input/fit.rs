@@ -96,13 +96,13 @@ where
     let place = |at: usize| offsets.partition_point(|&o| o <= at as u64) as u32 - 1;
     samples.extend((0..csr.all_targets().len()).step_by(step).map(|at| first + place(at)));
     let order = |piece: &std::ops::Range<u32>| u64::from(first + piece.start);
-    exchanged::rows(net, vertices, samples, &pieces, order, |piece, deal| {
+    exchanged::rows(net, vertices, samples, &pieces, order, |piece, by_host| {
         for row in piece.clone() {
             let source = first + row;
             for (target, weight) in csr.edges(LocalId(row)) {
-                deal.push(source, target.0, weight);
+                by_host.push(source, target.0, weight);
                 if target.0 != source {
-                    deal.push(target.0, source, weight);
+                    by_host.push(target.0, source, weight);
                 }
             }
         }

@@ -14,11 +14,11 @@ pub(super) fn ids(net: &mut Net, file: &IdFile, vertices: u32) -> Result<Origina
     let lines = file.lines(slice)?;
     let counts = net.all_gather((lines.len() as u64).to_le_bytes().to_vec())?;
     let counts: Vec<u64> = counts.iter().map(|count| bytemuck::pod_read_unaligned(count)).collect();
-    let told = file.is_told(counts.iter().sum(), u64::from(vertices))?;
+    let has_heading = file.has_heading_line(counts.iter().sum(), u64::from(vertices))?;
     let has_first = counts.iter().position(|&count| count > 0) == Some(slice.index);
-    let names = || lines.iter().skip(usize::from(told && has_first));
+    let names = || lines.iter().skip(usize::from(has_heading && has_first));
     // Ids are integers if they are so on every host.
-    let integers: Option<Vec<u64>> = match told {
+    let integers: Option<Vec<u64>> = match has_heading {
         true => None,
         false => names().map(IdFile::integer).collect(),
     };

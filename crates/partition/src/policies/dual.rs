@@ -1,7 +1,7 @@
 //! Both ends: blocks balanced by all edges, every edge with its source, and once more with its
 //! destination.
 //!
-//! Whoever looks for neighbours at either end of edges finds all of a vertex's in one place: a search
+//! All neighbours of a vertex, at either end of its edges, are then in one place: a search
 //! can ask for the frontier instead of spreading it, and stop at the first answer, as on a single host.
 
 use super::oec::WithSource;

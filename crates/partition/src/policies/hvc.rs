@@ -1,5 +1,5 @@
 //! Hybrid vertex cut: the edges of ordinary vertices stay with their source; those of vertices
-//! with many out-edges are spread over their destinations' masters, so no host drowns in a hub.
+//! with many out-edges go to their destinations' masters, so that no host owns all edges of a hub.
 
 use parton_net::HostId;
 

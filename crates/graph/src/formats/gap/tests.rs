@@ -101,7 +101,7 @@ fn errors_say_what_and_where() {
             file(0, 4, &OFFSETS, &[1, 3, 0, 0]),
             "at byte 53: edge 1 leads to vertex 3, but there are 3 vertices",
         ),
-        (file(0, 4, &OFFSETS, &[1, 2, -1, 0]), "at byte 57: edge 2 leads to vertex -1"),
+        (file(0, 4, &OFFSETS, &[1, 2, -1, 0]), "at byte 57: edge 2 leads to vertex 4294967295"),
         (
             file(0, 4, &OFFSETS, &[1, 2, 0]),
             "at byte 0: 3 vertices and 4 neighbours make 65 bytes, or 81 with weights, but the file has 61",

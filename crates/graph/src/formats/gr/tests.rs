@@ -142,10 +142,7 @@ fn errors_say_what_and_where() {
             file([1, 0, 3, 3], &[2, 1, 3], &targets),
             "at byte 40: the edges of vertex 1 start at edge 2, but end at edge 1",
         ),
-        (
-            file([1, 0, 3, 3], &[2, 2, 2], &targets),
-            "at byte 48: the last edge ends at 2, but the header says 3",
-        ),
+        (file([1, 0, 3, 3], &[2, 2, 2], &targets), "at byte 48: offset 3 is 2, expected 3"),
         (
             file([1, 0, 3, 3], &ENDS, &words([1, 3, 0, 0])),
             "at byte 60: edge 1 leads to vertex 3, but there are 3 vertices",
@@ -166,10 +163,7 @@ fn errors_say_what_and_where() {
             ),
             "at byte 80: the weight of edge 1 is NaN",
         ),
-        (
-            file([1, 0, 0, 2], &[], &words([1, 2])),
-            "at byte 24: the last edge ends at 0, but the header says 2",
-        ),
+        (file([1, 0, 0, 2], &[], &words([1, 2])), "at byte 24: offset 0 is 0, expected 2"),
     ];
     for (bytes, expected) in cases {
         let message = message(plain(&bytes));

@@ -86,7 +86,7 @@ struct GroupPieces<'a> {
 struct Queue<'a> {
     /// Groups not yet begun.
     groups: Range<usize>,
-    /// Groups begun that nobody is reading; about as many as threads.
+    /// Groups begun that no thread is reading; about as many as threads.
     open: Vec<OpenGroup<'a>>,
 }
 

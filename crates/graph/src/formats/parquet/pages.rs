@@ -211,7 +211,7 @@ impl PageReader for CheckedPages {
     }
 }
 
-/// Whoever skips pages would have to check them too; nobody does.
+/// Skipped pages would have to be checked, too; no reader skips any.
 fn in_turn() -> ParquetError {
     ParquetError::NYI("pages are read in turn".into())
 }
