@@ -455,8 +455,8 @@ mod tests {
         type Reduction = Min<u32>;
         type Weight = ();
 
-        fn start(&self, vertex: GlobalId) -> Option<u32> {
-            (Some(vertex) == self.0).then_some(0)
+        fn start(&self, vertex: engine::Vertex<'_>) -> Option<u32> {
+            (Some(vertex.id()) == self.0).then_some(0)
         }
 
         fn relax(&self, hops: u32, (): ()) -> u32 {
