@@ -156,9 +156,11 @@ impl ArrayReader<'_> {
             }
         };
         if let Some(end) = self.first(ends_at.saturating_sub(8), &offsets, arrays::find_fall)? {
-            let row = end - 1;
+            // An offset beyond all edges comes before the fall that it causes.
+            let beyond = offsets[..end].iter().position(|&offset| offset > edges.end);
+            let row = beyond.unwrap_or(end).saturating_sub(1);
             let vertex = vertices.start as usize + row;
-            let problem = arrays::fall_problem(vertex, offsets[row], offsets[end]);
+            let problem = arrays::fall_problem(vertex, offsets[row], offsets[row + 1]);
             return Err(self.arrays.error(ends_at + 8 * row as u64, problem));
         }
         for (row, expected) in [(0, edges.start), (rows, edges.end)] {

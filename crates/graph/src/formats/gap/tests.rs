@@ -96,7 +96,7 @@ fn errors_say_what_and_where() {
             file(0, 4, &[0, 3, 2, 4], &good),
             "at byte 33: the edges of vertex 1 start at edge 3, but end at edge 2",
         ),
-        (file(0, 4, &[0, -1, 2, 4], &good), "at byte 33: the edges of vertex 1"),
+        (file(0, 4, &[0, -1, 2, 4], &good), "at byte 25: the edges of vertex 0"),
         (
             file(0, 4, &OFFSETS, &[1, 3, 0, 0]),
             "at byte 53: edge 1 leads to vertex 3, but there are 3 vertices",
