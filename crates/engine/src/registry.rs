@@ -76,6 +76,7 @@ macro_rules! engines {
             program: &'a P,
             partition: &'a Partition,
         ) -> Result<Box<dyn RelaxationEngine<P> + 'a>> {
+            check_weights::<P::Weight>(partition)?;
             $(if engine == $constant {
                 return <$engine>::relaxation(program, partition);
             })+
@@ -88,6 +89,7 @@ macro_rules! engines {
             program: P,
             partition: &'a Partition,
         ) -> Result<Box<dyn ProgramEngine<P> + 'a>> {
+            check_weights::<P::Weight>(partition)?;
             $(if engine == $constant {
                 return <$engine>::vertex_program(program, partition);
             })+

@@ -54,6 +54,9 @@ pub enum Error {
         /// The kind of program.
         what: &'static str,
     },
+    /// A program asks for weights of a type that those of the graph do not fit.
+    #[error(transparent)]
+    Weight(#[from] parton_graph::weight::UnfitWeight),
     /// A message about a part of a route that is not there.
     #[error("host {from} sent values for piece {piece} of a route of {pieces}")]
     Piece {

@@ -14,6 +14,7 @@ use parton_sync::Result;
 
 use crate::program::{Relaxation, VertexProgram};
 use crate::registry::{BuildEngine, EngineInfo, ProgramEngine, RelaxationEngine, engines};
+use crate::state::edges::check_weights;
 
 engines! {
     PUSH: push::Push,

@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use parton_graph::{Adjacency, LocalId, Weight, huge, prefetch, with_csr};
+use parton_partition::Partition;
+use parton_sync::Result;
 use rayon::prelude::*;
 
 /// Prefetch distance in edges, where rows follow each other.
@@ -97,6 +99,9 @@ impl Offsets<'_> {
 
 impl<'a, W: Weight> EdgeView<'a, W> {
     /// A view of the edges, with their weights as `W`.
+    ///
+    /// # Panics
+    /// When a weight is not a `W`. [`engines`](crate::engines) check that before they build one.
     pub fn new(adjacency: &'a Adjacency) -> Self {
         let targets = adjacency.all_targets();
         let weights = with_csr!(adjacency, csr => weights_as(csr.all_weights(), targets.len()));
@@ -331,6 +336,17 @@ impl<'v, W: Weight> EdgeRows<'v, W> {
             }
         }
     }
+}
+
+/// Whether a program can have the weights of a partition's edges as `W` without losing any.
+pub(crate) fn check_weights<W: Weight>(partition: &Partition) -> Result<()> {
+    let edges = partition.edges();
+    if size_of::<W>() == 0 || edges.weight_kind() == W::KIND {
+        return Ok(());
+    }
+    let is_fit = |weight: f64| W::try_from_f64(weight).map(drop);
+    with_csr!(edges, csr => csr.all_weights().par_iter().try_for_each(|w| is_fit(w.to_f64())))?;
+    Ok(())
 }
 
 /// Weights as another type; the same type is not copied, and `()` takes no memory.
