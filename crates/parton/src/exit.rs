@@ -79,6 +79,9 @@ impl From<algorithms::Error> for Failure {
     fn from(error: algorithms::Error) -> Self {
         match error {
             algorithms::Error::Sync(sync::Error::Net(error)) => error.into(),
+            algorithms::Error::Sync(error @ sync::Error::Device { .. }) => {
+                Failure::new(error.to_string(), HOST_LOST)
+            }
             algorithms::Error::Request(message) => Failure::usage(message),
             algorithms::Error::Data(message) => Failure::bad_data(message),
             other => Failure::bug(other.to_string()),
