@@ -133,10 +133,15 @@ impl VertexSet {
         }
     }
 
-    /// Adds the members of another set that are in `range`.
+    /// Adds the members of another set that are in `range`, while no other thread changes this set.
     pub fn insert_all(&self, other: &VertexSet, range: Range<u32>) {
-        let words = other.occupied_words(range.start as usize..range.end as usize);
-        words.for_each(|(word, bits)| self.insert_word(word, bits));
+        for (word, bits) in other.occupied_words(range.start as usize..range.end as usize) {
+            let old = self.bits.word(word);
+            if old | bits != old {
+                self.bits.set_word(word, old | bits);
+                self.occupy(word);
+            }
+        }
     }
 
     /// Notes that a word holds a member.

@@ -7,7 +7,7 @@ use std::ops::Range;
 use parton::graph::{GlobalId, LocalId, Weight, with_csr};
 use parton::net::{Cluster, Net};
 use parton::partition::{End, Input, Partition, Plan};
-use parton::sync::{Absorb, Buffer, Delivery, Extracted, Field, Optimize, Phase, Places};
+use parton::sync::{Absorb, Delivery, Extracted, Field, Optimize, Phase, Places, Staging};
 use parton::sync::{Result as SyncResult, Route, Shape, Substrate, ValueKind, Which};
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::EdgeRef;
@@ -56,19 +56,19 @@ impl Field for Distances {
         &'f self,
         route: &Route<'_>,
         which: Which<'_>,
-        buffer: &'f mut Buffer,
+        staging: &'f mut Staging,
     ) -> SyncResult<Extracted<'f>> {
         let is_updated = |place: &u32| self.updated[route.local(*place).index()];
         let places = match which {
             Which::Updated => {
-                buffer.places.extend((0..route.len() as u32).filter(is_updated));
-                Places::Some(&buffer.places)
+                staging.places.extend((0..route.len() as u32).filter(is_updated));
+                Places::Some(&staging.places)
             }
             Which::At(places) => places,
         };
         let distances = route.locals(places).map(|proxy| self.of[proxy.index()]);
-        buffer.values.extend(distances.flat_map(u32::to_ne_bytes));
-        Ok(buffer.extracted())
+        staging.values.extend(distances.flat_map(u32::to_ne_bytes));
+        Ok(staging.extracted())
     }
 
     fn reset(&mut self, _: Phase, _: End, proxies: &[Range<u32>]) -> SyncResult<()> {

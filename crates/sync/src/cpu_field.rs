@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use crate::atomic::AtomicValue;
 use crate::encode::Places;
 use crate::error::Result;
-use crate::field::{Absorb, Buffer, Delivery, Extracted, Field, Phase, Shape, Which};
+use crate::field::{Absorb, Delivery, Extracted, Field, Phase, Shape, Staging, Which};
 use crate::reduction::Reduction;
 use crate::route::Route;
 use crate::updates::Updates;
@@ -263,10 +263,10 @@ impl<R: Reduction<Value: AtomicValue>> Field for CpuField<R> {
         &'f self,
         route: &Route<'_>,
         which: Which<'_>,
-        buffer: &'f mut Buffer,
+        staging: &'f mut Staging,
     ) -> Result<Extracted<'f>> {
         let cells = self.cells();
-        Ok(self.updates.extract(route, which, buffer, R::Value::KIND.bytes(), |proxy, bytes| {
+        Ok(self.updates.extract(route, which, staging, R::Value::KIND.bytes(), |proxy, bytes| {
             cells.get(proxy).write(bytes);
         }))
     }

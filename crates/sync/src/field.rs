@@ -40,13 +40,13 @@ pub trait Field {
         Ok(())
     }
 
-    /// The values of a route that [`Which`] names. They lie in `buffer`, which comes empty, or in
+    /// The values of a route that [`Which`] names. They lie in `staging`, which comes empty, or in
     /// memory of the field, such as that into which a device copies.
     fn extract<'f>(
         &'f self,
         route: &Route<'_>,
         which: Which<'_>,
-        buffer: &'f mut Buffer,
+        staging: &'f mut Staging,
     ) -> Result<Extracted<'f>>;
 
     /// The updated values among these proxies have been sent, and are not updated any more.
@@ -138,14 +138,14 @@ pub enum Which<'a> {
 
 /// Memory for values on their way to a message.
 #[derive(Debug, Default)]
-pub struct Buffer {
+pub struct Staging {
     /// Where on the route they belong, ascending.
     pub places: Vec<u32>,
     /// The values one after another, as they travel.
     pub values: Vec<u8>,
 }
 
-impl Buffer {
+impl Staging {
     /// Forgets everything but the memory.
     pub fn clear(&mut self) {
         self.places.clear();

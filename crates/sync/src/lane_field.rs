@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 use crate::encode::Places;
 use crate::error::Result;
-use crate::field::{Absorb, Buffer, Delivery, Extracted, Field, Phase, Shape, Which};
+use crate::field::{Absorb, Delivery, Extracted, Field, Phase, Shape, Staging, Which};
 use crate::route::Route;
 use crate::value::Number;
 
@@ -49,7 +49,7 @@ pub struct LaneField<T: Number, const L: usize> {
 }
 
 /// The arrays of a [`LaneField`], for threads that write parts of them.
-pub struct Parts<'f, T, const L: usize> {
+pub struct LaneArrays<'f, T, const L: usize> {
     /// The values of every proxy.
     pub rows: &'f mut [[T; L]],
     /// Which of them are updated. Where any is, the proxy must be in `updated`, too.
@@ -84,8 +84,8 @@ impl<T: Number, const L: usize> LaneField<T, L> {
     }
 
     /// Everything that threads may write.
-    pub fn parts(&mut self) -> Parts<'_, T, L> {
-        Parts { rows: &mut self.rows, lanes: &mut self.lanes, updated: &self.updated }
+    pub fn parts(&mut self) -> LaneArrays<'_, T, L> {
+        LaneArrays { rows: &mut self.rows, lanes: &mut self.lanes, updated: &self.updated }
     }
 
     /// Marks some lanes of a proxy that have changed: they must be sent.
@@ -128,7 +128,7 @@ impl<T: Number, const L: usize> LaneField<T, L> {
         self.updated.remove_range(proxies);
     }
 
-    fn push_lanes(&self, proxy: LocalId, place: usize, out: &mut Buffer) {
+    fn push_lanes(&self, proxy: LocalId, place: usize, out: &mut Staging) {
         for lane in each_lane(self.lanes[proxy.index()]) {
             out.places.push((place * L + lane) as u32);
             out.values.extend_from_slice(bytemuck::bytes_of(&self.rows[proxy.index()][lane]));
@@ -170,7 +170,7 @@ impl<T: Number, const L: usize> Field for LaneField<T, L> {
         &'f self,
         route: &Route<'_>,
         which: Which<'_>,
-        buffer: &'f mut Buffer,
+        staging: &'f mut Staging,
     ) -> Result<Extracted<'f>> {
         match (which, route.range()) {
             (Which::At(places), _) => {
@@ -182,21 +182,21 @@ impl<T: Number, const L: usize> Field for LaneField<T, L> {
                         number
                     };
                     let row = &self.rows[route.local(place / L as u32).index()];
-                    buffer.values.extend_from_slice(bytemuck::bytes_of(&row[place as usize % L]));
+                    staging.values.extend_from_slice(bytemuck::bytes_of(&row[place as usize % L]));
                 }
             }
             (Which::Updated, Some(range)) => {
                 for proxy in self.updated.iter_range(range.clone()) {
-                    self.push_lanes(proxy, (proxy.0 - range.start) as usize, buffer);
+                    self.push_lanes(proxy, (proxy.0 - range.start) as usize, staging);
                 }
             }
             (Which::Updated, None) => {
                 for place in 0..route.len() {
-                    self.push_lanes(route.local(place as u32), place, buffer);
+                    self.push_lanes(route.local(place as u32), place, staging);
                 }
             }
         }
-        Ok(buffer.extracted())
+        Ok(staging.extracted())
     }
 
     fn reset(&mut self, phase: Phase, _: End, proxies: &[Range<u32>]) -> Result<()> {

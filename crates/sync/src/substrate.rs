@@ -20,7 +20,7 @@ pub use shipment::Shipment;
 use crate::encode::Size;
 use crate::epoch::{Counts, Epoch};
 use crate::error::Result;
-use crate::field::{Buffer, Field, Phase};
+use crate::field::{Field, Phase, Staging};
 use crate::governor::{Governor, Waits};
 use crate::optimize::Optimize;
 use crate::termination::Detector;
@@ -71,8 +71,8 @@ pub struct Substrate<'a> {
     /// Bytes and messages to each host since [`Substrate::take_sent`].
     sent: Vec<Volume>,
     /// Memory for updated values, and for other values that are compared with them.
-    updated: Buffer,
-    others: Buffer,
+    updated: Staging,
+    others: Staging,
     /// While hosts do not wait for each other.
     epoch: Option<Epoch>,
     /// Time spent waiting since [`Substrate::take_rested`].
@@ -93,8 +93,8 @@ impl<'a> Substrate<'a> {
             exchanges: 0,
             places_per_message: usize::MAX,
             sent: vec![Volume::default(); hosts],
-            updated: Buffer::default(),
-            others: Buffer::default(),
+            updated: Staging::default(),
+            others: Staging::default(),
             epoch: None,
             rested: Duration::ZERO,
         }

@@ -11,7 +11,7 @@ use parton_graph::{LocalId, VertexSet};
 use parton_partition::End;
 
 use crate::encode::Places;
-use crate::field::{Buffer, Extracted, Phase, Which};
+use crate::field::{Extracted, Phase, Staging, Which};
 use crate::route::Route;
 
 /// The proxies of a field whose values must be sent.
@@ -64,11 +64,11 @@ impl Updates {
         &self,
         route: &Route<'_>,
         which: Which<'_>,
-        buffer: &'f mut Buffer,
+        staging: &'f mut Staging,
         value_bytes: usize,
         write: impl Fn(LocalId, &mut [u8]),
     ) -> Extracted<'f> {
-        let Buffer { places: found, values } = &mut *buffer;
+        let Staging { places: found, values } = &mut *staging;
         let places = match which {
             Which::At(places) => places,
             Which::Updated => {
@@ -80,7 +80,7 @@ impl Updates {
         route.visit(places, |number, proxy| {
             write(proxy, &mut values[number * value_bytes..][..value_bytes])
         });
-        buffer.extracted()
+        staging.extracted()
     }
 
     /// Updates among these proxies have been sent, as [`Field::reset`](crate::Field::reset) says.

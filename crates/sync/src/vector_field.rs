@@ -13,7 +13,7 @@ use rayon::prelude::*;
 
 use crate::encode::{Places, ValueKind};
 use crate::error::Result;
-use crate::field::{Absorb, Buffer, Delivery, Extracted, Field, Phase, Shape, Which};
+use crate::field::{Absorb, Delivery, Extracted, Field, Phase, Shape, Staging, Which};
 use crate::reduction::Reduction;
 use crate::route::Route;
 use crate::updates::Updates;
@@ -107,9 +107,9 @@ impl<R: Reduction<Value: Pod>> Field for VectorField<R> {
         &'f self,
         route: &Route<'_>,
         which: Which<'_>,
-        buffer: &'f mut Buffer,
+        staging: &'f mut Staging,
     ) -> Result<Extracted<'f>> {
-        Ok(self.updates.extract(route, which, buffer, self.bytes(), |proxy, bytes| {
+        Ok(self.updates.extract(route, which, staging, self.bytes(), |proxy, bytes| {
             bytes.copy_from_slice(bytemuck::cast_slice(self.get(proxy)));
         }))
     }

@@ -2,12 +2,15 @@
 
 use crate::{common, device};
 
-use common::{ENDS, all_policies, is_at, local, owners, parts_of, proxies, random, tangle};
+use common::{
+    ENDS, all_policies, by_vertex, is_at, local, on_hosts, owners, parts_of, proxies, random,
+    tangle,
+};
 use device::{AnyField, DeviceField};
-use parton_net::{HostId, LaunchError};
+use parton_net::{Cluster, HostId, LaunchError};
 use parton_partition::{End, Partition};
 use parton_sync::reduction::{Latest, Min};
-use parton_sync::{CpuField, Delivery, Error, Optimize, Substrate};
+use parton_sync::{CpuField, Delivery, Error, Optimize, Substrate, Termination};
 use proptest::prelude::*;
 
 /// A device is lost at any of its calls: its host says so, every other host that needs it fails as
@@ -52,6 +55,65 @@ fn a_lost_device_ends_the_run_on_every_host() {
         }
     }
     assert!(failures > 4 * 2 * 6, "{failures}: every call of every exchange failed once");
+}
+
+/// Least distances from vertex 0 on hosts that do not wait for each other. Like an engine on a
+/// device, a host sees its field in bulk: it relaxes the edges of what has changed since it last
+/// looked.
+fn search(
+    part: &Partition,
+    substrate: &mut Substrate<'_>,
+    field: &mut dyn AnyField<Min<u32>>,
+) -> Result<Vec<u32>, Error> {
+    let (edges, mut seen) = (part.out_edges(), vec![u32::MAX; part.num_proxies()]);
+    let mut end = substrate.begin_epoch(false)?;
+    loop {
+        let now = field.values();
+        let mut best = now.clone();
+        for source in (0..now.len()).filter(|&source| now[source] != seen[source]) {
+            let row = edges.offsets()[source] as usize..edges.offsets()[source + 1] as usize;
+            for target in &edges.all_targets()[row] {
+                best[target.index()] = best[target.index()].min(now[source] + 1);
+            }
+        }
+        let better = proxies(part).filter(|proxy| best[proxy.index()] < now[proxy.index()]);
+        let better: Vec<_> = better.map(|proxy| (proxy, best[proxy.index()])).collect();
+        field.fold_all(&better);
+        seen = now;
+        substrate.sync(field, End::Destination, End::Source)?;
+        if end.reached(field.values() != seen, substrate)? {
+            substrate.end_epoch()?;
+            return Ok(field.values());
+        }
+    }
+}
+
+#[test]
+fn devices_need_not_wait_for_other_hosts() {
+    const VERTICES: u32 = 30;
+    let mut expected = vec![u32::MAX; VERTICES as usize];
+    expected[0] = 0;
+    for (source, target) in tangle(VERTICES).repeat(VERTICES as usize) {
+        let longer = expected[source as usize].saturating_add(1);
+        expected[target as usize] = expected[target as usize].min(longer);
+    }
+    for policy in all_policies() {
+        let parts = parts_of(VERTICES as usize, &tangle(VERTICES), policy, 3);
+        let mut cluster = Cluster::sim(3, 0);
+        for seed in 0..20 {
+            cluster.set_seed(seed);
+            let hosts = on_hosts(&mut cluster, &parts, Optimize::ALL, |part, substrate| {
+                let start = |proxy| if part.global(proxy).0 == 0 { 0 } else { u32::MAX };
+                let count = part.num_proxies();
+                let field: &mut dyn AnyField<Min<u32>> = match part.host() {
+                    HostId(1) => &mut CpuField::new(count, Delivery::Label, start),
+                    _ => &mut DeviceField::new(count, Delivery::Label, start),
+                };
+                search(part, substrate, field)
+            });
+            assert_eq!(by_vertex(&parts, &hosts), expected, "{policy}, seed {seed}");
+        }
+    }
 }
 
 /// One step of a random run.

@@ -310,7 +310,8 @@ fn every_policy_agrees_with_the_model() {
         for policy in all_policies() {
             let parts = parts_of(40, &common::tangle(40), policy, hosts);
             compare_all(&mut cluster, &parts, &all_settings(hosts as u64, &[3]));
-            compare_others(&mut cluster, &parts, &all_settings(hosts as u64, &[64]));
+            let some = all_settings(hosts as u64, &[64]).into_iter().step_by(5);
+            compare_others(&mut cluster, &parts, &some.collect::<Vec<_>>());
         }
     }
 }

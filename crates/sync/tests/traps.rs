@@ -27,7 +27,7 @@ use parton_partition::{End, Partition};
 use parton_sync::reduction::{Latest, Max, Min, Or, Sum};
 use parton_sync::value::Number;
 use parton_sync::{
-    AtomicValue, Buffer, CpuField, Delivery, Field, Optimize, Phase, Reduction, Route, Substrate,
+    AtomicValue, CpuField, Delivery, Field, Optimize, Phase, Reduction, Route, Staging, Substrate,
     Volume, Which,
 };
 
@@ -390,9 +390,10 @@ fn trap_40_a_reset_leaves_the_identity() {
     fn reset<R: Reduction<Value: AtomicValue>>(value: R::Value) -> R::Value {
         let mut field = CpuField::<R>::accumulator(3);
         write(&field, LocalId(1), value);
-        field.reset(Phase::Reduce, End::Either, &[1..3]).expect("memory does not fail");
-        let (list, mut buffer) = ([0, 1, 2].map(LocalId), Buffer::default());
-        let out = field.extract(&Route::listed(&list), Which::Updated, &mut buffer);
+        let sent = 1..3;
+        field.reset(Phase::Reduce, End::Either, &[sent]).expect("memory does not fail");
+        let (list, mut staging) = ([0, 1, 2].map(LocalId), Staging::default());
+        let out = field.extract(&Route::listed(&list), Which::Updated, &mut staging);
         let out = out.expect("memory does not fail");
         assert!(out.places.is_empty() && out.values.is_empty(), "not updated any more");
         field.get(LocalId(1))

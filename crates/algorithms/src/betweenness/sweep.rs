@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use parton_engine::EdgeRows;
 use parton_graph::{LocalId, VertexSet, prefetch};
-use parton_sync::lane_field::{Lanes, Parts};
+use parton_sync::lane_field::{LaneArrays, Lanes};
 use rayon::prelude::*;
 
 /// Below so many edges or vertices threads cost more than they bring.
@@ -157,8 +157,14 @@ impl<const L: usize> Piece<'_, L> {
 
 impl<const L: usize> Telling<'_, L> {
     /// Lets some proxies tell all their neighbours, who listen in the lanes they want.
-    pub(super) fn push(self, from: &Level, edges: u64, wanted: &[Lanes], into: Parts<'_, f64, L>) {
-        let Parts { rows: sums, lanes, updated } = into;
+    pub(super) fn push(
+        self,
+        from: &Level,
+        edges: u64,
+        wanted: &[Lanes],
+        into: LaneArrays<'_, f64, L>,
+    ) {
+        let LaneArrays { rows: sums, lanes, updated } = into;
         if edges < FEW {
             let mut all = Piece { first: 0, sums, lanes };
             for (vertex, lanes) in from.iter() {
@@ -242,8 +248,8 @@ impl<const L: usize> Telling<'_, L> {
     }
 
     /// Lets proxies collect from all their neighbours.
-    pub(super) fn pull(self, listening: Listening<'_>, edges: u64, into: Parts<'_, f64, L>) {
-        let Parts { rows: sums, lanes, updated } = into;
+    pub(super) fn pull(self, listening: Listening<'_>, edges: u64, into: LaneArrays<'_, f64, L>) {
+        let LaneArrays { rows: sums, lanes, updated } = into;
         if edges < FEW {
             let all = 0..sums.len() as u32;
             let piece = Piece { first: 0, sums, lanes };

@@ -84,6 +84,12 @@ impl From<algorithms::Error> for Failure {
     fn from(error: algorithms::Error) -> Self {
         match error {
             algorithms::Error::Sync(sync::Error::Net(error)) => error.into(),
+            algorithms::Error::Sync(error @ sync::Error::Device { .. }) => {
+                Failure::new(error.to_string(), HOST_LOST)
+            }
+            algorithms::Error::Sync(sync::Error::Weight(error)) => {
+                Failure::bad_data(error.to_string())
+            }
             algorithms::Error::Request(message) => Failure::usage(spelled(&message)),
             algorithms::Error::Data(message) => Failure::bad_data(spelled(&message)),
             other => Failure::bug(spelled(&other.to_string())),

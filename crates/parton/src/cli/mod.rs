@@ -125,19 +125,9 @@ impl Command {
 impl Arguments {
     /// The arguments of this process, with the names and options of these algorithms.
     fn parse_for(algorithms: &[&'static dyn Algorithm]) -> Result<Self, clap::Error> {
-        let names = options::algorithm_names(algorithms);
-        let engines = options::engine_names(algorithms);
         let command = Arguments::command()
-            .mut_subcommand("run", |run| {
-                options::with_own(run, algorithms)
-                    .mut_arg("algorithm", |argument| argument.value_parser(names.clone()))
-                    .mut_arg("engine", |argument| argument.value_parser(engines.clone()))
-            })
-            .mut_subcommand("bench", |bench| {
-                options::with_own(bench, algorithms)
-                    .mut_arg("algorithms", |argument| argument.value_parser(names))
-                    .mut_arg("engines", |argument| argument.value_parser(engines))
-            });
+            .mut_subcommand("run", |run| options::for_algorithms(run, algorithms))
+            .mut_subcommand("bench", |bench| options::for_algorithms(bench, algorithms));
         Arguments::from_arg_matches(&command.try_get_matches()?)
     }
 }

@@ -11,7 +11,7 @@ use crate::cli::exit::Failure;
 use crate::cli::task::AUTO;
 
 /// The options of algorithms that a user has given, as texts under their names in Rust. What there
-/// is to give is what algorithms declare: see [`with_own`].
+/// is to give is what algorithms declare: see [`for_algorithms`].
 pub(crate) struct OwnArguments {
     given: Vec<(String, String)>,
 }
@@ -19,8 +19,18 @@ pub(crate) struct OwnArguments {
 /// The group of all options of algorithms, named like groups that clap makes of structs.
 const OWN: &str = "Own";
 
-/// A command that also takes the options of these algorithms.
-pub(crate) fn with_own(command: Command, algorithms: &[&dyn Algorithm]) -> Command {
+/// A command that takes the names, engines and options of these algorithms.
+pub(crate) fn for_algorithms(command: Command, algorithms: &[&dyn Algorithm]) -> Command {
+    let names: Vec<_> = algorithms.iter().map(|algorithm| algorithm.name()).collect();
+    let known = algorithms::engines(algorithms).into_iter().map(|engine| engine.name);
+    let engines: Vec<_> = std::iter::once(AUTO).chain(known).collect();
+    let named = |argument: Arg| match argument.get_id().as_str() {
+        "algorithm" | "algorithms" => {
+            argument.value_parser(PossibleValuesParser::new(names.clone()))
+        }
+        "engine" | "engines" => argument.value_parser(PossibleValuesParser::new(engines.clone())),
+        _ => argument,
+    };
     let mut specs: Vec<OptionSpec> = Vec::new();
     for spec in algorithms.iter().flat_map(|algorithm| algorithm.options().specs()) {
         if !specs.iter().any(|known| known.name == spec.name) {
@@ -28,7 +38,8 @@ pub(crate) fn with_own(command: Command, algorithms: &[&dyn Algorithm]) -> Comma
         }
     }
     let group = ArgGroup::new(OWN).multiple(true).args(specs.iter().map(|spec| spec.name));
-    command.args(specs.into_iter().map(argument)).group(group)
+    // Not `mut_arg`, which would move a positional argument behind the others.
+    command.mut_args(named).args(specs.into_iter().map(argument)).group(group)
 }
 
 fn argument(spec: OptionSpec) -> Arg {
@@ -48,7 +59,7 @@ fn argument(spec: OptionSpec) -> Arg {
 }
 
 impl Args for OwnArguments {
-    /// Adds nothing: [`with_own`] does, which knows the algorithms.
+    /// Adds nothing: [`for_algorithms`] does, which knows the algorithms.
     fn augment_args(command: Command) -> Command {
         command
     }
@@ -103,17 +114,6 @@ impl PaceArguments {
 /// Names of paces.
 fn paces() -> PossibleValuesParser {
     Pace::ALL.iter().map(|(_, name, _)| *name).collect::<Vec<_>>().into()
-}
-
-/// Names of algorithms.
-pub(crate) fn algorithm_names(algorithms: &[&dyn Algorithm]) -> PossibleValuesParser {
-    algorithms.iter().map(|algorithm| algorithm.name()).collect::<Vec<_>>().into()
-}
-
-/// Names of engines.
-pub(crate) fn engine_names(algorithms: &[&dyn Algorithm]) -> PossibleValuesParser {
-    let all = algorithms::engines(algorithms).into_iter().map(|engine| engine.name);
-    std::iter::once(AUTO).chain(all).collect::<Vec<_>>().into()
 }
 
 /// Names of optimisations.

@@ -4,7 +4,7 @@ use parton_graph::GlobalId;
 
 use crate::encode::{self, Places, Plan, Size};
 use crate::error::{Error, Result};
-use crate::field::{Buffer, Delivery, Extracted, Field, Shape, Which};
+use crate::field::{Delivery, Extracted, Field, Shape, Staging, Which};
 use crate::route::Route;
 
 /// All values of a route are considered if more than one in 16 is updated: below that, the few
@@ -13,12 +13,12 @@ const MAX_PLACES_PER_UPDATE: usize = 16;
 /// Number of values that tell whether sending all can pay.
 const SAMPLES: usize = 16;
 
-/// The smallest message with the updated values of a route. `buffer` comes empty.
+/// The smallest message with the updated values of a route. `staging` comes empty.
 pub(super) fn smallest(
     field: &dyn Field,
     route: &Route<'_>,
     updated: Extracted<'_>,
-    buffer: &mut Buffer,
+    staging: &mut Staging,
 ) -> Result<(Vec<u8>, Size)> {
     let Shape { kind, delivery, lanes, .. } = field.shape();
     let len = route.len() * lanes;
@@ -33,10 +33,10 @@ pub(super) fn smallest(
         return Ok((exact.write(), exact.size()));
     }
     let samples: Vec<u32> = (0..len as u32).step_by(len.div_ceil(SAMPLES)).collect();
-    let sample = field.extract(route, Which::At(Places::Some(&samples)), buffer)?;
+    let sample = field.extract(route, Which::At(Places::Some(&samples)), staging)?;
     if exact.dense_could_win(sample.values) {
-        buffer.clear();
-        let all = field.extract(route, Which::At(Places::All), buffer)?;
+        staging.clear();
+        let all = field.extract(route, Which::At(Places::All), staging)?;
         let dense = Plan::new(kind, len, Places::All, all.values);
         if dense.size().total() < exact.size().total() {
             return Ok((dense.write(), dense.size()));

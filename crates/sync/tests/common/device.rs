@@ -14,8 +14,8 @@ use std::ops::Range;
 use parton_graph::LocalId;
 use parton_partition::{End, RouteId};
 use parton_sync::{
-    Absorb, AtomicValue, Buffer, CpuField, Delivery, Error, Extracted, Field, Phase, Places,
-    Reduction, Result, Route, Shape, Value, Which,
+    Absorb, AtomicValue, CpuField, Delivery, Error, Extracted, Field, Phase, Places, Reduction,
+    Result, Route, Shape, Staging, Value, Which,
 };
 
 /// What tests do with a field, wherever it is. Like the engine of a device, they write and read in
@@ -331,7 +331,7 @@ impl<R: Reduction> Field for DeviceField<R> {
         &'f self,
         route: &Route<'_>,
         which: Which<'_>,
-        buffer: &'f mut Buffer,
+        staging: &'f mut Staging,
     ) -> Result<Extracted<'f>> {
         self.check("extract")?;
         let mut arena = self.arena.borrow_mut();
@@ -346,11 +346,11 @@ impl<R: Reduction> Field for DeviceField<R> {
                 let packing = &self.packing[self.asked.get() - 1];
                 let locals = arena.locals(&packing.proxies);
                 assert!(locals.iter().copied().eq(route.locals(Places::All)), "the route begun");
-                buffer.values = match places {
+                staging.values = match places {
                     Places::All => arena.bytes(locals.into_iter()),
                     Places::Some(some) => arena.bytes(some.iter().map(|&p| locals[p as usize])),
                 };
-                Ok(buffer.extracted())
+                Ok(staging.extracted())
             }
         }
     }

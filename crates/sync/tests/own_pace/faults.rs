@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use parton_partition::End;
 use parton_sync::{
-    Absorb, AtomicValue, Buffer, CpuField, Extracted, Field, Phase, Places, Reduction, Result,
-    Route, Shape, Value, Which,
+    Absorb, AtomicValue, CpuField, Extracted, Field, Phase, Places, Reduction, Result, Route,
+    Shape, Staging, Value, Which,
 };
 
 /// One mistake each.
@@ -52,9 +52,9 @@ impl<R: Reduction<Value: AtomicValue>> Field for Faulty<R> {
         &'f self,
         route: &Route<'_>,
         which: Which<'_>,
-        buffer: &'f mut Buffer,
+        staging: &'f mut Staging,
     ) -> Result<Extracted<'f>> {
-        let mut found = self.field.extract(route, which, buffer)?;
+        let mut found = self.field.extract(route, which, staging)?;
         // Not all of them, or nothing would ever arrive.
         let drops = self.bug == Some(Bug::DropUpdate) && which == Which::Updated;
         if drops && found.places.len() > 1 && found.places[0] == 0 {

@@ -5,7 +5,7 @@ use std::ops::{Deref, DerefMut, Range};
 use parton_graph::{LocalId, VertexSet};
 use parton_partition::End;
 use parton_sync::{
-    Absorb, Buffer, Delivery, Extracted, Field, Phase, Places, Result, Route, Shape, ValueKind,
+    Absorb, Delivery, Extracted, Field, Phase, Places, Result, Route, Shape, Staging, ValueKind,
     Which,
 };
 use rayon::prelude::*;
@@ -75,10 +75,10 @@ impl Field for Members {
         &'f self,
         route: &Route<'_>,
         _: Which<'_>,
-        buffer: &'f mut Buffer,
+        staging: &'f mut Staging,
     ) -> Result<Extracted<'f>> {
-        route.find(&self.0, &mut buffer.places);
-        Ok(buffer.extracted())
+        route.find(&self.0, &mut staging.places);
+        Ok(staging.extracted())
     }
 
     fn reset(&mut self, _: Phase, _: End, _: &[Range<u32>]) -> Result<()> {

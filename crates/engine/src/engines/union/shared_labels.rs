@@ -5,8 +5,8 @@ use std::ops::Range;
 use parton_graph::{LocalId, VertexSet};
 use parton_partition::End;
 use parton_sync::{
-    Absorb, AtomicValue, Buffer, CpuField, Extracted, Field, Phase, Places, Reduction, Result,
-    Route, Shape, Which,
+    Absorb, AtomicValue, CpuField, Extracted, Field, Phase, Places, Reduction, Result, Route,
+    Shape, Staging, Which,
 };
 use rayon::prelude::*;
 
@@ -97,9 +97,9 @@ impl<R: Reduction<Value: AtomicValue>> Field for SharedLabels<R> {
         &'f self,
         route: &Route<'_>,
         which: Which<'_>,
-        buffer: &'f mut Buffer,
+        staging: &'f mut Staging,
     ) -> Result<Extracted<'f>> {
-        self.labels.extract(route, which, buffer)
+        self.labels.extract(route, which, staging)
     }
 
     fn reset(&mut self, phase: Phase, end: End, proxies: &[Range<u32>]) -> Result<()> {
