@@ -165,7 +165,7 @@ fn trap_24_distances_beyond_32_bits() {
     let most = u32::MAX;
     let graph = graph_of(5, &[(0, 1, most), (1, 2, most), (2, 3, most), (0, 2, most - 1)]);
     for hosts in [1, 3] {
-        let found = find(&mut local(hosts), &graph, "cvc", &Sssp, &from("0"));
+        let found = find(&mut local(hosts), &graph, "cvc", &Sssp, &paths_from("0"));
         let most = u64::from(most);
         let expected = vec![0, most, most - 1, 2 * most - 1, u64::MAX];
         assert_eq!(found.columns[0].values, Values::U64(expected));
