@@ -116,8 +116,10 @@ impl EdgeFile for JesterFile {
         surveys: &[Vec<u64>],
         _: &'a dyn Progress,
     ) -> Result<Pieces<'a>> {
-        let mut user: u64 = surveys[..slice.index].iter().map(|survey| survey[0]).sum();
-        let mut items = surveys.iter().find(|survey| survey[0] > 0).map(|survey| survey[1]);
+        // A file that is read as one slice is not surveyed: its first line tells the items.
+        let users = |survey: &Vec<u64>| survey.first().copied().unwrap_or(0);
+        let mut user: u64 = surveys[..slice.index].iter().map(users).sum();
+        let mut items = surveys.iter().find(|survey| users(survey) > 0).map(|survey| survey[1]);
         let lines = self.source.slice(slice, 0)?;
         line_pieces(&lines, None, slice.index, true, move |line, piece| {
             if line.text.is_empty() {
