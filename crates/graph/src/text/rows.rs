@@ -242,7 +242,7 @@ impl Dialect {
             let hint = match e {
                 number::NotAnId::Empty => "",
                 _ if self.vertices.is_some() => "",
-                _ => " (if ids are names, say --ids names)",
+                _ => " (if ids are names, say `ids` names)",
             };
             (field.at, e.describe(&field.value) + hint)
         })?;
