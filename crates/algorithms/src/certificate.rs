@@ -37,7 +37,7 @@ pub fn relaxation<P: Relaxation>(
     // Both ends of every edge are compared.
     job.substrate.broadcast(&mut known, End::Either)?;
     let claimed = Claimed { program, partition, labels: known.cells() };
-    let mut search = engines::relaxation(engines::PUSH, &claimed, partition)?;
+    let mut search = engines::push_relaxation(&claimed, partition)?;
     run(&mut *search, job.substrate, Pacing::default(), Limits::default(), &mut ())?;
     let ungrounded = masters
         .iter()

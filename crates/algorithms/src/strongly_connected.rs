@@ -158,7 +158,7 @@ impl<'a> Finding<'a> {
         let regions: Vec<u32> = (0..proxies as u32).into_par_iter().map(region).collect();
         let own = |proxy| shuffled(partition.global(proxy).0 as u32);
         let start = |proxy| Some(own(proxy));
-        let forward = Regional { edges: Edges::Out, regions: &regions, start };
+        let forward = Regional { edges: Edges::Out, regions: &regions, start: &start };
         let least = spread(job, &mut self.phases, &forward, pacing)?;
         let of_left = left.iter().map(|&master| (master, least[master.index()]));
         let colours = everywhere(job.substrate, of_left)?;
@@ -166,7 +166,7 @@ impl<'a> Finding<'a> {
             let colour = colours[proxy.index()];
             (colour == own(proxy)).then_some(colour)
         };
-        let reverse = Regional { edges: Edges::In, regions: &colours, start: root };
+        let reverse = Regional { edges: Edges::In, regions: &colours, start: &root };
         let reached = spread(job, &mut self.phases, &reverse, pacing)?;
         for master in left {
             let colour = reached[master.index()];
@@ -221,13 +221,13 @@ impl<'a> Finding<'a> {
 
 /// The least label that reaches each of this host's masters inside its region; [`NONE`] where none does. Every
 /// host must call this.
-fn spread<S: Fn(LocalId) -> Option<u32> + Sync>(
+fn spread(
     job: &mut Job<'_, '_>,
     phases: &mut Phases,
-    program: &Regional<'_, S>,
+    program: &Regional<'_>,
     pacing: Pacing,
 ) -> Result<Vec<u32>> {
-    let mut engine = engines::relaxation(engines::PUSH, program, job.substrate.partition())?;
+    let mut engine = engines::push_relaxation(program, job.substrate.partition())?;
     phases.run(job, &mut *engine, pacing, Limits::default())?;
     Ok(engine.labels()?)
 }
@@ -331,7 +331,7 @@ impl Algorithm for StronglyConnected {
         let mut unreached = [0; 2];
         for (edges, unreached) in [Edges::Out, Edges::In].into_iter().zip(&mut unreached) {
             let start = |proxy| is_first(proxy).then(|| label(proxy));
-            let program = Regional { edges, regions: &labels, start };
+            let program = Regional { edges, regions: &labels, start: &start };
             let reached = spread(job, &mut Phases::default(), &program, Pacing::default())?;
             *unreached = reached.into_iter().filter(|&label| label == NONE).count() as u64;
         }

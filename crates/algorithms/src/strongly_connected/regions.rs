@@ -9,15 +9,15 @@ pub(super) const NO_REGION: u32 = u32::MAX;
 
 /// Labels that travel along edges, in or out, between vertices of the same region. All proxies of a vertex
 /// must know its region and what it starts with.
-pub(super) struct Regional<'r, S> {
+pub(super) struct Regional<'r> {
     pub(super) edges: Edges,
     /// Of all proxies.
     pub(super) regions: &'r [u32],
     /// The label of a proxy before the first round, if any.
-    pub(super) start: S,
+    pub(super) start: &'r (dyn Fn(LocalId) -> Option<u32> + Sync),
 }
 
-impl<S: Fn(LocalId) -> Option<u32> + Sync> Relaxation for Regional<'_, S> {
+impl Relaxation for Regional<'_> {
     type Label = u32;
     type Reduction = Min<u32>;
     type Weight = ();

@@ -24,5 +24,15 @@ engines! {
     UNION: union::Union,
 }
 
+/// The engine `push` for a relaxation. An algorithm that never asks for another engine calls this: the
+/// other engines are then not compiled for its program.
+pub fn push_relaxation<'a, P: Relaxation>(
+    program: &'a P,
+    partition: &'a Partition,
+) -> Result<Box<dyn RelaxationEngine<P> + 'a>> {
+    check_weights::<P::Weight>(partition)?;
+    push::Push::relaxation(program, partition)
+}
+
 /// The engines that run any vertex program.
 pub const GENERAL: &[&EngineInfo] = &[PUSH, FRONTIER, PULL];
