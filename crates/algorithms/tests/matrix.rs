@@ -472,7 +472,7 @@ fn chains_of_strong_components() {
 }
 
 #[test]
-fn singles_along_edges_cost_only_the_last_digits() {
+fn single_precision_along_edges_costs_only_the_last_digits() {
     let pagerank =
         ALL.iter().find(|algorithm| algorithm.name() == "pagerank").expect("it is there");
     for hosts in [1, 3] {
