@@ -379,7 +379,7 @@ impl Algorithm for StronglyConnected {
                     }
                 }
             }
-            // ... last first: what one reaches against edges and nobody did before is a component.
+            // ... last first: all unlabelled vertices that one reaches against edges are a component.
             for start in left.into_iter().rev().map(LocalId::index) {
                 let (mut members, mut next) = (Vec::new(), vec![start]);
                 while let Some(vertex) = next.pop() {

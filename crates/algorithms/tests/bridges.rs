@@ -1,4 +1,4 @@
-//! Components that one edge joins, or does not, where nobody would look for it by chance.
+//! Components that a single edge joins, or does not, where sampling is unlikely to find it.
 
 use crate::common;
 
@@ -66,9 +66,9 @@ const CORE: u32 = 48;
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
-    /// Many edges within a core, which hosts soon find to be the largest component, and few between others, from the
-    /// core to others, or to the core: who has an edge from outside is in it only if there is one from
-    /// inside, be it on another host.
+    /// Many edges within a core, which hosts soon find to be the largest component; few between other
+    /// vertices, and few from or to the core. A single edge on any host decides whether a vertex
+    /// belongs to the core's component.
     #[test]
     fn few_edges_around_the_largest_component(
         inner in prop::collection::vec((0..CORE, 0..CORE), 8 * VERTICES as usize),

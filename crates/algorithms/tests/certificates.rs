@@ -264,7 +264,7 @@ fn wrong_cores_and_triangles() {
     }
 }
 
-/// Everyone vouches for each other, one level off.
+/// All vertices vouch for each other, one level off.
 #[test]
 fn cores_moved_together() {
     let graph = cliques();

@@ -127,7 +127,7 @@ impl<'a, const L: usize> Search<'a, L> {
         sweep
     }
 
-    /// Number of edges between the sources and what is farthest from them.
+    /// Number of edges between the sources and the vertices farthest from them.
     pub(super) fn depth(&self) -> usize {
         self.levels.len() - 1
     }

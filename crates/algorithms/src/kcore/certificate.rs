@@ -3,10 +3,10 @@
 //! Every vertex claims a *level*. Levels are those of the cores if and only if
 //!
 //! 1. each vertex has at least as many neighbours of its level or above as its level says: then the
-//!    vertices from any level on form a core, and nobody claims too much; and
+//!    vertices from any level on form a core, and no vertex claims too much; and
 //! 2. all vertices of a level can go, one after the other, such that each has at most as many
 //!    neighbours left as its level says, where those below are gone and those above are not: then
-//!    nobody claims too little.
+//!    no vertex claims too little.
 //!
 //! The second condition is checked by peeling all levels at the same time. Every edge is visited once,
 //! on whichever host it is: no host needs all edges of a vertex.

@@ -115,7 +115,7 @@ pub(super) fn of_test(
             }
         }
     });
-    // Ratings of users that nobody knows are counted once, by the first host.
+    // Ratings of users without an owner are counted once, by the first host.
     let cold = with_csr!(&test.adjacency, csr => {
         let of_user = |user: LocalId| match owners.users[user.index()] {
             NO_OWNER if me == 0 => csr.degree(user),

@@ -1,11 +1,10 @@
-//! A check of counts by definition: all edges are tested for whether they join neighbours of a vertex.
+//! A check of counts by definition: every edge is tested for whether it joins neighbours of a vertex.
 //!
-//! That is done for 64 vertices at a time. Each of them is a bit; every vertex gets the bits of those
-//! it is a neighbour of, and an edge belongs to the vertices whose bits both its ends have. So one
-//! look at every edge proves 64 counts, wherever edges are, with nothing in common with the way counts
-//! were found. In a graph of up to 1024 vertices all are proved; in a larger one those with the
-//! greatest counts and others picked at random, and of the rest it is only known that all counts add
-//! up.
+//! One pass over all edges checks 64 vertices, each of which has a bit. Every vertex gets the bits of its
+//! neighbours among them, and an edge closes a wedge of each vertex whose bit both its ends have. The
+//! check shares nothing with the way counts were computed, and needs no edges moved. In a graph of up
+//! to 1024 vertices all are checked. In a larger one, those with the greatest counts and a random
+//! sample are checked; of the rest only the sum of all counts is.
 
 use std::collections::HashMap;
 
@@ -35,7 +34,8 @@ pub(crate) struct Claim {
     degree: u32,
 }
 
-/// How many of the checked vertices have another count than these. Every host must call this with the counts and degrees of its masters.
+/// How many of the checked vertices have another count than these. Every host must call
+/// this with the counts and degrees of its masters.
 pub(crate) fn wrong(job: &mut Job<'_, '_>, closed: &[u64], degrees: &[u32]) -> Result<u64> {
     let claims = choose(job, closed, degrees)?;
     let mut wrong = 0;

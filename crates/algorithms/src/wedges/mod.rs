@@ -7,7 +7,7 @@
 //! once, at its last vertex: that list holds the second vertex, and both their lists hold the first.
 //!
 //! ```text
-//! begin      degree order ── lists ── which entries peers need ── lists of mirrors, a batch per round
+//! begin      degree order ── lists ── entries that peers need ── lists of mirrors, in batches
 //! compute    for every vertex: mark its list, scan the lists of the vertices on it
 //! reduce     counts of mirrors
 //! ```
