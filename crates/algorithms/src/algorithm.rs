@@ -87,7 +87,7 @@ pub enum Access {
     Sources,
     /// From destinations: every vertex collects in every round.
     Destinations,
-    /// From either, whichever is less work: small frontiers are spread, large ones looked for.
+    /// From either, whichever is less work: small frontiers are pushed, large ones pulled.
     Either,
     /// From sources, and from destinations once few edges matter.
     SourcesThenDestinations,
@@ -99,7 +99,7 @@ pub struct Job<'j, 'a> {
     pub substrate: &'j mut Substrate<'a>,
     /// What the user asked for.
     pub options: &'j Options,
-    /// Who is told of rounds.
+    /// Gets a call after every round.
     pub watch: &'j mut dyn Watch,
 }
 

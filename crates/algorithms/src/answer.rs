@@ -10,7 +10,7 @@ use parton_graph::OriginalId;
 pub struct Answer {
     /// Values of this host's masters.
     pub columns: Vec<Column>,
-    /// What is worth knowing of the whole, the same on every host.
+    /// Facts about the whole answer, the same on every host.
     pub result: Vec<(&'static str, Fact)>,
     /// The engine that ran.
     pub engine: &'static EngineInfo,

@@ -47,23 +47,23 @@ crate::options! {
     }
 }
 
-/// The option that a list of vertices is from.
+/// The option that names the sources, for messages.
 const SOURCES: &str = "sources";
 const NEEDS_ROUNDS: &str = "paths are counted level by level";
-/// Two sums of the same numbers differ by less, relative to them.
-const ROUNDING: f64 = 1e-9;
+/// Rounding makes two sums of the same numbers differ by less than this, relative to the sum.
+const MAX_RELATIVE_ERROR: f64 = 1e-9;
 /// The check searches from each source by itself up to this many sources.
 const MAX_SEARCHED_SOURCES: usize = 64;
 
-/// Scores of this host's masters, and how they came about.
-struct Scored {
+/// Scores of this host's masters, with the report of the run.
+struct Scores {
     scores: Vec<f64>,
     setup_seconds: f64,
     report: RunReport,
 }
 
 /// Sums up what depends on every vertex in searches from these sources. Every host must call this.
-fn score(job: &mut Job<'_, '_>, sources: &[GlobalId], engine: &EngineInfo) -> Result<Scored> {
+fn score(job: &mut Job<'_, '_>, sources: &[GlobalId], engine: &EngineInfo) -> Result<Scores> {
     match sources.len() {
         0 | 1 => score_in_lanes::<1>(job, sources, engine),
         2 => score_in_lanes::<2>(job, sources, engine),
@@ -76,10 +76,10 @@ fn score_in_lanes<const L: usize>(
     job: &mut Job<'_, '_>,
     sources: &[GlobalId],
     engine: &EngineInfo,
-) -> Result<Scored> {
+) -> Result<Scores> {
     let began = Instant::now();
     let partition = job.substrate.partition();
-    // Which of the sources are mastered here, in their order.
+    // The sources that this host masters, in the order of `sources`.
     let mut order: Vec<u32> = (0..sources.len() as u32).collect();
     order.sort_unstable_by_key(|&place| sources[place as usize]);
     let place_of = |global: &u32| {
@@ -94,15 +94,15 @@ fn score_in_lanes<const L: usize>(
     let setup_seconds = began.elapsed().as_secs_f64();
     let mut phases = Phases::default();
     let mut mine = mine.into_iter().peekable();
-    // A graph without sources has rounds, too: there is one batch at least.
+    // Without sources, one empty batch still yields a report.
     for first in (0..sources.len().max(1)).step_by(L) {
         let batch = std::iter::from_fn(|| {
             let (place, source) = mine.next_if(|(place, _)| *place < first + L)?;
             Some((place - first, source))
         });
-        let mut forth = search.forth(batch);
-        phases.run(job, &mut forth, Pacing::default(), Limits::default())?;
-        if forth.overflows() {
+        let mut forward = search.forward_sweep(batch);
+        phases.run(job, &mut forward, Pacing::default(), Limits::default())?;
+        if forward.overflows() {
             return Err(Error::Data(
                 "there are more than 1.8e308 shortest paths between some vertices: betweenness \
                  cannot be computed in double precision"
@@ -111,10 +111,10 @@ fn score_in_lanes<const L: usize>(
         }
         // With levels 0 and 1 alone no vertex is between others.
         if search.depth() > 1 {
-            phases.run(job, &mut search.back(), Pacing::default(), Limits::default())?;
+            phases.run(job, &mut search.backward_sweep(), Pacing::default(), Limits::default())?;
         }
     }
-    Ok(Scored { scores: search.into_scores(), setup_seconds, report: phases.report() })
+    Ok(Scores { scores: search.into_scores(), setup_seconds, report: phases.report() })
 }
 
 /// What sums over the sources are multiplied with, and what to say of it.
@@ -184,7 +184,7 @@ impl Algorithm for Betweenness {
         let asked = job.options.own::<BetweennessOptions>().sources;
         let sources = asked.find(job.substrate, SOURCES)?;
         let choosing = began.elapsed().as_secs_f64();
-        let Scored { mut scores, setup_seconds, report } = score(job, &sources, engine)?;
+        let Scores { mut scores, setup_seconds, report } = score(job, &sources, engine)?;
         let vertices = job.substrate.partition().num_vertices();
         let (scale, note) = scale(&asked, sources.len(), vertices);
         scores.iter_mut().for_each(|score| *score *= scale);
@@ -202,9 +202,9 @@ impl Algorithm for Betweenness {
         })
     }
 
-    /// Scores are found again another way: everybody collects where everybody was told, and the
-    /// other way round. Where there are few sources, scores must also sum up to the vertices between the
-    /// ends of one path for each pair, by distances that are searched for separately.
+    /// Scores are computed again with the opposite direction: by push after pull, by pull after push.
+    /// With few sources, a breadth-first search from each gives distances too. The scores must then sum
+    /// up to distance − 1 over all reached pairs: the inner vertices of one shortest path.
     fn check(&self, job: &mut Job<'_, '_>, answer: &Answer) -> Result<Option<String>> {
         let Values::F64(scores) = &answer.columns[0].values else {
             unreachable!("scores are real numbers")
@@ -217,7 +217,7 @@ impl Algorithm for Betweenness {
         let again = score(job, &sources, other)?.scores;
         let is_wrong = |(found, again): (&f64, &f64)| {
             let expected = again * scale;
-            let close = (found - expected).abs() <= ROUNDING * expected;
+            let close = (found - expected).abs() <= MAX_RELATIVE_ERROR * expected;
             !(found == &expected || close)
         };
         let wrong = scores.iter().zip(&again).filter(|&pair| is_wrong(pair)).count() as u64;
@@ -237,7 +237,7 @@ impl Algorithm for Betweenness {
         let mine = [between as f64 * scale, scores.iter().sum()];
         let add = |a: [f64; 2], b: [f64; 2]| [a[0] + b[0], a[1] + b[1]];
         let [expected, found] = job.substrate.net().all_reduce(mine, add)?;
-        let close = (expected - found).abs() <= ROUNDING * expected;
+        let close = (expected - found).abs() <= MAX_RELATIVE_ERROR * expected;
         Ok((!close).then(|| {
             format!("scores sum up to {found}, but {expected} vertices are between others")
         }))

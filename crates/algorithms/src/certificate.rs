@@ -21,7 +21,7 @@ use rayon::prelude::*;
 use crate::algorithm::Job;
 use crate::error::Result;
 
-/// What is wrong with labels of this host's masters, if anything. Every host must call this, and
+/// Checks the labels of this host's masters, and returns what is wrong. Every host must call this, and
 /// all get the same verdict.
 pub fn relaxation<P: Relaxation>(
     job: &mut Job<'_, '_>,

@@ -1,4 +1,5 @@
-//! Label propagation: communities found by taking over what most neighbours say.
+//! Label propagation (Raghavan, Albert, Kumara 2007): communities by the most frequent label among
+//! neighbours.
 //!
 //! Every vertex starts with itself as its label. In each round all vertices at once take the label
 //! that most of their neighbours have, the least of those that are equally frequent; one without
@@ -6,8 +7,8 @@
 //! directions counts twice; every parallel edge counts, and along a self-loop a vertex is its own
 //! neighbour. Labels after `max_rounds` rounds, by default 10, are the answer: that is the definition
 //! of LDBC Graphalytics, and there is no fixed point to wait for.
-//! It takes rounds × edges at most; from the second round on, only vertices look again of whose
-//! neighbours some have changed.
+//! Work is at most rounds × edges. From the second round on, a vertex counts again only if a neighbour
+//! changed.
 
 mod ballot;
 mod engine;
@@ -24,17 +25,17 @@ use crate::components::sizes;
 use crate::error::Result;
 use crate::options::Options;
 use crate::phases::Phases;
-use engine::{BALLOT, Looks, Propagation};
+use engine::{BALLOT, Propagation, Recount};
 
 /// Label propagation.
 pub struct LabelPropagation;
 
-/// Rounds by default.
-const ROUNDS: u64 = 10;
+/// Rounds if `max_rounds` is not given.
+const DEFAULT_ROUNDS: u64 = 10;
 const NEEDS_ROUNDS: &str = "all vertices take the labels of the round before";
 
 fn rounds(options: &Options) -> u64 {
-    options.max_rounds.unwrap_or(ROUNDS)
+    options.max_rounds.unwrap_or(DEFAULT_ROUNDS)
 }
 
 impl Algorithm for LabelPropagation {
@@ -59,7 +60,7 @@ impl Algorithm for LabelPropagation {
             job.engine(self, &BALLOT, || "every vertex asks all its neighbours".into())?;
         let began = Instant::now();
         let partition = job.substrate.partition();
-        let mut program = Propagation::new(partition, Looks::WhereChanged);
+        let mut program = Propagation::new(partition, Recount::NearChanges);
         let setup_seconds = began.elapsed().as_secs_f64();
         let mut phases = Phases::default();
         let limits = Limits { max_rounds: Some(rounds(job.options)) };
@@ -80,14 +81,14 @@ impl Algorithm for LabelPropagation {
         })
     }
 
-    /// Labels after some rounds do not show whether they are right: rounds are done again, in the
-    /// plainest way, in which everybody asks everybody and nothing is remembered.
+    /// Labels carry no proof: the check repeats all rounds, counts every vertex in each, and keeps no
+    /// counts of other hosts.
     fn check(&self, job: &mut Job<'_, '_>, answer: &Answer) -> Result<Option<String>> {
         let Values::Vertices(labels) = &answer.columns[0].values else {
             unreachable!("labels are vertices")
         };
         let partition = job.substrate.partition();
-        let mut program = Propagation::new(partition, Looks::Everywhere);
+        let mut program = Propagation::new(partition, Recount::Everywhere);
         let limits = Limits { max_rounds: Some(rounds(job.options)) };
         Phases::default().run(job, &mut program, Pacing::default(), limits)?;
         let again = program.labels();

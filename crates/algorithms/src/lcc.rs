@@ -77,7 +77,7 @@ impl Algorithm for Lcc {
             return Ok(Some(format!("{beyond} vertices have more than all or less than nothing")));
         }
         let degrees = wedges::degrees(job)?;
-        // A share of so many pairs is a whole number of edges, but for rounding.
+        // The share times the number of pairs is a whole number of edges, but for rounding.
         let closed = shares.iter().zip(&degrees).map(|(share, &degree)| {
             (share * f64::from(degree) * f64::from(degree.saturating_sub(1))).round() as u64
         });

@@ -48,11 +48,11 @@ crate::options! {
 }
 
 /// Rounds, unless the user says otherwise.
-const ROUNDS: u64 = 40;
+const DEFAULT_ROUNDS: u64 = 40;
 /// Factors at most: more is a slip of the finger.
-const MOST_FACTORS: usize = 1 << 16;
+const MAX_FACTORS: usize = 1 << 16;
 /// What the recomputed error may differ by, relative to it: sums are rounded.
-const ROUNDING: f64 = 1e-9;
+const MAX_RELATIVE_ERROR: f64 = 1e-9;
 
 impl Algorithm for MatrixCompletion {
     fn name(&self) -> &'static str {
@@ -83,8 +83,8 @@ impl Algorithm for MatrixCompletion {
         let refuse = |problem: String| Err(Error::Request(problem));
         let MatrixCompletionOptions { width, learning_rate, regularization, test, .. } =
             options.own();
-        if !(1..=MOST_FACTORS).contains(&width) {
-            return refuse(format!("`width` {width}: expected 1 to {MOST_FACTORS} factors"));
+        if !(1..=MAX_FACTORS).contains(&width) {
+            return refuse(format!("`width` {width}: expected 1 to {MAX_FACTORS} factors"));
         }
         if let Some(rate) = learning_rate.filter(|rate| !(*rate > 0.0 && rate.is_finite())) {
             return refuse(format!("`learning_rate` {rate}: expected a number above 0"));
@@ -111,7 +111,7 @@ impl Algorithm for MatrixCompletion {
         let counts = check_sides(job.substrate, &sides)?;
         let ratings = ratings(job.substrate)?;
         let order = VisitOrder::new(partition.num_edges(), own.seed);
-        let rounds = job.options.max_rounds.unwrap_or(ROUNDS);
+        let rounds = job.options.max_rounds.unwrap_or(DEFAULT_ROUNDS);
         let model = Model::new(&own, ratings, rounds);
         let mut blocks = BlockEngine::new(model, partition, &sides, order);
         let setup_seconds = start.elapsed().as_secs_f64();
@@ -158,7 +158,7 @@ impl Algorithm for MatrixCompletion {
         let said = |wanted: &str| answer.result.iter().find(|(name, _)| *name == wanted);
         let wrong = expected.iter().find(|(name, fact)| match (fact, said(name)) {
             (Fact::Real(found), Some((_, Fact::Real(said)))) => {
-                (found - said).abs() > ROUNDING * found.abs()
+                (found - said).abs() > MAX_RELATIVE_ERROR * found.abs()
             }
             (fact, said) => said.map(|(_, said)| said) != Some(fact),
         });
@@ -198,7 +198,7 @@ impl Algorithm for MatrixCompletion {
                 _ => start.factors(GlobalId(vertex as u64)).map(f64::from).collect(),
             })
             .collect();
-        for _ in 0..options.max_rounds.unwrap_or(ROUNDS) {
+        for _ in 0..options.max_rounds.unwrap_or(DEFAULT_ROUNDS) {
             for &(_, user, item, rating) in &ratings {
                 let (p, q) = (factors[user].clone(), factors[item].clone());
                 let error = rating - p.iter().zip(&q).map(|(p, q)| p * q).sum::<f64>();
@@ -217,22 +217,22 @@ impl Algorithm for MatrixCompletion {
 }
 
 /// How good factors are.
-struct Judgement {
+struct Evaluation {
     training: Errors,
     test: Option<Errors>,
 }
 
 /// Finds out. Every host must call this.
-fn judge(job: &mut Job<'_, '_>, factors: Factors<'_>, sides: &Sides) -> Result<Judgement> {
+fn judge(job: &mut Job<'_, '_>, factors: Factors<'_>, sides: &Sides) -> Result<Evaluation> {
     let training = errors::of_training(job.substrate, factors)?;
     let test = match job.options.own::<MatrixCompletionOptions>().test {
         Some(test) => Some(errors::of_test(job.substrate, factors, sides, &test)?),
         None => None,
     };
-    Ok(Judgement { training, test })
+    Ok(Evaluation { training, test })
 }
 
-impl Judgement {
+impl Evaluation {
     fn facts(&self, counts: Counts) -> Vec<(&'static str, Fact)> {
         let mut facts = vec![
             ("users", Fact::Integer(counts.users)),

@@ -47,7 +47,7 @@ pub enum WeightNeed {
 
 impl Needs {
     /// An undirected simple graph; weights mean nothing.
-    pub const UNDIRECTED_SIMPLE: Needs =
+    pub(crate) const UNDIRECTED_SIMPLE: Needs =
         Needs { edges: EdgeNeed::Undirected, simple: true, weights: WeightNeed::Ignored };
 
     /// What an input must be made like.

@@ -1,11 +1,11 @@
-//! All neighbours of a vertex beside it, for algorithms that look at them together.
+//! All edges of a vertex on the host of its master, for algorithms that need them together.
 
 use parton_partition::neighbourhoods::Neighbourhoods;
 
 use crate::algorithm::Job;
 use crate::error::{Error, Result};
 
-/// The neighbours of all masters, and what a user should know about how they came there. Every host
+/// Gathers the edges of all masters, with a note for the user if that took communication. Every host
 /// must call this.
 pub(crate) fn gather<'a>(job: &mut Job<'_, 'a>) -> Result<(Neighbourhoods<'a>, Vec<String>)> {
     let partition = job.substrate.partition();

@@ -75,7 +75,7 @@ pub enum Takes {
     Nothing,
     /// A text.
     Text,
-    /// A graph beside the input. Whoever can read files reads it as the input is read.
+    /// A graph beside the input, which the command reads in the same way as the input.
     Graph,
 }
 

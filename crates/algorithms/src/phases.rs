@@ -1,5 +1,4 @@
-//! Algorithms of several runs, one after the other: one report, and rounds that are counted
-//! through.
+//! Several runs of engines as one: a joint report, with rounds numbered through.
 
 use std::time::Duration;
 
@@ -25,7 +24,7 @@ impl Phases {
         limits: Limits,
     ) -> Result<()> {
         let before = self.report.as_ref().map_or(0, |report| report.rounds.len() as u64);
-        let watch = &mut Onward { watch: job.watch, before };
+        let watch = &mut OffsetWatch { watch: job.watch, before };
         let next = run(engine, job.substrate, pacing, limits, watch)?;
         match &mut self.report {
             Some(report) => report.append(next),
@@ -40,13 +39,13 @@ impl Phases {
     }
 }
 
-/// Counts the rounds of one run after those before it.
-struct Onward<'w> {
+/// Numbers the rounds of one run after those of earlier runs.
+struct OffsetWatch<'w> {
     watch: &'w mut dyn Watch,
     before: u64,
 }
 
-impl Watch for Onward<'_> {
+impl Watch for OffsetWatch<'_> {
     fn round(&mut self, round: u64, total: &Tally, sent: &[Volume]) {
         self.watch.round(self.before + round, total, sent);
     }

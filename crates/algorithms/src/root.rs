@@ -41,7 +41,7 @@ impl Setting for Root {
 
 /// The vertex that a search starts from.
 #[derive(Clone, Debug)]
-pub struct Found {
+pub struct RootVertex {
     /// Its number in the graph.
     pub vertex: GlobalId,
     /// Its original id.
@@ -55,7 +55,7 @@ pub struct Found {
 
 impl Root {
     /// The vertex to start from; `None` if the graph has no vertices. Every host must call this.
-    pub fn find(&self, substrate: &mut Substrate<'_>) -> Result<Option<Found>> {
+    pub fn find(&self, substrate: &mut Substrate<'_>) -> Result<Option<RootVertex>> {
         let partition = substrate.partition();
         let degrees = out_degrees(substrate)?;
         let masters = || (0..partition.num_masters() as u32).map(LocalId);
@@ -86,7 +86,7 @@ impl Root {
             .fold(0u64, |sum, &degree| sum.saturating_add(degree.saturating_mul(degree)));
         let squares = substrate.net().all_reduce(squares, u64::saturating_add)?;
         let degree_of_edges = squares as f64 / partition.num_edges().max(1) as f64;
-        Ok(Some(Found { vertex, id, out_degree: best[0] - 1, degree_of_edges }))
+        Ok(Some(RootVertex { vertex, id, out_degree: best[0] - 1, degree_of_edges }))
     }
 
     /// The same in a whole graph: its index there.

@@ -20,7 +20,7 @@ use crate::certificate;
 use crate::error::{Error, Result};
 use crate::needs::{Needs, WeightNeed};
 use crate::options::{OptionSet, Options};
-use crate::root::{Found, Root};
+use crate::root::{Root, RootVertex};
 use crate::traversal;
 
 /// Single-source shortest paths.
@@ -56,7 +56,7 @@ pub struct Delta {
 
 impl Delta {
     /// Buckets before the last, which takes all the rest: there is an array of them.
-    const MOST: usize = 1 << 16;
+    const MAX_BUCKETS: usize = 1 << 16;
 
     /// Buckets of this width.
     fn new(width: f64) -> Self {
@@ -110,7 +110,7 @@ macro_rules! distance {
 
             #[inline]
             fn bucket(self, delta: Delta) -> usize {
-                ($bucket(self, delta) as usize).min(Delta::MOST)
+                ($bucket(self, delta) as usize).min(Delta::MAX_BUCKETS)
             }
 
             fn column(distances: Vec<Self>) -> Values {
@@ -249,7 +249,7 @@ struct Suitable {
 }
 
 /// What suits the graph of a job. Every host must call this.
-fn suitable(job: &mut Job<'_, '_>, root: Option<&Found>) -> Result<Suitable> {
+fn suitable(job: &mut Job<'_, '_>, root: Option<&RootVertex>) -> Result<Suitable> {
     let partition = job.substrate.partition();
     let mine = with_csr!(partition.edges(), csr => Weights::of(csr.all_weights()));
     let all = job.substrate.net().all_reduce(mine, Weights::with)?;

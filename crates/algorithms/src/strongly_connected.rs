@@ -1,15 +1,16 @@
 //! Strongly connected components: which vertices are on a cycle together.
 //!
-//! Two vertices are in one component if a path leads from each to the other; every vertex is
-//! labelled with the least vertex of its component.
+//! Two vertices are in one component if a path leads from each to the other. Every vertex is labelled
+//! with the least vertex of its component.
 //!
-//! What no cycle can hold is peeled off first (`trim`), again and again as components go. The vertex
-//! with most edges is most likely in the largest component: that is what one search from it finds
-//! forth and another back. The rest is found many components at a time: the least label that reaches
-//! a vertex is its colour, and whoever reaches back to the vertex that a colour comes from, through
-//! vertices of its colour, is in one component with it. Labels are shuffled ids, so that a chain of
-//! components is cut somewhere in the middle, and about `log` of their number turns are enough; each
-//! takes time that follows the edges that are left.
+//! The method is Multistep (Slota, Rajamanickam, Madduri, IPDPS'14). *Trimming* (`trim`) removes
+//! vertices without in-edges or out-edges, again after each step. *Forward–backward search* (Fleischer,
+//! Hendrickson, Pınar 2000) from the vertex with most edges finds what is most likely the largest
+//! component: the vertices reached in both directions. *Colouring* (Orzan 2004) finds the rest, many
+//! components at a time: the colour of a vertex is the least label that reaches it, and all vertices
+//! that reach the origin of their colour through vertices of that colour are one component. Labels are
+//! shuffled ids, which cut a chain of components near its middle. About `log` of the number of
+//! components turns are enough, and each takes time in proportion to the edges left.
 
 mod order;
 mod regions;
@@ -31,15 +32,15 @@ use crate::components::sizes;
 use crate::error::{Error, Result};
 use crate::options::Options;
 use crate::phases::Phases;
-use order::Order;
+use order::ClassOrder;
 use regions::{NO_REGION, Regional};
-use trim::Remaining;
+use trim::RemainingGraph;
 
 /// Strongly connected components.
 pub struct StronglyConnected;
 
 /// No component yet.
-const NONE: u32 = u32::MAX;
+const NO_COMPONENT: u32 = u32::MAX;
 
 /// Levels from a pivot, along edges or against them.
 struct Reach {
@@ -70,10 +71,10 @@ impl Relaxation for Reach {
     }
 }
 
-/// The components that were found so far, on one host.
-struct Finding<'a> {
+/// The search for components on one host.
+struct ComponentSearch<'a> {
     partition: &'a Partition,
-    remaining: Remaining<'a>,
+    remaining: RemainingGraph<'a>,
     phases: Phases,
     /// Of masters.
     components: Vec<u32>,
@@ -81,14 +82,14 @@ struct Finding<'a> {
     coloured: Vec<(u32, LocalId)>,
 }
 
-impl<'a> Finding<'a> {
+impl<'a> ComponentSearch<'a> {
     fn new(substrate: &mut Substrate<'a>) -> Result<Self> {
         let partition = substrate.partition();
-        Ok(Finding {
+        Ok(ComponentSearch {
             partition,
-            remaining: Remaining::new(substrate)?,
+            remaining: RemainingGraph::new(substrate)?,
             phases: Phases::default(),
-            components: vec![NONE; partition.num_masters()],
+            components: vec![NO_COMPONENT; partition.num_masters()],
             coloured: Vec::new(),
         })
     }
@@ -97,7 +98,7 @@ impl<'a> Finding<'a> {
         (0..self.components.len() as u32).into_par_iter().map(LocalId)
     }
 
-    /// Peels off what no cycle can hold any more. Every host must call this.
+    /// Removes vertices that are on no cycle. Every host must call this.
     fn trim(&mut self, job: &mut Job<'_, 'a>) -> Result<()> {
         let pacing = job.options.pacing;
         self.phases.run(job, &mut self.remaining, pacing, Limits::default())?;
@@ -109,13 +110,13 @@ impl<'a> Finding<'a> {
 
     /// Finds the component of the vertex with most edges left, if any. Every host must call this.
     fn find_largest(&mut self, job: &mut Job<'_, 'a>, engine: &EngineInfo) -> Result<()> {
-        let promise = |master: LocalId| {
+        let pivot_score = |master: LocalId| {
             let (into, out) = self.remaining.edges_left(master);
             // Complemented ids, so that the greatest pair has the lowest id.
             [into.saturating_mul(out), !self.partition.global(master).0]
         };
         let left = self.masters().filter(|&master| !self.remaining.is_gone(master));
-        let mine = left.map(promise).max().unwrap_or([0, 0]);
+        let mine = left.map(pivot_score).max().unwrap_or([0, 0]);
         let best = job.substrate.net().all_reduce(mine, std::cmp::max)?;
         if best == [0, 0] {
             return Ok(());
@@ -128,8 +129,11 @@ impl<'a> Finding<'a> {
             self.phases.run(job, &mut *engine, pacing, Limits::default())?;
             let labels = engine.labels()?.into_iter();
             match edges {
-                Edges::Out => reached = labels.map(|label| label != NONE).collect(),
-                _ => reached.iter_mut().zip(labels).for_each(|(r, label)| *r &= label != NONE),
+                Edges::Out => reached = labels.map(|label| label != NO_COMPONENT).collect(),
+                _ => reached
+                    .iter_mut()
+                    .zip(labels)
+                    .for_each(|(r, label)| *r &= label != NO_COMPONENT),
             }
         }
         let members: Vec<LocalId> =
@@ -143,8 +147,8 @@ impl<'a> Finding<'a> {
         Ok(self.remaining.recount(job.substrate)?)
     }
 
-    /// Finds components of what is left, many at a time; whether anything was left. Every host must
-    /// call this.
+    /// Finds components among the vertices left, many at a time. Returns whether any vertex was left.
+    /// Every host must call this.
     fn find_by_colour(&mut self, job: &mut Job<'_, 'a>) -> Result<bool> {
         let left: Vec<LocalId> =
             self.masters().filter(|&master| !self.remaining.is_gone(master)).collect();
@@ -156,12 +160,12 @@ impl<'a> Finding<'a> {
             |proxy: u32| if self.remaining.is_gone(LocalId(proxy)) { NO_REGION } else { 0 };
         let proxies = partition.num_proxies();
         let regions: Vec<u32> = (0..proxies as u32).into_par_iter().map(region).collect();
-        let own = |proxy| shuffled(partition.global(proxy).0 as u32);
+        let own = |proxy| shuffled_label(partition.global(proxy).0 as u32);
         let start = |proxy| Some(own(proxy));
         let forward = Regional { edges: Edges::Out, regions: &regions, start: &start };
         let least = spread(job, &mut self.phases, &forward, pacing)?;
         let of_left = left.iter().map(|&master| (master, least[master.index()]));
-        let colours = everywhere(job.substrate, of_left)?;
+        let colours = broadcast_values(job.substrate, of_left)?;
         let root = |proxy: LocalId| {
             let colour = colours[proxy.index()];
             (colour == own(proxy)).then_some(colour)
@@ -170,7 +174,7 @@ impl<'a> Finding<'a> {
         let reached = spread(job, &mut self.phases, &reverse, pacing)?;
         for master in left {
             let colour = reached[master.index()];
-            if colour != NONE {
+            if colour != NO_COMPONENT {
                 self.coloured.push((colour, master));
                 self.remaining.remove(master);
             }
@@ -179,7 +183,7 @@ impl<'a> Finding<'a> {
         Ok(true)
     }
 
-    /// Labels what was found by colour. Every host must call this.
+    /// Labels the components found by colour with their least vertices. Every host must call this.
     fn label_coloured(&mut self, job: &mut Job<'_, 'a>) -> Result<()> {
         let net = job.substrate.net();
         let hosts = net.num_hosts();
@@ -190,7 +194,7 @@ impl<'a> Finding<'a> {
             let pair = [class[0].0, least.unwrap_or_default() as u32];
             batches[pair[0] as usize % hosts].extend_from_slice(bytemuck::bytes_of(&pair));
         }
-        // Asked and answered in the same order.
+        // Each host answers in the order of the requests.
         let asked: Vec<Vec<[u32; 2]>> =
             net.all_to_all(batches)?.iter().map(|b| bytemuck::pod_collect_to_vec(b)).collect();
         let mut least: HashMap<u32, u32> = HashMap::new();
@@ -219,8 +223,8 @@ impl<'a> Finding<'a> {
     }
 }
 
-/// The least label that reaches each of this host's masters inside its region; [`NONE`] where none does. Every
-/// host must call this.
+/// The least label that reaches each of this host's masters inside its region; [`NO_COMPONENT`] if none
+/// does. Every host must call this.
 fn spread(
     job: &mut Job<'_, '_>,
     phases: &mut Phases,
@@ -232,8 +236,8 @@ fn spread(
     Ok(engine.labels()?)
 }
 
-/// A number for every id, no two the same and none [`NO_REGION`], in no order that ids could have.
-fn shuffled(id: u32) -> u32 {
+/// A pseudo-random permutation of ids that never yields [`NO_REGION`].
+fn shuffled_label(id: u32) -> u32 {
     let shuffle = |mut bits: u32| {
         bits = (bits ^ bits >> 16).wrapping_mul(0x7feb_352d);
         bits = (bits ^ bits >> 15).wrapping_mul(0x846c_a68b);
@@ -246,8 +250,8 @@ fn shuffled(id: u32) -> u32 {
     }
 }
 
-/// Values of some masters at all proxies; [`NO_REGION`] for others. Every host must call this.
-fn everywhere(
+/// Broadcasts values of some masters to all proxies; [`NO_REGION`] for others. Every host must call this.
+fn broadcast_values(
     substrate: &mut Substrate<'_>,
     masters: impl Iterator<Item = (LocalId, u32)>,
 ) -> Result<Vec<u32>> {
@@ -290,18 +294,18 @@ impl Algorithm for StronglyConnected {
             format!("searches from the vertex with most edges, average degree {degree:.1}")
         })?;
         let began = Instant::now();
-        let mut finding = Finding::new(job.substrate)?;
+        let mut search = ComponentSearch::new(job.substrate)?;
         let setup_seconds = began.elapsed().as_secs_f64();
-        finding.trim(job)?;
-        finding.find_largest(job, engine)?;
+        search.trim(job)?;
+        search.find_largest(job, engine)?;
         loop {
-            finding.trim(job)?;
-            if !finding.find_by_colour(job)? {
+            search.trim(job)?;
+            if !search.find_by_colour(job)? {
                 break;
             }
         }
-        finding.label_coloured(job)?;
-        let Finding { components, phases, .. } = finding;
+        search.label_coloured(job)?;
+        let ComponentSearch { components, phases, .. } = search;
         let result = sizes(job, &components)?;
         Ok(Answer {
             columns: vec![Column { name: "component", values: Values::Vertices(components) }],
@@ -323,7 +327,7 @@ impl Algorithm for StronglyConnected {
         let partition = job.substrate.partition();
         let masters = || (0..components.len() as u32).map(LocalId);
         let named = components.iter().copied();
-        let labels = everywhere(job.substrate, masters().zip(named))?;
+        let labels = broadcast_values(job.substrate, masters().zip(named))?;
         let label = |proxy: LocalId| labels[proxy.index()];
         let is_first = |proxy| u64::from(label(proxy)) == partition.global(proxy).0;
         let greater =
@@ -333,9 +337,9 @@ impl Algorithm for StronglyConnected {
             let start = |proxy| is_first(proxy).then(|| label(proxy));
             let program = Regional { edges, regions: &labels, start: &start };
             let reached = spread(job, &mut Phases::default(), &program, Pacing::default())?;
-            *unreached = reached.into_iter().filter(|&label| label == NONE).count() as u64;
+            *unreached = reached.into_iter().filter(|&label| label == NO_COMPONENT).count() as u64;
         }
-        let mut order = Order::new(job.substrate, &labels)?;
+        let mut order = ClassOrder::new(job.substrate, &labels)?;
         Phases::default().run(job, &mut order, Pacing::default(), Limits::default())?;
         let mine = [greater, unreached[0], unreached[1], order.left()];
         let add = |a: [u64; 4], b: [u64; 4]| std::array::from_fn(|i| a[i] + b[i]);
@@ -353,7 +357,7 @@ impl Algorithm for StronglyConnected {
     fn reference(&self, graph: &Graph, _: &Options) -> Result<Vec<Column>> {
         let vertices = graph.num_vertices();
         let mut back: Vec<Vec<usize>> = vec![Vec::new(); vertices];
-        let mut components = vec![NONE; vertices];
+        let mut components = vec![NO_COMPONENT; vertices];
         with_csr!(&graph.adjacency, csr => {
             // Vertices in the order in which searches along edges leave them...
             let (mut left, mut seen) = (Vec::new(), vec![false; vertices]);
@@ -375,11 +379,11 @@ impl Algorithm for StronglyConnected {
                     }
                 }
             }
-            // ... last first: what one reaches against edges and nobody did before is a component.
+            // ... last first: all unlabelled vertices that one reaches against edges are a component.
             for start in left.into_iter().rev().map(LocalId::index) {
                 let (mut members, mut next) = (Vec::new(), vec![start]);
                 while let Some(vertex) = next.pop() {
-                    if components[vertex] == NONE {
+                    if components[vertex] == NO_COMPONENT {
                         components[vertex] = start as u32;
                         members.push(vertex);
                         next.extend(&back[vertex]);
@@ -402,7 +406,7 @@ mod tests {
     #[test]
     fn shuffled_ids_are_distinct() {
         let mut all: Vec<u32> =
-            (0..100_000).chain(u32::MAX - 1000..u32::MAX).map(shuffled).collect();
+            (0..100_000).chain(u32::MAX - 1000..u32::MAX).map(shuffled_label).collect();
         all.sort_unstable();
         assert!(all.is_sorted_by(|a, b| a < b) && all.last() < Some(&NO_REGION));
     }

@@ -7,7 +7,7 @@ use parton_engine::{EngineInfo, Relaxation, RunReport, engines, run};
 use crate::algorithm::Job;
 use crate::answer::{Answer, Column, Fact, Values};
 use crate::error::Result;
-use crate::root::Found;
+use crate::root::RootVertex;
 
 /// The labels of this host's masters, and how they came about.
 pub struct Labelled<L> {
@@ -54,7 +54,7 @@ impl<L> Labelled<L> {
 
 /// Adds the facts `root`, `reached`, `max` and `sum` to the answer of a search. Every host must call
 /// this.
-pub fn sum_up(job: &mut Job<'_, '_>, answer: &mut Answer, root: Option<Found>) -> Result<()> {
+pub fn sum_up(job: &mut Job<'_, '_>, answer: &mut Answer, root: Option<RootVertex>) -> Result<()> {
     let Column { name, values } = &answer.columns[0];
     let net = job.substrate.net();
     let facts = match values {

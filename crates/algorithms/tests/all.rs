@@ -9,10 +9,10 @@ mod conformance;
 mod engine_common;
 #[path = "../../net/tests/common/launchers.rs"]
 mod launchers;
-mod looking;
 mod matrix;
 mod matrix_completion;
 mod properties;
+mod pruned_pull;
 #[path = "../../graph/tests/common/real.rs"]
 mod real;
 mod slow_host;

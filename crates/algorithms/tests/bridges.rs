@@ -1,4 +1,4 @@
-//! Components that one edge joins, or does not, where nobody would look for it by chance.
+//! Components that a single edge joins, or does not, where sampling is unlikely to find it.
 
 use crate::common;
 
@@ -17,8 +17,8 @@ const LOW: u32 = 12;
 const HIGH: u32 = 24;
 
 /// Two cliques, of 2 to 11 and of 12 to 23, and the edge 11–12 between them. It is the last one of
-/// vertex 11 and the third of vertex 12, whose first two lead to 0 and 1. So many more vertices have
-/// no edge.
+/// vertex 11 and the third of vertex 12, whose first two lead to 0 and 1. `lonely` more vertices
+/// have no edge.
 fn bridged_cliques(lonely: u32) -> Graph {
     let clique =
         |from: u32, to: u32| (from..to).flat_map(move |a| (a + 1..to).map(move |b| (a, b)));
@@ -66,11 +66,11 @@ const CORE: u32 = 48;
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
-    /// Many edges within a core, which hosts soon find to be the giant, and few between others, from the
-    /// core to others, or to the core: who has an edge from outside is in it only if there is one from
-    /// inside, be it on another host.
+    /// Many edges within a core, which hosts soon find to be the largest component; few between other
+    /// vertices, and few from or to the core. A single edge on any host decides whether a vertex
+    /// belongs to the core's component.
     #[test]
-    fn few_edges_around_a_giant(
+    fn few_edges_around_the_largest_component(
         inner in prop::collection::vec((0..CORE, 0..CORE), 8 * VERTICES as usize),
         outer in prop::collection::vec((CORE..VERTICES, CORE..VERTICES), 0..40),
         leaving in prop::collection::vec((0..CORE, CORE..VERTICES), 0..20),

@@ -1,5 +1,5 @@
-//! Certificates tell right answers from wrong ones: every planted error is found, whoever holds
-//! it, and nothing is said about answers that are right.
+//! Certificates tell right answers from wrong ones: every planted error is found, whichever host
+//! holds it, and nothing is said about answers that are right.
 
 use crate::common;
 
@@ -171,7 +171,7 @@ fn single_wrong_labels() {
 
 /// Vertices on a cycle of weight 0 vouch for each other's distance, but nothing leads there.
 #[test]
-fn distances_out_of_nowhere() {
+fn distances_without_a_path() {
     let ring = [(2, 3, 0), (3, 4, 0), (4, 2, 0), (4, 5, 1)];
     let graph = graph_of(6, &[&[(0, 1, 3u32), (0, 1, 4), (0, 1, 5)][..], &ring].concat());
     let right = right_answer(&graph, &Sssp);
@@ -264,7 +264,7 @@ fn wrong_cores_and_triangles() {
     }
 }
 
-/// Everyone vouches for each other, one level off.
+/// All vertices vouch for each other, one level off.
 #[test]
 fn cores_moved_together() {
     let graph = cliques();

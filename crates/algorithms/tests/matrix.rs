@@ -472,7 +472,7 @@ fn chains_of_strong_components() {
 }
 
 #[test]
-fn singles_along_edges_cost_only_the_last_digits() {
+fn single_precision_along_edges_costs_only_the_last_digits() {
     let pagerank =
         ALL.iter().find(|algorithm| algorithm.name() == "pagerank").expect("it is there");
     for hosts in [1, 3] {
@@ -516,7 +516,7 @@ fn ranks_of_graphs_that_are_far_from_a_cache() {
 }
 
 /// Frontiers so large that they are asked for instead of spread, by each host or by all together, wherever
-/// hosts leave the rounds; and that those who find out how fast they are do so first.
+/// hosts leave the rounds; and that hosts which measure their speed do so first.
 #[test]
 fn large_frontiers_at_any_pace() {
     let graph = Spec::parse("rmat:15").and_then(|spec| spec.generate(&Silent)).expect("a graph");
@@ -540,7 +540,7 @@ fn large_frontiers_at_any_pace() {
 /// Hosts that begin in rounds and leave them, wherever they are in what they do.
 #[test]
 fn hosts_that_leave_rounds_anywhere() {
-    // All know each other, and each somebody whom nobody else knows.
+    // A clique, and for each of its vertices one neighbour of degree 1.
     let many = (0..40u32)
         .flat_map(|v| (0..40).filter(move |&w| w != v).chain([v + 40]).map(move |w| (v, w, 1)));
     let dense = nasty::graph_of(80, &many.collect::<Vec<_>>());

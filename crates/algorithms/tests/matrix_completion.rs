@@ -35,7 +35,7 @@ fn learn(cluster: &mut Cluster, graph: &Graph, options: &Options, how: How<'_>) 
     run(cluster, &Input::from(graph.clone()), &runs, how).remove(0)
 }
 
-/// So many rounds with these options.
+/// These options, with a limit on rounds.
 fn rounds(max_rounds: u64, own: MatrixCompletionOptions) -> Options {
     Options { max_rounds: Some(max_rounds), ..Options::default() }.with(own)
 }

@@ -1,15 +1,17 @@
-//! Up to eight searches at once, forth and back: what they need per proxy, and both sweeps.
+//! Both sweeps of Brandes's algorithm, for up to eight sources at once, one per lane.
 //!
-//! *Forth*, a vertex that is reached in a round gets the sum of the path counts of those that
-//! reach it; whoever has a count tells it along its out-edges in the next round. *Back*, level by
-//! level from the farthest, a vertex tells `(1 + dependency) / paths` along its in-edges, and its
-//! own dependency is its number of paths times the sum of what its successors tell. What was written
-//! at destinations and read at sources is now written at sources and read at destinations: the same
-//! routes, the other way.
+//! The *forward sweep* is a breadth-first search. A vertex reached in a round gets the sum of the path
+//! counts of its predecessors, and sends its own count along its out-edges in the next round. The
+//! *backward sweep* goes level by level from the farthest vertices. A vertex sends
+//! `(1 + dependency) / paths` along its in-edges; its own dependency is its number of paths times the
+//! sum of these values over its successors. The forward sweep writes destinations and reads sources,
+//! the backward sweep writes sources and reads destinations: both use the same routes.
 //!
-//! Neither sweep needs to know whose successor a neighbour is. A vertex that is not reached has
-//! only neighbours that are not, or were in the last round; and on the way back, no vertex before
-//! it has told anything yet.
+//! Neither sweep stores predecessors. All in-neighbours of an unreached vertex are unreached, or were
+//! reached in the last round. In the backward sweep, no predecessor of a vertex has sent anything yet.
+//!
+//! Each level is pushed or pulled, whichever visits fewer edges: direction-optimising search (Beamer,
+//! Asanović, Patterson, SC'12).
 
 use parton_engine::{Conclusion, EdgeView, Engine, EngineInfo, Next, Paced, Tally};
 use parton_graph::LocalId;
@@ -18,7 +20,7 @@ use parton_sync::lane_field::{Lanes, all_lanes, each_lane};
 use parton_sync::{LaneField, Phase, Result, Substrate};
 use rayon::prelude::*;
 
-use super::sweep::{FEW, Level, Listening, PIECE, Telling};
+use super::sweep::{Accumulation, Level, MIN_PARALLEL_ITEMS, PROXIES_PER_TASK, Receivers};
 
 /// Brandes's two sweeps, each level in the direction that visits fewer edges.
 pub(super) const BRANDES: EngineInfo = EngineInfo {
@@ -32,37 +34,41 @@ pub(super) const BRANDES_PUSH: EngineInfo =
 pub(super) const BRANDES_PULL: EngineInfo =
     EngineInfo { name: "brandes-pull", about: "the same, along in-edges" };
 
-/// To collect along an edge takes about as long as to be told along so many.
-const EDGES_PER_TOLD: u64 = 2;
-/// A proxy that wants nothing costs an edge in so many of those who let all proxies collect.
-const PROXIES_PER_EDGE: u64 = 16;
+/// Pushing along one edge costs as much as pulling along this many.
+const PULLED_EDGES_PER_PUSHED: u64 = 2;
+/// A pull passes over this many proxies without unreached lanes in the time of one edge.
+const IDLE_PROXIES_PER_EDGE: u64 = 16;
 
 /// Several searches on one host.
 pub(super) struct Search<'a, const L: usize> {
     partition: &'a Partition,
     engine: EngineInfo,
     out_edges: EdgeView<'a, ()>,
-    /// Where anybody collects along them.
+    /// `None` for the engine that only pushes.
     in_edges: Option<EdgeView<'a, ()>>,
     /// Numbers of shortest paths, where they are known.
     paths: LaneField<f64, L>,
-    /// What comes in: path counts on the way forth, what successors tell on the way back.
+    /// Sums that arrive: path counts in the forward sweep, shares of successors in the backward sweep.
     arriving: LaneField<f64, L>,
-    /// What is told on the way back.
+    /// `(1 + dependency) / paths` of every proxy, sent in the backward sweep.
     shares: LaneField<f64, L>,
-    /// Lanes in which a proxy can still be reached: on a mirror that nobody reads, those in which
-    /// it has not yet contributed.
-    unreached: Vec<Lanes>,
-    /// In-edges of proxies that can still be reached.
-    open_edges: u64,
+    unreached: Unreached,
     /// Proxies by the round in which they were reached.
     levels: Vec<Level>,
-    /// Proxies in no level of which something has changed.
-    others: Vec<LocalId>,
-    /// On the way back, lanes in which proxies of the next level listen; nothing between rounds.
-    listens: Vec<Lanes>,
+    /// Proxies in no level whose values must be reset, too.
+    other_touched: Vec<LocalId>,
+    /// Lanes in which proxies of the next level receive in the backward sweep; 0 between rounds.
+    receiver_lanes: Vec<Lanes>,
     /// Of masters, summed up over all searches so far.
     scores: Vec<f64>,
+}
+
+/// The proxies that a forward sweep can still reach.
+struct Unreached {
+    /// Unreached lanes of every proxy. A mirror that is never read leaves a lane when it contributes.
+    lanes: Vec<Lanes>,
+    /// In-edges of all proxies with unreached lanes.
+    in_edges: u64,
 }
 
 impl<'a, const L: usize> Search<'a, L> {
@@ -73,15 +79,17 @@ impl<'a, const L: usize> Search<'a, L> {
             partition,
             engine: *engine,
             out_edges: EdgeView::new(partition.out_edges()),
-            open_edges: partition.out_edges().num_edges(),
             in_edges,
             paths: LaneField::new(proxies),
             arriving: LaneField::new(proxies),
             shares: LaneField::new(proxies),
-            unreached: vec![all_lanes(L); proxies],
+            unreached: Unreached {
+                lanes: vec![all_lanes(L); proxies],
+                in_edges: partition.out_edges().num_edges(),
+            },
             levels: Vec::new(),
-            others: Vec::new(),
-            listens: vec![0; proxies],
+            other_touched: Vec::new(),
+            receiver_lanes: vec![0; proxies],
             scores: vec![0.0; partition.num_masters()],
         }
     }
@@ -91,12 +99,12 @@ impl<'a, const L: usize> Search<'a, L> {
         self.scores
     }
 
-    /// The way forth from these masters, each in its lane.
-    pub(super) fn forth(
+    /// A forward sweep from these masters, each in its lane.
+    pub(super) fn forward_sweep(
         &mut self,
         sources: impl Iterator<Item = (usize, LocalId)>,
-    ) -> Forth<'_, 'a, L> {
-        self.forget();
+    ) -> ForwardSweep<'_, 'a, L> {
+        self.reset();
         for (lane, source) in sources {
             self.paths.rows_mut()[source.index()][lane] = 1.0;
             self.paths.update(source, 1 << lane);
@@ -107,59 +115,61 @@ impl<'a, const L: usize> Search<'a, L> {
             let lanes = (0..L).fold(0, |all, lane| all | Lanes::from(row[lane] > 0.0) << lane);
             reached.push(source, lanes);
         }
-        self.close(&reached);
-        Forth { search: self, reached, overflows: false }
+        self.mark_reached(&reached);
+        ForwardSweep { search: self, reached, overflows: false }
     }
 
-    /// The way back.
-    pub(super) fn back(&mut self) -> Back<'_, 'a, L> {
+    /// The backward sweep over the levels of the last forward sweep.
+    pub(super) fn backward_sweep(&mut self) -> BackwardSweep<'_, 'a, L> {
         let farthest = self.levels.len() - 1;
-        let mut back = Back { search: self, level: farthest, telling: Level::default() };
-        back.tell(farthest);
-        back
+        let mut sweep = BackwardSweep { search: self, level: farthest, senders: Level::default() };
+        sweep.accumulate_level(farthest);
+        sweep
     }
 
-    /// Number of edges between the sources and what is farthest from them.
+    /// Number of edges between the sources and the vertices farthest from them.
     pub(super) fn depth(&self) -> usize {
         self.levels.len() - 1
     }
 
-    /// Makes everything as it was before the searches.
-    fn forget(&mut self) {
-        let listed: usize = self.levels.iter().map(Level::len).sum::<usize>() + self.others.len();
-        if listed > self.unreached.len() / 8 {
+    /// Resets all values, one by one where the last searches touched few proxies.
+    fn reset(&mut self) {
+        let touched: usize =
+            self.levels.iter().map(Level::len).sum::<usize>() + self.other_touched.len();
+        if touched > self.unreached.lanes.len() / 8 {
             self.paths.clear();
             self.shares.clear();
-            self.unreached.par_iter_mut().for_each(|lanes| *lanes = all_lanes(L));
+            self.unreached.lanes.par_iter_mut().for_each(|lanes| *lanes = all_lanes(L));
         } else {
-            let listed = self.levels.iter().flat_map(|level| &level.vertices).chain(&self.others);
-            for proxy in listed.map(|proxy| proxy.index()) {
+            let touched =
+                self.levels.iter().flat_map(|level| &level.vertices).chain(&self.other_touched);
+            for proxy in touched.map(|proxy| proxy.index()) {
                 self.paths.rows_mut()[proxy] = [0.0; L];
                 self.shares.rows_mut()[proxy] = [0.0; L];
-                self.unreached[proxy] = all_lanes(L);
+                self.unreached.lanes[proxy] = all_lanes(L);
             }
         }
-        self.open_edges = self.partition.out_edges().num_edges();
+        self.unreached.in_edges = self.partition.out_edges().num_edges();
         self.levels.clear();
-        self.others.clear();
+        self.other_touched.clear();
     }
 
     /// These proxies cannot be reached any more, in these lanes.
-    fn close(&mut self, reached: &Level) {
+    fn mark_reached(&mut self, reached: &Level) {
         let rows = self.in_edges.as_ref().map(EdgeView::rows);
         for (proxy, lanes) in reached.iter() {
-            let left = &mut self.unreached[proxy.index()];
+            let left = &mut self.unreached.lanes[proxy.index()];
             let was = *left;
             *left &= !lanes;
             if let Some(rows) = rows.filter(|_| was != 0 && *left == 0) {
-                self.open_edges -= rows.degree(proxy);
+                self.unreached.in_edges -= rows.degree(proxy);
             }
         }
     }
 }
 
-/// The way forth: numbers of shortest paths, level by level.
-pub(super) struct Forth<'s, 'a, const L: usize> {
+/// The forward sweep: numbers of shortest paths, level by level.
+pub(super) struct ForwardSweep<'s, 'a, const L: usize> {
     search: &'s mut Search<'a, L>,
     /// Masters that were reached in this round.
     reached: Level,
@@ -167,45 +177,57 @@ pub(super) struct Forth<'s, 'a, const L: usize> {
     overflows: bool,
 }
 
-impl<const L: usize> Forth<'_, '_, L> {
+impl<const L: usize> ForwardSweep<'_, '_, L> {
     /// Whether there are more shortest paths to some vertex than a double can count.
     pub(super) fn overflows(&self) -> bool {
         self.overflows
     }
 }
 
-impl<const L: usize> Engine for Forth<'_, '_, L> {
+impl<const L: usize> Engine for ForwardSweep<'_, '_, L> {
     fn compute(&mut self) -> Result<u64> {
         let search = &mut *self.search;
         let Some(frontier) = search.levels.last().filter(|level| !level.is_empty()) else {
             return Ok(0);
         };
         let out = search.out_edges.rows();
-        let told = search.paths.rows();
+        let values = search.paths.rows();
         let into = search.arriving.parts();
         let to_push = frontier.edges(out);
-        let to_pull = search.open_edges + search.unreached.len() as u64 / PROXIES_PER_EDGE;
+        let to_pull =
+            search.unreached.in_edges + search.unreached.lanes.len() as u64 / IDLE_PROXIES_PER_EDGE;
         let edges = match &search.in_edges {
-            Some(back) if search.engine == BRANDES_PULL || to_pull < EDGES_PER_TOLD * to_push => {
-                let telling = Telling { rows: back.rows(), told };
-                let listening = Listening::Wanting(&search.unreached);
-                telling.pull(listening, search.open_edges.max(FEW), into);
-                search.open_edges
+            Some(in_edges)
+                if search.engine == BRANDES_PULL || to_pull < PULLED_EDGES_PER_PUSHED * to_push =>
+            {
+                let accumulation = Accumulation { rows: in_edges.rows(), values };
+                let receivers = Receivers::Lanes(&search.unreached.lanes);
+                accumulation.pull(
+                    receivers,
+                    search.unreached.in_edges.max(MIN_PARALLEL_ITEMS),
+                    into,
+                );
+                search.unreached.in_edges
             }
             _ => {
-                Telling { rows: out, told }.push(frontier, to_push, &search.unreached, into);
+                Accumulation { rows: out, values }.push(
+                    frontier,
+                    to_push,
+                    &search.unreached.lanes,
+                    into,
+                );
                 to_push
             }
         };
-        // A mirror that has contributed has been reached, and needs not contribute again.
+        // A mirror with a contribution is reached: later contributions would be redundant.
         let masters = search.scores.len() as u32;
-        let mirrors = masters..search.unreached.len() as u32;
+        let mirrors = masters..search.unreached.lanes.len() as u32;
         let mut written = Level::default();
         for mirror in search.arriving.updated().iter_range(mirrors) {
             written.push(mirror, search.arriving.lanes_of(mirror));
         }
-        search.close(&written);
-        search.others.extend(written.vertices);
+        search.mark_reached(&written);
+        search.other_touched.extend(written.vertices);
         Ok(edges)
     }
 
@@ -220,11 +242,11 @@ impl<const L: usize> Engine for Forth<'_, '_, L> {
         let search = &mut *self.search;
         let masters = search.scores.len();
         let is_shared = search.partition.num_hosts() > 1;
-        let many = search.arriving.updated().len() as u64 >= FEW;
+        let many = search.arriving.updated().len() as u64 >= MIN_PARALLEL_ITEMS;
         let arriving = search.arriving.parts();
         let paths = search.paths.parts();
-        let unreached = &search.unreached;
-        let piece_len = if many { PIECE } else { masters.max(1) };
+        let unreached = &search.unreached.lanes;
+        let piece_len = if many { PROXIES_PER_TASK } else { masters.max(1) };
         let sums = arriving.rows[..masters].par_chunks_mut(piece_len);
         let lanes = arriving.lanes[..masters].par_chunks_mut(piece_len);
         let new = paths.rows[..masters].par_chunks_mut(piece_len);
@@ -258,17 +280,21 @@ impl<const L: usize> Engine for Forth<'_, '_, L> {
         search.arriving.updated().remove_range(0..masters as u32);
         self.reached = Level::concat(reached);
         let overflows = f64::from(u8::from(overflows.contains(&true)));
-        search.close(&self.reached);
+        search.mark_reached(&self.reached);
         let changed = self.reached.len() as u64;
         Ok(Tally { changed, ..Tally::of_sum(overflows) })
     }
 
     fn next(&mut self) -> Result<Next> {
-        let mut told = Level::default();
-        self.search.paths.take_received().into_iter().for_each(|(mirror, l)| told.push(mirror, l));
-        self.search.close(&told);
+        let mut arrived = Level::default();
+        self.search
+            .paths
+            .take_received()
+            .into_iter()
+            .for_each(|(mirror, l)| arrived.push(mirror, l));
+        self.search.mark_reached(&arrived);
         let mut level = std::mem::take(&mut self.reached);
-        told.iter().for_each(|(mirror, lanes)| level.push(mirror, lanes));
+        arrived.iter().for_each(|(mirror, lanes)| level.push(mirror, lanes));
         level.sort();
         let is_active = !level.is_empty();
         self.search.levels.push(level);
@@ -283,32 +309,36 @@ impl<const L: usize> Engine for Forth<'_, '_, L> {
         self.overflows = total.sums[0] > 0.0;
         let has_ended = total.active == 0 || self.overflows;
         if has_ended {
-            // Nobody was reached in the last round, on any host.
+            // The last round reached no vertex on any host.
             self.search.levels.pop();
         }
         Ok(Conclusion::new(has_ended))
     }
 }
 
-/// The way back: how many of the shortest paths depend on a vertex.
-pub(super) struct Back<'s, 'a, const L: usize> {
+/// The backward sweep: how many of the shortest paths depend on a vertex.
+pub(super) struct BackwardSweep<'s, 'a, const L: usize> {
     search: &'s mut Search<'a, L>,
-    /// The level that told last.
+    /// The level that sent last.
     level: usize,
-    /// Proxies that tell, and have in-edges here.
-    telling: Level,
+    /// Proxies of that level that send in this round.
+    senders: Level,
 }
 
-impl<const L: usize> Back<'_, '_, L> {
-    /// Lets the masters of a level take in what came, and tell what they have to.
-    fn tell(&mut self, level: usize) {
+impl<const L: usize> BackwardSweep<'_, '_, L> {
+    /// Adds what arrived to the scores of a level's masters, and sets the shares they send.
+    fn accumulate_level(&mut self, level: usize) {
         let search = &mut *self.search;
         let masters = search.scores.len();
         let is_shared = search.partition.num_hosts() > 1;
-        let listed = &search.levels[level];
+        let members = &search.levels[level];
         let (paths, arriving) = (search.paths.rows(), search.arriving.parts());
         let shares = search.shares.parts();
-        let piece_len = if listed.len() as u64 >= FEW { PIECE } else { masters.max(1) };
+        let piece_len = if members.len() as u64 >= MIN_PARALLEL_ITEMS {
+            PROXIES_PER_TASK
+        } else {
+            masters.max(1)
+        };
         let scores = search.scores.par_chunks_mut(piece_len);
         let sums = arriving.rows[..masters].par_chunks_mut(piece_len);
         let lanes = arriving.lanes[..masters].par_chunks_mut(piece_len);
@@ -317,7 +347,7 @@ impl<const L: usize> Back<'_, '_, L> {
         let pieces = scores.zip(sums.zip(lanes)).zip(new.zip(new_lanes)).enumerate();
         pieces.for_each(|(piece, ((scores, (sums, lanes)), (new, new_lanes)))| {
             let first = (piece * piece_len) as u32;
-            let here = listed.within(first..first + scores.len() as u32);
+            let here = members.within(first..first + scores.len() as u32);
             for (&master, &of) in here.vertices.iter().zip(here.lanes) {
                 let at = (master.0 - first) as usize;
                 lanes[at] = 0;
@@ -339,27 +369,35 @@ impl<const L: usize> Back<'_, '_, L> {
     }
 }
 
-impl<const L: usize> Engine for Back<'_, '_, L> {
+impl<const L: usize> Engine for BackwardSweep<'_, '_, L> {
     fn compute(&mut self) -> Result<u64> {
         let search = &mut *self.search;
-        let listening = &search.levels[self.level - 1];
-        let (out, told) = (search.out_edges.rows(), search.shares.rows());
+        let receivers = &search.levels[self.level - 1];
+        let (out, values) = (search.out_edges.rows(), search.shares.rows());
         let into = search.arriving.parts();
-        let to_pull = listening.edges(out);
+        let to_pull = receivers.edges(out);
         let in_edges = search.in_edges.as_ref().filter(|_| search.engine == BRANDES);
         let in_edges = in_edges.map(EdgeView::rows);
-        let to_push = in_edges.map_or(u64::MAX, |rows| self.telling.edges(rows));
+        let to_push = in_edges.map_or(u64::MAX, |rows| self.senders.edges(rows));
         let edges = match in_edges {
-            Some(rows) if to_push.saturating_mul(EDGES_PER_TOLD) < to_pull => {
-                for (proxy, lanes) in listening.iter() {
-                    search.listens[proxy.index()] = lanes;
+            Some(rows) if to_push.saturating_mul(PULLED_EDGES_PER_PUSHED) < to_pull => {
+                for (proxy, lanes) in receivers.iter() {
+                    search.receiver_lanes[proxy.index()] = lanes;
                 }
-                Telling { rows, told }.push(&self.telling, to_push, &search.listens, into);
-                listening.vertices.iter().for_each(|proxy| search.listens[proxy.index()] = 0);
+                Accumulation { rows, values }.push(
+                    &self.senders,
+                    to_push,
+                    &search.receiver_lanes,
+                    into,
+                );
+                receivers
+                    .vertices
+                    .iter()
+                    .for_each(|proxy| search.receiver_lanes[proxy.index()] = 0);
                 to_push
             }
             _ => {
-                Telling { rows: out, told }.pull(Listening::Level(listening), to_pull, into);
+                Accumulation { rows: out, values }.pull(Receivers::Level(receivers), to_pull, into);
                 to_pull
             }
         };
@@ -375,7 +413,7 @@ impl<const L: usize> Engine for Back<'_, '_, L> {
 
     fn apply(&mut self) -> Result<Tally> {
         let level = self.level - 1;
-        self.tell(level);
+        self.accumulate_level(level);
         let masters = self.search.scores.len() as u32;
         let changed = self.search.levels[level].within(0..masters).vertices.len() as u64;
         Ok(Tally { changed, ..Tally::default() })
@@ -384,11 +422,11 @@ impl<const L: usize> Engine for Back<'_, '_, L> {
     fn next(&mut self) -> Result<Next> {
         let search = &mut *self.search;
         let masters = search.levels[self.level].within(0..search.scores.len() as u32);
-        self.telling.vertices = masters.vertices.to_vec();
-        self.telling.lanes = masters.lanes.to_vec();
+        self.senders.vertices = masters.vertices.to_vec();
+        self.senders.lanes = masters.lanes.to_vec();
         for (mirror, lanes) in search.shares.take_received() {
-            self.telling.push(mirror, lanes);
-            search.others.push(mirror);
+            self.senders.push(mirror, lanes);
+            search.other_touched.push(mirror);
         }
         Ok(Next::new(self.level > 1))
     }

@@ -1,8 +1,8 @@
-//! Adding up rows of numbers along edges, for several searches at once: the heart of both sweeps.
+//! Sums of rows of numbers along edges, one number per search: the inner loop of both sweeps.
 //!
-//! Sums of doubles are rounded, so they are made in an order that does not depend on threads: a
-//! proxy collects along its edges in turn, or what is pushed is sorted by groups of proxies first,
-//! and each group is delivered by one thread.
+//! Sums of doubles are rounded, so the order of additions must not depend on threads. In a pull, a
+//! proxy adds along its edges in turn. In a push, contributions are first grouped by target
+//! (propagation blocking: Beamer, Asanović, Patterson, IPDPS'17), and one thread adds up each group.
 
 use std::ops::Range;
 
@@ -11,18 +11,18 @@ use parton_graph::{LocalId, VertexSet, prefetch};
 use parton_sync::lane_field::{LaneArrays, Lanes};
 use rayon::prelude::*;
 
-/// Below so many edges or vertices threads cost more than they bring.
-pub(super) const FEW: u64 = 1 << 11;
-/// Proxies that a thread takes at a time.
-pub(super) const PIECE: usize = 1 << 12;
-/// Edges whose contributions wait to be delivered at a time.
+/// Several threads are faster from this many edges or vertices on.
+pub(super) const MIN_PARALLEL_ITEMS: u64 = 1 << 11;
+/// Proxies per task of a thread.
+pub(super) const PROXIES_PER_TASK: usize = 1 << 12;
+/// Edges whose contributions are grouped before they are added.
 const EDGES_PER_BATCH: u64 = 1 << 20;
-/// Edges of one part of a batch.
+/// Edges that one task groups.
 const EDGES_PER_PART: u64 = 1 << 15;
-/// Groups of proxies that threads deliver to at the same time.
-const GROUPS: usize = 64;
+/// Groups of target proxies; one thread adds up each.
+const NUM_TARGET_GROUPS: usize = 64;
 
-/// Proxies, and the searches in which they are meant.
+/// Proxies, each with the lanes of the searches that reached it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Level {
     pub(super) vertices: Vec<LocalId>,
@@ -43,7 +43,7 @@ impl Level {
         self.vertices.is_empty()
     }
 
-    /// Puts what was added in any order into that of ids.
+    /// Sorts the level by proxy.
     pub(super) fn sort(&mut self) {
         if !self.vertices.is_sorted() {
             let mut all: Vec<_> = self.iter().collect();
@@ -56,14 +56,14 @@ impl Level {
         self.vertices.iter().copied().zip(self.lanes.iter().copied())
     }
 
-    /// Those of a level in ascending order that lie in a range.
+    /// The members of a sorted level in a range of proxies.
     pub(super) fn within(&self, range: Range<u32>) -> LevelPart<'_> {
         let before = |end: u32| self.vertices.partition_point(|vertex| vertex.0 < end);
         let places = before(range.start)..before(range.end);
         LevelPart { vertices: &self.vertices[places.clone()], lanes: &self.lanes[places] }
     }
 
-    /// One level of the pieces of all threads, in their order.
+    /// Joins the pieces of all threads, in order.
     pub(super) fn concat(pieces: Vec<Level>) -> Level {
         let mut all = Level::default();
         let count = pieces.iter().map(Level::len).sum();
@@ -84,9 +84,15 @@ impl Level {
             }
             rows.degree(vertex)
         };
-        match (self.len() as u64) < FEW {
+        match (self.len() as u64) < MIN_PARALLEL_ITEMS {
             true => self.vertices.iter().enumerate().map(degree).sum(),
-            false => self.vertices.par_iter().enumerate().with_min_len(PIECE).map(degree).sum(),
+            false => self
+                .vertices
+                .par_iter()
+                .enumerate()
+                .with_min_len(PROXIES_PER_TASK)
+                .map(degree)
+                .sum(),
         }
     }
 }
@@ -98,24 +104,24 @@ pub(super) struct LevelPart<'l> {
     pub(super) lanes: &'l [Lanes],
 }
 
-/// Who collects, and in which lanes.
+/// The proxies that pull, each with its lanes.
 #[derive(Clone, Copy)]
-pub(super) enum Listening<'l> {
-    /// These, in ascending order.
+pub(super) enum Receivers<'l> {
+    /// The members of a sorted level.
     Level(&'l Level),
-    /// All proxies that want anything.
-    Wanting(&'l [Lanes]),
+    /// All proxies with a lane set.
+    Lanes(&'l [Lanes]),
 }
 
-impl Listening<'_> {
-    /// Calls `visit` with those in a range.
+impl Receivers<'_> {
+    /// Calls `visit` with the receivers in a range.
     fn within<R>(self, range: Range<u32>, visit: impl FnOnce(LevelPart<'_>) -> R) -> R {
         match self {
-            Listening::Level(level) => visit(level.within(range)),
-            Listening::Wanting(wanted) => {
+            Receivers::Level(level) => visit(level.within(range)),
+            Receivers::Lanes(wanted_lanes) => {
                 let mut level = Level::default();
-                for proxy in range.filter(|&proxy| wanted[proxy as usize] != 0) {
-                    level.push(LocalId(proxy), wanted[proxy as usize]);
+                for proxy in range.filter(|&proxy| wanted_lanes[proxy as usize] != 0) {
+                    level.push(LocalId(proxy), wanted_lanes[proxy as usize]);
                 }
                 visit(level.within(0..u32::MAX))
             }
@@ -123,15 +129,15 @@ impl Listening<'_> {
     }
 }
 
-/// What is told, and along which edges.
+/// Values to add up along edges.
 #[derive(Clone, Copy)]
-pub(super) struct Telling<'t, const L: usize> {
+pub(super) struct Accumulation<'t, const L: usize> {
     pub(super) rows: EdgeRows<'t, ()>,
-    /// What every proxy has to tell; nothing where it is not its turn.
-    pub(super) told: &'t [[f64; L]],
+    /// The value of every proxy; 0 in lanes in which it does not send in this round.
+    pub(super) values: &'t [[f64; L]],
 }
 
-/// Consecutive proxies that sums are made for, by one thread.
+/// Consecutive proxies whose sums one thread computes.
 struct Piece<'p, const L: usize> {
     first: u32,
     sums: &'p mut [[f64; L]],
@@ -139,13 +145,13 @@ struct Piece<'p, const L: usize> {
 }
 
 impl<const L: usize> Piece<'_, L> {
-    /// Adds to some lanes of a proxy; whether it has got nothing before.
+    /// Adds to some lanes of a proxy. Returns whether this is its first contribution.
     #[inline(always)]
     fn add(&mut self, proxy: LocalId, lanes: Lanes, row: &[f64; L]) -> bool {
         let place = (proxy.0 - self.first) as usize;
         let sums = &mut self.sums[place];
         for lane in 0..L {
-            // What is not for it is nothing.
+            // Adding 0 to the other lanes avoids a branch.
             let value = if lanes >> lane & 1 == 1 { row[lane] } else { 0.0 };
             sums[lane] += value;
         }
@@ -155,33 +161,33 @@ impl<const L: usize> Piece<'_, L> {
     }
 }
 
-impl<const L: usize> Telling<'_, L> {
-    /// Lets some proxies tell all their neighbours, who listen in the lanes they want.
+impl<const L: usize> Accumulation<'_, L> {
+    /// Adds the values of `from` to all their neighbours, in the lanes that these want.
     pub(super) fn push(
         self,
         from: &Level,
         edges: u64,
-        wanted: &[Lanes],
+        wanted_lanes: &[Lanes],
         into: LaneArrays<'_, f64, L>,
     ) {
         let LaneArrays { rows: sums, lanes, updated } = into;
-        if edges < FEW {
+        if edges < MIN_PARALLEL_ITEMS {
             let mut all = Piece { first: 0, sums, lanes };
             for (vertex, lanes) in from.iter() {
-                let row = &self.told[vertex.index()];
+                let row = &self.values[vertex.index()];
                 for &target in self.rows.targets(vertex) {
-                    let heard = lanes & wanted[target.index()];
-                    if heard != 0 && all.add(target, heard, row) {
+                    let shared_lanes = lanes & wanted_lanes[target.index()];
+                    if shared_lanes != 0 && all.add(target, shared_lanes, row) {
                         updated.insert_alone(target);
                     }
                 }
             }
             return;
         }
-        let per_group = sums.len().div_ceil(GROUPS).next_multiple_of(64);
+        let per_group = sums.len().div_ceil(NUM_TARGET_GROUPS).next_multiple_of(64);
         for batch in self.cut(from, 0..from.len(), EDGES_PER_BATCH) {
             let parts: Vec<_> = self.cut(from, batch, EDGES_PER_PART).collect();
-            let sort = |part: Range<usize>| self.sort(from, part, wanted, per_group);
+            let sort = |part: Range<usize>| self.sort(from, part, wanted_lanes, per_group);
             let sorted: Vec<_> = parts.into_par_iter().map(sort).collect();
             let pieces = sums.par_chunks_mut(per_group).zip(lanes.par_chunks_mut(per_group));
             pieces.enumerate().with_max_len(1).for_each(|(group, (sums, lanes))| {
@@ -191,11 +197,12 @@ impl<const L: usize> Telling<'_, L> {
                     for (at, &(target, place)) in pairs.iter().enumerate() {
                         if let Some(&(later, source)) = pairs.get(at + 8) {
                             prefetch(piece.sums, (later.0 - piece.first) as usize);
-                            prefetch(self.told, from.vertices[source as usize].index());
+                            prefetch(self.values, from.vertices[source as usize].index());
                         }
-                        let heard = from.lanes[place as usize] & wanted[target.index()];
-                        let row = &self.told[from.vertices[place as usize].index()];
-                        if piece.add(target, heard, row) {
+                        let shared_lanes =
+                            from.lanes[place as usize] & wanted_lanes[target.index()];
+                        let row = &self.values[from.vertices[place as usize].index()];
+                        if piece.add(target, shared_lanes, row) {
                             updated.insert(target);
                         }
                     }
@@ -204,21 +211,21 @@ impl<const L: usize> Telling<'_, L> {
         }
     }
 
-    /// Who is told by whom, by groups of who is.
+    /// Groups the edges of a part by target: pairs of a target and the place of its sender.
     fn sort(
         self,
         from: &Level,
         part: Range<usize>,
-        wanted: &[Lanes],
+        wanted_lanes: &[Lanes],
         per_group: usize,
     ) -> Vec<Vec<(LocalId, u32)>> {
-        let mut groups = vec![Vec::new(); GROUPS];
+        let mut groups = vec![Vec::new(); NUM_TARGET_GROUPS];
         for place in part {
-            self.rows.prepare(&from.vertices, place, |end| prefetch(wanted, end.index()));
+            self.rows.prepare(&from.vertices, place, |end| prefetch(wanted_lanes, end.index()));
             let lanes = from.lanes[place];
-            let soon = |end: LocalId| prefetch(wanted, end.index());
+            let soon = |end: LocalId| prefetch(wanted_lanes, end.index());
             self.rows.each(from.vertices[place], soon, |target, ()| {
-                if lanes & wanted[target.index()] != 0 {
+                if lanes & wanted_lanes[target.index()] != 0 {
                     groups[target.index() / per_group].push((target, place as u32));
                 }
             });
@@ -226,7 +233,7 @@ impl<const L: usize> Telling<'_, L> {
         groups
     }
 
-    /// Consecutive parts of a level with about so many edges each.
+    /// Cuts a level into consecutive parts of about `edges` edges.
     fn cut<'f>(
         self,
         from: &'f Level,
@@ -247,38 +254,41 @@ impl<const L: usize> Telling<'_, L> {
         })
     }
 
-    /// Lets proxies collect from all their neighbours.
-    pub(super) fn pull(self, listening: Listening<'_>, edges: u64, into: LaneArrays<'_, f64, L>) {
+    /// Sums up the values of all neighbours of every receiver.
+    pub(super) fn pull(self, receivers: Receivers<'_>, edges: u64, into: LaneArrays<'_, f64, L>) {
         let LaneArrays { rows: sums, lanes, updated } = into;
-        if edges < FEW {
+        if edges < MIN_PARALLEL_ITEMS {
             let all = 0..sums.len() as u32;
             let piece = Piece { first: 0, sums, lanes };
-            return listening.within(all, |level| self.collect(level, piece, updated));
+            return receivers.within(all, |level| self.collect(level, piece, updated));
         }
-        let pieces = sums.par_chunks_mut(PIECE).zip(lanes.par_chunks_mut(PIECE)).enumerate();
+        let pieces = sums
+            .par_chunks_mut(PROXIES_PER_TASK)
+            .zip(lanes.par_chunks_mut(PROXIES_PER_TASK))
+            .enumerate();
         pieces.with_max_len(1).for_each(|(piece, (sums, lanes))| {
-            let first = (piece * PIECE) as u32;
+            let first = (piece * PROXIES_PER_TASK) as u32;
             let range = first..first + sums.len() as u32;
             let piece = Piece { first, sums, lanes };
-            listening.within(range, |level| self.collect(level, piece, updated));
+            receivers.within(range, |level| self.collect(level, piece, updated));
         });
     }
 
-    /// Lets the proxies of a piece collect, in turn.
-    fn collect(self, listening: LevelPart<'_>, piece: Piece<'_, L>, updated: &VertexSet) {
-        let soon = |end: LocalId| prefetch(self.told, end.index());
-        for (place, &proxy) in listening.vertices.iter().enumerate() {
-            self.rows.prepare(listening.vertices, place, soon);
+    /// Sums up for the receivers of one piece, in turn.
+    fn collect(self, receivers: LevelPart<'_>, piece: Piece<'_, L>, updated: &VertexSet) {
+        let soon = |end: LocalId| prefetch(self.values, end.index());
+        for (place, &proxy) in receivers.vertices.iter().enumerate() {
+            self.rows.prepare(receivers.vertices, place, soon);
             let mut sum = [0.0; L];
             self.rows.each(proxy, soon, |neighbour, ()| {
-                let row = &self.told[neighbour.index()];
+                let row = &self.values[neighbour.index()];
                 for lane in 0..L {
                     sum[lane] += row[lane];
                 }
             });
-            let (wanted, mut got) = (listening.lanes[place], 0);
+            let (wanted_lanes, mut got) = (receivers.lanes[place], 0);
             for (lane, value) in sum.iter_mut().enumerate() {
-                if wanted >> lane & 1 == 0 {
+                if wanted_lanes >> lane & 1 == 0 {
                     *value = 0.0;
                 }
                 got |= Lanes::from(*value != 0.0) << lane;

@@ -1,15 +1,15 @@
-//! Levels of all hosts' vertices, from what each host peels.
+//! Coreness of all hosts' vertices, from the peeling of each host.
 //!
-//! Hosts that wait for each other peel the same level. Each lets go who can, and tells the others, who
-//! may lose more because of that. When nobody loses anything any more, all take the next level at
-//! which anybody can go. So every edge is looked at once from each end.
+//! In rounds, all hosts peel the same level. Each removes the vertices it can and broadcasts them to the
+//! other hosts, which may remove more because of that. When no host removes anything, all agree on the
+//! next level with a removal. Every edge is visited once from each end.
 //!
-//! Hosts that do not wait peel as if mirrors stayed for which nothing else is known. The levels that
-//! masters get are *bounds* on their coreness. Where those of mirrors turn out to be lower, masters may
-//! have too few neighbours whose bounds are as great as their own: their *support*. Such a master gets
-//! the greatest bound that enough neighbours support, the h-index of their bounds, and may cost others
-//! theirs. Bounds only ever fall, and each stays above the coreness, so it does not matter how old
-//! those are that a host goes by.
+//! Without rounds, hosts peel as if mirrors of unknown level stayed. The levels of masters are then
+//! upper *bounds* on their coreness (distributed k-core: Montresor, De Pellegrini, Miorandi 2013). The
+//! *support* of a master is the number of neighbours whose bounds are not less than its own. A master
+//! with less support than its bound gets the h-index of its neighbours' bounds (Lü et al. 2016): the
+//! greatest bound with enough support. Its fall may lower the support of others. Bounds only fall and
+//! never below the coreness, so bounds from any earlier time are safe to use.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -28,34 +28,34 @@ pub(super) const PEEL: EngineInfo = EngineInfo {
     about: "takes away what has the fewest neighbours left; hosts exchange bounds",
 };
 
-/// Below so many vertices threads cost more than they bring.
-const FEW: usize = 1 << 6;
+/// Several threads are faster from this many vertices on.
+const MIN_PARALLEL_VERTICES: usize = 1 << 6;
 
-/// A host's part of the search.
+/// The bounds of one host's vertices.
 pub(super) struct Bounds<'a> {
     peeling: Peeling<'a>,
     num_masters: u32,
-    /// Nobody needs to go at this level or a later one.
+    /// No removal matters at this level or a later one.
     last: u32,
     /// Levels below this one are to be peeled.
     cap: u32,
-    /// Whether there is anything to be peeled that nobody has to tell of.
+    /// Whether this host has levels to peel without news of other hosts.
     is_due: bool,
     stage: Stage,
-    /// Of all who have gone the level, of others the last one.
+    /// The level of removed vertices; `last` for all others.
     bounds: CpuField<Min<u32>>,
-    /// Neighbours of each master whose bounds are not less than its own, once bounds are refined.
+    /// Support of each master, in the stage that refines bounds.
     support: Vec<AtomicU32>,
 }
 
-/// How far a host has got.
+/// The stage of a host.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stage {
-    /// It peels what all peel.
-    Together,
-    /// It is to peel as far as it can.
+    /// It peels the level that all hosts peel.
+    InStep,
+    /// It peels all levels at once next.
     Ahead,
-    /// It lowers what it has got.
+    /// It lowers its bounds.
     Refining,
 }
 
@@ -67,7 +67,7 @@ struct Fall {
 }
 
 impl<'a> Bounds<'a> {
-    /// Coreness of all vertices, or, with a core given, of nobody more than whether it is less.
+    /// Bounds for the coreness of all vertices; with a core given, only whether coreness is less.
     pub(super) fn new(partition: &'a Partition, core: Option<u32>) -> Self {
         let last = core.unwrap_or(u32::MAX);
         let bounds = CpuField::new(partition.num_proxies(), Delivery::Label, |_| last);
@@ -78,7 +78,7 @@ impl<'a> Bounds<'a> {
             last,
             cap: if is_alone { last } else { last.min(1) },
             is_due: true,
-            stage: Stage::Together,
+            stage: Stage::InStep,
             bounds: if is_alone { bounds.alone() } else { bounds },
             support: Vec::new(),
         }
@@ -89,19 +89,19 @@ impl<'a> Bounds<'a> {
         (0..self.num_masters).into_par_iter().map(|m| self.bounds.get(LocalId(m))).collect()
     }
 
-    /// Peels what is to be peeled, now that bounds of these mirrors are known.
-    fn peel(&mut self, told: Vec<LocalId>) -> u64 {
+    /// Peels all levels below the cap, with the new bounds of these mirrors.
+    fn peel(&mut self, updated_mirrors: Vec<LocalId>) -> u64 {
         let bounds = &self.bounds;
-        for &mirror in &told {
-            self.peeling.note(mirror, bounds.get(mirror));
+        for &mirror in &updated_mirrors {
+            self.peeling.set_mirror_level(mirror, bounds.get(mirror));
         }
-        self.peeling.peel(told, self.cap, |master, level| {
+        self.peeling.peel(updated_mirrors, self.cap, |master, level| {
             bounds.put(master, level);
             bounds.update(master);
         })
     }
 
-    /// Counts support, by the bounds as they are; how many edges that took.
+    /// Counts the support of the current bounds. Returns the number of edges visited.
     fn count_support(&mut self) -> u64 {
         let (rows, bounds) = (self.peeling.rows_of(LocalId(0)), self.bounds.cells());
         let support = |master: u32| {
@@ -118,7 +118,7 @@ impl<'a> Bounds<'a> {
         (0..self.num_masters).map(|master| rows.degree(LocalId(master))).sum()
     }
 
-    /// Lowers bounds until each is supported again; how many edges that took.
+    /// Lowers bounds until each has enough support. Returns the number of edges visited.
     fn refine(&mut self, mut falls: Vec<Fall>) -> u64 {
         let mut edges = 0;
         while !falls.is_empty() {
@@ -130,7 +130,7 @@ impl<'a> Bounds<'a> {
         edges
     }
 
-    /// Takes support from those that relied on what has fallen; who has too little of it now.
+    /// Withdraws the support of fallen bounds. Returns the masters with too little support now.
     fn withdraw(&self, falls: &[Fall]) -> (u64, Vec<LocalId>) {
         let bounds = self.bounds.cells();
         let withdraw = |fall: &Fall, lacking: &mut Vec<LocalId>| -> u64 {
@@ -158,7 +158,7 @@ impl<'a> Bounds<'a> {
         in_pieces(falls, together)
     }
 
-    /// Gives these masters bounds that are supported.
+    /// Lowers the bounds of these masters to the h-index of their neighbours' bounds.
     fn lower(&self, lacking: &[LocalId]) -> (u64, Vec<Fall>) {
         let bounds = self.bounds.cells();
         let find = |masters: &[LocalId]| {
@@ -171,7 +171,7 @@ impl<'a> Bounds<'a> {
                     master,
                     |soon| bounds.prefetch(soon),
                     |other, ()| {
-                        // Nobody needs to know how many have as much: they are too few.
+                        // Greater bounds share a counter: together they are too few.
                         let bound = bounds.get(other).min(from.saturating_sub(1));
                         counts[bound as usize] += 1;
                     },
@@ -187,7 +187,7 @@ impl<'a> Bounds<'a> {
             }
             (edges, falls)
         };
-        // All look at the bounds from before, so that support is what those say.
+        // Bounds are written after all are computed, so that support matches one set of bounds.
         let (edges, falls) = in_pieces(lacking, find);
         for fall in &falls {
             self.bounds.put(fall.proxy, fall.to);
@@ -197,15 +197,15 @@ impl<'a> Bounds<'a> {
     }
 }
 
-/// Lets threads work on pieces where there is enough to do; all they found.
+/// Applies `work` to pieces in parallel, or to all items at once if they are few.
 fn in_pieces<T: Sync, F: Send>(
     all: &[T],
     work: impl Fn(&[T]) -> (u64, Vec<F>) + Sync,
 ) -> (u64, Vec<F>) {
-    if all.len() < FEW || rayon::current_num_threads() == 1 {
+    if all.len() < MIN_PARALLEL_VERTICES || rayon::current_num_threads() == 1 {
         return work(all);
     }
-    let found: Vec<_> = all.par_chunks(FEW / 4).map(&work).collect();
+    let found: Vec<_> = all.par_chunks(MIN_PARALLEL_VERTICES / 4).map(&work).collect();
     let edges = found.iter().map(|(edges, _)| edges).sum();
     (edges, found.into_iter().flat_map(|(_, found)| found).collect())
 }
@@ -213,20 +213,20 @@ fn in_pieces<T: Sync, F: Send>(
 impl Engine for Bounds<'_> {
     fn compute(&mut self) -> Result<u64> {
         self.is_due = false;
-        let told = self.bounds.drain_active();
+        let updated_mirrors = self.bounds.drain_active();
         Ok(match self.stage {
-            Stage::Together => self.peel(told),
+            Stage::InStep => self.peel(updated_mirrors),
             Stage::Ahead => {
                 self.stage = Stage::Refining;
-                self.peel(told) + self.count_support()
+                self.peel(updated_mirrors) + self.count_support()
             }
             Stage::Refining => {
                 let fall = |mirror: LocalId| {
                     let to = self.bounds.get(mirror);
-                    let from = self.peeling.note(mirror, to).min(self.last);
+                    let from = self.peeling.set_mirror_level(mirror, to).min(self.last);
                     Fall { proxy: mirror, from, to }
                 };
-                let falls = told.into_iter().map(fall).collect();
+                let falls = updated_mirrors.into_iter().map(fall).collect();
                 self.refine(falls)
             }
         })
@@ -234,7 +234,7 @@ impl Engine for Bounds<'_> {
 
     fn exchange(&mut self, phase: Phase, substrate: &mut Substrate<'_>) -> Result<()> {
         match phase {
-            // Masters find their bounds by themselves: no mirror has any for them.
+            // Nothing is sent here: only masters change bounds.
             Phase::Reduce => substrate.reduce(&mut self.bounds, End::Source),
             Phase::Broadcast => substrate.broadcast(&mut self.bounds, End::Destination),
         }
@@ -251,7 +251,7 @@ impl Engine for Bounds<'_> {
 
     /// When a level is peeled on all hosts, they agree on the next one.
     fn conclude(&mut self, total: &Tally, substrate: &mut Substrate<'_>) -> Result<Conclusion> {
-        if total.active > 0 || self.stage != Stage::Together {
+        if total.active > 0 || self.stage != Stage::InStep {
             return Ok(Conclusion::when_idle(total));
         }
         let mine = self.peeling.next_level().unwrap_or(self.last);

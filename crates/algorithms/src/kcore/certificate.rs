@@ -3,13 +3,13 @@
 //! Every vertex claims a *level*. Levels are those of the cores if and only if
 //!
 //! 1. each vertex has at least as many neighbours of its level or above as its level says: then the
-//!    vertices from any level on form a core, and nobody claims too much; and
+//!    vertices from any level on form a core, and no vertex claims too much; and
 //! 2. all vertices of a level can go, one after the other, such that each has at most as many
 //!    neighbours left as its level says, where those below are gone and those above are not: then
-//!    nobody claims too little.
+//!    no vertex claims too little.
 //!
-//! The second is a search that lets all levels be peeled at the same time. It looks at every edge
-//! once, wherever the edge is: no vertex needs all its neighbours in one place.
+//! The second condition is checked by peeling all levels at the same time. Every edge is visited once,
+//! on whichever host it is: no host needs all edges of a vertex.
 
 use parton_engine::{EdgeView, Engine, Limits, Next, Pacing, Tally, run};
 use parton_graph::LocalId;
@@ -21,7 +21,7 @@ use rayon::prelude::*;
 use crate::algorithm::Job;
 use crate::error::Result;
 
-/// What a vertex claims.
+/// The claim about a vertex.
 #[derive(Clone, Copy)]
 pub(super) struct Claim {
     /// Its level.
@@ -32,8 +32,8 @@ pub(super) struct Claim {
     pub(super) must_go: bool,
 }
 
-/// What is wrong with the claims about this host's masters, if anything. Every host must call this,
-/// and all get the same verdict.
+/// Checks the claims about this host's masters. Returns what is wrong, the same on all hosts. Every host
+/// must call this.
 pub(super) fn check(job: &mut Job<'_, '_>, claims: &[Claim]) -> Result<Option<String>> {
     let partition = job.substrate.partition();
     let mut levels =
@@ -62,7 +62,7 @@ pub(super) fn check(job: &mut Job<'_, '_>, claims: &[Claim]) -> Result<Option<St
     let lacks = |(claim, left): (&Claim, &u32)| claim.is_supported && *left < claim.level;
     let unsupported = claims.iter().zip(&left).filter(|pair| lacks(*pair)).count() as u64;
 
-    let mut proof = Proof::new(claims, partition, &levels, edges, left);
+    let mut proof = PeelingProof::new(claims, partition, &levels, edges, left);
     run(&mut proof, job.substrate, Pacing::default(), Limits::default(), &mut ())?;
     let stuck = proof.stuck();
     let all =
@@ -75,21 +75,21 @@ pub(super) fn check(job: &mut Job<'_, '_>, claims: &[Claim]) -> Result<Option<St
     Ok(found.map(|(count, complaint)| format!("{count} {complaint}")))
 }
 
-/// The search for an order in which all can go.
-struct Proof<'a> {
+/// The search for an order in which all vertices can be removed.
+struct PeelingProof<'a> {
     claims: &'a [Claim],
     levels: &'a CpuField<Latest<u32>>,
     edges: EdgeView<'a, ()>,
-    /// Neighbours of masters that are not gone.
+    /// Neighbours left of each master.
     left: Vec<u32>,
-    /// How many neighbours of a proxy have gone since last looked.
+    /// Removed neighbours of a proxy that its master has not subtracted yet.
     losses: CpuField<Sum<u32>>,
-    /// 1 where a vertex is gone.
+    /// 1 for a removed vertex.
     gone: CpuField<Max<u32>>,
     frontier: Vec<LocalId>,
 }
 
-impl<'a> Proof<'a> {
+impl<'a> PeelingProof<'a> {
     fn new(
         claims: &'a [Claim],
         partition: &'a Partition,
@@ -99,12 +99,13 @@ impl<'a> Proof<'a> {
     ) -> Self {
         let losses = CpuField::accumulator(partition.num_proxies());
         let gone = CpuField::new(partition.num_proxies(), Delivery::Label, |_| 0);
-        let proof = Proof { claims, levels, edges, left, losses, gone, frontier: Vec::new() };
+        let proof =
+            PeelingProof { claims, levels, edges, left, losses, gone, frontier: Vec::new() };
         (0..claims.len() as u32).for_each(|master| proof.settle(LocalId(master)));
         proof
     }
 
-    /// Lets a master go that can.
+    /// Removes a master with at most as many neighbours left as its level.
     fn settle(&self, master: LocalId) {
         let can_go = self.left[master.index()] <= self.claims[master.index()].level;
         if can_go && self.gone.fold_alone(master, 1) {
@@ -112,7 +113,7 @@ impl<'a> Proof<'a> {
         }
     }
 
-    /// Takes in what masters have lost.
+    /// Subtracts removed neighbours from those that masters have left.
     fn take_losses(&mut self) {
         for proxy in self.losses.drain_active() {
             if proxy.index() < self.claims.len() {
@@ -121,7 +122,7 @@ impl<'a> Proof<'a> {
                 self.settle(proxy);
             }
         }
-        // What masters have taken in is not to be sent.
+        // Losses of masters are subtracted and need not be sent.
         self.losses.updated().remove_range(0..self.claims.len() as u32);
     }
 
@@ -132,7 +133,7 @@ impl<'a> Proof<'a> {
     }
 }
 
-impl Engine for Proof<'_> {
+impl Engine for PeelingProof<'_> {
     fn compute(&mut self) -> SyncResult<u64> {
         let mut edges = 0;
         while !self.frontier.is_empty() {

@@ -1,33 +1,34 @@
-//! Counting labels, and lists of counts as bytes.
+//! A table that counts labels, and the encoding of its counts.
 
-/// No label.
-const FREE: u32 = u32::MAX;
+/// A slot without a label.
+const EMPTY_SLOT: u32 = u32::MAX;
 
-/// How often labels were heard. Used again and again by one thread, it costs what is counted.
+/// An open-addressing hash table from labels to counts. A thread reuses it: clearing it costs as much
+/// as was counted.
 #[derive(Default)]
 pub(super) struct Ballot {
-    /// Labels where their hash puts them, or in the next free place.
+    /// Labels at the slot of their hash, or at the next free one.
     labels: Vec<u32>,
     counts: Vec<u32>,
-    /// Places that are taken.
+    /// Slots that are in use.
     taken: Vec<u32>,
     mask: usize,
 }
 
-/// A label, and how often it was heard.
+/// A label and its count.
 pub(super) type Vote = (u32, u32);
 
 impl Ballot {
-    /// Starts to count up to so many different labels.
+    /// Clears the table, and makes room for `most` different labels.
     pub(super) fn begin(&mut self, most: usize) {
         for place in self.taken.drain(..) {
-            self.labels[place as usize] = FREE;
+            self.labels[place as usize] = EMPTY_SLOT;
         }
-        // At least half of the places stay free.
+        // At least half of the slots stay free.
         let places = (2 * most).next_power_of_two().max(8);
         self.mask = places - 1;
         if self.labels.len() < places {
-            self.labels.resize(places, FREE);
+            self.labels.resize(places, EMPTY_SLOT);
             self.counts.resize(places, 0);
         }
     }
@@ -42,7 +43,7 @@ impl Ballot {
                 self.counts[place] += count;
                 return;
             }
-            if found == FREE {
+            if found == EMPTY_SLOT {
                 self.labels[place] = label;
                 self.counts[place] = count;
                 self.taken.push(place as u32);
@@ -52,7 +53,7 @@ impl Ballot {
         }
     }
 
-    /// The label heard most often, the least among equals.
+    /// The label with the greatest count, the least among equals.
     pub(super) fn winner(&self) -> Option<u32> {
         let votes = self.votes();
         votes
@@ -65,7 +66,7 @@ impl Ballot {
     }
 
     /// Appends all votes, by label: how many there are, then for each how far its label is from the
-    /// one before, and how often it was heard unless that is once.
+    /// one before, and its count unless that is 1.
     pub(super) fn write(&self, bytes: &mut Vec<u8>) {
         let mut votes: Vec<Vote> = self.votes().collect();
         votes.sort_unstable();

@@ -1,9 +1,9 @@
-//! Rounds in which every vertex asks its neighbours.
+//! Rounds in which every vertex counts its neighbours' labels.
 //!
-//! Labels are a field: whoever changes tells its mirrors. What neighbours say is none: it takes as
-//! much room as they are many. Where a host has all edges of a vertex, it counts and decides. Where
-//! edges of a vertex are on several hosts, each sends the master what its part of the neighbours
-//! says, once that has changed; the master remembers what the others said last.
+//! Labels are a field: masters broadcast changes to their mirrors. Counts are not a field, since their
+//! size grows with the number of neighbours. A host with all edges of a vertex counts and decides
+//! alone. If several hosts hold edges of a vertex, each sends the counts of its part to the master
+//! whenever they change; the master keeps the last counts of every host.
 
 use std::collections::HashMap;
 
@@ -25,48 +25,48 @@ pub(super) const BALLOT: EngineInfo = EngineInfo {
     about: "every vertex counts its neighbours' labels; hosts exchange counts",
 };
 
-/// Vertices that a thread takes at a time.
-const PIECE: usize = 1 << 8;
-/// If more than one in so many edges leads to somebody who changed, all look again.
-const MANY: u64 = 4;
+/// Vertices per task of a thread.
+const VERTICES_PER_TASK: usize = 1 << 8;
+/// All vertices count again if more than one in this many edges leads to a changed neighbour.
+const FULL_RECOUNT_DIVISOR: u64 = 4;
 
-/// Who looks at its neighbours again.
+/// Which vertices count again in a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Looks {
-    /// Whoever has a neighbour that changed.
-    WhereChanged,
-    /// Everybody, in all rounds, and nothing is remembered.
+pub(super) enum Recount {
+    /// Vertices with a neighbour whose label changed.
+    NearChanges,
+    /// All vertices, in every round; counts of other hosts are not kept.
     Everywhere,
 }
 
 /// Label propagation on one host.
 pub(super) struct Propagation<'a> {
     partition: &'a Partition,
-    looks: Looks,
+    recount: Recount,
     labels: CpuField<Latest<u32>>,
     edges: Edges,
     /// The neighbours of a vertex.
     neighbours: Directions<'a, ()>,
-    /// Who has a vertex as a neighbour.
-    listeners: Directions<'a, ()>,
-    /// Masters that have neighbours on other hosts, too.
+    /// The vertices that count a vertex as their neighbour.
+    dependents: Directions<'a, ()>,
+    /// Masters with edges on other hosts, too.
     shared: BitSet,
-    /// What other hosts said of masters.
-    heard: HashMap<LocalId, Vec<(HostId, Vec<Vote>)>>,
-    /// Proxies that must count.
+    /// The last counts of other hosts for their mirrors of a master.
+    remote_votes: HashMap<LocalId, Vec<(HostId, Vec<Vote>)>>,
+    /// Proxies that must count again.
     stale: VertexSet,
-    /// Shared masters that must decide.
-    due: VertexSet,
-    /// What others have to be told.
+    /// Shared masters that must choose a label in this round.
+    undecided: VertexSet,
+    /// Counts for other hosts.
     shipments: Vec<Shipment>,
-    /// Labels that masters will have.
+    /// Labels that masters get at the end of the round.
     decided: Vec<(LocalId, u32)>,
 }
 
 impl<'a> Propagation<'a> {
-    pub(super) fn new(partition: &'a Partition, looks: Looks) -> Self {
+    pub(super) fn new(partition: &'a Partition, recount: Recount) -> Self {
         let proxies = partition.num_proxies();
-        // Where every edge is there both ways, one of them is enough: all count half as much.
+        // In a symmetric graph in-edges suffice: both directions would double every count.
         let edges = if partition.is_symmetric() { Edges::In } else { Edges::Both };
         let labels =
             CpuField::new(proxies, Delivery::Label, |proxy| partition.global(proxy).0 as u32);
@@ -80,15 +80,15 @@ impl<'a> Propagation<'a> {
         stale.insert_range(0..proxies as u32);
         Propagation {
             partition,
-            looks,
+            recount,
             labels,
             edges,
             neighbours: Directions::reverse(partition, edges),
-            listeners: Directions::forward(partition, edges),
+            dependents: Directions::forward(partition, edges),
             shared,
-            heard: HashMap::new(),
+            remote_votes: HashMap::new(),
             stale,
-            due: VertexSet::new(proxies),
+            undecided: VertexSet::new(proxies),
             shipments: Vec::new(),
             decided: Vec::new(),
         }
@@ -100,7 +100,7 @@ impl<'a> Propagation<'a> {
         masters.map(|master| self.labels.get(LocalId(master))).collect()
     }
 
-    /// What this host's neighbours of some of its mirrors say, for their masters' host.
+    /// The counts of some mirrors' neighbours here, for the host of their masters.
     fn shipment(&self, mirrors: &[LocalId], first: u32) -> Shipment {
         let (rows, labels) = (self.neighbours.rows(), self.labels.cells());
         let count_piece = |ballot: &mut Ballot, piece: &[LocalId]| {
@@ -112,10 +112,10 @@ impl<'a> Propagation<'a> {
             }
             (bytes, ends)
         };
-        let pieces = mirrors.par_chunks(PIECE);
+        let pieces = mirrors.par_chunks(VERTICES_PER_TASK);
         let counted: Vec<_> = pieces.clone().map_init(Ballot::default, count_piece).collect();
         let (mut bytes, mut values, mut before) = (Vec::new(), 0, 0);
-        for (piece, (votes, ends)) in mirrors.chunks(PIECE).zip(counted) {
+        for (piece, (votes, ends)) in mirrors.chunks(VERTICES_PER_TASK).zip(counted) {
             let mut start = 0;
             for (mirror, end) in piece.iter().zip(ends) {
                 let place = mirror.0 - first;
@@ -128,26 +128,26 @@ impl<'a> Propagation<'a> {
         Shipment { bytes, values }
     }
 
-    /// Remembers what a peer says; `None` if it makes no sense.
-    fn hear(&mut self, peer: HostId, mut bytes: &[u8]) -> Option<()> {
+    /// Stores the counts that a peer sent. Returns `None` if the message is malformed.
+    fn store_votes(&mut self, peer: HostId, mut bytes: &[u8]) -> Option<()> {
         let masters = self.partition.routes(peer).masters(self.edges.written());
         let mut place = 0;
         while !bytes.is_empty() {
             place += usize::try_from(read_number(&mut bytes)?).ok()?;
             let votes = read_votes(&mut bytes)?;
             let master = *masters.get(place)?;
-            let heard = self.heard.entry(master).or_default();
-            match heard.iter_mut().find(|(host, _)| *host == peer) {
+            let votes_of_hosts = self.remote_votes.entry(master).or_default();
+            match votes_of_hosts.iter_mut().find(|(host, _)| *host == peer) {
                 Some((_, before)) => *before = votes,
-                None => heard.push((peer, votes)),
+                None => votes_of_hosts.push((peer, votes)),
             }
-            self.due.insert_alone(master);
+            self.undecided.insert_alone(master);
         }
         Some(())
     }
 }
 
-/// Counts the labels of a vertex's neighbours on this host; up to so many others may be added.
+/// Counts the labels of a vertex's neighbours on this host, with room for `others` more labels.
 fn count(
     ballot: &mut Ballot,
     rows: DirectionRows<'_, ()>,
@@ -164,12 +164,13 @@ impl Engine for Propagation<'_> {
     fn compute(&mut self) -> Result<u64> {
         let stale = self.stale.drain();
         let rows = self.neighbours.rows();
-        let edges = stale.par_iter().with_min_len(PIECE).map(|&proxy| rows.degree(proxy)).sum();
+        let edges =
+            stale.par_iter().with_min_len(VERTICES_PER_TASK).map(|&proxy| rows.degree(proxy)).sum();
         let masters = stale.partition_point(|proxy| proxy.index() < self.partition.num_masters());
         let (masters, mirrors) = stale.split_at(masters);
         let (shared, alone): (Vec<LocalId>, Vec<LocalId>) =
             masters.iter().partition(|master| self.shared.contains(master.index()));
-        shared.into_iter().for_each(|master| _ = self.due.insert_alone(master));
+        shared.into_iter().for_each(|master| _ = self.undecided.insert_alone(master));
         let labels = self.labels.cells();
         let decide = |ballot: &mut Ballot, piece: &[LocalId]| -> Vec<(LocalId, u32)> {
             let mut decided = Vec::new();
@@ -180,7 +181,8 @@ impl Engine for Propagation<'_> {
             }
             decided
         };
-        let decided: Vec<_> = alone.par_chunks(PIECE).map_init(Ballot::default, decide).collect();
+        let decided: Vec<_> =
+            alone.par_chunks(VERTICES_PER_TASK).map_init(Ballot::default, decide).collect();
         self.decided = decided.concat();
         let shipments = HostId::all(self.partition.num_hosts()).map(|peer| {
             let range = self.partition.routes(peer).mirrors(self.edges.written());
@@ -196,28 +198,32 @@ impl Engine for Propagation<'_> {
         if phase == Phase::Broadcast {
             return substrate.broadcast(&mut self.labels, self.edges.read());
         }
-        if self.looks == Looks::Everywhere {
-            self.heard.clear();
+        if self.recount == Recount::Everywhere {
+            self.remote_votes.clear();
         }
         let shipments = std::mem::take(&mut self.shipments);
         let arrived = substrate.ship(Phase::Reduce, self.edges.written(), shipments)?;
         for (from, bytes) in HostId::all(arrived.len()).zip(&arrived) {
-            self.hear(from, bytes).ok_or(Error::Shipment { from })?;
+            self.store_votes(from, bytes).ok_or(Error::Shipment { from })?;
         }
         Ok(())
     }
 
     fn apply(&mut self) -> Result<Tally> {
-        let due = self.due.drain();
-        let (rows, labels, heard) = (self.neighbours.rows(), self.labels.cells(), &self.heard);
+        let undecided = self.undecided.drain();
+        let (rows, labels, remote) =
+            (self.neighbours.rows(), self.labels.cells(), &self.remote_votes);
         let decide = |ballot: &mut Ballot, &master: &LocalId| {
-            let others = heard.get(&master).map_or(&[][..], |heard| heard);
+            let others = remote.get(&master).map_or(&[][..], |votes| votes);
             let votes = || others.iter().flat_map(|(_, votes)| votes);
             count(ballot, rows, labels, master, votes().count());
             votes().for_each(|&(label, count)| ballot.add(label, count));
             Some((master, ballot.winner()?))
         };
-        let decided = due.par_iter().with_min_len(PIECE / 4).map_init(Ballot::default, decide);
+        let decided = undecided
+            .par_iter()
+            .with_min_len(VERTICES_PER_TASK / 4)
+            .map_init(Ballot::default, decide);
         let decided: Vec<_> = decided.flatten_iter().collect();
         self.decided.extend(decided);
         let changes = |&&(master, label): &&(LocalId, u32)| labels.get(master) != label;
@@ -232,18 +238,21 @@ impl Engine for Propagation<'_> {
     fn next(&mut self) -> Result<Next> {
         let changed = self.labels.drain_active();
         let proxies = self.partition.num_proxies() as u32;
-        if self.looks == Looks::Everywhere {
+        if self.recount == Recount::Everywhere {
             self.stale.insert_range(0..proxies);
             return Ok(Next::new(true));
         }
-        let rows = self.listeners.rows();
-        let edges: u64 =
-            changed.par_iter().with_min_len(PIECE).map(|&proxy| rows.degree(proxy)).sum();
-        if edges > self.listeners.num_edges() / MANY {
+        let rows = self.dependents.rows();
+        let edges: u64 = changed
+            .par_iter()
+            .with_min_len(VERTICES_PER_TASK)
+            .map(|&proxy| rows.degree(proxy))
+            .sum();
+        if edges > self.dependents.num_edges() / FULL_RECOUNT_DIVISOR {
             self.stale.insert_range(0..proxies);
         } else {
-            changed.par_iter().with_min_len(PIECE).for_each(|&proxy| {
-                rows.each(proxy, |_| (), |listener, ()| _ = self.stale.insert(listener));
+            changed.par_iter().with_min_len(VERTICES_PER_TASK).for_each(|&proxy| {
+                rows.each(proxy, |_| (), |dependent, ()| _ = self.stale.insert(dependent));
             });
         }
         // Before the first round every vertex has to count.

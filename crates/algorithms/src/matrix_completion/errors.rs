@@ -10,11 +10,10 @@ use rayon::prelude::*;
 use super::model::product;
 use crate::error::Result;
 
-/// Sources whose ratings one thread predicts at a time. Sums are rounded piece by piece, so pieces
-/// do not depend on the number of threads.
-const PIECE: usize = 1 << 10;
-/// The host of a vertex that nothing was learnt of.
-const NOBODY: u16 = u16::MAX;
+/// Sources per task. Sums are rounded task by task, so this must not depend on the number of threads.
+const VERTICES_PER_TASK: usize = 1 << 10;
+/// The owner of a vertex without ratings to learn from.
+const NO_OWNER: u16 = u16::MAX;
 
 /// Factors of this host's masters.
 #[derive(Clone, Copy)]
@@ -34,7 +33,7 @@ impl<'f> Factors<'f> {
 pub(super) struct Errors {
     /// Root of the mean squared error.
     pub(super) rmse: f64,
-    /// Of so many ratings.
+    /// Number of ratings predicted.
     pub(super) ratings: u64,
     /// Ratings of users or items that nothing was learnt of: they are not predicted.
     pub(super) cold: u64,
@@ -60,7 +59,7 @@ pub(super) fn of_training(substrate: &mut Substrate<'_>, factors: Factors<'_>) -
 /// Squared errors of this host's ratings, all together.
 fn squares(partition: &Partition, known: &VectorField<Latest<f32>>) -> f64 {
     let of_piece = |first: usize| -> f64 {
-        let sources = first..(first + PIECE).min(partition.num_proxies());
+        let sources = first..(first + VERTICES_PER_TASK).min(partition.num_proxies());
         with_csr!(partition.out_edges(), csr => {
             let of_source = |source: LocalId| -> f64 {
                 let user = known.get(source);
@@ -70,7 +69,7 @@ fn squares(partition: &Partition, known: &VectorField<Latest<f32>>) -> f64 {
             sources.map(|source| of_source(LocalId(source as u32))).sum()
         })
     };
-    let pieces: Vec<usize> = (0..partition.num_proxies()).step_by(PIECE).collect();
+    let pieces: Vec<usize> = (0..partition.num_proxies()).step_by(VERTICES_PER_TASK).collect();
     let sums: Vec<f64> = pieces.into_par_iter().map(of_piece).collect();
     sums.into_iter().sum()
 }
@@ -95,7 +94,7 @@ pub(super) fn of_test(
     let owners = owners(substrate, test, &mine)?;
     // A user's ratings are predicted where the user is; items that are elsewhere are asked for.
     let users = || mine.iter().filter(|known| known.side == Side::Source);
-    let is_known = |item: &LocalId| owners.items[item.index()] != NOBODY;
+    let is_known = |item: &LocalId| owners.items[item.index()] != NO_OWNER;
     let mut wanted: Vec<Vec<u32>> = vec![Vec::new(); hosts];
     with_csr!(&test.adjacency, csr => {
         let mut seen = vec![false; test.num_vertices()];
@@ -116,10 +115,10 @@ pub(super) fn of_test(
             }
         }
     });
-    // Ratings of users that nobody knows are counted once, by the first host.
+    // Ratings of users without an owner are counted once, by the first host.
     let cold = with_csr!(&test.adjacency, csr => {
         let of_user = |user: LocalId| match owners.users[user.index()] {
-            NOBODY if me == 0 => csr.degree(user),
+            NO_OWNER if me == 0 => csr.degree(user),
             owner if owner == me => csr.targets(user).iter().filter(|item| !is_known(item)).count(),
             _ => 0,
         };
@@ -167,7 +166,7 @@ fn owners(substrate: &mut Substrate<'_>, test: &Graph, mine: &[Known]) -> Result
         known.flat_map(u32::to_le_bytes).collect::<Vec<u8>>()
     };
     let mut gather = |side: Side| -> Result<Vec<u16>> {
-        let mut owners = vec![NOBODY; test.num_vertices()];
+        let mut owners = vec![NO_OWNER; test.num_vertices()];
         for (host, known) in substrate.net().all_gather(of_side(side))?.iter().enumerate() {
             for vertex in bytemuck::pod_collect_to_vec::<u8, u32>(known) {
                 owners[vertex as usize] = host as u16;

@@ -7,15 +7,14 @@ use parton_graph::hash::mix64;
 
 use super::MatrixCompletionOptions;
 
-/// How much a vertex that is spread over hosts makes up for it, at most. The mean of what hosts
-/// have learnt keeps only a part of each; steps that are longer by as much make up for that, as
-/// long as they stay short.
-const MOST_SPREAD: f32 = 8.0;
-/// How far factors go at a time where nobody says and ratings are about 1 apart. Where they are
-/// further apart steps are shorter by as much: errors are larger, and so are factors.
-const RATE: f64 = 0.01;
-/// Standard deviation of what factors differ by before anything is learnt.
-const NOISE: f64 = 0.1;
+/// The greatest factor by which a vertex with ratings on several hosts lengthens its steps. Averaging
+/// the hosts' factors keeps only a part of each step; longer steps make up for that while they are short.
+const MAX_STEP_SCALE: f32 = 8.0;
+/// The learning rate by default, for ratings with a standard deviation of about 1. A greater deviation
+/// divides it: errors and factors are larger then.
+const DEFAULT_LEARNING_RATE: f64 = 0.01;
+/// Standard deviation of the noise on initial factors.
+const START_NOISE: f64 = 0.1;
 
 /// Stochastic gradient descent on the squared errors of all ratings, plus what large factors cost.
 pub(super) struct Model {
@@ -59,7 +58,7 @@ impl Ratings {
 
     /// How far factors go at a time: as asked, or as suits.
     pub(super) fn rate(self, own: &MatrixCompletionOptions) -> f64 {
-        own.learning_rate.unwrap_or(RATE / self.deviation().max(1.0))
+        own.learning_rate.unwrap_or(DEFAULT_LEARNING_RATE / self.deviation().max(1.0))
     }
 }
 
@@ -76,7 +75,7 @@ impl Start {
             let bits = mix64(key.wrapping_add(mix64(factor + 1)));
             // From -√3 to √3, which has a standard deviation of 1.
             let noise = ((bits >> 11) as f64 / (1u64 << 52) as f64 - 1.0) * 3f64.sqrt();
-            (self.level + NOISE * noise) as f32
+            (self.level + START_NOISE * noise) as f32
         })
     }
 }
@@ -94,7 +93,7 @@ impl Model {
     }
 
     fn rate(&self, spread: f32) -> f32 {
-        self.rate * spread.min(MOST_SPREAD)
+        self.rate * spread.min(MAX_STEP_SCALE)
     }
 }
 
@@ -198,7 +197,7 @@ mod tests {
             vector[k] += by;
             vector
         };
-        let step = |new: f32, old: f32| f64::from(new - old) / RATE;
+        let step = |new: f32, old: f32| f64::from(new - old) / DEFAULT_LEARNING_RATE;
         for (k, (new_p, new_q)) in new_p.into_iter().zip(new_q).enumerate() {
             let of_p = slope(&|by| cost(&nudged(p, k, by), &q));
             let of_q = slope(&|by| cost(&p, &nudged(q, k, by)));
@@ -217,6 +216,6 @@ mod tests {
         let mean = all.iter().sum::<f64>() / all.len() as f64;
         let variance = all.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / all.len() as f64;
         assert!((mean - (3.5f64 / 20.0).sqrt()).abs() < 2e-3, "{mean}");
-        assert!((variance.sqrt() - NOISE).abs() < 2e-3, "{variance}");
+        assert!((variance.sqrt() - START_NOISE).abs() < 2e-3, "{variance}");
     }
 }

@@ -54,7 +54,7 @@ struct Residuals<'a> {
     out_degrees: &'a [u64],
     teleport: &'a Teleport,
     damping: f64,
-    /// What is not worth passing on.
+    /// Residuals up to this size are not passed on.
     threshold: f64,
 }
 
@@ -64,7 +64,7 @@ struct Flow {
     rank: f64,
     /// What has arrived and was not passed on.
     residual: f64,
-    /// What is being passed on.
+    /// The residual that is passed on in this round.
     passing: f64,
 }
 

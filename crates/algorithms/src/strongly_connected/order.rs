@@ -1,9 +1,10 @@
-//! Proof that no cycle leads through several classes of vertices.
+//! Proof that no cycle leads through several classes of vertices: a topological sort of the classes
+//! (Kahn 1962).
 //!
-//! Classes go one after the other, each when no edge from a class that is left enters it. If all go,
-//! edges between classes lead from earlier to later ones, and there is no cycle among them. How many
-//! edges enter a class is counted on the host that its label falls to, so that no host sees them
-//! all; whoever masters members of a class is told when it goes.
+//! A class is removed when no edge from another class that is left enters it. If all classes are removed,
+//! every edge between classes leads from an earlier to a later one, and no cycle joins two of them. The
+//! entering edges of a class are counted on the host given by its label, since no host sees all of
+//! them. That host notifies the hosts that master members when the class is removed.
 
 use std::collections::HashMap;
 
@@ -14,21 +15,21 @@ use parton_partition::{End, Partition};
 use parton_sync::reduction::{Max, Sum};
 use parton_sync::{CpuField, Delivery, Phase, Result, Substrate};
 
-/// Classes that go in turn.
-pub(super) struct Order<'s, 'a> {
+/// The topological sort of all classes.
+pub(super) struct ClassOrder<'s, 'a> {
     labels: &'s [u32],
     num_masters: usize,
     out_edges: EdgeView<'a, ()>,
     /// Masters by class.
     members: Vec<(u32, LocalId)>,
-    /// Edges from other classes that are taken away.
+    /// Edges from other classes that proxies have lost.
     taken: CpuField<Sum<u64>>,
-    /// 1 for members of classes that have gone.
+    /// 1 for members of removed classes.
     gone: CpuField<Max<u32>>,
     frontier: Vec<LocalId>,
     /// Classes whose edges are counted here.
     classes: HashMap<u32, Class>,
-    /// Those of them that nothing enters any more.
+    /// Classes counted here that no edge enters any more.
     ready: Vec<u32>,
 }
 
@@ -40,7 +41,7 @@ struct Class {
     hosts: Vec<usize>,
 }
 
-impl<'s, 'a> Order<'s, 'a> {
+impl<'s, 'a> ClassOrder<'s, 'a> {
     /// All classes; `labels` are those of all proxies. Every host must call this.
     pub(super) fn new(substrate: &mut Substrate<'a>, labels: &'s [u32]) -> Result<Self> {
         let partition: &'a Partition = substrate.partition();
@@ -48,7 +49,7 @@ impl<'s, 'a> Order<'s, 'a> {
         let mut members: Vec<(u32, LocalId)> =
             labels[..num_masters].iter().copied().zip((0..).map(LocalId)).collect();
         members.sort_unstable();
-        let mut order = Order {
+        let mut order = ClassOrder {
             labels,
             num_masters,
             out_edges: EdgeView::new(partition.out_edges()),
@@ -61,11 +62,11 @@ impl<'s, 'a> Order<'s, 'a> {
         };
         (0..proxies as u32).for_each(|proxy| order.take_edges(LocalId(proxy)));
         substrate.reduce(&mut order.taken, End::Destination)?;
-        // Every class is told of, also if no edge enters it.
+        // Classes without entering edges are announced, too.
         let mut entered: HashMap<u32, u64> =
             order.members.iter().map(|&(label, _)| (label, 0)).collect();
         order.drain_taken(|label, edges| *entered.entry(label).or_default() += edges);
-        for (host, counts) in trade(substrate.net(), entered)?.into_iter().enumerate() {
+        for (host, counts) in exchange_counts(substrate.net(), entered)?.into_iter().enumerate() {
             for [label, edges] in counts {
                 let class = order.classes.entry(label as u32).or_default();
                 class.entered += edges;
@@ -74,16 +75,16 @@ impl<'s, 'a> Order<'s, 'a> {
         }
         let free = order.classes.iter().filter(|(_, class)| class.entered == 0);
         order.ready = free.map(|(label, _)| *label).collect();
-        order.let_go(substrate)?;
+        order.remove_ready(substrate)?;
         Ok(order)
     }
 
-    /// Classes that are left because they are on cycles, of those counted here.
+    /// Number of classes counted here that are left because of a cycle.
     pub(super) fn left(&self) -> u64 {
         self.classes.len() as u64
     }
 
-    /// Counts the edges of a proxy to other classes, at their ends.
+    /// Counts the edges of a proxy to other classes at their targets.
     fn take_edges(&self, proxy: LocalId) {
         let label = self.labels[proxy.index()];
         for &target in self.out_edges.rows().targets(proxy) {
@@ -94,7 +95,7 @@ impl<'s, 'a> Order<'s, 'a> {
         }
     }
 
-    /// Takes what has come to masters.
+    /// Calls `visit` with the class of each master that lost edges and their number; resets both.
     fn drain_taken(&mut self, mut visit: impl FnMut(u32, u64)) {
         let masters = 0..self.num_masters as u32;
         for master in self.taken.updated().iter_range(masters.clone()) {
@@ -104,8 +105,8 @@ impl<'s, 'a> Order<'s, 'a> {
         self.taken.updated().remove_range(masters);
     }
 
-    /// Lets classes go that no edge enters, and tells their members. Every host must call this.
-    fn let_go(&mut self, substrate: &mut Substrate<'_>) -> Result<()> {
+    /// Removes ready classes, and marks their members on all hosts. Every host must call this.
+    fn remove_ready(&mut self, substrate: &mut Substrate<'_>) -> Result<()> {
         let mut going: Vec<Vec<u8>> = vec![Vec::new(); substrate.net().num_hosts()];
         for label in self.ready.drain(..) {
             let hosts = self.classes.remove(&label).map_or(Vec::new(), |class| class.hosts);
@@ -125,8 +126,8 @@ impl<'s, 'a> Order<'s, 'a> {
     }
 }
 
-/// Sends counts to the hosts that their labels fall to; what came from each host.
-fn trade(net: &mut Net, counts: HashMap<u32, u64>) -> Result<Vec<Vec<[u64; 2]>>> {
+/// Sends each count to the host given by its label. Returns the counts from each host.
+fn exchange_counts(net: &mut Net, counts: HashMap<u32, u64>) -> Result<Vec<Vec<[u64; 2]>>> {
     let hosts = net.num_hosts();
     let mut batches: Vec<Vec<u8>> = vec![Vec::new(); hosts];
     for (label, count) in counts {
@@ -137,7 +138,7 @@ fn trade(net: &mut Net, counts: HashMap<u32, u64>) -> Result<Vec<Vec<[u64; 2]>>>
     Ok(arrived.iter().map(|bytes| bytemuck::pod_collect_to_vec(bytes)).collect())
 }
 
-impl Engine for Order<'_, '_> {
+impl Engine for ClassOrder<'_, '_> {
     fn compute(&mut self) -> Result<u64> {
         let rows = self.out_edges.rows();
         self.frontier.iter().for_each(|&proxy| self.take_edges(proxy));
@@ -151,7 +152,7 @@ impl Engine for Order<'_, '_> {
         substrate.reduce(&mut self.taken, End::Destination)?;
         let mut taken: HashMap<u32, u64> = HashMap::new();
         self.drain_taken(|label, edges| *taken.entry(label).or_default() += edges);
-        for [label, edges] in trade(substrate.net(), taken)?.into_iter().flatten() {
+        for [label, edges] in exchange_counts(substrate.net(), taken)?.into_iter().flatten() {
             if let Some(class) = self.classes.get_mut(&(label as u32)) {
                 class.entered -= edges;
                 if class.entered == 0 {
@@ -159,7 +160,7 @@ impl Engine for Order<'_, '_> {
                 }
             }
         }
-        self.let_go(substrate)
+        self.remove_ready(substrate)
     }
 
     fn apply(&mut self) -> Result<Tally> {

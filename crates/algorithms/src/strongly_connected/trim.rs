@@ -1,9 +1,9 @@
-//! Peeling off what is no cycle's: a vertex that no edge enters, or none leaves, is a component of
-//! its own, and once it is gone others may be.
+//! Trimming: a vertex without in-edges or without out-edges is a component of its own, and its removal
+//! may leave others without edges.
 //!
-//! Every master knows how many in- and out-edges it has left, self-loops aside. Whoever goes takes
-//! one off at the other end of each of its edges. Inside a host this goes on until nothing changes,
-//! as far as masters are concerned that no other host has a proxy of.
+//! Every master stores how many in- and out-edges it has left, without self-loops. A removed vertex takes
+//! one off at the other end of each of its edges. Inside a host, trimming goes on until nothing changes,
+//! for masters without mirrors on other hosts.
 
 use parton_engine::{EdgeRows, EdgeView, Engine, Next, Paced, Tally};
 use parton_graph::bits::BitSet;
@@ -14,35 +14,35 @@ use parton_sync::reduction::{Max, Sum};
 use parton_sync::{CpuField, Delivery, Phase, Result, Substrate};
 use rayon::prelude::*;
 
-/// Below so many edges threads cost more than they bring.
-const FEW_EDGES: u64 = 1 << 11;
-/// Vertices that a thread takes at a time.
-const PIECE: usize = 1 << 8;
+/// Several threads are faster from this many edges on.
+const MIN_PARALLEL_EDGES: u64 = 1 << 11;
+/// Vertices per task of a thread.
+const VERTICES_PER_TASK: usize = 1 << 8;
 
-/// An in-edge, in a number that counts in- and out-edges.
+/// One in-edge, in a number that counts in-edges in its lower and out-edges in its upper half.
 const IN_EDGE: u64 = 1;
-/// An out-edge.
+/// One out-edge.
 const OUT_EDGE: u64 = 1 << 32;
 
-/// Which vertices are left, and how many edges among them.
-pub(super) struct Remaining<'a> {
+/// The vertices that are left, and their numbers of edges among each other.
+pub(super) struct RemainingGraph<'a> {
     out_edges: EdgeView<'a, ()>,
     in_edges: EdgeView<'a, ()>,
-    /// Of masters: edges left.
+    /// Edges left of each master.
     left: Vec<u64>,
-    /// Edges that proxies have lost.
+    /// Edges that proxies have lost and their masters have not subtracted yet.
     lost: CpuField<Sum<u64>>,
-    /// 1 for a vertex that is gone.
+    /// 1 for a removed vertex.
     gone: CpuField<Max<u32>>,
-    /// Masters that other hosts have proxies of.
+    /// Masters with mirrors on other hosts.
     shared: BitSet,
-    /// Who has gone and did not yet take its edges away.
+    /// Removed proxies whose edges are still to be taken away.
     frontier: Vec<LocalId>,
-    /// Masters that went by themselves.
+    /// Masters removed by trimming since the last call of `take_trimmed`.
     trimmed: VertexSet,
 }
 
-impl<'a> Remaining<'a> {
+impl<'a> RemainingGraph<'a> {
     /// All vertices. Every host must call this.
     pub(super) fn new(substrate: &mut Substrate<'a>) -> Result<Self> {
         let partition = substrate.partition();
@@ -54,7 +54,7 @@ impl<'a> Remaining<'a> {
             let masters = partition.routes(peer).masters(End::Either);
             masters.iter().for_each(|master| _ = shared.insert(master.index()));
         }
-        let mut remaining = Remaining {
+        let mut remaining = RemainingGraph {
             out_edges,
             in_edges,
             left: vec![0; partition.num_masters()],
@@ -74,8 +74,8 @@ impl<'a> Remaining<'a> {
         Ok(remaining)
     }
 
-    /// Counts the edges that those who are left have among themselves: much less work than to take
-    /// away those of all others, if these were many. Every host must call this.
+    /// Counts the edges between vertices that are left. After the removal of many vertices, this is much
+    /// less work than taking their edges away one by one. Every host must call this.
     pub(super) fn recount(&mut self, substrate: &mut Substrate<'a>) -> Result<()> {
         substrate.broadcast(&mut self.gone, End::Either)?;
         self.gone.drain_active();
@@ -94,14 +94,15 @@ impl<'a> Remaining<'a> {
         Ok(())
     }
 
-    /// Finds how many edges masters have left, of which `count` says how many a proxy has here.
+    /// Sets the edges that masters have left; `count` yields those of a proxy on this host.
     fn count(
         &mut self,
         substrate: &mut Substrate<'a>,
         count: impl Fn(EdgeRows<'_, ()>, LocalId) -> u64 + Sync,
     ) -> Result<()> {
         let (out, into, lost) = (self.out_edges.rows(), self.in_edges.rows(), &self.lost);
-        let proxies = (0..lost.num_proxies() as u32).into_par_iter().with_min_len(PIECE);
+        let proxies =
+            (0..lost.num_proxies() as u32).into_par_iter().with_min_len(VERTICES_PER_TASK);
         proxies.map(LocalId).for_each(|proxy| {
             let mine = count(into, proxy) * IN_EDGE + count(out, proxy) * OUT_EDGE;
             if mine > 0 {
@@ -120,38 +121,38 @@ impl<'a> Remaining<'a> {
         Ok(())
     }
 
-    /// Lets all masters go that can.
+    /// Removes all masters that can be trimmed.
     fn trim_all(&self) {
-        let masters = (0..self.left.len() as u32).into_par_iter().with_min_len(PIECE);
+        let masters = (0..self.left.len() as u32).into_par_iter().with_min_len(VERTICES_PER_TASK);
         masters.for_each(|master| self.try_trim(LocalId(master)));
     }
 
-    /// Whether a vertex is gone, as this host knows.
+    /// Whether this host knows a vertex as removed.
     pub(super) fn is_gone(&self, proxy: LocalId) -> bool {
         self.gone.get(proxy) == 1
     }
 
-    /// Edges that a master has left: in, out.
+    /// In-edges and out-edges that a master has left.
     pub(super) fn edges_left(&self, master: LocalId) -> (u64, u64) {
         let left = self.left[master.index()];
         (left % OUT_EDGE, left / OUT_EDGE)
     }
 
-    /// Takes a master out that belongs to a component that was found; then a [`recount`] is due.
+    /// Removes a master whose component was found. The caller must then [`recount`].
     ///
-    /// [`recount`]: Remaining::recount
+    /// [`recount`]: RemainingGraph::recount
     pub(super) fn remove(&self, master: LocalId) {
         if self.gone.fold(master, 1) {
             self.gone.touch(master);
         }
     }
 
-    /// Takes those that went by themselves since this was last asked.
+    /// Takes the masters removed by trimming since the last call.
     pub(super) fn take_trimmed(&mut self) -> Vec<LocalId> {
         self.trimmed.drain()
     }
 
-    /// Lets a master go that edges do not both enter and leave.
+    /// Removes a master without in-edges or without out-edges left.
     fn try_trim(&self, master: LocalId) {
         let (into, out) = self.edges_left(master);
         if (into == 0 || out == 0) && self.gone.fold(master, 1) {
@@ -160,7 +161,7 @@ impl<'a> Remaining<'a> {
         }
     }
 
-    /// Takes the edges of those who have gone away from the other ends; how many there were.
+    /// Takes the edges of removed vertices off their other ends. Returns the number of edges.
     fn take_edges(&self) -> u64 {
         let (out, into) = (self.out_edges.rows(), self.in_edges.rows());
         let degree = |&vertex: &LocalId| out.degree(vertex) + into.degree(vertex);
@@ -175,18 +176,18 @@ impl<'a> Remaining<'a> {
             out.targets(vertex).iter().for_each(|&target| lose(target, IN_EDGE));
             into.targets(vertex).iter().for_each(|&source| lose(source, OUT_EDGE));
         };
-        match edges < FEW_EDGES {
+        match edges < MIN_PARALLEL_EDGES {
             true => self.frontier.iter().for_each(leave),
-            false => self.frontier.par_iter().with_max_len(PIECE).for_each(leave),
+            false => self.frontier.par_iter().with_max_len(VERTICES_PER_TASK).for_each(leave),
         }
         edges
     }
 
-    /// Lets masters take in what they have lost; with `alone` only those that nobody else knows of.
-    fn settle(&mut self, alone: bool) {
+    /// Subtracts lost edges of masters; with `only_unshared` only of masters without mirrors.
+    fn settle(&mut self, only_unshared: bool) {
         let masters = 0..self.left.len() as u32;
         let mut losing: Vec<LocalId> = self.lost.updated().iter_range(masters).collect();
-        if alone {
+        if only_unshared {
             losing.retain(|master| !self.shared.contains(master.index()));
         }
         for &master in &losing {
@@ -198,7 +199,7 @@ impl<'a> Remaining<'a> {
     }
 }
 
-impl Engine for Remaining<'_> {
+impl Engine for RemainingGraph<'_> {
     fn compute(&mut self) -> Result<u64> {
         let mut edges = 0;
         while !self.frontier.is_empty() {
@@ -233,6 +234,6 @@ impl Engine for Remaining<'_> {
     }
 }
 
-impl Paced for Remaining<'_> {
+impl Paced for RemainingGraph<'_> {
     fn leave_rounds(&mut self, _: bool) {}
 }

@@ -1,12 +1,10 @@
-//! Proof of counts, vertex by vertex and by the definition: the edges that join neighbours of a
-//! vertex are looked for among all edges.
+//! A check of counts by definition: every edge is tested for whether it joins neighbours of a vertex.
 //!
-//! That is done for 64 vertices at a time. Each of them is a bit; every vertex gets the bits of those
-//! it is a neighbour of, and an edge belongs to the vertices whose bits both its ends have. So one
-//! look at every edge proves 64 counts, wherever edges are, with nothing in common with the way counts
-//! were found. In a graph of up to 1024 vertices all are proved; in a larger one those with the
-//! greatest counts and others picked at random, and of the rest it is only known that all counts add
-//! up.
+//! One pass over all edges checks 64 vertices, each of which has a bit. Every vertex gets the bits of its
+//! neighbours among them, and an edge closes a wedge of each vertex whose bit both its ends have. The
+//! check shares nothing with the way counts were computed, and needs no edges moved. In a graph of up
+//! to 1024 vertices all are checked. In a larger one, those with the greatest counts and a random
+//! sample are checked; of the rest only the sum of all counts is.
 
 use std::collections::HashMap;
 
@@ -19,10 +17,10 @@ use rayon::prelude::*;
 use crate::algorithm::Job;
 use crate::error::Result;
 
-/// Vertices that are proved by one look at every edge.
-const AT_ONCE: usize = 64;
-/// Looks at every edge.
-const LOOKS: usize = 16;
+/// Vertices that one pass over all edges checks.
+const VERTICES_PER_PASS: usize = 64;
+/// Passes over all edges, at most.
+const MAX_PASSES: usize = 16;
 
 /// A vertex whose count is to be proved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
@@ -36,12 +34,12 @@ pub(crate) struct Claim {
     degree: u32,
 }
 
-/// How many vertices have another count than these, of those that are looked at. Every host must call
+/// How many of the checked vertices have another count than these. Every host must call
 /// this with the counts and degrees of its masters.
 pub(crate) fn wrong(job: &mut Job<'_, '_>, closed: &[u64], degrees: &[u32]) -> Result<u64> {
     let claims = choose(job, closed, degrees)?;
     let mut wrong = 0;
-    for claims in claims.chunks(AT_ONCE) {
+    for claims in claims.chunks(VERTICES_PER_PASS) {
         let proved = prove(job, claims)?;
         let differs = |(claim, proved): &(&Claim, [u64; 2])| {
             [claim.closed, u64::from(claim.degree)] != *proved
@@ -61,7 +59,7 @@ fn choose(job: &mut Job<'_, '_>, closed: &[u64], degrees: &[u32]) -> Result<Vec<
     };
     let mixed = |claim: &Claim| claim.vertex.wrapping_mul(0x9e37_79b1).reverse_bits();
     let mut all: Vec<Claim> = (0..closed.len()).into_par_iter().map(claim).collect();
-    let most = AT_ONCE * LOOKS;
+    let most = VERTICES_PER_PASS * MAX_PASSES;
     all.par_sort_unstable_by_key(|claim| (std::cmp::Reverse(claim.closed), claim.vertex));
     let top = all.len().min(most / 2);
     all[top..].par_sort_unstable_by_key(mixed);

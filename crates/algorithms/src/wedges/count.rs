@@ -1,4 +1,4 @@
-//! Looking for neighbours that two lists have in common.
+//! The intersection of ordered neighbour lists, by scan or by binary search.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
@@ -6,26 +6,25 @@ use rayon::prelude::*;
 
 use super::lists::{Batch, Lists};
 
-/// Vertices that a thread takes at a time.
-const PIECE: usize = 1 << 7;
-/// Looking something up in a list costs about as much as going past so many on it, for every
-/// halving of the list.
-const LOOK_UP: usize = 3;
-/// Counts of a thread are added up before they can exceed 32 bits.
-const MOST: u64 = 1 << 31;
+/// Vertices per task of a thread.
+const VERTICES_PER_TASK: usize = 1 << 7;
+/// One step of a binary search costs as much as scanning this many entries.
+const ENTRIES_PER_SEARCH_STEP: usize = 3;
+/// A thread adds its counts to the totals before one can exceed 32 bits.
+const MAX_UNFLUSHED_COUNT: u64 = 1 << 31;
 
-/// What was found, by place in the order.
+/// Counts by position in the degree order.
 #[derive(Default)]
 pub(super) struct Counter {
     totals: Vec<u64>,
 }
 
-/// What one thread has found, and what it looks for.
+/// The marks and counts of one thread.
 struct State<'c> {
-    /// How often each vertex is a neighbour of the one whose turn it is.
+    /// The multiplicity of each vertex on the current list; 0 if it is not on it.
     marks: Vec<u8>,
     counts: Vec<u32>,
-    /// No count is greater.
+    /// An upper bound on every count.
     most: u64,
     totals: &'c [AtomicU64],
 }
@@ -35,13 +34,13 @@ impl Counter {
         Counter { totals: vec![0; len] }
     }
 
-    /// Takes what was found.
+    /// Takes the counts.
     pub(super) fn take(&mut self) -> Vec<u64> {
         std::mem::take(&mut self.totals)
     }
 
-    /// Looks through the lists of a batch, and through those of this host if they are `new`; how
-    /// many entries of lists that took.
+    /// Intersects with the lists of a batch, and with those of this host if they are `new`. Returns
+    /// the number of entries visited.
     pub(super) fn run<const WEIGHTED: bool>(
         &mut self,
         lists: &Lists,
@@ -55,25 +54,25 @@ impl Counter {
         let work = || {
             let mut state =
                 State { marks: vec![0; len], counts: vec![0; len], most: 0, totals: &totals };
-            let mut looked = 0;
+            let mut scanned = 0;
             loop {
-                let start = next.fetch_add(PIECE, Ordering::Relaxed);
+                let start = next.fetch_add(VERTICES_PER_TASK, Ordering::Relaxed);
                 if start >= len {
                     break;
                 }
-                for vertex in start..(start + PIECE).min(len) {
-                    looked += state.vertex::<WEIGHTED>(vertex as u32, lists, batch, new);
+                for vertex in start..(start + VERTICES_PER_TASK).min(len) {
+                    scanned += state.vertex::<WEIGHTED>(vertex as u32, lists, batch, new);
                 }
             }
             state.flush();
-            looked
+            scanned
         };
-        let looked = match rayon::current_num_threads() {
+        let scanned = match rayon::current_num_threads() {
             1 => work(),
             _ => rayon::broadcast(|_| work()).into_iter().sum(),
         };
         self.totals = totals.into_par_iter().map(|total| total.into_inner()).collect();
-        looked
+        scanned
     }
 }
 
@@ -89,7 +88,7 @@ impl State<'_> {
         if own.len() < 2 {
             return 0;
         }
-        // The first one on the list has no earlier one.
+        // The first entry has no earlier one to form a triangle with.
         let has = |other: u32| batch.is_some_and(|batch| batch.has(other));
         if !new && !own[1..].iter().any(|&other| has(other)) {
             return 0;
@@ -97,7 +96,7 @@ impl State<'_> {
         for (at, &other) in own.iter().enumerate() {
             self.marks[other as usize] = if WEIGHTED { own_weights[at] } else { 1 };
         }
-        let (mut looked, mut closed) = (own.len() as u64, 0);
+        let (mut scanned, mut closed) = (own.len() as u64, 0);
         for (before, &second) in own.iter().enumerate().skip(1) {
             let (list, weights) = match batch.and_then(|batch| batch.of(second)) {
                 Some(list) => list,
@@ -106,12 +105,12 @@ impl State<'_> {
             };
             let weight = if WEIGHTED { u32::from(own_weights[before]) } else { 1 };
             let halvings = (usize::BITS - list.len().leading_zeros()) as usize;
-            let found = if before * halvings * LOOK_UP < list.len() {
-                looked += (before * halvings) as u64;
-                self.look_up::<WEIGHTED>(&own[..before], list, weights, weight)
+            let found = if before * halvings * ENTRIES_PER_SEARCH_STEP < list.len() {
+                scanned += (before * halvings) as u64;
+                self.intersect_by_search::<WEIGHTED>(&own[..before], list, weights, weight)
             } else {
-                looked += list.len() as u64;
-                self.look_through::<WEIGHTED>(list, weights, weight)
+                scanned += list.len() as u64;
+                self.intersect_by_scan::<WEIGHTED>(list, weights, weight)
             };
             self.counts[second as usize] += found.of_second;
             closed += u64::from(found.of_own);
@@ -125,15 +124,15 @@ impl State<'_> {
         // A vertex is second on a list once, and first at most once for every second; an edge
         // counts twice at most.
         self.most += 4 * own.len() as u64;
-        if self.most > MOST {
+        if self.most > MAX_UNFLUSHED_COUNT {
             self.flush();
         }
-        looked
+        scanned
     }
 
-    /// Looks at every entry of a list whether it is marked.
+    /// Scans a list for marked entries.
     #[inline]
-    fn look_through<const WEIGHTED: bool>(
+    fn intersect_by_scan<const WEIGHTED: bool>(
         &mut self,
         list: &[u32],
         weights: &[u8],
@@ -160,9 +159,9 @@ impl State<'_> {
         common
     }
 
-    /// Looks some vertices up on a list.
+    /// Searches a list for each entry of a much shorter one.
     #[inline]
-    fn look_up<const WEIGHTED: bool>(
+    fn intersect_by_search<const WEIGHTED: bool>(
         &mut self,
         own: &[u32],
         mut list: &[u32],
@@ -183,7 +182,7 @@ impl State<'_> {
         common
     }
 
-    /// Adds counts up.
+    /// Adds the counts of this thread to the totals.
     fn flush(&mut self) {
         self.most = 0;
         for (count, total) in self.counts.iter_mut().zip(self.totals) {
@@ -194,8 +193,8 @@ impl State<'_> {
     }
 }
 
-/// What two lists have in common: edges that close wedges of the second vertex, and of the one whose
-/// list it is on.
+/// The edges that an intersection found: those that close wedges of the second vertex, and those that
+/// close wedges of the vertex whose list it is on.
 #[derive(Default)]
 struct Common {
     of_second: u32,

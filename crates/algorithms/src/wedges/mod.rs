@@ -1,19 +1,19 @@
-//! Closed wedges: how many edges join neighbours of a vertex. A vertex with two neighbours is a
-//! wedge; an edge between the two closes it to a triangle.
+//! Closed wedges: how many edges join neighbours of a vertex. A wedge is a vertex with two of its
+//! neighbours; an edge between the two closes it to a triangle.
 //!
-//! Vertices are put in order, those with most neighbours first, and every vertex lists its neighbours
-//! that come before it. Such lists are short, also those of vertices with very many neighbours. A
-//! triangle is found once: at its last vertex, whose list has the second, whose list and that of the
-//! last have the first in common.
+//! The engine intersects ordered neighbour lists (the forward algorithm: Schank, Wagner 2005; Latapy
+//! 2008). Vertices are ordered by descending degree, and every vertex lists its neighbours that come
+//! before it. Lists are short, even those of vertices with very many neighbours. Every triangle is found
+//! once, at its last vertex: that list holds the second vertex, and both their lists hold the first.
 //!
 //! ```text
-//! trade      order ── lists ── what peers have a use for ── lists of mirrors, a batch per round
-//! compute    for every vertex: mark its list, look through the lists of those on it
-//! reduce     what was found at mirrors
+//! begin      degree order ── lists ── entries that peers need ── lists of mirrors, in batches
+//! compute    for every vertex: mark its list, scan the lists of the vertices on it
+//! reduce     counts of mirrors
 //! ```
 //!
-//! The list of a vertex travels once to each host that has a later neighbour of it, without what does
-//! not occur in any list there.
+//! The list of a vertex is sent once to each host with a later neighbour of it, without entries that
+//! occur in no list there.
 
 pub(crate) mod certificate;
 mod count;
@@ -33,7 +33,7 @@ use crate::error::Result;
 use crate::neighbours;
 use count::Counter;
 use lists::{Lists, Remote};
-use order::Order;
+use order::DegreeOrder;
 
 /// Intersects lists of neighbours.
 pub(crate) const INTERSECT: EngineInfo = EngineInfo {
@@ -41,7 +41,7 @@ pub(crate) const INTERSECT: EngineInfo = EngineInfo {
     about: "looks for neighbours in common; hosts exchange lists of them",
 };
 
-/// What was found of this host's masters.
+/// The counts of this host's masters.
 pub(crate) struct Found {
     /// Edges that join neighbours of each master, every direction counted.
     pub(crate) closed: Vec<u64>,
@@ -75,20 +75,20 @@ fn degrees_in(partition: &Partition) -> Vec<u32> {
     rows.map(|ends| (ends[1] - ends[0]) as u32).collect()
 }
 
-/// A host's part of the search. Masters must have all their neighbours beside them.
+/// The counting engine on one host, which must hold all edges of its masters.
 struct Wedges<'a> {
     partition: &'a Partition,
-    /// Whether edges count more than once.
+    /// Whether edges have multiplicities.
     is_weighted: bool,
-    order: Order,
+    order: DegreeOrder,
     lists: Lists,
     remote: Option<Remote>,
     counter: Counter,
-    /// What was found at proxies and belongs to their masters.
+    /// Counts of mirrors, for their masters.
     found: CpuField<Sum<u64>>,
     totals: Vec<u64>,
     has_begun: bool,
-    has_told: bool,
+    has_published: bool,
 }
 
 impl<'a> Wedges<'a> {
@@ -96,27 +96,27 @@ impl<'a> Wedges<'a> {
         Wedges {
             partition,
             is_weighted,
-            order: Order::default(),
+            order: DegreeOrder::default(),
             lists: Lists::default(),
             remote: None,
             counter: Counter::default(),
             found: CpuField::accumulator(partition.num_proxies()),
             totals: vec![0; partition.num_masters()],
             has_begun: false,
-            has_told: false,
+            has_published: false,
         }
     }
 
     /// Edges between neighbours, every direction counted.
     fn closed(&self) -> Vec<u64> {
-        // Edges that are not counted are there in both directions.
-        let ways = if self.is_weighted { 1 } else { 2 };
-        self.totals.iter().map(|&total| ways * total).collect()
+        // Without multiplicities, every edge exists in both directions.
+        let directions = if self.is_weighted { 1 } else { 2 };
+        self.totals.iter().map(|&total| directions * total).collect()
     }
 
-    /// Gives masters what was found here; of mirrors it must be sent.
-    fn tell(&mut self) {
-        self.has_told = true;
+    /// Adds the counts of masters to their totals, and marks those of mirrors to be sent.
+    fn publish_counts(&mut self) {
+        self.has_published = true;
         let found = self.counter.take();
         for (&proxy, &count) in self.order.proxies().iter().zip(&found) {
             if count == 0 {
@@ -147,7 +147,7 @@ impl<'a> Wedges<'a> {
 
 impl Engine for Wedges<'_> {
     fn begin(&mut self, substrate: &mut Substrate<'_>) -> SyncResult<()> {
-        self.order = Order::new(self.partition, substrate)?;
+        self.order = DegreeOrder::new(self.partition, substrate)?;
         self.lists = Lists::new(self.partition, &self.order, self.is_weighted);
         self.counter = Counter::new(self.order.len());
         if self.partition.num_hosts() > 1 {
@@ -164,8 +164,8 @@ impl Engine for Wedges<'_> {
             false => self.counter.run::<false>(&self.lists, batch, !self.has_begun),
         };
         self.has_begun = true;
-        if self.is_last() && !self.has_told {
-            self.tell();
+        if self.is_last() && !self.has_published {
+            self.publish_counts();
         }
         Ok(edges)
     }
@@ -208,5 +208,5 @@ impl Engine for Wedges<'_> {
     }
 }
 
-/// Why hosts wait for each other.
+/// The reason why this engine needs rounds.
 pub(crate) const NEEDS_ROUNDS: &str = "hosts ask each other for lists of neighbours";

@@ -1,4 +1,4 @@
-//! The order of a host's vertices: those with most neighbours first, whatever host they are on.
+//! The degree order of a host's proxies: the vertices with most neighbours first.
 
 use std::cmp::Reverse;
 
@@ -8,20 +8,20 @@ use parton_sync::reduction::Latest;
 use parton_sync::{CpuField, Delivery, Result, Substrate};
 use rayon::prelude::*;
 
-/// In the place of a proxy's number where it has none.
-pub(super) const NOWHERE: u32 = u32::MAX;
+/// The position of a proxy that is left out.
+pub(super) const NO_POSITION: u32 = u32::MAX;
 
 /// The proxies of a host in an order that all hosts agree on. Those with fewer than two neighbours
 /// are in no triangle and left out.
 #[derive(Default)]
-pub(super) struct Order {
-    /// In order.
+pub(super) struct DegreeOrder {
+    /// The proxy at each position.
     proxies: Vec<u32>,
-    /// Where each proxy stands.
-    ranks: Vec<u32>,
+    /// The position of each proxy.
+    positions: Vec<u32>,
 }
 
-impl Order {
+impl DegreeOrder {
     /// Every host must call this.
     pub(super) fn new(partition: &Partition, substrate: &mut Substrate<'_>) -> Result<Self> {
         let offsets = partition.out_edges().offsets();
@@ -46,11 +46,14 @@ impl Order {
             })
             .collect();
         keyed.par_sort_unstable();
-        let mut ranks = vec![NOWHERE; partition.num_proxies()];
-        for (&(_, _, proxy), rank) in keyed.iter().zip(0..) {
-            ranks[proxy as usize] = rank;
+        let mut positions = vec![NO_POSITION; partition.num_proxies()];
+        for (&(_, _, proxy), position) in keyed.iter().zip(0..) {
+            positions[proxy as usize] = position;
         }
-        Ok(Order { proxies: keyed.into_par_iter().map(|(_, _, proxy)| proxy).collect(), ranks })
+        Ok(DegreeOrder {
+            proxies: keyed.into_par_iter().map(|(_, _, proxy)| proxy).collect(),
+            positions,
+        })
     }
 
     /// Number of proxies in order.
@@ -63,9 +66,9 @@ impl Order {
         &self.proxies
     }
 
-    /// Where a proxy stands; [`NOWHERE`] if it is left out.
+    /// The position of a proxy; [`NO_POSITION`] if it is left out.
     #[inline]
-    pub(super) fn rank(&self, proxy: LocalId) -> u32 {
-        self.ranks[proxy.index()]
+    pub(super) fn position(&self, proxy: LocalId) -> u32 {
+        self.positions[proxy.index()]
     }
 }

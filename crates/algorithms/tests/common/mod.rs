@@ -268,7 +268,7 @@ pub(crate) fn same_within(found: &[Column], expected: &[Column], relative: f64) 
                 (Values::F64(a), Values::F64(b)) => {
                     a.len() == b.len() && a.iter().zip(b).all(close)
                 }
-                // Elements are singles.
+                // Elements have single precision.
                 (
                     Values::Vectors { width: a, elements },
                     Values::Vectors { width: b, elements: others },

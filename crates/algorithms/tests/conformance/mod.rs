@@ -129,7 +129,7 @@ impl Setting {
         let Question { algorithm, options, .. } = question;
         // A hundred rounds over all edges: once is enough, the way that is faster.
         let many_rounds = algorithm.name() == "pagerank" && options.max_rounds.is_none();
-        // Known ranks are those after so many rounds, or exact to more digits than anybody waits
+        // Known ranks are those after a number of rounds, or exact to more digits than anybody waits
         // for; how close ranks without rounds come is tried on small graphs.
         if self.pacing.pace == Pace::Basp && algorithm.name() == "pagerank" {
             return None;
@@ -147,8 +147,8 @@ impl Setting {
         if many_rounds && self.vertices > SMALL && self.engine == Some(engines::PUSH) {
             return None;
         }
-        // Hosts that settle distances of a large road network among themselves do so in vain: they
-        // look at nine times as many edges.
+        // Hosts that settle distances of a large road network among themselves waste that work: they
+        // visit nine times as many edges.
         let engine = match algorithm.name() {
             "sssp" if self.vertices > MEDIUM => Some(engines::FRONTIER),
             // Some bring an engine of their own, and are tried with it wherever others are tried.
@@ -172,7 +172,7 @@ struct Tally {
     complaints: Vec<String>,
 }
 
-/// Asks everything that is known of graphs with so many vertices.
+/// Runs all questions with known answers on graphs of these numbers of vertices.
 fn conform(sizes: RangeInclusive<u64>) {
     let mut clusters = [1, 4, 7].map(|hosts| Cluster::local(hosts).threads_per_host(1));
     conform_on(&mut clusters, sizes, Setting::all);

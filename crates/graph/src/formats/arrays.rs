@@ -115,6 +115,11 @@ pub(crate) fn fall_problem(vertex: usize, start: u64, end: u64) -> String {
     format!("the edges of vertex {vertex} start at edge {start}, but end at edge {end}")
 }
 
+/// Says that a vertex's edges end beyond all edges.
+pub(crate) fn beyond_problem(vertex: usize, end: u64, edges: u64) -> String {
+    format!("the edges of vertex {vertex} end at edge {end}, but there are {edges}")
+}
+
 /// Says that the edges before a vertex are not as many as they must be.
 pub(crate) fn end_problem(vertex: u64, found: u64, expected: u64) -> String {
     format!("offset {vertex} is {found}, expected {expected}")

@@ -160,7 +160,10 @@ impl ArrayReader<'_> {
             let beyond = offsets[..end].iter().position(|&offset| offset > edges.end);
             let row = beyond.unwrap_or(end).saturating_sub(1);
             let vertex = vertices.start as usize + row;
-            let problem = arrays::fall_problem(vertex, offsets[row], offsets[row + 1]);
+            let problem = match beyond {
+                Some(_) => arrays::beyond_problem(vertex, offsets[row + 1], edges.end),
+                None => arrays::fall_problem(vertex, offsets[row], offsets[row + 1]),
+            };
             return Err(self.arrays.error(ends_at + 8 * row as u64, problem));
         }
         for (row, expected) in [(0, edges.start), (rows, edges.end)] {

@@ -84,7 +84,7 @@ impl Dialect {
             Some(VertexRange { count, .. }) if count > plausible && !self.vertices_are_given => {
                 let problem = format!(
                     "declares {count} vertices but has only {rows} edges; if that is meant, say \
-                     --vertices {count}"
+                     `vertices` {count}"
                 );
                 Err(source.error(Place::File, problem))
             }

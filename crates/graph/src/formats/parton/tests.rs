@@ -309,7 +309,7 @@ fn numbers_that_make_no_graph_are_errors_despite_checksums() {
     assert_same(&plain(&set(0, 0, 0)).unwrap(), &small());
     let cases = [
         (set(0, 0, 1), "offset 0 is 1, expected 0"),
-        (set(0, 1, 9), "the edges of vertex 1 start at edge 9, but end at edge 2"),
+        (set(0, 1, 9), "the edges of vertex 0 end at edge 9, but there are 3"),
         (set(0, 3, 4), "offset 3 is 4, expected 3"),
         (set(1, 2, 3), "edge 2 leads to vertex 3, but there are 3 vertices"),
         (set(3, 0, 4), "the name of vertex 1 ends before it starts"),

@@ -1,5 +1,5 @@
-//! Shortest paths where vertices have so many edges that hosts come to look for labels along the few
-//! that still matter, instead of spreading them along all.
+//! Pruned pull: shortest paths on a graph dense enough that hosts pull along the few in-edges that can
+//! still improve a distance, instead of pushing along all out-edges.
 
 use crate::common;
 
@@ -23,22 +23,22 @@ fn generated(low: u32, high: u32) -> Graph {
     graph.reweighed(&Weights::Random { low, high, seed: 1 })
 }
 
-/// With buckets so wide that many labels are spread in vain.
+/// With buckets so wide that many relaxations are redundant.
 fn search(pacing: Pacing) -> [(&'static dyn Algorithm, Options); 1] {
     let own = SsspOptions { delta: Some(2.0), ..SsspOptions::default() };
     let options = Options { engine: Some(engines::DELTA), pacing, ..Options::default() };
     [(&Sssp, options.with(own))]
 }
 
-/// A file with in-edges and one without; hosts that have them at hand look at fewer edges, as long as
-/// they wait for each other, and all find the same, whenever they cease to wait.
+/// Hosts that read a file with in-edges visit fewer edges in BSP rounds than hosts that read one without.
+/// All find the same distances, after whichever round they leave BSP.
 #[test]
-fn fewer_edges_are_looked_at_where_in_edges_are_at_hand() {
+fn pruned_pull_visits_fewer_edges() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("g.parton");
     let integers = generated(1, 64);
     let reals = integers.clone().with_weight_kind(WeightKind::F64).expect("weights are numbers");
-    // Where weights may be 0, many are as near as the nearest that is still to be spread.
+    // With weights of 0, many vertices are as near as the nearest unsettled one.
     for graph in [integers.clone(), reals, integers.undirected(), generated(0, 9)] {
         let expected = Sssp.reference(&graph, &Options::default()).expect("an answer");
         let edges_with = |in_edges, hosts: usize, threads, pacing: Pacing| {
@@ -54,10 +54,10 @@ fn fewer_edges_are_looked_at_where_in_edges_are_at_hand() {
             found.report.work()
         };
         for (hosts, threads) in [(1, 1), (1, 3), (2, 2), (4, 1), (7, 1)] {
-            let [looking, spreading] = [true, false]
+            let [pulling, pushing] = [true, false]
                 .map(|in_edges| edges_with(in_edges, hosts, threads, Pacing::default()));
             if graph.direction == parton_graph::Direction::Directed {
-                assert!(looking < spreading, "{hosts} hosts: {looking} and {spreading} edges");
+                assert!(pulling < pushing, "{hosts} hosts: {pulling} and {pushing} edges");
             }
             for rounds in 0..if hosts > 1 { 10 } else { 1 } {
                 let pacing = Pacing { leave_after: Some(rounds), ..Pace::Basp.into() };
