@@ -171,7 +171,7 @@ fn files_in(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Whether a path found in a folder or by a glob is a part. A link to nowhere is: it will be an
+/// Whether a path found in a folder or by a glob is a part. A broken link is: it will be an
 /// error, where leaving it out would silently read less.
 fn is_part(path: &Path) -> bool {
     path.is_file() || !path.exists()

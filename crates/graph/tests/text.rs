@@ -258,7 +258,7 @@ fn packed_and_parted_inputs_read_like_plain_ones() {
     assert!(error.contains("part-1.csv.gz:3:3:"), "{error}");
 
     // A part that is not there is an error, not fewer edges.
-    std::os::unix::fs::symlink("nowhere", parts.join("part-2.csv")).unwrap();
+    std::os::unix::fs::symlink("missing", parts.join("part-2.csv")).unwrap();
     for spec in [parts.clone(), parts.join("part-*")] {
         let error = Source::find(spec.to_str().unwrap()).err().unwrap();
         assert!(matches!(error, Error::NoInput { .. }), "{error}");

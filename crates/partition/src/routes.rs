@@ -11,6 +11,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use parton_graph::bits::BitSet;
+use parton_graph::hash::GOLDEN_GAMMA;
 use parton_graph::{DenseIndex, LocalId};
 use parton_net::HostId;
 
@@ -210,8 +211,8 @@ impl Routes {
     }
 
     /// A lookup from masters to their places on that list. Returns `None` if scanning the list is
-    /// cheaper: `is_cheaper(cost)` says whether the caller's masters are so few that finding them is
-    /// less work, if finding one costs as much as scanning `cost` entries. `globals` are the global
+    /// cheaper: `is_cheaper(cost)` says whether finding the caller's masters is less work, if
+    /// finding one costs as much as scanning `cost` entries. `globals` are the global
     /// ids of all proxies.
     pub fn finder<'a>(
         &'a self,
@@ -248,7 +249,7 @@ pub(crate) fn checksum(ids: impl Iterator<Item = u32>, parts: Parts) -> u64 {
     let mut sum =
         u64::from(parts.written) << 42 ^ u64::from(parts.both) << 21 ^ u64::from(parts.read);
     for id in ids {
-        sum = (sum.rotate_left(5) ^ u64::from(id)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        sum = (sum.rotate_left(5) ^ u64::from(id)).wrapping_mul(GOLDEN_GAMMA);
     }
     sum
 }

@@ -7,8 +7,8 @@
 //! no table.
 //!
 //! Inside a site, pages form a tree: page `p` hangs below page `p / 8`, page 0 is the home page.
-//! One in four of the pages without children is a *document* (a picture, a text), which links
-//! nowhere: its links are made by one of the popular pages of its site. So hubs have many links,
+//! One in four of the pages without children is a *document* (a picture, a text) without links
+//! of its own: its links are made by one of the popular pages of its site. So hubs have many links,
 //! and a fifth of all pages none.
 //!
 //! Each page brings `EDGE_FACTOR` links:
