@@ -2,7 +2,9 @@
 
 use std::io::Write as _;
 
-use parton_graph::formats::{self, Column, Columns, IdKind, ReadOptions, Vertices, WriteOptions};
+use parton_graph::formats::{
+    self, ColumnKey, Columns, IdKind, ReadOptions, Vertices, WriteOptions,
+};
 use parton_graph::source::Source;
 use parton_graph::{
     Csr, Direction, Error, Graph, Ids, Result, VertexRange, Weight, WeightKind, with_csr,
@@ -90,10 +92,10 @@ fn large_and_sparse_ids_come_back() {
 fn columns_are_chosen_by_name_or_number() {
     let text = "when,who,whom,amount\nmon,5,6,1.5\ntue,6,5,2.5\n";
     let expected = triples(&[("5", "6", 1.5), ("6", "5", 2.5)]);
-    let name = |n: &str| Column::Name(n.into());
+    let name = |n: &str| ColumnKey::Name(n.into());
     let by_name =
         Columns { source: name("who"), destination: name("whom"), weight: Some(name("amount")) };
-    let position = Column::Position;
+    let position = ColumnKey::Position;
     let by_number =
         Columns { source: position(1), destination: position(2), weight: Some(position(3)) };
     for columns in [by_name, by_number] {

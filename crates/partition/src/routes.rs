@@ -28,7 +28,7 @@ pub enum End {
 
 /// Which of the two lists that a host shares with a peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Side {
+pub enum Role {
     /// This host's masters of which the peer has mirrors.
     Masters,
     /// This host's mirrors of the peer's masters.
@@ -43,7 +43,7 @@ pub struct RouteId {
     /// The host that shares the list.
     pub peer: HostId,
     /// Whose proxies are on it.
-    pub side: Side,
+    pub role: Role,
 }
 
 /// Lengths of the three parts of a list of shared vertices.
@@ -156,13 +156,13 @@ impl Lookup {
 }
 
 /// Finds masters on a list that is shared with a peer.
-pub struct Finder<'a> {
+pub struct RouteFinder<'a> {
     routes: &'a Routes,
     globals: &'a [u32],
     lookup: Option<&'a Lookup>,
 }
 
-impl Finder<'_> {
+impl RouteFinder<'_> {
     /// The place of a master, if it is on the list.
     #[inline]
     pub fn place_of(&self, master: LocalId) -> Option<usize> {
@@ -218,12 +218,12 @@ impl Routes {
         &'a self,
         is_cheaper: impl Fn(usize) -> bool,
         globals: &'a [u32],
-    ) -> Option<Finder<'a>> {
+    ) -> Option<RouteFinder<'a>> {
         let LazyLookup { made, asked } = &self.lookup;
         if !is_cheaper(ENTRIES_PER_LOOKUP) {
             return None;
         }
-        let finder = |lookup| Some(Finder { routes: self, globals, lookup });
+        let finder = |lookup| Some(RouteFinder { routes: self, globals, lookup });
         match made.get() {
             Some(lookup) => finder(Some(lookup)),
             None if is_cheaper(ENTRIES_PER_SEARCH) => finder(None),

@@ -178,7 +178,8 @@ fn declared(tree: &Tree, folder: &str) -> HashSet<String> {
 fn each_alternative(usage: &str) -> String {
     let mut each = usage.to_owned();
     for line in usage.lines() {
-        if let Some((start, names)) = line.rsplit_once(' ').filter(|(_, names)| names.contains('|')) {
+        if let Some((start, names)) = line.rsplit_once(' ').filter(|(_, names)| names.contains('|'))
+        {
             names.split('|').for_each(|name| each += &format!("\n{start} {name}"));
         }
     }

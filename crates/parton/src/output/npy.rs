@@ -8,7 +8,7 @@ use parton_graph::error::printable;
 use parton_graph::save::Output;
 use parton_graph::{Error, OriginalId, Result};
 
-use super::{Cell, ColumnKind, Format, Table, write_rows};
+use super::{Cell, ColumnKind, Table, TableFormat, write_rows};
 
 /// A structured array.
 pub(super) struct Npy;
@@ -18,7 +18,7 @@ const MAGIC: &[u8] = b"\x93NUMPY\x01\x00";
 /// Data begin at a multiple of this.
 const ALIGNMENT: usize = 64;
 
-impl Format for Npy {
+impl TableFormat for Npy {
     fn ending(&self) -> &'static str {
         "npy"
     }
