@@ -143,7 +143,7 @@ impl<W: Weight> CsrBuilder<W> {
     }
 
     /// [`CsrBuilder::build`], with every weight replaced by what `convert` makes of it.
-    pub fn build_converted<V: Weight>(
+    pub(crate) fn build_converted<V: Weight>(
         self,
         vertices: usize,
         convert: impl Fn(W) -> V + Sync,

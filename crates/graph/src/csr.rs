@@ -81,7 +81,7 @@ impl<W: Weight> Csr<W> {
 
     /// Positions of `v`'s out-edges in the edge arrays.
     #[inline]
-    pub fn edge_range(&self, v: LocalId) -> std::ops::Range<usize> {
+    pub(crate) fn edge_range(&self, v: LocalId) -> std::ops::Range<usize> {
         let offsets = &self.offsets[v.index()..];
         offsets[0] as usize..offsets[1] as usize
     }
@@ -134,7 +134,7 @@ impl<W: Weight> Csr<W> {
     }
 
     /// The three arrays.
-    pub fn into_parts(self) -> (Buffer<u64>, Buffer<LocalId>, Buffer<W>) {
+    pub(crate) fn into_parts(self) -> (Buffer<u64>, Buffer<LocalId>, Buffer<W>) {
         (self.offsets, self.targets, self.weights)
     }
 
@@ -179,7 +179,7 @@ impl<W: Weight> Csr<W> {
     }
 
     /// [`Csr::transposed`], without weights.
-    pub fn transposed_unweighted(&self) -> Csr<()> {
+    pub(crate) fn transposed_unweighted(&self) -> Csr<()> {
         transposed(self, |_| ())
     }
 
@@ -190,7 +190,7 @@ impl<W: Weight> Csr<W> {
 
     /// Every edge in both directions, the added one with weight `turned(weight)`; a self-loop
     /// stays single.
-    pub fn symmetrised_with(&self, turned: impl Fn(W) -> W + Sync) -> Self {
+    pub(crate) fn symmetrised_with(&self, turned: impl Fn(W) -> W + Sync) -> Self {
         self.rebuilt(|edges, source, destination, weight| {
             edges.push(source.0, destination.0, weight);
             if source != destination {

@@ -26,7 +26,7 @@ use crate::{Direction, Result};
 use arguments::Arguments;
 
 pub use spec::Spec;
-pub use weights::edge_weight;
+pub(crate) use weights::edge_weight;
 
 /// A graph as a formula. Displays as the spec it comes from, defaults filled in.
 pub trait Generator: fmt::Display + Send + Sync {
