@@ -12,8 +12,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use parton_algorithms::{Error, Job, Options, by_name};
+use parton_engine::simulated::{SimulatedHost, TIME_PER_MESSAGE};
 use parton_engine::{EngineInfo, engines};
-use parton_engine::simulated::{TIME_PER_MESSAGE, SimulatedHost};
 use parton_engine::{Pace, Pacing, RunReport, Tally, Watch};
 use parton_graph::formats::{self, ReadOptions};
 use parton_graph::generate::Spec;
@@ -142,7 +142,8 @@ fn measure(name: &str, how: &How<'_>, rows: &mut Vec<Value>) {
     let mut local = Cluster::local(HOSTS).threads_per_host(1);
     let parts = local.launch(|net| Partition::build(net, input, &Plan::new(how.policy)));
     let parts = parts.expect("a partition");
-    let options = SimOptions { calm: Some(TIME_PER_MESSAGE), step_limit: u64::MAX, ..SimOptions::default() };
+    let options =
+        SimOptions { calm: Some(TIME_PER_MESSAGE), step_limit: u64::MAX, ..SimOptions::default() };
     let mut cluster = if how.simulated { Cluster::sim_with(HOSTS, options) } else { local };
     let short = name.rsplit('/').next().unwrap_or(name);
     for (algorithm, engine) in RUNS {

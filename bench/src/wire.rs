@@ -5,7 +5,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use parton_sync::encode::{Places, Plan, ValueKind, decode};
+use parton_sync::encode::{EncodingPlan, Places, ValueKind, decode};
 
 const LEN: usize = 1 << 16;
 const TURNS: usize = 200;
@@ -46,10 +46,10 @@ fn integers(count: usize, width: u32) -> Vec<u64> {
 fn measure(name: &str, kind: ValueKind, places: Option<Vec<u32>>, values: Vec<u8>) {
     let count = places.as_ref().map_or(LEN, Vec::len);
     let places = places.as_deref().map_or(Places::All, Places::Some);
-    let plan = Plan::new(kind, LEN, places, &values);
+    let plan = EncodingPlan::new(kind, LEN, places, &values);
     let message = plan.write();
     let [plan, write, read] = [
-        best(&mut || _ = black_box(Plan::new(kind, LEN, black_box(places), &values))),
+        best(&mut || _ = black_box(EncodingPlan::new(kind, LEN, black_box(places), &values))),
         best(&mut || drop(black_box(plan.write()))),
         best(&mut || drop(black_box(decode(kind, LEN, black_box(&message))))),
     ]

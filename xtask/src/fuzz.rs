@@ -12,8 +12,8 @@ const INSTRUMENT: &str = "--cfg fuzzing -Cpasses=sancov-module \
     -Cllvm-args=-sanitizer-coverage-trace-compares \
     -Ccodegen-units=1 -Cdebug-assertions";
 
-/// Fuzzes one target, a format or the messages between hosts, or all of them in turn, for so many
-/// seconds each.
+/// Fuzzes one target, a format or the messages between hosts, or all of them in turn, each for
+/// `SECONDS`.
 pub(crate) fn run(arguments: &[&str]) -> bool {
     let (wanted, seconds) = match arguments {
         [] => (None, "60"),

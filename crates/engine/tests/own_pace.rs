@@ -256,7 +256,7 @@ fn the_pace_is_found_on_the_way() {
             assert!(uneven.pace_why.starts_with("from round 1 on"), "{}", uneven.pace_why);
         }
     }
-    // So few edges that it is not tried before the first round.
+    // A graph too small for a trial before the first round.
     let small = generate("rmat:12").reweighed(&Weights::Random { low: 1, high: 64, seed: 1 });
     let uneven = find_pace(&small, &Near(Edges::Out), how(engines::FRONTIER, Pace::Basp, 40.0));
     assert!(uneven.pace_why.contains("as long for an edge"), "{}", uneven.pace_why);

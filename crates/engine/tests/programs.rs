@@ -233,7 +233,7 @@ fn reports_add_up() {
                     assert_eq!(host.sent_to[part.host().index()], Volume::default(), "itself");
                     assert!(host.compute_seconds >= 0.0 && host.other_seconds() >= 0.0);
                 }
-                // Every token arrives in the first round: whoever has an in-edge changes.
+                // Every token arrives in the first round: a vertex with an in-edge changes.
                 let (_, first) = common::serial(&graph, Limits::default(), &tokens);
                 assert_eq!(first, 4);
                 assert!(report.rounds[0].changed > 0);

@@ -21,12 +21,12 @@ fn reductions_are_what_they_declare() {
     let small: Vec<u32> = numbers.iter().map(|&n| n as u32).collect();
     let real = |n: &u64| (*n as i64) as f64 * 1e-9;
     let reals: Vec<f64> = numbers.iter().map(real).collect();
-    let singles: Vec<f32> = reals.iter().map(|&r| r as f32).collect();
+    let rounded: Vec<f32> = reals.iter().map(|&r| r as f32).collect();
     let extremes = [f64::INFINITY, f64::NEG_INFINITY, f64::MAX, f64::MIN_POSITIVE, -1.0, 0.0];
     check_number(&numbers);
     check_number(&small);
     check_number(&reals);
-    check_number(&singles);
+    check_number(&rounded);
     check_reduction::<Or<u32>>(&small);
     check_reduction::<Or<u64>>(&numbers);
     check_reduction::<Min<f64>>(&extremes);

@@ -66,7 +66,7 @@ impl<T: Pod> Buffer<T> {
     }
 
     /// The elements as a vector; copies only when they are mapped or shared.
-    pub fn into_vec(self) -> Vec<T> {
+    pub(crate) fn into_vec(self) -> Vec<T> {
         match self.owner {
             Owner::Vec(vec) => Arc::unwrap_or_clone(vec),
             Owner::Map { .. } => self.to_vec(),

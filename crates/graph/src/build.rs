@@ -24,7 +24,7 @@ use crate::{Csr, LocalId};
 
 /// Edges of one piece of the input as parallel arrays, in input order.
 #[derive(Clone, Debug)]
-pub struct Edges<I, W> {
+pub struct EdgeBatch<I, W> {
     /// Where each edge starts.
     pub sources: Vec<I>,
     /// Where each edge ends.
@@ -33,13 +33,13 @@ pub struct Edges<I, W> {
     pub weights: Vec<W>,
 }
 
-impl<I, W> Default for Edges<I, W> {
+impl<I, W> Default for EdgeBatch<I, W> {
     fn default() -> Self {
-        Edges { sources: Vec::new(), destinations: Vec::new(), weights: Vec::new() }
+        EdgeBatch { sources: Vec::new(), destinations: Vec::new(), weights: Vec::new() }
     }
 }
 
-impl<I, W> Edges<I, W> {
+impl<I, W> EdgeBatch<I, W> {
     /// Adds one edge.
     #[inline]
     pub fn push(&mut self, source: I, destination: I, weight: W) {
@@ -85,8 +85,8 @@ impl<W: Weight> CsrBuilder<W> {
 
     /// Takes the edges of piece number `order` of the input. At most 2³² edges per piece; a few
     /// hundred thousand are best.
-    pub fn add(&self, order: u64, edges: &Edges<u32, W>) {
-        let Edges { sources, destinations, weights } = edges;
+    pub fn add(&self, order: u64, edges: &EdgeBatch<u32, W>) {
+        let EdgeBatch { sources, destinations, weights } = edges;
         self.add_mapped(order, sources, destinations, |edge| weights[edge], |id| id);
     }
 
@@ -143,7 +143,7 @@ impl<W: Weight> CsrBuilder<W> {
     }
 
     /// [`CsrBuilder::build`], with every weight replaced by what `convert` makes of it.
-    pub fn build_converted<V: Weight>(
+    pub(crate) fn build_converted<V: Weight>(
         self,
         vertices: usize,
         convert: impl Fn(W) -> V + Sync,
@@ -167,13 +167,13 @@ impl<W: Weight> CsrBuilder<W> {
 
     /// Takes the edges out again, in parts that carry the number of their piece; a vertex's edges
     /// from one piece are in one part.
-    pub(crate) fn into_parts(self) -> impl Iterator<Item = (u64, Edges<u32, W>)> {
+    pub(crate) fn into_parts(self) -> impl Iterator<Item = (u64, EdgeBatch<u32, W>)> {
         self.into_groups().into_iter().enumerate().flat_map(|(g, group)| {
             let parts: Vec<_> = group
                 .segments
                 .iter()
                 .map(|segment| {
-                    let mut edges = Edges::default();
+                    let mut edges = EdgeBatch::default();
                     for b in 0..GROUP_BUCKETS {
                         let (sources, destinations, weights) = group.bucket(segment, b);
                         let first = first_id(g, b);

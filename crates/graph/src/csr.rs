@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use crate::LocalId;
 use crate::buffer::Buffer;
-use crate::build::{CsrBuilder, Edges};
+use crate::build::{CsrBuilder, EdgeBatch};
 use crate::transpose::transposed;
 use crate::weight::{Weight, WeightKind};
 
@@ -53,7 +53,7 @@ impl<W: Weight> Csr<W> {
         let builder = CsrBuilder::new();
         builder.add(
             0,
-            &Edges {
+            &EdgeBatch {
                 sources: edges.iter().map(|e| e.0).collect(),
                 destinations: edges.iter().map(|e| e.1).collect(),
                 weights: edges.iter().map(|e| e.2).collect(),
@@ -81,7 +81,7 @@ impl<W: Weight> Csr<W> {
 
     /// Positions of `v`'s out-edges in the edge arrays.
     #[inline]
-    pub fn edge_range(&self, v: LocalId) -> std::ops::Range<usize> {
+    pub(crate) fn edge_range(&self, v: LocalId) -> std::ops::Range<usize> {
         let offsets = &self.offsets[v.index()..];
         offsets[0] as usize..offsets[1] as usize
     }
@@ -134,7 +134,7 @@ impl<W: Weight> Csr<W> {
     }
 
     /// The three arrays.
-    pub fn into_parts(self) -> (Buffer<u64>, Buffer<LocalId>, Buffer<W>) {
+    pub(crate) fn into_parts(self) -> (Buffer<u64>, Buffer<LocalId>, Buffer<W>) {
         (self.offsets, self.targets, self.weights)
     }
 
@@ -179,7 +179,7 @@ impl<W: Weight> Csr<W> {
     }
 
     /// [`Csr::transposed`], without weights.
-    pub fn transposed_unweighted(&self) -> Csr<()> {
+    pub(crate) fn transposed_unweighted(&self) -> Csr<()> {
         transposed(self, |_| ())
     }
 
@@ -190,7 +190,7 @@ impl<W: Weight> Csr<W> {
 
     /// Every edge in both directions, the added one with weight `turned(weight)`; a self-loop
     /// stays single.
-    pub fn symmetrised_with(&self, turned: impl Fn(W) -> W + Sync) -> Self {
+    pub(crate) fn symmetrised_with(&self, turned: impl Fn(W) -> W + Sync) -> Self {
         self.rebuilt(|edges, source, destination, weight| {
             edges.push(source.0, destination.0, weight);
             if source != destination {
@@ -202,7 +202,7 @@ impl<W: Weight> Csr<W> {
     /// A new graph on the same vertices from what `emit` makes of each edge.
     fn rebuilt<V: Weight>(
         &self,
-        emit: impl Fn(&mut Edges<u32, V>, LocalId, LocalId, W) + Sync,
+        emit: impl Fn(&mut EdgeBatch<u32, V>, LocalId, LocalId, W) + Sync,
     ) -> Csr<V> {
         /// Enough edges to fill every bucket's cache lines, few enough to stay in cache.
         const EDGES_PER_PIECE: u64 = 1 << 18;
@@ -214,7 +214,7 @@ impl<W: Weight> Csr<W> {
             );
         }
         let builder = CsrBuilder::new();
-        cuts.par_windows(2).enumerate().for_each_init(Edges::default, |edges, (order, cut)| {
+        cuts.par_windows(2).enumerate().for_each_init(EdgeBatch::default, |edges, (order, cut)| {
             edges.clear();
             for v in (cut[0]..cut[1]).map(|v| LocalId(v as u32)) {
                 for (target, weight) in self.edges(v) {

@@ -22,7 +22,7 @@ pub trait EdgeFile: Send + Sync {
     fn name(&self) -> &str;
 
     /// What is known before edges are read.
-    fn shape(&self) -> Shape;
+    fn shape(&self) -> FileShape;
 
     /// How slices compare in size. If they are uneven, a host that reads one should deal its pieces
     /// out to the others.
@@ -44,14 +44,14 @@ pub trait EdgeFile: Send + Sync {
     ) -> Result<Pieces<'a>>;
 
     /// Fails if the header promised something else than all slices together hold.
-    fn check(&self, found: &Found) -> Result<()> {
+    fn check(&self, found: &Totals) -> Result<()> {
         let _ = found;
         Ok(())
     }
 
     /// Whether the edges, as they stand in the input, are there in both directions; known after
     /// [`EdgeFile::check`].
-    fn direction(&self, found: &Found) -> Direction {
+    fn direction(&self, found: &Totals) -> Direction {
         let _ = found;
         Direction::Directed
     }
@@ -172,7 +172,7 @@ pub(crate) fn order(unit: usize, count: usize) -> u64 {
 
 /// What is known of the edges of an input before they are read.
 #[derive(Clone, Copy, Debug)]
-pub struct Shape {
+pub struct FileShape {
     /// Whether ids are names; otherwise integers.
     pub names: bool,
     /// What becomes of weights.
@@ -211,9 +211,9 @@ pub enum Mirror {
     Negated,
 }
 
-impl Default for Shape {
+impl Default for FileShape {
     fn default() -> Self {
-        Shape {
+        FileShape {
             names: false,
             weights: WeightRule::None,
             vertices: None,
@@ -236,7 +236,7 @@ pub enum Cut {
 
 /// What all slices together hold.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Found {
+pub struct Totals {
     /// Edges, before any is mirrored.
     pub edges: u64,
     /// Vertices.

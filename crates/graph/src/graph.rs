@@ -142,7 +142,7 @@ impl Graph {
     }
 
     /// Number of edges of which `counts(source, destination)` holds.
-    pub fn count_edges(&self, counts: impl Fn(LocalId, LocalId) -> bool + Sync) -> u64 {
+    pub(crate) fn count_edges(&self, counts: impl Fn(LocalId, LocalId) -> bool + Sync) -> u64 {
         with_csr!(&self.adjacency, csr => {
             let of = |v: LocalId| csr.targets(v).iter().filter(|&&t| counts(v, t)).count() as u64;
             (0..csr.num_vertices() as u32).into_par_iter().map(|v| of(LocalId(v))).sum()

@@ -24,7 +24,7 @@ pub fn splitmix64(state: u64) -> u64 {
 /// A hash of an edge whose sum over many edges, wrapping around, does not depend on their order.
 /// Weights of 0 and −0 are the same weight.
 #[inline]
-pub fn edge_hash(source: u32, destination: u32, weight: f64) -> u64 {
+pub(crate) fn edge_hash(source: u32, destination: u32, weight: f64) -> u64 {
     let ends = u64::from(source) << 32 | u64::from(destination);
     let weight = (weight + 0.0).to_bits();
     splitmix64(ends.wrapping_add(weight.wrapping_mul(GOLDEN_GAMMA)))

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use rayon::prelude::*;
 
 use crate::bits::{AtomicBitSet, BitSet};
-use crate::build::{CsrBuilder, Edges};
+use crate::build::{CsrBuilder, EdgeBatch};
 use crate::csr::MAX_VERTICES;
 use crate::dense_index::DenseIndex;
 use crate::edge_file::Piece;
@@ -57,7 +57,7 @@ pub struct Ingest<W> {
     small: CsrBuilder<W>,
     largest_small: AtomicU64,
     /// Pieces whose ids are provisional numbers of an interner.
-    interned: Mutex<Vec<(u64, Edges<u32, W>)>>,
+    interned: Mutex<Vec<(u64, EdgeBatch<u32, W>)>>,
     integers: Interner<u64>,
     names: Interner<[u8]>,
     has_large: AtomicBool,
@@ -245,7 +245,7 @@ impl<W: Weight> Ingest<W> {
         weight: impl Fn(usize) -> W,
     ) {
         let weights = (0..sources.len()).map(weight).collect();
-        let edges = Edges { sources, destinations, weights };
+        let edges = EdgeBatch { sources, destinations, weights };
         self.interned.lock().expect("no thread panicked holding this lock").push((order, edges));
     }
 
@@ -259,7 +259,7 @@ impl<W: Weight> Ingest<W> {
 
 /// Provisional numbers → final vertices → graph.
 fn build_interned<K, W: Weight, V: Weight>(
-    pieces: Vec<(u64, Edges<u32, W>)>,
+    pieces: Vec<(u64, EdgeBatch<u32, W>)>,
     interner: Interner<K>,
     convert: impl Fn(W) -> V + Sync,
 ) -> (Csr<V>, Ids)
@@ -269,7 +269,7 @@ where
     let (ids, renumbering) = interner.finish();
     let builder = CsrBuilder::new();
     pieces.into_par_iter().for_each(|(order, edges)| {
-        let Edges { sources, destinations, weights } = &edges;
+        let EdgeBatch { sources, destinations, weights } = &edges;
         let vertex = |provisional| renumbering.of(provisional);
         builder.add_mapped(order, sources, destinations, |edge| weights[edge], vertex);
     });

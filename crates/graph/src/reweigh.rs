@@ -10,7 +10,7 @@ pub enum Weights {
     /// From the file, if it has any.
     #[default]
     File,
-    /// Nowhere: the graph becomes unweighted.
+    /// No weights: the graph becomes unweighted.
     None,
     /// Every edge weighs 1.
     Unit,

@@ -19,7 +19,7 @@ pub use part::Part;
 pub use slice::Slice;
 
 /// How much of the beginning formats may look at to recognise themselves.
-pub const HEAD_BYTES: usize = 64 << 10;
+pub(crate) const HEAD_BYTES: usize = 64 << 10;
 
 /// An input that has been found but not read.
 #[derive(Clone)]
@@ -101,13 +101,13 @@ impl Source {
         &self.name
     }
 
-    /// The first bytes, decompressed: up to [`HEAD_BYTES`].
+    /// The first bytes, decompressed: up to 64 KiB.
     pub fn head(&self) -> &[u8] {
         &self.head
     }
 
     /// Whether [`Source::head`] is everything there is.
-    pub fn head_is_all(&self) -> bool {
+    pub(crate) fn head_is_all(&self) -> bool {
         !self.sliced && self.parts.len() == 1 && self.head.len() < HEAD_BYTES
     }
 
@@ -125,7 +125,7 @@ impl Source {
     }
 
     /// Bytes as stored, where that is known beforehand.
-    pub fn stored_bytes(&self) -> Option<u64> {
+    pub(crate) fn stored_bytes(&self) -> Option<u64> {
         self.parts.iter().map(Part::stored_bytes).sum()
     }
 
@@ -171,7 +171,7 @@ fn files_in(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Whether a path found in a folder or by a glob is a part. A link to nowhere is: it will be an
+/// Whether a path found in a folder or by a glob is a part. A broken link is: it will be an
 /// error, where leaving it out would silently read less.
 fn is_part(path: &Path) -> bool {
     path.is_file() || !path.exists()

@@ -258,7 +258,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "an edge leads to a vertex that does not exist")]
-    fn edges_that_lead_nowhere_are_found() {
+    fn edges_to_missing_vertices_are_found() {
         let stray = Csr::from_parts(vec![0, 1].into(), vec![LocalId(1)].into(), vec![()].into());
         stray.transposed();
     }

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use parton_graph::bits::{AtomicBitSet, BitSet};
-use parton_graph::build::{CsrBuilder, Edges};
+use parton_graph::build::{CsrBuilder, EdgeBatch};
 use parton_graph::edge_file::Piece;
 use parton_graph::id_list::IdList;
 use parton_graph::ingest::Ingest;
@@ -39,7 +39,7 @@ fn in_pieces<W: Weight>(
             for (order, piece) in edges.chunks(size).enumerate().rev() {
                 let builder = &builder;
                 scope.spawn(move |_| {
-                    let mut edges = Edges::default();
+                    let mut edges = EdgeBatch::default();
                     piece.iter().for_each(|&(s, d, w)| edges.push(s, d, w));
                     builder.add(order as u64, &edges);
                 });

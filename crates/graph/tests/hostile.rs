@@ -296,7 +296,7 @@ fn a_long_line_is_quoted_in_part() {
     assert_eq!(read("x", "a b\n".to_owned() + &text + &text).unwrap().num_vertices(), 3);
 }
 
-/// `piece` so many times, packed: a few kilobytes per gigabyte.
+/// `piece`, repeated `times` times and packed: a few kilobytes per gigabyte.
 fn bomb(piece: &[u8], times: usize) -> Vec<u8> {
     let mut packed = zstd::Encoder::new(Vec::new(), 1).unwrap();
     for _ in 0..times {

@@ -2,7 +2,9 @@
 
 use std::io::Write as _;
 
-use parton_graph::formats::{self, Column, Columns, IdKind, ReadOptions, Vertices, WriteOptions};
+use parton_graph::formats::{
+    self, ColumnKey, Columns, IdKind, ReadOptions, Vertices, WriteOptions,
+};
 use parton_graph::source::Source;
 use parton_graph::{
     Csr, Direction, Error, Graph, Ids, Result, VertexRange, Weight, WeightKind, with_csr,
@@ -90,10 +92,10 @@ fn large_and_sparse_ids_come_back() {
 fn columns_are_chosen_by_name_or_number() {
     let text = "when,who,whom,amount\nmon,5,6,1.5\ntue,6,5,2.5\n";
     let expected = triples(&[("5", "6", 1.5), ("6", "5", 2.5)]);
-    let name = |n: &str| Column::Name(n.into());
+    let name = |n: &str| ColumnKey::Name(n.into());
     let by_name =
         Columns { source: name("who"), destination: name("whom"), weight: Some(name("amount")) };
-    let position = Column::Position;
+    let position = ColumnKey::Position;
     let by_number =
         Columns { source: position(1), destination: position(2), weight: Some(position(3)) };
     for columns in [by_name, by_number] {
@@ -258,7 +260,7 @@ fn packed_and_parted_inputs_read_like_plain_ones() {
     assert!(error.contains("part-1.csv.gz:3:3:"), "{error}");
 
     // A part that is not there is an error, not fewer edges.
-    std::os::unix::fs::symlink("nowhere", parts.join("part-2.csv")).unwrap();
+    std::os::unix::fs::symlink("missing", parts.join("part-2.csv")).unwrap();
     for spec in [parts.clone(), parts.join("part-*")] {
         let error = Source::find(spec.to_str().unwrap()).err().unwrap();
         assert!(matches!(error, Error::NoInput { .. }), "{error}");

@@ -17,7 +17,7 @@ impl HostId {
         usize::from(self.0)
     }
 
-    /// All hosts of a cluster, in order; one has at most [`MAX_HOSTS`] of them.
+    /// All hosts of a cluster, in order; one has at most `u16::MAX` of them.
     pub fn all(hosts: usize) -> impl DoubleEndedIterator<Item = HostId> + ExactSizeIterator {
         (0..hosts.min(MAX_HOSTS) as u16).map(HostId)
     }
@@ -30,4 +30,4 @@ impl fmt::Display for HostId {
 }
 
 /// The most hosts a cluster may have, so that their number fits 16 bits too.
-pub const MAX_HOSTS: usize = u16::MAX as usize;
+pub(crate) const MAX_HOSTS: usize = u16::MAX as usize;

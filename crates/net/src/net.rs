@@ -14,7 +14,7 @@ use crate::inbox::Inbox;
 use crate::transport::{Message, Tag, Transport};
 
 /// How long a host waits for a silent peer by default.
-pub const DEFAULT_PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const DEFAULT_PATIENCE: Duration = Duration::from_secs(60);
 
 /// One host's end of a cluster.
 pub struct Net {

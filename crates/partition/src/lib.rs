@@ -39,4 +39,4 @@ pub use error::{Error, Result};
 pub use input::{Fit, Input};
 pub use partition::{Order, Partition, Plan};
 pub use policy::Policy;
-pub use routes::{End, RouteId, Side};
+pub use routes::{End, Role, RouteId};

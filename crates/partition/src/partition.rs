@@ -55,7 +55,7 @@ impl Plan {
         }
     }
 
-    /// Whether this makes sense for so many hosts, found out before anything is read.
+    /// Fails if this plan does not fit the number of hosts; needs no input.
     pub fn check(&self, hosts: usize) -> Result<()> {
         policy::find(&self.policy)?;
         self.shares(hosts).map(drop)

@@ -11,6 +11,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use parton_graph::bits::BitSet;
+use parton_graph::hash::GOLDEN_GAMMA;
 use parton_graph::{DenseIndex, LocalId};
 use parton_net::HostId;
 
@@ -27,7 +28,7 @@ pub enum End {
 
 /// Which of the two lists that a host shares with a peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Side {
+pub enum Role {
     /// This host's masters of which the peer has mirrors.
     Masters,
     /// This host's mirrors of the peer's masters.
@@ -42,7 +43,7 @@ pub struct RouteId {
     /// The host that shares the list.
     pub peer: HostId,
     /// Whose proxies are on it.
-    pub side: Side,
+    pub role: Role,
 }
 
 /// Lengths of the three parts of a list of shared vertices.
@@ -155,13 +156,13 @@ impl Lookup {
 }
 
 /// Finds masters on a list that is shared with a peer.
-pub struct Finder<'a> {
+pub struct RouteFinder<'a> {
     routes: &'a Routes,
     globals: &'a [u32],
     lookup: Option<&'a Lookup>,
 }
 
-impl Finder<'_> {
+impl RouteFinder<'_> {
     /// The place of a master, if it is on the list.
     #[inline]
     pub fn place_of(&self, master: LocalId) -> Option<usize> {
@@ -210,19 +211,19 @@ impl Routes {
     }
 
     /// A lookup from masters to their places on that list. Returns `None` if scanning the list is
-    /// cheaper: `is_cheaper(cost)` says whether the caller's masters are so few that finding them is
-    /// less work, if finding one costs as much as scanning `cost` entries. `globals` are the global
+    /// cheaper: `is_cheaper(cost)` says whether finding the caller's masters is less work, if
+    /// finding one costs as much as scanning `cost` entries. `globals` are the global
     /// ids of all proxies.
     pub fn finder<'a>(
         &'a self,
         is_cheaper: impl Fn(usize) -> bool,
         globals: &'a [u32],
-    ) -> Option<Finder<'a>> {
+    ) -> Option<RouteFinder<'a>> {
         let LazyLookup { made, asked } = &self.lookup;
         if !is_cheaper(ENTRIES_PER_LOOKUP) {
             return None;
         }
-        let finder = |lookup| Some(Finder { routes: self, globals, lookup });
+        let finder = |lookup| Some(RouteFinder { routes: self, globals, lookup });
         match made.get() {
             Some(lookup) => finder(Some(lookup)),
             None if is_cheaper(ENTRIES_PER_SEARCH) => finder(None),
@@ -248,7 +249,7 @@ pub(crate) fn checksum(ids: impl Iterator<Item = u32>, parts: Parts) -> u64 {
     let mut sum =
         u64::from(parts.written) << 42 ^ u64::from(parts.both) << 21 ^ u64::from(parts.read);
     for id in ids {
-        sum = (sum.rotate_left(5) ^ u64::from(id)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        sum = (sum.rotate_left(5) ^ u64::from(id)).wrapping_mul(GOLDEN_GAMMA);
     }
     sum
 }

@@ -164,7 +164,7 @@ fn check_routes(part: &Partition, peer: &Partition) {
         let mirrors: Vec<_> = mine.mirrors(end).map(|local| part.global(LocalId(local))).collect();
         let masters: Vec<_> = theirs.masters(end).iter().map(|&local| peer.global(local)).collect();
         assert_eq!(mirrors, masters, "both ends list the same vertices in the same order");
-        // Whoever is at such an end is on the list, and nobody else.
+        // The list has exactly the vertices at such an end.
         let belongs = |id: &GlobalId| match end {
             End::Source => read_here.contains(&id.0),
             End::Destination => written_here.contains(&id.0),
@@ -173,7 +173,7 @@ fn check_routes(part: &Partition, peer: &Partition) {
         let all = mine.mirrors(End::Either).map(|local| part.global(LocalId(local)));
         assert_eq!(mirrors, all.filter(belongs).collect::<Vec<_>>());
     }
-    // By search, and by the lookup that is made for those who ask often.
+    // By search, and by the lookup for callers that ask often.
     let listed = theirs.masters(End::Either);
     let places: BTreeMap<_, _> = listed.iter().copied().zip(0..).collect();
     for search in [true, false] {

@@ -237,7 +237,7 @@ fn saved_partitions_come_back() {
         |name: &str, host: usize| folder.path().join(name).join(format!("host-{host:05}.part"));
     let fails = |name: &str, hosts: usize| refused(load(name, hosts));
     assert!(fails("a", 2).contains("saved for 3 hosts, but this run has 2"));
-    assert!(fails("nowhere", 2).contains("no such file"));
+    assert!(fails("missing", 2).contains("no such file"));
 
     save("b", 3, "oec");
     std::fs::copy(file("a", 1), file("b", 1)).unwrap();

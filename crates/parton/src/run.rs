@@ -524,7 +524,7 @@ mod tests {
             refused(hops_from("3").policy("metis"), "path:5").contains("unknown policy 'metis'")
         );
         assert!(refused(hops_from("9"), "path:5").contains("no vertex 9"));
-        assert!(refused(hops_from("3"), "nowhere.csv").contains("no such file"));
+        assert!(refused(hops_from("3"), "missing.csv").contains("no such file"));
         assert!(refused(hops_from("3").hosts(0), "path:5").contains('0'));
     }
 }

@@ -216,9 +216,9 @@ fn partitions_are_measured_and_kept() {
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
         assert!(said.contains(message), "{arguments:?}: {said}");
     }
-    let missing = parton(folder.path(), &["partition", "nowhere.gr"]);
+    let missing = parton(folder.path(), &["partition", "missing.gr"]);
     assert_eq!(missing.status.code(), Some(66));
-    let parts = ["partition", "rmat:8", "--hosts", "2", "--policy", "file:nowhere"];
+    let parts = ["partition", "rmat:8", "--hosts", "2", "--policy", "file:missing"];
     assert_eq!(parton(folder.path(), &parts).status.code(), Some(66));
 }
 

@@ -1,7 +1,7 @@
 //! Every command shown in the README and in `docs/` works as shown.
 //!
 //! Blocks marked `sh` are run line by line in one folder, in the order of the page. Lines for
-//! cargo itself are left to whoever runs this test: it could not run inside its own build.
+//! cargo itself are left out: cargo cannot run inside its own build.
 
 use crate::launchers;
 

@@ -163,7 +163,7 @@ fn what_makes_no_sense_is_refused() {
         assert_eq!(output.status.code(), Some(code), "{message}: {said}");
         assert!(said.contains(message), "{message}: {said}");
     }
-    assert_eq!(parton(folder, &["graphalytics", "nowhere.properties"]).status.code(), Some(66));
+    assert_eq!(parton(folder, &["graphalytics", "missing.properties"]).status.code(), Some(66));
     std::fs::write(folder.join("bow-BFS"), "1 0\n1 0\n").expect("a file");
     write_bow(folder, SETTINGS);
     let output = parton(folder, &["graphalytics", "bow.properties"]);

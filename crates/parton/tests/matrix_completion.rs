@@ -84,7 +84,7 @@ fn what_is_no_ratings_is_refused() {
         (&["u.base", "--bipartite", "--width", "0"], 2, "--width 0: expected 1 to"),
         (&["u.base", "--bipartite", "--learning-rate", "0"], 2, "--learning-rate 0"),
         (&["u.base", "--bipartite", "--learning-rate", "1e9"], 65, "lower --learning-rate"),
-        (&["u.base", "--bipartite", "--test", "nowhere"], 66, "nowhere"),
+        (&["u.base", "--bipartite", "--test", "missing"], 66, "missing"),
         (&["u.base", "--bipartite", "--test", "plain.csv"], 65, "--test: its edges have no"),
         (&["u.base", "--bipartite", "--engine", "push"], 2, "blocks can"),
         (&["u.base", "--bipartite", "--pace", "basp"], 2, "needs rounds"),

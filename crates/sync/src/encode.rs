@@ -3,7 +3,7 @@
 //! Two hosts that share proxies agreed once on their order: a *route*. A message tells the values
 //! at some *places* of a route, positions in that order. Which places, and which values, differs
 //! from round to round, so every message is written in the encoding that is smallest for it. The
-//! choice is computed, not guessed: a [`Plan`] knows its size to the byte before anything is written.
+//! choice is computed, not guessed: an [`EncodingPlan`] knows its size to the byte before anything is written.
 //! `docs/wire.md` draws the layout.
 
 mod bits;
@@ -20,7 +20,7 @@ mod tests;
 
 pub use decode::{Decoded, DecodedPlaces, decode};
 pub use error::WireError;
-pub use plan::{Plan, write_with_ids};
+pub use plan::{EncodingPlan, write_with_ids};
 
 /// What the values of a message are, as far as encodings care.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -5,7 +5,7 @@ use std::ops::Range;
 use parton_graph::{LocalId, VertexSet};
 use parton_net::HostId;
 use parton_partition::End;
-use parton_partition::routes::{RouteId, Routes, Side};
+use parton_partition::routes::{Role, RouteId, Routes};
 
 use crate::encode::Places;
 
@@ -40,7 +40,7 @@ impl<'a> Route<'a> {
         let part = routes.mirror_parts().at(end);
         let all = routes.mirrors(End::Either);
         Route {
-            id: Some(RouteId { peer, side: Side::Mirrors }),
+            id: Some(RouteId { peer, role: Role::Mirrors }),
             part: part.start as u32..part.end as u32,
             proxies: Proxies::Mirrors { first: all.start, len: all.len() as u32 },
         }
@@ -51,7 +51,7 @@ impl<'a> Route<'a> {
     pub fn masters(peer: HostId, routes: &'a Routes, end: End, globals: &'a [u32]) -> Self {
         let part = routes.master_parts().at(end);
         Route {
-            id: Some(RouteId { peer, side: Side::Masters }),
+            id: Some(RouteId { peer, role: Role::Masters }),
             part: part.start as u32..part.end as u32,
             proxies: Proxies::Masters { routes, globals },
         }

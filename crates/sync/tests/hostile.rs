@@ -6,7 +6,7 @@ use crate::common;
 use common::{local, owners, parts_of, proxies, random, tangle};
 use parton_net::{Cluster, Faults, HostId, LaunchError, Net, SimOptions, Tag};
 use parton_partition::{End, Partition};
-use parton_sync::encode::{Plan, write_with_ids};
+use parton_sync::encode::{EncodingPlan, write_with_ids};
 use parton_sync::reduction::Sum;
 use parton_sync::{CpuField, Error, Optimize, Phase, Places, Substrate, ValueKind};
 
@@ -65,10 +65,11 @@ fn garbage_is_an_error_that_names_its_sender() {
         let len = route(&parts, phase);
         assert!(len > 2, "host 1 and host 0 share vertices");
         let values: Vec<u8> = (0..len as u64).flat_map(|i| (i << 50 | i).to_le_bytes()).collect();
-        let whole = Plan::new(ValueKind::U64, len, Places::All, &values).write();
+        let whole = EncodingPlan::new(ValueKind::U64, len, Places::All, &values).write();
         let past = [len as u32];
-        let longer = Plan::new(ValueKind::U64, len + 1, Places::Some(&past), &[1; 8]).write();
-        let narrow = Plan::new(ValueKind::U32, len, Places::Some(&[1]), &[1; 4]).write();
+        let longer =
+            EncodingPlan::new(ValueKind::U64, len + 1, Places::Some(&past), &[1; 8]).write();
+        let narrow = EncodingPlan::new(ValueKind::U32, len, Places::Some(&[1]), &[1; 4]).write();
         let mut lies = vec![
             vec![],
             vec![0xff; 3],

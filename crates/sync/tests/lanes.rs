@@ -75,7 +75,7 @@ fn lanes_travel_one_by_one() {
     }
 }
 
-/// Messages of any length reach those who share proxies at that end, and are counted.
+/// Messages of any length reach the hosts that share proxies at that end, and are counted.
 #[test]
 fn shipments_arrive_whole() {
     for policy in all_policies() {

@@ -250,7 +250,7 @@ fn trap_12_every_host_takes_part_in_every_phase() {
     }
 }
 
-/// Whoever is sent to expects it: nothing is left over, for any pair of ends.
+/// A host expects every message sent to it: nothing is left over, for any pair of ends.
 #[test]
 fn trap_13_what_is_sent_is_expected() {
     for policy in all_policies() {

@@ -67,7 +67,7 @@ fn compare<R: Reduction<Value: Number>>(
 }
 
 #[test]
-fn sums_of_singles() {
+fn sums_of_f32() {
     for hosts in [1, 2, 4] {
         compare::<Sum<f32>>(hosts, 20, |bits| (bits % 1000) as f32 / 7.0);
     }

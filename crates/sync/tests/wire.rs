@@ -5,7 +5,7 @@ use crate::judge;
 use judge::{PREFIX, judge, samples};
 use parton_graph::LocalId;
 use parton_sync::encode::{
-    DecodedPlaces, Places, Plan, Size, ValueKind, WireError, decode, write_with_ids,
+    DecodedPlaces, EncodingPlan, Places, Size, ValueKind, WireError, decode, write_with_ids,
 };
 use parton_sync::reduction::Sum;
 use parton_sync::{Absorb, CpuField, Field, Route};
@@ -17,13 +17,13 @@ fn bytes_of_u32(values: impl IntoIterator<Item = u32>) -> Vec<u8> {
 
 fn size_of_dense(values: impl IntoIterator<Item = u32>) -> u64 {
     let values = bytes_of_u32(values);
-    Plan::new(ValueKind::U32, values.len() / 4, Places::All, &values).size().total()
+    EncodingPlan::new(ValueKind::U32, values.len() / 4, Places::All, &values).size().total()
 }
 
 #[test]
 fn nothing_to_say_is_one_byte() {
     for (len, places) in [(0, Places::All), (0, Places::Some(&[])), (9, Places::Some(&[]))] {
-        let plan = Plan::new(ValueKind::U64, len, places, &[]);
+        let plan = EncodingPlan::new(ValueKind::U64, len, places, &[]);
         assert_eq!(plan.write(), [0]);
         assert_eq!(plan.size(), Size { values: 0, metadata: 1 });
         assert!(!plan.dense_could_win(&[]));
@@ -51,7 +51,8 @@ fn unreached_vertices_cost_nothing_among_small_distances() {
 #[test]
 fn one_update_of_a_million_places() {
     for places in [[0], [1], [77_777], [999_999]] {
-        let plan = Plan::new(ValueKind::U32, 1_000_000, Places::Some(&places), &[1, 2, 3, 4]);
+        let plan =
+            EncodingPlan::new(ValueKind::U32, 1_000_000, Places::Some(&places), &[1, 2, 3, 4]);
         assert!(plan.size().total() < 20, "{:?}", plan.size());
         assert!(plan.dense_could_win(&[]), "if all other values are the same");
         assert!(!plan.dense_could_win(&[1, 2, 3, 5]), "another one is not");
@@ -62,15 +63,16 @@ fn one_update_of_a_million_places() {
 fn all_but_one_of_a_million_places() {
     let places: Vec<u32> = (0..1_000_000).filter(|&place| place != 123_456).collect();
     let values = bytes_of_u32(places.iter().copied());
-    let plan = Plan::new(ValueKind::Plain(4), 1_000_000, Places::Some(&places), &values);
+    let plan = EncodingPlan::new(ValueKind::Plain(4), 1_000_000, Places::Some(&places), &values);
     assert!(plan.size().metadata < 12, "{:?}", plan.size());
 }
 
 /// Truth values take a bit each, and none where all are equal.
 #[test]
 fn truth_values_are_bits() {
-    let size =
-        |values: &[u8]| Plan::new(ValueKind::U8, values.len(), Places::All, values).size().total();
+    let size = |values: &[u8]| {
+        EncodingPlan::new(ValueKind::U8, values.len(), Places::All, values).size().total()
+    };
     assert_eq!(size(&[1; 1000]), 8 + 1);
     let mixed: Vec<u8> = (0..1000u32).map(|i| u8::from(i % 3 == 0)).collect();
     assert_eq!(size(&mixed), 8 + 1 + 125);
@@ -80,7 +82,7 @@ fn truth_values_are_bits() {
 #[test]
 fn the_documented_example() {
     let values = bytes_of_u32([7, 9, 6]);
-    let plan = Plan::new(ValueKind::U32, 40, Places::Some(&[2, 3, 20]), &values);
+    let plan = EncodingPlan::new(ValueKind::U32, 40, Places::Some(&[2, 3, 20]), &values);
     let message = plan.write();
     let expected = [0x14, 0x02, 0x01, 0x00, 0x03, 0x00, 0x00, 0x00, 6, 0, 0, 0, 0x0d, 0x0a, 0x20];
     assert_eq!(message, expected);
@@ -135,7 +137,7 @@ fn trap_30_messages_need_no_alignment() {
     let bytes = bytemuck::cast_slice(&values);
     let places = [0, 3, 4, 9, 10, 11, 30, 31, 32];
     for kind in [ValueKind::U64, ValueKind::Plain(8)] {
-        let message = Plan::new(kind, 40, Places::Some(&places), bytes).write();
+        let message = EncodingPlan::new(kind, 40, Places::Some(&places), bytes).write();
         for shift in 0..8 {
             let shifted = [&vec![0xff; shift][..], &message].concat();
             let decoded = decode(kind, 40, &shifted[shift..]).expect("our message");

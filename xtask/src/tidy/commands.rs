@@ -67,13 +67,14 @@ impl Known {
         let mut options: HashSet<String> = clap.options;
         options.extend(["help", "version"].map(str::to_owned));
         options.extend(command.union(&algorithms).cloned());
+        options.extend(declared(tree, "crates/algorithms/src/"));
         Known {
             subcommands: clap.subcommands,
             options,
             engines,
             algorithms,
             policies: strings(tree, "crates/partition/src/policies/"),
-            chores: tree.text("xtask/src/main.rs"),
+            chores: each_alternative(&tree.text("xtask/src/main.rs")),
             bench_options: strings(tree, "bench/src/"),
         }
     }
@@ -165,6 +166,26 @@ fn strings(tree: &Tree, folder: &str) -> HashSet<String> {
     strings.map(str::to_owned).collect()
 }
 
+/// The options that `options!` declares in a folder: `name: Type = default`.
+fn declared(tree: &Tree, folder: &str) -> HashSet<String> {
+    let files = tree.files.iter().filter(|file| file.path.starts_with(folder));
+    let blocks = files.flat_map(|file| file.text.split("options! {").skip(1));
+    let lines = blocks.flat_map(|block| block.split("\n}").next().unwrap_or("").lines());
+    lines.filter_map(|line| Some(kebab(line.trim().split_once(": ")?.0))).collect()
+}
+
+/// A usage text in which a line with `a|b` is followed by one line for each of the two.
+fn each_alternative(usage: &str) -> String {
+    let mut each = usage.to_owned();
+    for line in usage.lines() {
+        if let Some((start, names)) = line.rsplit_once(' ').filter(|(_, names)| names.contains('|'))
+        {
+            names.split('|').for_each(|name| each += &format!("\n{start} {name}"));
+        }
+    }
+    each
+}
+
 /// What clap is told: variants of subcommands, fields with `#[arg(long)]`.
 #[derive(Default)]
 struct Clap {
@@ -214,10 +235,10 @@ mod tests {
                 "#[derive(Subcommand)] enum Command { Run, ListAll }
                  struct Run { #[arg(long)] max_rounds: u32, #[arg(long)] engine: String, #[arg(long)] policy: String }",
             ),
-            ("crates/algorithms/src/bfs.rs", "const NAME: &str = \"bfs\";"),
+            ("crates/algorithms/src/bfs.rs", "const NAME: &str = \"bfs\"; options! {\n struct Options {\n top_k: u32 = 1;\n }\n}"),
             ("crates/engine/src/push.rs", "const NAME: &str = \"push\";"),
             ("crates/partition/src/policies/oec.rs", "const NAME: &str = \"oec\";"),
-            ("xtask/src/main.rs", "const USAGE: &str = \"cargo xtask bench load\";"),
+            ("xtask/src/main.rs", "const USAGE: &str = \"\\\ncargo xtask bench load|wire\n\";"),
             ("bench/src/main.rs", "const OPTION: &str = \"--turns\";"),
         ]);
         check(&tree).into_iter().map(|finding| finding.what).collect()
@@ -225,8 +246,8 @@ mod tests {
 
     #[test]
     fn commands_as_they_are_pass() {
-        let page = "`parton run bfs g.mtx --max-rounds 3 --engine push --policy=oec,auto | head`\n\
-                    ```sh\nmpirun -n 4 parton run bfs rmat:10\ncargo xtask bench load --turns 3\n\
+        let page = "`parton run bfs g.mtx --max-rounds 3 --engine push --top-k 2 --policy=oec,auto | head`\n\
+                    ```sh\nmpirun -n 4 parton run bfs rmat:10\ncargo xtask bench load --turns 3\ncargo xtask bench wire\n\
                     parton list-all # all\n```\n`parton run ALGORITHM GRAPH` `parton_graph x`\n    parton     the command\n";
         assert_eq!(found(page), Vec::<String>::new());
     }

@@ -9,6 +9,7 @@
 use std::hint::black_box;
 use std::time::Duration;
 
+use parton_graph::hash::GOLDEN_GAMMA;
 use parton_sync::{Effort, Result, Substrate};
 
 use crate::engine::Paced;
@@ -123,8 +124,7 @@ pub(crate) fn compare_by_trial(
 /// Takes about as long as visiting this many edges, without touching memory: real edges are closer to
 /// each other in memory on some hosts than on others.
 pub(crate) fn visit_no_edges(edges: u64) {
-    (0..edges)
-        .fold(0, |seen: u64, edge| black_box((seen ^ edge).wrapping_mul(0x9e37_79b9_7f4a_7c15)));
+    (0..edges).fold(0, |seen: u64, edge| black_box((seen ^ edge).wrapping_mul(GOLDEN_GAMMA)));
 }
 
 #[cfg(test)]

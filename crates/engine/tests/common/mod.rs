@@ -130,8 +130,8 @@ fn on_all<S: Copy + Send>(
     (all.into_iter().map(|(_, state)| state).collect(), report)
 }
 
-/// What a program does, word by word, in one thread on the whole graph: the states, after so many
-/// rounds.
+/// What a program does, word by word, in one thread on the whole graph: the states, and how many
+/// rounds they took.
 pub(crate) fn serial<P>(graph: &Graph, limits: Limits, program: &P) -> (Vec<P::State>, u64)
 where
     P: VertexProgram + Clone,

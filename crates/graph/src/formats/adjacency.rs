@@ -2,7 +2,7 @@
 //! tells it from an edge list, so it is read on request or by its ending, `.adj`.
 
 use super::{Format, IdKind, Opened, ReadOptions};
-use crate::edge_file::{Cut, EdgeFile, Pieces, Shape, Slice};
+use crate::edge_file::{Cut, EdgeFile, FileShape, Pieces, Slice};
 use crate::id_map::OriginalId;
 use crate::ingest::VertexRange;
 use crate::progress::Progress;
@@ -65,8 +65,8 @@ impl EdgeFile for AdjacencyFile {
         self.source.name()
     }
 
-    fn shape(&self) -> Shape {
-        Shape { names: self.names, vertices: self.vertices, ..Shape::default() }
+    fn shape(&self) -> FileShape {
+        FileShape { names: self.names, vertices: self.vertices, ..FileShape::default() }
     }
 
     fn cut(&self) -> Cut {

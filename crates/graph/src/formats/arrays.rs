@@ -105,7 +105,7 @@ pub(crate) fn find_unusable<W: Weight>(all: &[W], range: Range<usize>) -> Option
     range.into_iter().find(|&i| !usable(&all[i]))
 }
 
-/// Says that an edge leads nowhere.
+/// Says that an edge leads to a vertex that does not exist.
 pub(crate) fn stray_problem(edge: u64, target: impl Display, vertices: usize) -> String {
     format!("edge {edge} leads to vertex {target}, but there are {vertices} vertices")
 }

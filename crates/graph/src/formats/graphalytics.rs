@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::{EdgeList, Format, Opened, ReadOptions};
-use crate::edge_file::{Chained, Cut, EdgeFile, Found, Mirror, Pieces, Shape, Slice};
+use crate::edge_file::{Chained, Cut, EdgeFile, FileShape, Mirror, Pieces, Slice, Totals};
 use crate::error::printable;
 use crate::id_map::OriginalId;
 use crate::progress::Progress;
@@ -191,12 +191,12 @@ impl EdgeFile for PairFile {
         self.edges.name()
     }
 
-    fn shape(&self) -> Shape {
+    fn shape(&self) -> FileShape {
         let mirror = match &self.described {
             Some((_, properties)) if !properties.directed => Mirror::Same,
             _ => Mirror::None,
         };
-        Shape { complete: true, mirror, ..self.edges.shape() }
+        FileShape { complete: true, mirror, ..self.edges.shape() }
     }
 
     fn cut(&self) -> Cut {
@@ -227,7 +227,7 @@ impl EdgeFile for PairFile {
         Ok(Box::new(Chained(vec![vertices, edges])))
     }
 
-    fn check(&self, found: &Found) -> Result<()> {
+    fn check(&self, found: &Totals) -> Result<()> {
         match &self.described {
             Some((source, properties)) if !self.edges.dialect.vertices_are_given => {
                 properties.check(source, found)
@@ -257,7 +257,7 @@ pub fn plain_or_packed(file: PathBuf) -> Option<PathBuf> {
 
 impl Properties {
     /// Whether the files hold what is said of them.
-    fn check(&self, source: &Source, found: &Found) -> Result<()> {
+    fn check(&self, source: &Source, found: &Totals) -> Result<()> {
         let counts =
             [("vertices", self.vertices, found.vertices), ("edges", self.edges, found.edges)];
         for (what, declared, found) in counts {

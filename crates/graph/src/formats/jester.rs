@@ -6,7 +6,7 @@
 //! request or by its ending, `.jester`.
 
 use super::{Format, Opened, ReadOptions};
-use crate::edge_file::{Cut, EdgeFile, Pieces, Shape, Slice, WeightRule};
+use crate::edge_file::{Cut, EdgeFile, FileShape, Pieces, Slice, WeightRule};
 use crate::id_map::OriginalId;
 use crate::ingest::VertexRange;
 use crate::progress::Progress;
@@ -88,9 +88,15 @@ impl EdgeFile for JesterFile {
         self.source.name()
     }
 
-    fn shape(&self) -> Shape {
+    fn shape(&self) -> FileShape {
         let weights = if self.weights { WeightRule::F64 } else { WeightRule::None };
-        Shape { names: true, weights, vertices: self.vertices, complete: true, ..Shape::default() }
+        FileShape {
+            names: true,
+            weights,
+            vertices: self.vertices,
+            complete: true,
+            ..FileShape::default()
+        }
     }
 
     fn cut(&self) -> Cut {

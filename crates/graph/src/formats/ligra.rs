@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::{Format, Opened, ReadOptions};
 use crate::csr::MAX_VERTICES;
 use crate::edge_file::{
-    Cut, EdgeFile, Piece, PieceReader, Pieces, Shape, Slice, TakePiece, WeightRule, order,
+    Cut, EdgeFile, FileShape, Piece, PieceReader, Pieces, Slice, TakePiece, WeightRule, order,
 };
 use crate::id_map::OriginalId;
 use crate::ingest::VertexRange;
@@ -178,10 +178,10 @@ impl EdgeFile for LigraFile {
         &self.name
     }
 
-    fn shape(&self) -> Shape {
+    fn shape(&self) -> FileShape {
         let vertices = Some(VertexRange { first: 0, count: self.vertices });
         let weights = if self.keeps_weights { WeightRule::Fitting } else { WeightRule::None };
-        Shape { vertices, weights, ..Shape::default() }
+        FileShape { vertices, weights, ..FileShape::default() }
     }
 
     fn cut(&self) -> Cut {

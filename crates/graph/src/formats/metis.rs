@@ -11,7 +11,8 @@ use std::sync::{Mutex, OnceLock};
 use super::{Format, Opened, ReadOptions};
 use crate::csr::MAX_VERTICES;
 use crate::edge_file::{
-    Cut, EdgeFile, Found, Piece, PieceReader, Pieces, Shape, Slice, TakePiece, WeightRule, order,
+    Cut, EdgeFile, FileShape, Piece, PieceReader, Pieces, Slice, TakePiece, Totals, WeightRule,
+    order,
 };
 use crate::error::printable;
 use crate::hash::skewness;
@@ -208,13 +209,13 @@ impl EdgeFile for MetisFile {
         self.source.name()
     }
 
-    fn shape(&self) -> Shape {
+    fn shape(&self) -> FileShape {
         let vertices = Some(VertexRange { first: 1, count: self.header.vertices });
         let weights = match self.keeps_weights {
             true => WeightRule::Fitting,
             false => WeightRule::None,
         };
-        Shape { vertices, weights, ..Shape::default() }
+        FileShape { vertices, weights, ..FileShape::default() }
     }
 
     fn cut(&self) -> Cut {
@@ -251,7 +252,7 @@ impl EdgeFile for MetisFile {
         Ok(Box::new(MetisPieces { file: self, slice, lines, before, layout, undirected }))
     }
 
-    fn check(&self, found: &Found) -> Result<()> {
+    fn check(&self, found: &Totals) -> Result<()> {
         if found.skewness == 0 {
             return Ok(());
         }
@@ -259,7 +260,7 @@ impl EdgeFile for MetisFile {
         Err(self.source.error(Place::File, problem))
     }
 
-    fn direction(&self, found: &Found) -> Direction {
+    fn direction(&self, found: &Totals) -> Direction {
         match found.edges == 2 * self.header.edges {
             true => Direction::Undirected,
             false => Direction::Directed,

@@ -126,16 +126,16 @@ pub enum IdKind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Columns {
     /// Where edges start.
-    pub source: Column,
+    pub source: ColumnKey,
     /// Where edges end.
-    pub destination: Column,
+    pub destination: ColumnKey,
     /// What edges carry.
-    pub weight: Option<Column>,
+    pub weight: Option<ColumnKey>,
 }
 
-/// One column of a table.
+/// Names one column of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Column {
+pub enum ColumnKey {
     /// By position, from 0.
     Position(usize),
     /// By the name in the header.

@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use crate::edge_file::{EdgeFile, Found, Mirror, Piece, Shape, Slice, WeightRule};
+use crate::edge_file::{EdgeFile, FileShape, Mirror, Piece, Slice, Totals, WeightRule};
 use crate::formats::ReadOptions;
 use crate::id_list::IdList;
 use crate::ingest::Ingest;
@@ -45,7 +45,7 @@ pub(super) fn read(file: &dyn EdgeFile, options: &ReadOptions<'_>) -> Result<Gra
 /// What is read, and how.
 struct Job<'a> {
     file: &'a dyn EdgeFile,
-    shape: Shape,
+    shape: FileShape,
     options: &'a ReadOptions<'a>,
 }
 
@@ -57,7 +57,7 @@ struct Collected<W> {
 
 /// What the pieces of an input come to.
 struct Sums {
-    found: Found,
+    found: Totals,
     listed: IdList,
     is_whole: bool,
     /// A weight that is not of the type that was tried. Edges are missing then.
@@ -65,7 +65,7 @@ struct Sums {
 }
 
 /// The edges and ids of a graph, and what the input held.
-type Built = (Adjacency, Ids, Found);
+type Built = (Adjacency, Ids, Totals);
 
 impl Job<'_> {
     fn read<W: Weight>(&self) -> Result<Built>
@@ -78,7 +78,7 @@ impl Job<'_> {
     fn collect<W: Weight>(&self) -> Result<Collected<W>> {
         let ingest = Ingest::<W>::new(self.file.name(), self.shape.vertices);
         let listed = IdList::new(self.shape.names);
-        let sums = Sums { found: Found::default(), listed, is_whole: true, unfit: None };
+        let sums = Sums { found: Totals::default(), listed, is_whole: true, unfit: None };
         let sums = Mutex::new(sums);
         let take = |piece: &mut Piece| {
             let unfit = piece.weights.iter().find_map(|&weight| W::try_from_f64(weight).err());

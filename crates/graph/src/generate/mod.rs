@@ -20,13 +20,13 @@ mod weights;
 use std::fmt;
 use std::ops::Range;
 
-use crate::build::Edges;
+use crate::build::EdgeBatch;
 use crate::{Direction, Result};
 
 use arguments::Arguments;
 
 pub use spec::Spec;
-pub use weights::edge_weight;
+pub(crate) use weights::edge_weight;
 
 /// A graph as a formula. Displays as the spec it comes from, defaults filled in.
 pub trait Generator: fmt::Display + Send + Sync {
@@ -44,7 +44,7 @@ pub trait Generator: fmt::Display + Send + Sync {
 
     /// Appends a slice of the edges. Inside this method [`Generator::edge`] is called directly,
     /// not through a pointer.
-    fn edges(&self, indices: Range<u64>, edges: &mut Edges<u64, ()>) {
+    fn edges(&self, indices: Range<u64>, edges: &mut EdgeBatch<u64, ()>) {
         for index in indices {
             let (source, destination) = self.edge(index);
             edges.push(source, destination, ());

@@ -9,7 +9,7 @@ use std::fmt;
 use std::ops::Range;
 
 use crate::Direction;
-use crate::build::Edges;
+use crate::build::EdgeBatch;
 
 use super::Generator;
 use super::random::{Purpose, Random};
@@ -111,7 +111,7 @@ impl Generator for Permuted {
     }
 
     /// In bulk, so that the inner generator is not called through a pointer for every edge.
-    fn edges(&self, indices: Range<u64>, edges: &mut Edges<u64, ()>) {
+    fn edges(&self, indices: Range<u64>, edges: &mut EdgeBatch<u64, ()>) {
         let first = edges.len();
         self.inner.edges(indices, edges);
         for id in edges.sources[first..].iter_mut().chain(&mut edges.destinations[first..]) {

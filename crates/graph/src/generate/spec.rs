@@ -4,7 +4,7 @@ use std::fmt;
 
 use rayon::prelude::*;
 
-use crate::build::{CsrBuilder, Edges};
+use crate::build::{CsrBuilder, EdgeBatch};
 use crate::csr::MAX_VERTICES;
 use crate::error::printable;
 use crate::progress::Progress;
@@ -88,13 +88,13 @@ impl Spec {
         progress.stage("generate", Some(edges));
         let builder = CsrBuilder::<()>::new();
         let pieces = edges.div_ceil(EDGES_PER_PIECE) as usize;
-        (0..pieces).into_par_iter().for_each_init(Edges::default, |piece, order| {
+        (0..pieces).into_par_iter().for_each_init(EdgeBatch::default, |piece, order| {
             let first = order as u64 * EDGES_PER_PIECE;
             let indices = first..edges.min(first + EDGES_PER_PIECE);
             let made = indices.end - indices.start;
             piece.clear();
             generator.edges(indices, piece);
-            let Edges { sources, destinations, .. } = &*piece;
+            let EdgeBatch { sources, destinations, .. } = &*piece;
             builder.add_mapped(order as u64, sources, destinations, |_| (), |id| id as u32);
             progress.advance(made);
         });
@@ -204,7 +204,7 @@ pub(super) mod tests {
     fn slices_equal_the_whole() {
         for spec in SMALL.map(|text| Spec::parse(text).unwrap()) {
             let generator = spec.generator();
-            let mut slices = Edges::default();
+            let mut slices = EdgeBatch::default();
             let (mut first, mut len) = (0, 1);
             while first < generator.num_edges() {
                 let end = generator.num_edges().min(first + len);

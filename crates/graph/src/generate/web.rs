@@ -7,8 +7,8 @@
 //! no table.
 //!
 //! Inside a site, pages form a tree: page `p` hangs below page `p / 8`, page 0 is the home page.
-//! One in four of the pages without children is a *document* (a picture, a text), which links
-//! nowhere: its links are made by one of the popular pages of its site. So hubs have many links,
+//! One in four of the pages without children is a *document* (a picture, a text) without links
+//! of its own: its links are made by one of the popular pages of its site. So hubs have many links,
 //! and a fifth of all pages none.
 //!
 //! Each page brings `EDGE_FACTOR` links:
@@ -35,7 +35,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use crate::build::Edges;
+use crate::build::EdgeBatch;
 use crate::{Direction, Result};
 
 use super::arguments::{Arguments, DEFAULT_EDGE_FACTOR, DEFAULT_SEED};
@@ -251,7 +251,7 @@ impl Generator for Web {
     }
 
     /// Looks for a page's site once, not once per link: most of the work.
-    fn edges(&self, indices: Range<u64>, edges: &mut Edges<u64, ()>) {
+    fn edges(&self, indices: Range<u64>, edges: &mut EdgeBatch<u64, ()>) {
         let mut site = Site { home: 0, size: 0, chain: 0 };
         for index in indices {
             let page = index / self.links_per_page;

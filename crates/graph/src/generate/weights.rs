@@ -8,7 +8,13 @@ use super::random::{Purpose, Random, scaled};
 /// The caller sees to it that `low` is not above `high` and `high` fits 32 bits; otherwise `low`
 /// counts, and what does not fit becomes `u32::MAX`.
 #[inline]
-pub fn edge_weight(low: u64, high: u64, seed: u64, source_id: u64, destination_id: u64) -> u32 {
+pub(crate) fn edge_weight(
+    low: u64,
+    high: u64,
+    seed: u64,
+    source_id: u64,
+    destination_id: u64,
+) -> u32 {
     let (first, second) = (source_id.min(destination_id), source_id.max(destination_id));
     let edge_seed = Random::new(seed, Purpose::Weights).draws(first).bits();
     let bits = Random::new(edge_seed, Purpose::Weights).draws(second).bits();

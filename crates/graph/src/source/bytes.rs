@@ -64,7 +64,7 @@ impl<'a> ByteSource<'a> {
     }
 
     /// Whether the bytes are in memory; otherwise a file is open.
-    pub fn is_in_memory(&self) -> bool {
+    pub(crate) fn is_in_memory(&self) -> bool {
         matches!(self.content, ByteContent::Memory(_))
     }
 
@@ -102,14 +102,14 @@ impl<'a> ByteSource<'a> {
     }
 
     /// The little-endian integer at position `at`.
-    pub fn read_u64(&self, at: u64) -> Result<u64> {
+    pub(crate) fn read_u64(&self, at: u64) -> Result<u64> {
         let mut bytes = [0; 8];
         self.read_at(at, &mut bytes)?;
         Ok(u64::from_le_bytes(bytes))
     }
 
     /// Fills `elements` from position `at`, in parallel.
-    pub fn read_into<T: Pod + Send>(&self, at: u64, elements: &mut [T]) -> Result<()> {
+    pub(crate) fn read_into<T: Pod + Send>(&self, at: u64, elements: &mut [T]) -> Result<()> {
         self.check_range(at, elements.len() as u64, size_of::<T>())?;
         let bytes: &mut [u8] = bytemuck::cast_slice_mut(elements);
         bytes

@@ -108,7 +108,7 @@ impl Part {
     }
 
     /// How it is packed.
-    pub fn compression(&self) -> Option<Compression> {
+    pub(crate) fn compression(&self) -> Option<Compression> {
         self.compression
     }
 
@@ -125,7 +125,7 @@ impl Part {
     }
 
     /// The error for a failed read: bad packing is bad data, the rest is the system's.
-    pub fn read_error(&self, error: io::Error) -> Error {
+    pub(crate) fn read_error(&self, error: io::Error) -> Error {
         if self.compression.is_some() && error.raw_os_error().is_none() {
             Error::data(&self.name, Place::File, format!("cannot unpack: {error}"))
         } else {

@@ -42,7 +42,7 @@ impl Source {
 
     /// The same input, free of parts that can be read only once, which are copied to temporary
     /// files; if it must be `plain`, also of packed ones.
-    pub fn on_disk(mut self, plain: bool) -> Result<Self> {
+    pub(crate) fn on_disk(mut self, plain: bool) -> Result<Self> {
         for part in &mut self.parts {
             if part.is_stream() || plain && !part.is_plain() {
                 *part = part.spooled()?;

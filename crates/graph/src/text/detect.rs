@@ -5,7 +5,7 @@ use super::fields::{Delimiter, fields};
 use super::number::looks_numeric;
 use super::scanner::head_lines;
 use super::skip_mark;
-use crate::formats::{Column, IdKind, ReadOptions};
+use crate::formats::{ColumnKey, IdKind, ReadOptions};
 use crate::source::Source;
 use crate::{Error, Place, Result};
 
@@ -95,13 +95,13 @@ pub(crate) fn detect(source: &Source, options: &ReadOptions<'_>) -> Result<Detec
         Some(c) => [Some(&c.source), Some(&c.destination), c.weight.as_ref()]
             .into_iter()
             .flatten()
-            .any(|column| matches!(column, Column::Name(_))),
+            .any(|column| matches!(column, ColumnKey::Name(_))),
     };
     let header = options.header.unwrap_or(names_given || is_header(&rows, options));
     let data = if header { &rows[1..] } else { &rows[..] };
     let columns = data.first().unwrap_or(&rows[0]).len();
 
-    let find = |column: &Column| find_column(source, column, &rows[0], columns);
+    let find = |column: &ColumnKey| find_column(source, column, &rows[0], columns);
     let (id_columns, weight) = match &options.columns {
         Some(c) => {
             let weight = c.weight.as_ref().map(find).transpose()?;
@@ -181,18 +181,18 @@ fn is_header(rows: &[Vec<Vec<u8>>], options: &ReadOptions<'_>) -> bool {
 
 fn find_column(
     source: &Source,
-    column: &Column,
+    column: &ColumnKey,
     header: &[Vec<u8>],
     columns: usize,
 ) -> Result<usize> {
     match column {
-        Column::Position(position) if *position < columns => Ok(*position),
-        Column::Position(position) => Err(Error::Request(format!(
+        ColumnKey::Position(position) if *position < columns => Ok(*position),
+        ColumnKey::Position(position) => Err(Error::Request(format!(
             "{}: there is no column {}, only {columns}",
             source.name(),
             position + 1
         ))),
-        Column::Name(name) => {
+        ColumnKey::Name(name) => {
             header.iter().position(|field| field == name.as_bytes()).ok_or_else(|| {
                 let known = header.iter().take(SHOWN_COLUMNS).map(|f| crate::error::printable(f));
                 let known = known.collect::<Vec<_>>().join(", ");

@@ -5,8 +5,8 @@ use super::dialect::Dialect;
 use super::rows::Rows;
 use super::scanner::{Line, Scanner};
 use crate::edge_file::{
-    Cut, EdgeFile, Found, Mirror, Piece, PieceReader, Pieces, Shape, Slice, TakePiece, WeightRule,
-    miscounted, order,
+    Cut, EdgeFile, FileShape, Mirror, Piece, PieceReader, Pieces, Slice, TakePiece, Totals,
+    WeightRule, miscounted, order,
 };
 use crate::progress::Progress;
 use crate::source::Source;
@@ -38,14 +38,14 @@ impl EdgeFile for EdgeTable {
         self.source.name()
     }
 
-    fn shape(&self) -> Shape {
+    fn shape(&self) -> FileShape {
         let weights = match (self.dialect.weight, self.mirror) {
             (None, _) => WeightRule::None,
             (Some(_), Mirror::Negated) => WeightRule::F64,
             (Some(_), _) => WeightRule::Fitting,
         };
         let Dialect { names, vertices, .. } = self.dialect;
-        Shape { names, weights, vertices, mirror: self.mirror, ..Shape::default() }
+        FileShape { names, weights, vertices, mirror: self.mirror, ..FileShape::default() }
     }
 
     fn cut(&self) -> Cut {
@@ -69,7 +69,7 @@ impl EdgeFile for EdgeTable {
         Ok(Box::new(RowPieces(BlockPieces::new(&lines, progress, work))))
     }
 
-    fn check(&self, found: &Found) -> Result<()> {
+    fn check(&self, found: &Totals) -> Result<()> {
         self.dialect.check_plausible(&self.source, found.edges)?;
         match self.declared {
             Some((declared, what)) if declared != found.edges => {

@@ -26,7 +26,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-pub use launcher::{LIBRARY_VARIABLE, Launcher};
+pub use launcher::Launcher;
 pub use library::CallError;
 pub use placement::Placement;
 pub use start::StartError;

@@ -41,7 +41,7 @@ const TICK: Duration = Duration::from_millis(100);
 const LIMIT: u32 = 3000;
 
 impl Mpi {
-    /// Starts so many ranks of a program that is to be added.
+    /// Starts `ranks` ranks of a program that the caller adds.
     pub(crate) fn launch(&self, ranks: usize) -> Command {
         let found = Command::new(self.program).arg("--version").output();
         assert!(

@@ -33,7 +33,7 @@ fn whatever_comes_is_heard_once_and_by_range() {
                 assert!(net.listen(LONG)?, "more is to come");
             }
         }
-        // Whatever is heard while waiting for something else is kept for whoever asks for it.
+        // A message heard while waiting for another is kept until a call asks for it.
         net.barrier()?;
         assert!(!net.listen(Duration::ZERO)?, "that was all");
         let expected = [0..2u64, 2..6].map(|rounds| {

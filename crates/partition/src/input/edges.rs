@@ -2,7 +2,7 @@
 //! and each edge goes to the host that takes its row.
 
 use parton_graph::csr::MAX_VERTICES;
-use parton_graph::edge_file::{Cut, EdgeFile, Found, Mirror, Piece, Shape, Slice, WeightRule};
+use parton_graph::edge_file::{Cut, EdgeFile, FileShape, Mirror, Piece, Slice, Totals, WeightRule};
 use parton_graph::id_list::IdList;
 use parton_graph::progress::Silent;
 use parton_graph::{Adjacency, Csr, Error as GraphError, VertexRange, Weight};
@@ -33,7 +33,7 @@ pub(super) fn share(net: &mut Net, file: &dyn EdgeFile) -> Result<Share> {
     ];
     net.all_reduce_slice(&mut sums, u64::wrapping_add)?;
     let [edges, skewness, fractions] = sums;
-    let job = Job { file, shape, pieces, found: Found { edges, skewness, vertices: 0 } };
+    let job = Job { file, shape, pieces, found: Totals { edges, skewness, vertices: 0 } };
     match shape.weights {
         WeightRule::None => job.share::<()>(net),
         // Weights are integers if they are so on every host.
@@ -46,9 +46,9 @@ pub(super) fn share(net: &mut Net, file: &dyn EdgeFile) -> Result<Share> {
 /// What this host has, and what is known of everything.
 struct Job<'a> {
     file: &'a dyn EdgeFile,
-    shape: Shape,
+    shape: FileShape,
     pieces: Vec<Piece>,
-    found: Found,
+    found: Totals,
 }
 
 impl Job<'_> {
@@ -100,7 +100,7 @@ impl Job<'_> {
     where
         Adjacency: From<Csr<W>>,
     {
-        self.file.check(&Found { vertices: u64::from(vertices), ..self.found })?;
+        self.file.check(&Totals { vertices: u64::from(vertices), ..self.found })?;
         let (pieces, mirror) = (&self.pieces, self.shape.mirror);
         let per_piece = SAMPLES_PER_HOST.div_ceil(pieces.len().max(1));
         let samples = pieces.iter().flat_map(|piece| {

@@ -1,7 +1,7 @@
 //! Rows that come together from all hosts: each host sends its edges, which are in any order, to the
 //! hosts that take their rows.
 
-use parton_graph::build::{CsrBuilder, Edges};
+use parton_graph::build::{CsrBuilder, EdgeBatch};
 use parton_graph::generate::Spec;
 use parton_graph::rows::Rows;
 use parton_graph::{Adjacency, Csr, Weight};
@@ -22,7 +22,7 @@ pub(super) const SAMPLES_PER_HOST: usize = 1 << 12;
 /// Edges by the host that takes their row.
 pub(super) struct EdgesByHost<'a, W> {
     readers: &'a Blocks,
-    edges: Vec<Edges<u32, W>>,
+    edges: Vec<EdgeBatch<u32, W>>,
 }
 
 impl<W: Weight> EdgesByHost<'_, W> {
@@ -34,7 +34,7 @@ impl<W: Weight> EdgesByHost<'_, W> {
     /// The number of the piece, then sources, then destinations, then weights; nothing for no
     /// edges.
     fn into_batches(self, order: u64) -> Vec<Vec<u8>> {
-        let join = |edges: Edges<u32, W>| {
+        let join = |edges: EdgeBatch<u32, W>| {
             if edges.is_empty() {
                 return Vec::new();
             }
@@ -68,7 +68,7 @@ where
     let rows = readers.of(net.host());
     let builder = CsrBuilder::<W>::new();
     let make = |piece: &P| {
-        let edges = (0..hosts).map(|_| Edges::default()).collect();
+        let edges = (0..hosts).map(|_| EdgeBatch::default()).collect();
         let mut by_host = EdgesByHost { readers: &readers, edges };
         route_edges(piece, &mut by_host);
         by_host.into_batches(order(piece))
@@ -81,7 +81,7 @@ where
             0 => vec![W::default(); count],
             _ => bytemuck::pod_collect_to_vec(&batch[8 * count..]),
         };
-        let edges = Edges {
+        let edges = EdgeBatch {
             sources: words(0)
                 .map(|id| bytemuck::pod_read_unaligned::<u32>(id) - rows.start)
                 .collect(),
@@ -109,7 +109,7 @@ pub(super) fn generated(net: &mut Net, spec: &Spec) -> Result<Share> {
     let pieces: Vec<u64> = mine.clone().step_by(EDGES_PER_PIECE as usize).collect();
     let order = |&first: &u64| first;
     rows(net, generator.num_vertices() as u32, samples, &pieces, order, |&first, by_host| {
-        let mut edges = Edges::default();
+        let mut edges = EdgeBatch::default();
         generator.edges(first..(first + EDGES_PER_PIECE).min(mine.end), &mut edges);
         for (&source, &destination) in edges.sources.iter().zip(&edges.destinations) {
             by_host.push(source as u32, destination as u32, ());

@@ -8,7 +8,7 @@ mod samples;
 use std::path::Path;
 
 use common::{Clusters, build, pack, print, read_whole, write};
-use parton_graph::formats::{self, Column, Columns, IdKind, ReadOptions};
+use parton_graph::formats::{self, ColumnKey, Columns, IdKind, ReadOptions};
 use parton_graph::source::Source;
 use parton_net::Cluster;
 use parton_partition::{Input, Partition};
@@ -104,11 +104,11 @@ fn parts_are_one_input() {
 #[test]
 fn columns_and_ids_are_as_the_user_says() {
     let columns = |source: &str, destination: &str, weight: Option<&str>| {
-        let column = |name: &str| Column::Name(name.into());
+        let column = |name: &str| ColumnKey::Name(name.into());
         let (source, destination) = (column(source), column(destination));
         Some(Columns { source, destination, weight: weight.map(column) })
     };
-    let (source, destination) = (Column::Position(3), Column::Position(1));
+    let (source, destination) = (ColumnKey::Position(3), ColumnKey::Position(1));
     let places = Some(Columns { source, destination, weight: None });
     let plain = ReadOptions::default();
     let table: String =

@@ -1,7 +1,7 @@
 //! Arguments that name a graph, and say how to read and change it.
 
 use crate::algorithms::{Algorithm, Options};
-use crate::graph::formats::{self, Column, Columns, IdKind, ReadOptions, Vertices};
+use crate::graph::formats::{self, ColumnKey, Columns, IdKind, ReadOptions, Vertices};
 use crate::graph::generate::Spec;
 use crate::graph::reweigh::Weights;
 use crate::graph::source::Source;
@@ -152,9 +152,9 @@ fn parse_vertices(text: &str) -> Result<Vertices, String> {
 fn parse_columns(text: &str) -> Result<Columns, String> {
     let column = |text: &str| match text.parse::<usize>() {
         Ok(0) => Err("columns are counted from 1".to_owned()),
-        Ok(number) => Ok(Column::Position(number - 1)),
+        Ok(number) => Ok(ColumnKey::Position(number - 1)),
         Err(_) if text.is_empty() => Err("a column without a name".into()),
-        Err(_) => Ok(Column::Name(text.into())),
+        Err(_) => Ok(ColumnKey::Name(text.into())),
     };
     let columns = text.split(',').map(column).collect::<Result<Vec<_>, _>>()?;
     match &columns[..] {

@@ -4,7 +4,7 @@ use parton_graph::Result;
 use parton_graph::print::{push_id, push_integer};
 use parton_graph::save::Output;
 
-use super::{Cell, ColumnKind, Format, Table, push_elements, push_real, write_rows};
+use super::{Cell, ColumnKind, Table, TableFormat, push_elements, push_real, write_rows};
 
 /// Rows of fields.
 pub(super) struct Delimited {
@@ -17,7 +17,7 @@ pub(super) const CSV: Delimited = Delimited { ending: "csv", delimiter: b',' };
 /// Fields between tabs.
 pub(super) const TSV: Delimited = Delimited { ending: "tsv", delimiter: b'\t' };
 
-impl Format for Delimited {
+impl TableFormat for Delimited {
     fn ending(&self) -> &'static str {
         self.ending
     }

@@ -5,12 +5,12 @@ use parton_graph::print::push_integer;
 use parton_graph::save::Output;
 use parton_graph::{Error, OriginalId, Result};
 
-use super::{Cell, Format, Table, push_elements, push_real, write_rows};
+use super::{Cell, Table, TableFormat, push_elements, push_real, write_rows};
 
 /// An object per line.
 pub(super) struct Jsonl;
 
-impl Format for Jsonl {
+impl TableFormat for Jsonl {
     fn ending(&self) -> &'static str {
         "jsonl"
     }

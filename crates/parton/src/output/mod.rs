@@ -1,6 +1,6 @@
 //! Answers as files: a row per vertex, with the user's own ids.
 //!
-//! Each format is one file here with one [`Format`] in it; [`ALL`] is the registry. The ending of a
+//! Each format is one file here with one [`TableFormat`] in it; [`ALL`] is the registry. The ending of a
 //! file's name chooses one.
 
 mod delimited;
@@ -16,10 +16,10 @@ use parton_graph::source::Compression;
 use parton_graph::{Error, Result};
 use rayon::prelude::*;
 
-pub use table::{Cell, ColumnKind, Part, Table};
+pub use table::{Cell, ColumnKind, Table, TablePart};
 
 /// One way to write a table.
-pub trait Format: Sync {
+pub trait TableFormat: Sync {
     /// The ending of a file's name, without the dot.
     fn ending(&self) -> &'static str;
 
@@ -36,11 +36,11 @@ pub trait Format: Sync {
 }
 
 /// Every format.
-pub const ALL: &[&dyn Format] =
+pub const ALL: &[&dyn TableFormat] =
     &[&delimited::CSV, &delimited::TSV, &jsonl::Jsonl, &parquet::Parquet, &npy::Npy];
 
 /// The format that the name of a file asks for.
-pub fn by_ending(path: &Path) -> Result<&'static dyn Format> {
+pub fn by_ending(path: &Path) -> Result<&'static dyn TableFormat> {
     let name = path.to_string_lossy().to_ascii_lowercase();
     let (stem, packed) = Compression::strip(&name);
     let ending = Path::new(stem).extension().and_then(|ending| ending.to_str());

@@ -8,7 +8,7 @@ use parton_graph::error::printable;
 use parton_graph::save::Output;
 use parton_graph::{Error, OriginalId, Result};
 
-use super::{Cell, ColumnKind, Format, Table, write_rows};
+use super::{Cell, ColumnKind, Table, TableFormat, write_rows};
 
 /// A structured array.
 pub(super) struct Npy;
@@ -18,7 +18,7 @@ const MAGIC: &[u8] = b"\x93NUMPY\x01\x00";
 /// Data begin at a multiple of this.
 const ALIGNMENT: usize = 64;
 
-impl Format for Npy {
+impl TableFormat for Npy {
     fn ending(&self) -> &'static str {
         "npy"
     }
@@ -79,7 +79,7 @@ enum Type {
     /// A string of this many bytes.
     Bytes(usize),
     /// A vector of this many numbers of single precision.
-    Singles(usize),
+    F4(usize),
 }
 
 impl Type {
@@ -89,7 +89,7 @@ impl Type {
         match kind {
             ColumnKind::F64 => Type::F8,
             ColumnKind::Integers | ColumnKind::Names => names,
-            ColumnKind::Vectors(width) => Type::Singles(width),
+            ColumnKind::Vectors(width) => Type::F4(width),
             ColumnKind::U32 | ColumnKind::U64 if has_none() => Type::F8,
             ColumnKind::U32 => Type::U4,
             ColumnKind::U64 => Type::U8,
@@ -103,7 +103,7 @@ impl Type {
             Type::U8 => ("<u8".into(), String::new()),
             Type::F8 => ("<f8".into(), String::new()),
             Type::Bytes(width) => (format!("|S{width}"), String::new()),
-            Type::Singles(width) => ("<f4".into(), format!(", ({width},)")),
+            Type::F4(width) => ("<f4".into(), format!(", ({width},)")),
         };
         format!("('{name}', '{code}'{shape})")
     }

@@ -14,7 +14,7 @@ use parquet::schema::parser::parse_message_type;
 use parton_graph::save::Output;
 use parton_graph::{OriginalId, Result};
 
-use super::{Cell, ColumnKind, Format, Table};
+use super::{Cell, ColumnKind, Table, TableFormat};
 
 /// A table of columns.
 pub(super) struct Parquet;
@@ -22,7 +22,7 @@ pub(super) struct Parquet;
 /// Rows per row group: what most writers use.
 const GROUP_ROWS: usize = 1 << 20;
 
-impl Format for Parquet {
+impl TableFormat for Parquet {
     fn ending(&self) -> &'static str {
         "parquet"
     }

@@ -12,13 +12,13 @@ use rayon::prelude::*;
 ///
 /// Values stay in the parts of the hosts; a row is a place in one of them.
 pub struct Table {
-    parts: Vec<Part>,
+    parts: Vec<TablePart>,
     /// The part of each row, and its place in that part.
     places: Vec<(u32, u32)>,
 }
 
 /// One host's rows.
-pub struct Part {
+pub struct TablePart {
     /// Global ids of masters: the numbers of their rows.
     rows: Vec<u32>,
     ids: IdColumn,
@@ -71,7 +71,7 @@ pub enum Cell<'a> {
     Vector(&'a [f32]),
 }
 
-impl Part {
+impl TablePart {
     /// This host's rows of an answer, whose columns it takes. Every host must call this.
     pub fn of(
         net: &mut Net,
@@ -96,14 +96,14 @@ impl Part {
             };
             columns.push((column.name, cells));
         }
-        Ok(Part { rows, ids, columns })
+        Ok(TablePart { rows, ids, columns })
     }
 }
 
-impl Part {
+impl TablePart {
     /// The parts of all hosts, at host 0; none elsewhere. Every host must call this.
-    pub fn gather(self, net: &mut Net) -> parton_net::Result<Vec<(HostId, Part)>> {
-        let Part { rows, ids, columns } = self;
+    pub fn gather(self, net: &mut Net) -> parton_net::Result<Vec<(HostId, TablePart)>> {
+        let TablePart { rows, ids, columns } = self;
         let all_rows = gather_array(net, rows)?;
         let mut all_ids = ids.gather(net)?.into_iter();
         let mut all_columns: Vec<Vec<_>> = all_rows.iter().map(|_| Vec::new()).collect();
@@ -115,7 +115,7 @@ impl Part {
         let parts = all_rows
             .into_iter()
             .zip(all_columns)
-            .filter_map(|(rows, columns)| Some(Part { rows, ids: all_ids.next()?, columns }));
+            .filter_map(|(rows, columns)| Some(TablePart { rows, ids: all_ids.next()?, columns }));
         Ok(HostId::all(net.num_hosts()).zip(parts).collect())
     }
 }
@@ -157,14 +157,14 @@ impl Cells {
 
 impl Table {
     /// The rows of one host, in the order of the original ids.
-    pub fn of(part: Part) -> Self {
+    pub fn of(part: TablePart) -> Self {
         let mut places: Vec<(u32, u32)> = (0..part.rows.len() as u32).map(|p| (0, p)).collect();
         places.par_sort_unstable_by_key(|&(_, place)| part.rows[place as usize]);
         Table { parts: vec![part], places }
     }
 
     /// All rows, from the parts of all hosts.
-    pub fn new(parts: Vec<Part>) -> Self {
+    pub fn new(parts: Vec<TablePart>) -> Self {
         let mut places = vec![(0, 0); parts.iter().map(|part| part.rows.len()).sum()];
         for (number, part) in parts.iter().enumerate() {
             for (place, &row) in part.rows.iter().enumerate() {

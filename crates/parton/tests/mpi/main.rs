@@ -168,8 +168,8 @@ fn wrong_launches_are_told_in_one_sentence() {
             command.arg(PARTON).args(bfs).env("PARTON_MPI_LIBRARY", library);
             launchers::wait(launchers::start(&mut command))
         };
-        with_library("/nowhere/libmpi.so")
-            .assert_refused(2, &["started 2 ranks", "no MPI library", "/nowhere/libmpi.so"]);
+        with_library("/missing/libmpi.so")
+            .assert_refused(2, &["started 2 ranks", "no MPI library", "/missing/libmpi.so"]);
         with_library(other).assert_refused(2, &["started 2 ranks", other, "it is alone"]);
 
         // Told by clap, in its own form, once.

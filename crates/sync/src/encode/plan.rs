@@ -8,7 +8,7 @@ use super::{Places, Size, ValueKind};
 /// A message that is about to be written, in the smallest encoding there is for it. Equal messages
 /// have equal plans, on every host.
 #[derive(Clone, Debug)]
-pub struct Plan<'a> {
+pub struct EncodingPlan<'a> {
     kind: ValueKind,
     len: usize,
     places: Listed<'a>,
@@ -25,7 +25,7 @@ struct Choice {
     span: Option<Span>,
 }
 
-impl<'a> Plan<'a> {
+impl<'a> EncodingPlan<'a> {
     /// The message that tells values, the bytes of one after those of the other, at some places of
     /// a route of `len`.
     ///
@@ -55,7 +55,7 @@ impl<'a> Plan<'a> {
                 span,
             }
         });
-        Plan { kind, len, places, values, choice }
+        EncodingPlan { kind, len, places, values, choice }
     }
 
     /// Bytes the message will have.

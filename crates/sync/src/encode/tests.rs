@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::header::{self, Header, Indices};
 use super::indices::Listed;
 use super::values;
-use super::{Decoded, DecodedPlaces, Places, Plan, ValueKind, decode, rice};
+use super::{Decoded, DecodedPlaces, EncodingPlan, Places, ValueKind, decode, rice};
 
 /// A message as a list of which places have which values.
 #[derive(Clone, Debug)]
@@ -17,8 +17,8 @@ struct Message {
 }
 
 impl Message {
-    fn plan(&self) -> Plan<'_> {
-        Plan::new(self.kind, self.len, Places::Some(&self.places), &self.values)
+    fn plan(&self) -> EncodingPlan<'_> {
+        EncodingPlan::new(self.kind, self.len, Places::Some(&self.places), &self.values)
     }
 
     /// All index encodings that can say these places, with every parameter.
@@ -164,7 +164,7 @@ proptest! {
             let sent = &message.values[i * value..][..value];
             all[place as usize * value..][..value].copy_from_slice(sent);
         }
-        let dense = Plan::new(kind, len, Places::All, &all);
+        let dense = EncodingPlan::new(kind, len, Places::All, &all);
         let sparse = message.plan();
         if dense.size().total() < sparse.size().total() {
             prop_assert!(sparse.dense_could_win(&[]));
@@ -186,7 +186,7 @@ fn huge_gaps() {
         assert_eq!(bytes.len() as u64, message.plan().size().total());
         message.assert_decoded(&decode(message.kind, len, &bytes).expect("our message"));
     }
-    let list = Plan::new(ValueKind::Plain(1), len, Places::Some(&[u32::MAX - 1]), &[7]);
+    let list = EncodingPlan::new(ValueKind::Plain(1), len, Places::Some(&[u32::MAX - 1]), &[7]);
     assert_eq!(list.size().metadata, 8 + 4);
 }
 

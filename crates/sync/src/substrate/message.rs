@@ -2,7 +2,7 @@
 
 use parton_graph::GlobalId;
 
-use crate::encode::{self, Places, Plan, Size};
+use crate::encode::{self, EncodingPlan, Places, Size};
 use crate::error::{Error, Result};
 use crate::field::{Delivery, Extracted, Field, Shape, Staging, Which};
 use crate::route::Route;
@@ -26,7 +26,7 @@ pub(super) fn smallest(
         count if count == len => Places::All,
         _ => Places::Some(updated.places),
     };
-    let exact = Plan::new(kind, len, places, updated.values);
+    let exact = EncodingPlan::new(kind, len, places, updated.values);
     let may_be_dense =
         delivery == Delivery::Label && updated.places.len() > len / MAX_PLACES_PER_UPDATE;
     if !may_be_dense {
@@ -37,7 +37,7 @@ pub(super) fn smallest(
     if exact.dense_could_win(sample.values) {
         staging.clear();
         let all = field.extract(route, Which::At(Places::All), staging)?;
-        let dense = Plan::new(kind, len, Places::All, all.values);
+        let dense = EncodingPlan::new(kind, len, Places::All, all.values);
         if dense.size().total() < exact.size().total() {
             return Ok((dense.write(), dense.size()));
         }

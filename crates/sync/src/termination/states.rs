@@ -25,11 +25,11 @@ pub enum State {
 }
 
 /// Nothing to compute, and nothing sent or received since the last look.
-pub const INACTIVE: u8 = 1;
+pub(crate) const INACTIVE: u8 = 1;
 /// Every host's last snapshot is known.
-pub const INSPECTED: u8 = 2;
+pub(crate) const INSPECTED: u8 = 2;
 /// Every host took it from [`State::Ready2`], and all together had received all they had sent.
-pub const AFFIRMED: u8 = 4;
+pub(crate) const AFFIRMED: u8 = 4;
 
 /// One way to go on.
 #[derive(Clone, Copy, Debug)]

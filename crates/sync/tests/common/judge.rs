@@ -3,7 +3,7 @@
 //!
 //! An input is a byte for the kind of the values, four for the length of the route, and a message.
 
-use parton_sync::encode::{DecodedPlaces, Places, Plan, ValueKind, decode, write_with_ids};
+use parton_sync::encode::{DecodedPlaces, EncodingPlan, Places, ValueKind, decode, write_with_ids};
 
 /// The longest route of an input: dense messages grow to its length, whatever theirs is.
 const LONGEST_ROUTE: u32 = 1 << 16;
@@ -35,7 +35,7 @@ pub(crate) fn judge(input: &[u8]) -> Result<bool, String> {
     if values.len() != places.len() * kind.bytes() {
         return Err(format!("{} places with {} bytes of values", places.len(), values.len()));
     }
-    let plan = Plan::new(kind, len, Places::Some(&places), values);
+    let plan = EncodingPlan::new(kind, len, Places::Some(&places), values);
     let written = plan.write();
     if written.len() as u64 != plan.size().total() || written.len() > message.len() {
         return Err(format!("{:?} planned, {written:?} written", plan.size()));
@@ -77,9 +77,13 @@ pub(crate) fn samples() -> Vec<Vec<u8>> {
         };
         for places in [every(1), every(2), every(30), but_few.clone(), vec![150], vec![]] {
             let values = &values[..places.len() * value];
-            add(200, Plan::new(kind_of(kind), 200, Places::Some(&places), values).write());
+            add(200, EncodingPlan::new(kind_of(kind), 200, Places::Some(&places), values).write());
         }
-        add(200, Plan::new(kind_of(kind), 200, Places::All, &[9; 200 * 8][..200 * value]).write());
+        add(
+            200,
+            EncodingPlan::new(kind_of(kind), 200, Places::All, &[9; 200 * 8][..200 * value])
+                .write(),
+        );
         add(200, write_with_ids(kind_of(kind), &every(50), &values[..4 * value]).0);
         let listed =
             [&[3u8, 0, 0, 0, 2, 0, 0, 0][..], &values[..2 * value], &[1, 0, 0, 0, 9, 0, 0, 0]];

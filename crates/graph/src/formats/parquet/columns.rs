@@ -2,7 +2,7 @@
 
 use super::schema::{Cells, Field};
 use crate::error::{Place, printable};
-use crate::formats::{Column, IdKind, ReadOptions};
+use crate::formats::{ColumnKey, IdKind, ReadOptions};
 use crate::weight::WeightKind;
 use crate::{Error, Result};
 
@@ -136,10 +136,10 @@ fn plain(field: &Field) -> String {
     name.strip_suffix("id").map(str::to_owned).unwrap_or(name)
 }
 
-fn position(file: &str, fields: &[Field], column: &Column) -> Result<usize> {
+fn position(file: &str, fields: &[Field], column: &ColumnKey) -> Result<usize> {
     let (found, wanted) = match column {
-        Column::Position(i) => ((*i < fields.len()).then_some(*i), format!("number {i}")),
-        Column::Name(name) => (fields.iter().position(|f| &f.name == name), format!("'{name}'")),
+        ColumnKey::Position(i) => ((*i < fields.len()).then_some(*i), format!("number {i}")),
+        ColumnKey::Name(name) => (fields.iter().position(|f| &f.name == name), format!("'{name}'")),
     };
     found.ok_or_else(|| {
         let names: Vec<String> = fields.iter().map(|f| printable(f.name.as_bytes())).collect();

@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use rayon::prelude::*;
 
 use super::groups::{Files, GroupReader};
-use crate::edge_file::{Cut, EdgeFile, Piece, PieceReader, Pieces, Shape, Slice, TakePiece, order};
+use crate::edge_file::{
+    Cut, EdgeFile, FileShape, Piece, PieceReader, Pieces, Slice, TakePiece, order,
+};
 use crate::formats::ReadOptions;
 use crate::ingest::VertexRange;
 use crate::progress::Progress;
@@ -33,9 +35,9 @@ impl EdgeFile for ParquetFile {
         &self.name
     }
 
-    fn shape(&self) -> Shape {
+    fn shape(&self) -> FileShape {
         let (names, weights) = (self.files.columns().names, self.files.weight_rule());
-        Shape { names, weights, vertices: self.vertices, ..Shape::default() }
+        FileShape { names, weights, vertices: self.vertices, ..FileShape::default() }
     }
 
     fn cut(&self) -> Cut {

@@ -30,7 +30,7 @@ enum Kind {
 }
 
 /// Names a library before all others: a path, or a name that the system finds.
-pub const LIBRARY_VARIABLE: &str = "PARTON_MPI_LIBRARY";
+pub(crate) const LIBRARY_VARIABLE: &str = "PARTON_MPI_LIBRARY";
 
 /// How many processes and which one, for each family in the order in which they are asked.
 const VARIABLES: [(Kind, &str, &str); 3] = [

@@ -344,7 +344,7 @@ impl Mpi {
         let mut receiving = Receiving::new(length as usize);
         let mut request = 0;
         // SAFETY: the buffer has the length of the message and is not touched before the request
-        // is complete; the message is received here and nowhere else.
+        // is complete; no other call receives this message.
         let code = unsafe {
             (self.functions.imrecv)(
                 receiving.bytes.as_mut_ptr().cast(),

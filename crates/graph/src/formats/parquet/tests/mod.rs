@@ -10,7 +10,7 @@ use parquet::schema::parser::parse_message_type;
 
 use super::*;
 use crate::csr::Csr;
-use crate::formats::{self, Column, Columns, IdKind, Vertices};
+use crate::formats::{self, ColumnKey, Columns, IdKind, Vertices};
 use crate::ingest::VertexRange;
 use crate::{Adjacency, Error, Place, WeightKind, with_csr};
 
@@ -203,9 +203,9 @@ fn nulls_are_named_with_their_row() {
     let error = formats::read(&source, Some(&Parquet), &ReadOptions::default()).unwrap_err();
     assert_eq!(row_and_problem(error), (3, "column 'u' is null".into()));
     let weight = Columns {
-        source: Column::Position(1),
-        destination: Column::Name("v".into()),
-        weight: Some(Column::Name("w".into())),
+        source: ColumnKey::Position(1),
+        destination: ColumnKey::Name("v".into()),
+        weight: Some(ColumnKey::Name("w".into())),
     };
     let options = ReadOptions { columns: Some(weight), ..Default::default() };
     let error = formats::read(&source, Some(&Parquet), &options).unwrap_err();
@@ -224,15 +224,15 @@ fn columns_are_found_by_name_or_place() {
     };
     let guessed = read(file(), &ReadOptions::default()).unwrap();
     assert_eq!(edges(&guessed), ["3>2:0.5"]);
-    let choose = |source: Column, destination: Column| {
+    let choose = |source: ColumnKey, destination: ColumnKey| {
         let columns = Some(Columns { source, destination, weight: None });
         read(file(), &ReadOptions { columns, ..Default::default() })
     };
-    let name = |name: &str| Column::Name(name.into());
-    assert_eq!(edges(&choose(name("other"), Column::Position(2)).unwrap()), ["1>2:()"]);
+    let name = |name: &str| ColumnKey::Name(name.into());
+    assert_eq!(edges(&choose(name("other"), ColumnKey::Position(2)).unwrap()), ["1>2:()"]);
     let error = choose(name("source"), name("other")).unwrap_err().to_string();
     assert_eq!(error, "file: no column 'source'; there are w, other, target_id, Source");
-    let error = choose(Column::Position(4), name("other")).unwrap_err().to_string();
+    let error = choose(ColumnKey::Position(4), name("other")).unwrap_err().to_string();
     assert!(error.contains("no column number 4"), "{error}");
 
     let plain = table(

@@ -74,8 +74,8 @@ impl Results {
                 && other.key.algorithm == row.key.algorithm
                 && other.key.graph == row.key.graph
         };
-        let singles = self.rows.iter().filter(same).filter(|_| row.key.hosts > 1);
-        singles.min_by(|a, b| {
+        let candidates = self.rows.iter().filter(same).filter(|_| row.key.hosts > 1);
+        candidates.min_by(|a, b| {
             let unlike = |other: &Row| other.report.converged != row.report.converged;
             let bests = a.run_seconds.best().total_cmp(&b.run_seconds.best());
             unlike(a).cmp(&unlike(b)).then(bests)

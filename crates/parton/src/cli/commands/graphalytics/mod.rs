@@ -11,12 +11,12 @@ use std::time::Instant;
 
 use crate::algorithms::{Access, Algorithm};
 use crate::graph::formats::graphalytics::Parameters;
-use crate::graph::formats::{self, Column, Columns, ReadOptions};
+use crate::graph::formats::{self, ColumnKey, Columns, ReadOptions};
 use crate::graph::save::Output;
 use crate::graph::source::Source;
 use crate::graph::{Error, Graph};
 use crate::net::Cluster;
-use crate::output::{Part, Table};
+use crate::output::{Table, TablePart};
 use crate::partition::{Fit, Input, Partition, Plan};
 use crate::sync::Optimize;
 use clap::Args;
@@ -148,10 +148,10 @@ fn read(source: Source, data: &Parameters, watch: &Watch) -> Result<Graph, Failu
                 )
             })?;
             // After the two ends of an edge.
-            Some(Column::Position(place + 2))
+            Some(ColumnKey::Position(place + 2))
         }
     };
-    let (source_column, destination) = (Column::Position(0), Column::Position(1));
+    let (source_column, destination) = (ColumnKey::Position(0), ColumnKey::Position(1));
     let options = ReadOptions {
         columns: Some(Columns { source: source_column, destination, weight: weight.clone() }),
         weights: weight.is_some(),
@@ -223,7 +223,7 @@ impl Hosts {
         let outcomes = self.cluster.launch(|net| -> Result<_, Failure> {
             let part = &parts[net.host().index()];
             let mut finished = task.on_host(net, part, &mut ())?;
-            let rows = Part::of(net, part, &mut finished.answer)?;
+            let rows = TablePart::of(net, part, &mut finished.answer)?;
             Ok((finished, rows))
         })?;
         let (mut finished, parts): (Vec<_>, Vec<_>) = outcomes.into_iter().unzip();

@@ -2,7 +2,7 @@
 
 use crate::engine;
 use crate::net::{HostId, Net};
-use crate::output::Part;
+use crate::output::TablePart;
 use crate::partition::quality::Quality;
 
 use super::report::Seconds;
@@ -38,7 +38,7 @@ pub(super) struct HostRun {
     pub(super) policy_note: Option<String>,
     pub(super) finished: TaskOutcome,
     /// Rows to be written by this process.
-    pub(super) parts: Vec<(HostId, Part)>,
+    pub(super) parts: Vec<(HostId, TablePart)>,
 }
 
 impl HostTask<'_> {
@@ -54,7 +54,7 @@ impl HostTask<'_> {
         let parts = match (&finished.verdict, self.target) {
             (Verdict::Wrong(_), _) | (_, None) => Vec::new(),
             (_, Some(target)) => {
-                let part = Part::of(net, &partition, &mut finished.answer)?;
+                let part = TablePart::of(net, &partition, &mut finished.answer)?;
                 match self.is_distributed && target.is_one_file() {
                     true => part.gather(net)?,
                     false => vec![(net.host(), part)],

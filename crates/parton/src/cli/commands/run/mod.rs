@@ -188,7 +188,7 @@ impl Run {
         &self,
         report: &Report,
         target: Option<&Target>,
-        parts: Vec<(HostId, output::Part)>,
+        parts: Vec<(HostId, output::TablePart)>,
         watch: &Watch,
         team: &mut Team,
     ) -> Result<CommandOutput, Failure> {

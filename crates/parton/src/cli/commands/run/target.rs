@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::graph::Error;
 use crate::graph::save::{Output, Sealed};
 use crate::net::HostId;
-use crate::output::{self, Format, Part, Table};
+use crate::output::{self, Table, TableFormat, TablePart};
 
 use crate::cli::exit::Failure;
 use crate::cli::team::Team;
@@ -16,7 +16,7 @@ use crate::cli::team::Team;
 /// A file or folder for rows, and its format.
 pub(super) struct Target {
     path: PathBuf,
-    format: &'static dyn Format,
+    format: &'static dyn TableFormat,
     is_folder: bool,
     /// True if this run made the folder.
     is_new: bool,
@@ -69,14 +69,18 @@ impl Target {
     }
 
     /// Writes the rows that came to this process. Every rank must call this.
-    pub(super) fn write(&self, parts: Vec<(HostId, Part)>, team: &mut Team) -> Result<(), Failure> {
+    pub(super) fn write(
+        &self,
+        parts: Vec<(HostId, TablePart)>,
+        team: &mut Team,
+    ) -> Result<(), Failure> {
         let sealed = team.together(self.seal(parts))?;
         let named = sealed.into_iter().try_for_each(Sealed::commit);
         team.together(named.map_err(Failure::from))
     }
 
     /// Writes everything under temporary names.
-    fn seal(&self, parts: Vec<(HostId, Part)>) -> Result<Vec<Sealed>, Failure> {
+    fn seal(&self, parts: Vec<(HostId, TablePart)>) -> Result<Vec<Sealed>, Failure> {
         let files: Vec<(PathBuf, Table)> = match self.is_folder {
             true => parts.into_iter().map(|(h, part)| (self.part(h), Table::of(part))).collect(),
             false if parts.is_empty() => Vec::new(),
