@@ -8,7 +8,7 @@ mod states;
 mod tally;
 
 pub use detector::Detector;
-pub use states::{AFFIRMED, INACTIVE, INSPECTED, State, TRANSITIONS, Transition};
+pub use states::{State, TRANSITIONS, Transition};
 pub use tally::{Effort, Tally};
 
 use parton_net::HostId;
