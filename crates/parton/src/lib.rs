@@ -23,8 +23,8 @@
 //!     type Reduction = Min<u32>;
 //!     type Weight = ();
 //!
-//!     fn start(&self, vertex: GlobalId) -> Option<u32> {
-//!         Some(vertex.0 as u32)
+//!     fn start(&self, vertex: Vertex<'_>) -> Option<u32> {
+//!         Some(vertex.id().0 as u32)
 //!     }
 //!
 //!     fn relax(&self, label: u32, (): ()) -> u32 {

@@ -145,7 +145,7 @@ fn what_makes_no_sense_is_refused() {
         (without("properties.names"), &[], 65, "no 'weight' among"),
         (SETTINGS.replace("bfs, pr", "bfs, foo"), &[], 65, "unknown 'foo': known are bfs, pr"),
         (SETTINGS.replace("iterations = 3", "iterations = x"), &[], 65, "expected a number"),
-        (SETTINGS.replace("factor = 0.85", "factor = 2"), &[], 2, "a damping of 2"),
+        (SETTINGS.replace("factor = 0.85", "factor = 2"), &[], 2, "--damping 2: expected"),
         (
             SETTINGS.replace("bfs.source-vertex = 1", "bfs.source-vertex = 77"),
             &[],
