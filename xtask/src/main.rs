@@ -26,9 +26,6 @@ cargo xtask bench load|partition|net|wire|overhead
                                      single measurements, printed
 cargo xtask fuzz [TARGET] [SECONDS]  coverage-guided fuzzing of readers and messages, on stable Rust";
 
-/// Whether `cargo xtask test` also looks for what `cargo xtask tidy` finds.
-const TIDY_IS_TESTED: bool = false;
-
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
@@ -89,7 +86,7 @@ fn test(long: bool) -> bool {
     }
     let manifests = ["Cargo.toml", "bench/Cargo.toml", "fuzz/Cargo.toml"];
     manifests.iter().all(|path| step(&format!("format of {path}"), &mut format(path)))
-        && (!TIDY_IS_TESTED || tidy::run(&[]))
+        && tidy::run(&[])
         && step("lints", &mut lint(&["--workspace"]))
         && step("lints of bench", &mut lint(&beside))
         && mpi::install()

@@ -24,7 +24,7 @@ fn relaxations_of_algorithms_are_relaxations() {
     let wide: Vec<u64> = numbers(3, 2000).chain([u64::MAX - 1]).collect();
     let reals: Vec<f64> = numbers(4, 2000).map(|n| n as f64 / 1e9).collect();
     let real_weights: Vec<f64> = numbers(5, 999).map(|n| n as f64 / 1e12).chain([0.0]).collect();
-    let singles: Vec<f32> = real_weights.iter().map(|&w| w as f32).collect();
+    let f32_weights: Vec<f32> = real_weights.iter().map(|&w| w as f32).collect();
     check_relaxation(&Levels { root: ROOT }, &labels, &[()]);
     check_relaxation(&Levels { root: None }, &labels, &[()]);
     check_relaxation(&Least { symmetric: true }, &labels, &[()]);
@@ -32,7 +32,7 @@ fn relaxations_of_algorithms_are_relaxations() {
     check_relaxation(&Distances::<u32, ()>::new(ROOT), &labels, &[()]);
     check_relaxation(&Distances::<u32, u32>::new(ROOT), &labels, &weights);
     check_relaxation(&Distances::<u64, u32>::new(ROOT), &wide, &weights);
-    check_relaxation(&Distances::<f64, f32>::new(ROOT), &reals, &singles);
+    check_relaxation(&Distances::<f64, f32>::new(ROOT), &reals, &f32_weights);
     check_relaxation(&Distances::<f64, f64>::new(ROOT), &reals, &real_weights);
 }
 
