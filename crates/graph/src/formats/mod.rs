@@ -72,6 +72,7 @@ pub trait Format: Sync {
 }
 
 /// An input that can be read, by how its format keeps edges.
+#[allow(clippy::large_enum_variant, reason = "there is one of it per file that is read")]
 pub enum Opened {
     /// Rows of a graph as they are in memory, any range of them.
     Rows(RowFile),
