@@ -34,7 +34,7 @@ pub fn run(options: &[&str]) {
     for (name, answer) in rows.expect("a run").swap_remove(0) {
         println!(
             "| {name} | {} | {} | {:.4} | {:.2} % |",
-            answer.engine.name(),
+            answer.engine.name,
             answer.report.rounds.len(),
             answer.report.seconds,
             100.0 * answer.report.hosts[0].other_seconds() / answer.report.seconds
