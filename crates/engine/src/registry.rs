@@ -63,7 +63,7 @@ pub(crate) trait BuildEngine {
 macro_rules! engines {
     ($($constant:ident: $engine:ty,)+) => {
         $(
-            #[doc = concat!("The engine [`", stringify!($engine), "`].")]
+            #[doc = concat!("The engine `", stringify!($engine), "`.")]
             pub const $constant: &EngineInfo = &<$engine as BuildEngine>::INFO;
         )+
 
