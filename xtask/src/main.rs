@@ -13,7 +13,7 @@ const USAGE: &str = "\
 cargo xtask test [--long]            everything that must pass: format, tidy, lints, tests (under MPI, too),
                                      docs; long: whole products of settings instead of samples, more seeds
 cargo xtask tidy [CHECK]             links and commands in docs, words, sizes, twins, unused items; a second
-cargo xtask bench figures [OPTIONS]  times, memory and loading; fills README.md and docs/performance.md
+cargo xtask bench figures [OPTIONS]  times, memory and loading; fills docs/performance.md
                                      --data DIR   real graphs: DIR/dimacs9/NW/NW.gr.gz
                                      --gap DIR    programs of the GAP benchmark suite, to compare with
                                      --scale N, --turns N, --folder DIR (keeps graphs), --parton FILE,
