@@ -151,7 +151,7 @@ fn rows_report_the_first_culprit() {
     }
     let (file, section) = with(SectionKind::Offsets, &[(290_000, 0), (1000, 1 << 40)]);
     let message = file.rows(all.clone()).unwrap_err().to_string();
-    refused(message, section.at + 8000, "the edges of vertex 999 start at edge ");
+    refused(message, section.at + 8000, "the edges of vertex 999 end at edge ");
     let (file, section) = with(SectionKind::Offsets, &[(300_000, 5)]);
     let message = file.rows(all.clone()).unwrap_err().to_string();
     refused(message, section.at + 8 * 300_000, "offset 300000 is 5, expected 700001");
