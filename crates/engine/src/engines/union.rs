@@ -354,7 +354,7 @@ impl<P: Relaxation> Engine for UnionFind<'_, P> {
         match self.stage {
             Stage::Announcing if self.largest.sources_are_masters => {
                 self.join_unsuspected();
-                // They were suspects before hosts knew who is outside.
+                // They were suspects before hosts knew the largest component.
                 self.largest.suspects.clear();
             }
             Stage::Reaching => {

@@ -104,7 +104,7 @@ impl<P: Relaxation> UnionFind<'_, P> {
         }
     }
 
-    /// Hosts know who is in the largest: joins everything else. Mirrors that turn out to be in it are
+    /// Joins everything outside the largest component, which hosts know by now. Mirrors that turn out to be in it are
     /// noted.
     pub(super) fn join_outside(&mut self) {
         let is_known = |mirror: &u32| !self.largest.outside.contains(LocalId(*mirror));
@@ -176,7 +176,7 @@ impl<P: Relaxation> UnionFind<'_, P> {
         }
     }
 
-    /// Joins the largest with those outside who have an edge from a member, after those outside have
+    /// Joins the largest component with vertices outside it that have an edge from a member, after these have
     /// been joined with each other.
     fn join_neighbours(&self, largest: u32) {
         let (sets, outside) = (self.sets.sets(), &self.largest.outside);
