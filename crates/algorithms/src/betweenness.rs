@@ -20,8 +20,7 @@ use std::collections::VecDeque;
 use std::time::Instant;
 
 use parton_engine::{EngineInfo, Limits, Pacing, RunReport, engines};
-use parton_graph::{GlobalId, Graph, LocalId, with_csr};
-use rayon::prelude::*;
+use parton_graph::{GlobalId, Graph, LocalId, parallel, with_csr};
 
 use crate::algorithm::{Algorithm, Job};
 use crate::answer::{Answer, Column, Fact, Values};
@@ -52,6 +51,8 @@ const SOURCES: &str = "sources";
 const NEEDS_ROUNDS: &str = "paths are counted level by level";
 /// Rounding makes two sums of the same numbers differ by less than this, relative to the sum.
 const MAX_RELATIVE_ERROR: f64 = 1e-9;
+/// Masters among which a thread looks for sources at a time.
+const MASTERS_PER_TASK: usize = 1 << 14;
 /// The check searches from each source by itself up to this many sources.
 const MAX_SEARCHED_SOURCES: usize = 64;
 
@@ -86,9 +87,10 @@ fn score_in_lanes<const L: usize>(
         let known = |&place: &u32| sources[place as usize].0;
         order.binary_search_by_key(&u64::from(*global), known).ok().map(|at| order[at] as usize)
     };
-    let masters = partition.globals()[..partition.num_masters()].par_iter().enumerate();
-    let here = |(local, global)| Some((place_of(global)?, LocalId(local as u32)));
-    let mut mine: Vec<(usize, LocalId)> = masters.filter_map(here).collect();
+    let here = |master| Some((place_of(&partition.globals()[master])?, LocalId(master as u32)));
+    let pieces = parallel::pieces(0..partition.num_masters(), MASTERS_PER_TASK);
+    let mine = parallel::map(&pieces, |piece| piece.clone().filter_map(here).collect::<Vec<_>>());
+    let mut mine = mine.concat();
     mine.sort_unstable();
     let mut search = Search::<L>::new(partition, engine);
     let setup_seconds = began.elapsed().as_secs_f64();

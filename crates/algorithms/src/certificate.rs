@@ -11,12 +11,11 @@
 //! give exactly the label at their other end, from the vertices with their first label.
 
 use parton_engine::{Directions, Edges, Limits, Pacing, Relaxation, Vertex, engines, run};
-use parton_graph::LocalId;
+use parton_graph::{LocalId, parallel};
 use parton_partition::{End, Partition};
 use parton_sync::cpu_field::Cells;
 use parton_sync::reduction::{Latest, Max};
 use parton_sync::{CpuField, Delivery, Reduction};
-use rayon::prelude::*;
 
 use crate::algorithm::Job;
 use crate::error::Result;
@@ -70,12 +69,12 @@ impl<P: Relaxation> Claimed<'_, P> {
 
     /// Masters whose label is worse than their first.
     fn bad_starts(&self) -> u64 {
-        let is_worse = |&master: &LocalId| {
+        parallel::sum(self.partition.num_masters(), |master| {
+            let master = LocalId(master as u32);
             let label = self.labels.get(master);
-            self.first(master).is_some_and(|first| P::Reduction::combine(label, first) != label)
-        };
-        let masters = (0..self.partition.num_masters() as u32).into_par_iter().map(LocalId);
-        masters.filter(is_worse).count() as u64
+            let is_worse = |first| P::Reduction::combine(label, first) != label;
+            u64::from(self.first(master).is_some_and(is_worse))
+        })
     }
 
     /// Edges that would improve the label at their other end.
@@ -83,8 +82,8 @@ impl<P: Relaxation> Claimed<'_, P> {
         let forward =
             Directions::<P::Weight>::forward_of_masters(self.partition, self.program.edges());
         let identity = P::Reduction::identity();
-        let proxies = (0..self.partition.num_proxies() as u32).into_par_iter().map(LocalId);
-        let improves = |from: LocalId| {
+        parallel::sum(self.partition.num_proxies(), |from| {
+            let from = LocalId(from as u32);
             let label = self.labels.get(from);
             let mut count = 0;
             if label != identity {
@@ -96,8 +95,7 @@ impl<P: Relaxation> Claimed<'_, P> {
                 forward.rows().each(from, |_| (), &mut visit);
             }
             count
-        };
-        proxies.map(improves).sum()
+        })
     }
 }
 

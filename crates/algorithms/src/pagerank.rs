@@ -32,9 +32,8 @@ use parton_engine::degrees::out_degrees;
 use parton_engine::{
     EngineInfo, Limits, Pacing, Properties, RunReport, Tally, Vertex, VertexProgram, engines, run,
 };
-use parton_graph::{Graph, LocalId, with_csr};
+use parton_graph::{Graph, LocalId, parallel, with_csr};
 use parton_sync::reduction::{Latest, Sum};
-use rayon::prelude::*;
 
 use crate::algorithm::{Access, Algorithm, Job};
 use crate::answer::{Answer, Column, Fact, Id, Values};
@@ -142,8 +141,8 @@ fn rank<S: Share>(
     let began = Instant::now();
     let partition = job.substrate.partition();
     let degrees = out_degrees(job.substrate)?;
-    let part = |&degree: &u64| if degree == 0 { 0.0 } else { 1.0 / degree as f64 };
-    let parts: Vec<f64> = degrees.par_iter().map(part).collect();
+    let part = |degree: u64| if degree == 0 { 0.0 } else { 1.0 / degree as f64 };
+    let parts = parallel::generate(degrees.len(), |master| part(degrees[master]));
     drop(degrees);
     let own = job.options.own::<PageRankOptions>();
     let teleport = Teleport::find(job.substrate, &own)?;

@@ -9,10 +9,9 @@ use std::collections::BinaryHeap;
 use std::marker::PhantomData;
 
 use parton_engine::{EngineInfo, Relaxation, Vertex, engines};
-use parton_graph::{GlobalId, Graph, LocalId, Weight, WeightKind, with_csr};
+use parton_graph::{GlobalId, Graph, LocalId, Weight, WeightKind, parallel, with_csr};
 use parton_sync::reduction::Min;
 use parton_sync::value::Number;
-use rayon::prelude::*;
 
 use crate::algorithm::{Access, Algorithm, Job};
 use crate::answer::{Answer, Column, Values};
@@ -221,14 +220,14 @@ impl Weights {
         if size_of::<W>() == 0 {
             return Weights { sum: weights.len() as f64, ..none };
         }
-        let of_piece = |piece: &[W]| {
+        let of_piece = |piece: &&[W]| {
             piece.iter().map(|weight| weight.to_f64()).fold(none, |all, weight| {
                 all.with(Weights { least: weight, greatest: weight, sum: weight })
             })
         };
         // Sums are rounded piece by piece: the same for any number of threads.
-        let pieces: Vec<Weights> = weights.par_chunks(1 << 16).map(of_piece).collect();
-        pieces.into_iter().fold(none, Weights::with)
+        let pieces: Vec<_> = weights.chunks(1 << 16).collect();
+        parallel::map(&pieces, of_piece).into_iter().fold(none, Weights::with)
     }
 
     fn with(self, other: Weights) -> Self {

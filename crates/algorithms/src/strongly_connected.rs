@@ -20,7 +20,7 @@ use std::collections::HashMap;
 use std::time::Instant;
 
 use parton_engine::{Edges, EngineInfo, Limits, Pacing, Relaxation, Vertex, engines};
-use parton_graph::{GlobalId, Graph, LocalId, with_csr};
+use parton_graph::{GlobalId, Graph, LocalId, parallel, with_csr};
 use parton_partition::{End, Partition};
 use parton_sync::reduction::{Latest, Min};
 use parton_sync::{CpuField, Delivery, Substrate};
@@ -156,10 +156,9 @@ impl<'a> ComponentSearch<'a> {
             return Ok(false);
         }
         let (partition, pacing) = (self.partition, job.options.pacing);
-        let region =
-            |proxy: u32| if self.remaining.is_gone(LocalId(proxy)) { NO_REGION } else { 0 };
-        let proxies = partition.num_proxies();
-        let regions: Vec<u32> = (0..proxies as u32).into_par_iter().map(region).collect();
+        let regions = parallel::generate(partition.num_proxies(), |proxy| {
+            if self.remaining.is_gone(LocalId(proxy as u32)) { NO_REGION } else { 0 }
+        });
         let own = |proxy| shuffled_label(partition.global(proxy).0 as u32);
         let start = |proxy| Some(own(proxy));
         let forward = Regional { edges: Edges::Out, regions: &regions, start: &start };
@@ -262,7 +261,7 @@ fn broadcast_values(
         field.update(master);
     }
     substrate.broadcast(&mut field, End::Either)?;
-    Ok((0..proxies as u32).into_par_iter().map(|proxy| field.get(LocalId(proxy))).collect())
+    Ok(parallel::generate(proxies, |proxy| field.get(LocalId(proxy as u32))))
 }
 
 impl Algorithm for StronglyConnected {

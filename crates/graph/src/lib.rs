@@ -21,6 +21,7 @@ pub mod ids;
 pub mod ingest;
 mod intern;
 mod pages;
+pub mod parallel;
 mod prefetch;
 pub mod print;
 pub mod progress;

@@ -2,9 +2,8 @@
 
 use std::ops::Range;
 
-use parton_graph::{LocalId, VertexSet, huge, prefetch};
+use parton_graph::{LocalId, VertexSet, parallel, prefetch};
 use parton_partition::End;
-use rayon::prelude::*;
 
 use crate::atomic::AtomicValue;
 use crate::encode::Places;
@@ -103,10 +102,8 @@ impl<R: Reduction<Value: AtomicValue>> CpuField<R> {
         delivery: Delivery,
         start: impl Fn(LocalId) -> R::Value + Sync,
     ) -> Self {
-        let mut cells = huge::vec_with_capacity(proxies);
-        cells.par_extend((0..proxies as u32).into_par_iter().map(|p| start(LocalId(p)).cell()));
         CpuField {
-            cells,
+            cells: parallel::generate(proxies, |proxy| start(LocalId(proxy as u32)).cell()),
             updates: Updates::new(proxies),
             active: VertexSet::new(proxies),
             delivery,

@@ -5,15 +5,17 @@
 
 use std::ops::Range;
 
-use parton_graph::{LocalId, VertexSet, huge};
+use parton_graph::{LocalId, VertexSet, parallel};
 use parton_partition::End;
-use rayon::prelude::*;
 
 use crate::encode::Places;
 use crate::error::Result;
 use crate::field::{Absorb, Delivery, Extracted, Field, Phase, Shape, Staging, Which};
 use crate::route::Route;
 use crate::value::Number;
+
+/// Rows that a thread clears at a time.
+const ROWS_PER_TASK: usize = 1 << 12;
 
 /// Some of the lanes of a proxy, one per bit.
 pub type Lanes = u8;
@@ -61,11 +63,9 @@ pub struct LaneArrays<'f, T, const L: usize> {
 impl<T: Number, const L: usize> LaneField<T, L> {
     /// A field in which all numbers are zero.
     pub fn new(proxies: usize) -> Self {
-        let mut rows = huge::vec_with_capacity(proxies);
-        rows.par_extend((0..proxies).into_par_iter().map(|_| [T::ZERO; L]));
         let _ = const { all_lanes(L) };
         LaneField {
-            rows,
+            rows: parallel::generate(proxies, |_| [T::ZERO; L]),
             lanes: vec![0; proxies],
             updated: VertexSet::new(proxies),
             received: Vec::new(),
@@ -114,7 +114,7 @@ impl<T: Number, const L: usize> LaneField<T, L> {
 
     /// All values become zero; nothing is updated or received any more.
     pub fn clear(&mut self) {
-        self.rows.par_iter_mut().for_each(|row| *row = [T::ZERO; L]);
+        parallel::map_owned(self.rows.chunks_mut(ROWS_PER_TASK), |_, rows| rows.fill([T::ZERO; L]));
         self.forget(0..self.rows.len() as u32, |_, _| ());
         self.received.clear();
     }

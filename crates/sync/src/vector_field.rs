@@ -7,9 +7,8 @@
 use std::ops::Range;
 
 use bytemuck::Pod;
-use parton_graph::{LocalId, VertexSet};
+use parton_graph::{LocalId, VertexSet, parallel};
 use parton_partition::End;
-use rayon::prelude::*;
 
 use crate::encode::{Places, ValueKind};
 use crate::error::Result;
@@ -17,6 +16,9 @@ use crate::field::{Absorb, Delivery, Extracted, Field, Phase, Shape, Staging, Wh
 use crate::reduction::Reduction;
 use crate::route::Route;
 use crate::updates::Updates;
+
+/// Vectors that a thread starts at a time.
+const VECTORS_PER_TASK: usize = 1 << 10;
 
 /// A vector per proxy, whose elements are folded by `R`, with the set of proxies that are
 /// *updated* and must be sent. The engine knows which proxies must be computed with.
@@ -48,8 +50,15 @@ impl<R: Reduction<Value: Pod>> VectorField<R> {
             assert_eq!(taken, u32::MAX, "row {row} is that of one proxy");
         }
         let mut elements = vec![R::identity(); width * rows.len()];
-        let vectors = elements.par_chunks_exact_mut(width).zip(&proxies);
-        vectors.for_each(|(vector, &proxy)| start(LocalId(proxy), vector));
+        let vectors = elements.chunks_mut(width * VECTORS_PER_TASK);
+        parallel::map_owned(
+            vectors.zip(proxies.chunks(VECTORS_PER_TASK)),
+            |_, (vectors, proxies)| {
+                for (vector, &proxy) in vectors.chunks_exact_mut(width).zip(proxies) {
+                    start(LocalId(proxy), vector);
+                }
+            },
+        );
         VectorField { elements, width, updates: Updates::new(rows.len()), rows, delivery }
     }
 

@@ -14,11 +14,10 @@
 //! Asanović, Patterson, SC'12).
 
 use parton_engine::{Conclusion, EdgeView, Engine, EngineInfo, Next, Paced, Tally};
-use parton_graph::LocalId;
+use parton_graph::{LocalId, parallel};
 use parton_partition::{End, Partition};
 use parton_sync::lane_field::{Lanes, all_lanes, each_lane};
 use parton_sync::{LaneField, Phase, Result, Substrate};
-use rayon::prelude::*;
 
 use super::sweep::{Accumulation, Level, MIN_PARALLEL_ITEMS, PROXIES_PER_TASK, Receivers};
 
@@ -139,7 +138,7 @@ impl<'a, const L: usize> Search<'a, L> {
         if touched > self.unreached.lanes.len() / 8 {
             self.paths.clear();
             self.shares.clear();
-            self.unreached.lanes.par_iter_mut().for_each(|lanes| *lanes = all_lanes(L));
+            self.unreached.lanes.fill(all_lanes(L));
         } else {
             let touched =
                 self.levels.iter().flat_map(|level| &level.vertices).chain(&self.other_touched);
@@ -247,12 +246,12 @@ impl<const L: usize> Engine for ForwardSweep<'_, '_, L> {
         let paths = search.paths.parts();
         let unreached = &search.unreached.lanes;
         let piece_len = if many { PROXIES_PER_TASK } else { masters.max(1) };
-        let sums = arriving.rows[..masters].par_chunks_mut(piece_len);
-        let lanes = arriving.lanes[..masters].par_chunks_mut(piece_len);
-        let new = paths.rows[..masters].par_chunks_mut(piece_len);
-        let new_lanes = paths.lanes[..masters].par_chunks_mut(piece_len);
-        let pieces = sums.zip(lanes).zip(new.zip(new_lanes)).enumerate();
-        let take_in = |(piece, ((sums, lanes), (new, new_lanes))): (usize, _)| {
+        let sums = arriving.rows[..masters].chunks_mut(piece_len);
+        let lanes = arriving.lanes[..masters].chunks_mut(piece_len);
+        let new = paths.rows[..masters].chunks_mut(piece_len);
+        let new_lanes = paths.lanes[..masters].chunks_mut(piece_len);
+        let pieces = sums.zip(lanes).zip(new.zip(new_lanes));
+        let take_in = |piece: usize, ((sums, lanes), (new, new_lanes)): (_, _)| {
             let (sums, lanes): (&mut [[f64; L]], &mut [Lanes]) = (sums, lanes);
             let (new, new_lanes): (&mut [[f64; L]], &mut [Lanes]) = (new, new_lanes);
             let first = (piece * piece_len) as u32;
@@ -276,7 +275,8 @@ impl<const L: usize> Engine for ForwardSweep<'_, '_, L> {
             }
             (reached, overflows)
         };
-        let (reached, overflows): (Vec<Level>, Vec<bool>) = pieces.map(take_in).unzip();
+        let (reached, overflows): (Vec<Level>, Vec<bool>) =
+            parallel::map_owned(pieces, take_in).into_iter().unzip();
         search.arriving.updated().remove_range(0..masters as u32);
         self.reached = Level::concat(reached);
         let overflows = f64::from(u8::from(overflows.contains(&true)));
@@ -339,13 +339,13 @@ impl<const L: usize> BackwardSweep<'_, '_, L> {
         } else {
             masters.max(1)
         };
-        let scores = search.scores.par_chunks_mut(piece_len);
-        let sums = arriving.rows[..masters].par_chunks_mut(piece_len);
-        let lanes = arriving.lanes[..masters].par_chunks_mut(piece_len);
-        let new = shares.rows[..masters].par_chunks_mut(piece_len);
-        let new_lanes = shares.lanes[..masters].par_chunks_mut(piece_len);
-        let pieces = scores.zip(sums.zip(lanes)).zip(new.zip(new_lanes)).enumerate();
-        pieces.for_each(|(piece, ((scores, (sums, lanes)), (new, new_lanes)))| {
+        let scores = search.scores.chunks_mut(piece_len);
+        let sums = arriving.rows[..masters].chunks_mut(piece_len);
+        let lanes = arriving.lanes[..masters].chunks_mut(piece_len);
+        let new = shares.rows[..masters].chunks_mut(piece_len);
+        let new_lanes = shares.lanes[..masters].chunks_mut(piece_len);
+        let pieces = scores.zip(sums.zip(lanes)).zip(new.zip(new_lanes));
+        parallel::map_owned(pieces, |piece, ((scores, (sums, lanes)), (new, new_lanes))| {
             let first = (piece * piece_len) as u32;
             let here = members.within(first..first + scores.len() as u32);
             for (&master, &of) in here.vertices.iter().zip(here.lanes) {

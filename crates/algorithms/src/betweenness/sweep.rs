@@ -7,9 +7,8 @@
 use std::ops::Range;
 
 use parton_engine::EdgeRows;
-use parton_graph::{LocalId, VertexSet, prefetch};
+use parton_graph::{LocalId, VertexSet, parallel, prefetch};
 use parton_sync::lane_field::{LaneArrays, Lanes};
-use rayon::prelude::*;
 
 /// Several threads are faster from this many edges or vertices on.
 pub(super) const MIN_PARALLEL_ITEMS: u64 = 1 << 11;
@@ -86,13 +85,7 @@ impl Level {
         };
         match (self.len() as u64) < MIN_PARALLEL_ITEMS {
             true => self.vertices.iter().enumerate().map(degree).sum(),
-            false => self
-                .vertices
-                .par_iter()
-                .enumerate()
-                .with_min_len(PROXIES_PER_TASK)
-                .map(degree)
-                .sum(),
+            false => parallel::sum(self.len(), |place| degree((place, &self.vertices[place]))),
         }
     }
 }
@@ -187,10 +180,11 @@ impl<const L: usize> Accumulation<'_, L> {
         let per_group = sums.len().div_ceil(NUM_TARGET_GROUPS).next_multiple_of(64);
         for batch in self.cut(from, 0..from.len(), EDGES_PER_BATCH) {
             let parts: Vec<_> = self.cut(from, batch, EDGES_PER_PART).collect();
-            let sort = |part: Range<usize>| self.sort(from, part, wanted_lanes, per_group);
-            let sorted: Vec<_> = parts.into_par_iter().map(sort).collect();
-            let pieces = sums.par_chunks_mut(per_group).zip(lanes.par_chunks_mut(per_group));
-            pieces.enumerate().with_max_len(1).for_each(|(group, (sums, lanes))| {
+            let sorted = parallel::map(&parts, |part| {
+                self.sort(from, part.clone(), wanted_lanes, per_group)
+            });
+            let pieces = sums.chunks_mut(per_group).zip(lanes.chunks_mut(per_group));
+            parallel::map_owned(pieces, |group, (sums, lanes)| {
                 let mut piece = Piece { first: (group * per_group) as u32, sums, lanes };
                 for part in &sorted {
                     let pairs = &part[group];
@@ -262,11 +256,8 @@ impl<const L: usize> Accumulation<'_, L> {
             let piece = Piece { first: 0, sums, lanes };
             return receivers.within(all, |level| self.collect(level, piece, updated));
         }
-        let pieces = sums
-            .par_chunks_mut(PROXIES_PER_TASK)
-            .zip(lanes.par_chunks_mut(PROXIES_PER_TASK))
-            .enumerate();
-        pieces.with_max_len(1).for_each(|(piece, (sums, lanes))| {
+        let pieces = sums.chunks_mut(PROXIES_PER_TASK).zip(lanes.chunks_mut(PROXIES_PER_TASK));
+        parallel::map_owned(pieces, |piece, (sums, lanes)| {
             let first = (piece * PROXIES_PER_TASK) as u32;
             let range = first..first + sums.len() as u32;
             let piece = Piece { first, sums, lanes };

@@ -14,11 +14,10 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use parton_engine::{Conclusion, Engine, EngineInfo, Next, Paced, Tally};
-use parton_graph::LocalId;
+use parton_graph::{LocalId, parallel};
 use parton_partition::{End, Partition};
 use parton_sync::reduction::Min;
 use parton_sync::{CpuField, Delivery, Phase, Result, Substrate};
-use rayon::prelude::*;
 
 use super::peel::Peeling;
 
@@ -86,7 +85,8 @@ impl<'a> Bounds<'a> {
 
     /// The bounds of masters: their coreness, once the run is over.
     pub(super) fn of_masters(&self) -> Vec<u32> {
-        (0..self.num_masters).into_par_iter().map(|m| self.bounds.get(LocalId(m))).collect()
+        let bound = |master| self.bounds.get(LocalId(master as u32));
+        parallel::generate(self.num_masters as usize, bound)
     }
 
     /// Peels all levels below the cap, with the new bounds of these mirrors.
@@ -104,17 +104,18 @@ impl<'a> Bounds<'a> {
     /// Counts the support of the current bounds. Returns the number of edges visited.
     fn count_support(&mut self) -> u64 {
         let (rows, bounds) = (self.peeling.rows_of(LocalId(0)), self.bounds.cells());
-        let support = |master: u32| {
-            let own = bounds.get(LocalId(master));
+        let support = |master| {
+            let master = LocalId(master as u32);
+            let own = bounds.get(master);
             let mut support = 0;
             rows.each(
-                LocalId(master),
+                master,
                 |soon| bounds.prefetch(soon),
                 |other, ()| support += u32::from(bounds.get(other) >= own),
             );
             AtomicU32::new(support)
         };
-        self.support = (0..self.num_masters).into_par_iter().map(support).collect();
+        self.support = parallel::generate(self.num_masters as usize, support);
         (0..self.num_masters).map(|master| rows.degree(LocalId(master))).sum()
     }
 
@@ -205,7 +206,8 @@ fn in_pieces<T: Sync, F: Send>(
     if all.len() < MIN_PARALLEL_VERTICES || rayon::current_num_threads() == 1 {
         return work(all);
     }
-    let found: Vec<_> = all.par_chunks(MIN_PARALLEL_VERTICES / 4).map(&work).collect();
+    let pieces: Vec<_> = all.chunks(MIN_PARALLEL_VERTICES / 4).collect();
+    let found = parallel::map(&pieces, |piece| work(piece));
     let edges = found.iter().map(|(edges, _)| edges).sum();
     (edges, found.into_iter().flat_map(|(_, found)| found).collect())
 }

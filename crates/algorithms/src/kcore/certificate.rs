@@ -12,7 +12,7 @@
 //! on whichever host it is: no host needs all edges of a vertex.
 
 use parton_engine::{EdgeView, Engine, Limits, Next, Pacing, Tally, run};
-use parton_graph::LocalId;
+use parton_graph::{LocalId, parallel};
 use parton_partition::{End, Partition};
 use parton_sync::reduction::{Latest, Max, Sum};
 use parton_sync::{CpuField, Delivery, Phase, Result as SyncResult, Substrate};
@@ -46,7 +46,8 @@ pub(super) fn check(job: &mut Job<'_, '_>, claims: &[Claim]) -> Result<Option<St
     let edges = EdgeView::<()>::new(partition.out_edges());
     let rows = edges.rows();
     let mut peers = CpuField::<Sum<u32>>::accumulator(partition.num_proxies());
-    (0..partition.num_proxies() as u32).into_par_iter().map(LocalId).for_each(|proxy| {
+    parallel::for_each_index(partition.num_proxies(), |proxy| {
+        let proxy = LocalId(proxy as u32);
         let level = levels.get(proxy);
         let others = rows.targets(proxy).iter().filter(|other| levels.get(**other) >= level);
         match others.count() as u32 {

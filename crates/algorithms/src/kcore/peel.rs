@@ -10,7 +10,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use parton_engine::{EdgeRows, EdgeView};
-use parton_graph::{LocalId, prefetch};
+use parton_graph::{LocalId, parallel, prefetch};
 use parton_partition::Partition;
 use rayon::prelude::*;
 
@@ -45,11 +45,11 @@ impl<'a> Peeling<'a> {
     pub(super) fn new(partition: &'a Partition, lowest: u32) -> Self {
         let rows = EdgeView::new(partition.out_edges());
         let num_masters = partition.num_masters() as u32;
-        let first = |proxy: u32| match proxy < num_masters {
-            true => AtomicU32::new(lowest.max(rows.rows().degree(LocalId(proxy)) as u32)),
+        let first = |proxy| match proxy < num_masters as usize {
+            true => AtomicU32::new(lowest.max(rows.rows().degree(LocalId(proxy as u32)) as u32)),
             false => AtomicU32::new(NO_LEVEL),
         };
-        let left = (0..partition.num_proxies() as u32).into_par_iter().map(first).collect();
+        let left = parallel::generate(partition.num_proxies(), first);
         let piece = |first: u32| {
             (first..num_masters.min(first + VERTICES_PER_TASK as u32)).map(LocalId).collect()
         };

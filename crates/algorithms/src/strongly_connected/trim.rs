@@ -7,7 +7,7 @@
 
 use parton_engine::{EdgeRows, EdgeView, Engine, Next, Paced, Tally};
 use parton_graph::bits::BitSet;
-use parton_graph::{LocalId, VertexSet};
+use parton_graph::{LocalId, VertexSet, parallel};
 use parton_net::HostId;
 use parton_partition::End;
 use parton_sync::reduction::{Max, Sum};
@@ -101,9 +101,8 @@ impl<'a> RemainingGraph<'a> {
         count: impl Fn(EdgeRows<'_, ()>, LocalId) -> u64 + Sync,
     ) -> Result<()> {
         let (out, into, lost) = (self.out_edges.rows(), self.in_edges.rows(), &self.lost);
-        let proxies =
-            (0..lost.num_proxies() as u32).into_par_iter().with_min_len(VERTICES_PER_TASK);
-        proxies.map(LocalId).for_each(|proxy| {
+        parallel::for_each_index(lost.num_proxies(), |proxy| {
+            let proxy = LocalId(proxy as u32);
             let mine = count(into, proxy) * IN_EDGE + count(out, proxy) * OUT_EDGE;
             if mine > 0 {
                 lost.put(proxy, mine);
@@ -112,10 +111,11 @@ impl<'a> RemainingGraph<'a> {
         });
         substrate.reduce(&mut self.lost, End::Either)?;
         let lost = self.lost.cells();
-        self.left.par_iter_mut().enumerate().for_each(|(master, left)| {
+        self.left = parallel::generate(self.left.len(), |master| {
             let master = LocalId(master as u32);
-            *left = lost.get(master);
+            let left = lost.get(master);
             lost.put(master, 0);
+            left
         });
         self.lost.updated().remove_range(0..self.left.len() as u32);
         Ok(())
@@ -123,8 +123,7 @@ impl<'a> RemainingGraph<'a> {
 
     /// Removes all masters that can be trimmed.
     fn trim_all(&self) {
-        let masters = (0..self.left.len() as u32).into_par_iter().with_min_len(VERTICES_PER_TASK);
-        masters.for_each(|master| self.try_trim(LocalId(master)));
+        parallel::for_each_index(self.left.len(), |master| self.try_trim(LocalId(master as u32)));
     }
 
     /// Whether this host knows a vertex as removed.

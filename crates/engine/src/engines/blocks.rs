@@ -10,12 +10,11 @@
 use std::ops::Range;
 
 use parton_graph::hash::mix64;
-use parton_graph::{GlobalId, LocalId, Weight, with_csr};
+use parton_graph::{GlobalId, LocalId, Weight, parallel, with_csr};
 use parton_net::HostId;
 use parton_partition::{End, Partition};
 use parton_sync::reduction::Sum;
 use parton_sync::{Delivery, Phase, Result, Substrate, Tally, VectorField};
-use rayon::prelude::*;
 
 use crate::engine::{Conclusion, Engine, Next, Paced};
 use crate::program::{EdgeProgram, Tip};
@@ -154,19 +153,16 @@ impl<'a, P: EdgeProgram> BlockEngine<'a, P> {
         let mut target_rows = self.destinations.clone();
         let mut sum = 0.0;
         for diagonal in self.cells.chunks(self.sources.len()) {
-            let sides = slices.par_iter_mut().zip(&self.sources);
-            let other_sides = targets.par_iter_mut().zip(&target_rows);
-            let sums: Vec<f64> = diagonal
-                .par_iter()
-                .zip(sides.zip(other_sides))
-                .with_max_len(1)
-                .map(|(cell, ((sources, rows), (destinations, other_rows)))| {
-                    let from = Block { vectors: sources, spreads: &spreads[rows.clone()], width };
-                    let spreads = &spreads[other_rows.clone()];
-                    let to = Block { vectors: destinations, spreads, width };
-                    visit_cell(program, cell, from, to)
-                })
-                .collect();
+            let sides = slices.iter_mut().zip(&self.sources);
+            let other_sides = targets.iter_mut().zip(&target_rows);
+            let cells = diagonal.iter().zip(sides.zip(other_sides));
+            let sums = parallel::map_owned(cells, |_, (cell, (side, other_side))| {
+                let ((sources, rows), (destinations, other_rows)) = (side, other_side);
+                let from = Block { vectors: sources, spreads: &spreads[rows.clone()], width };
+                let spreads = &spreads[other_rows.clone()];
+                let to = Block { vectors: destinations, spreads, width };
+                visit_cell(program, cell, from, to)
+            });
             // In this order, whichever thread was first.
             sum += sums.into_iter().sum::<f64>();
             targets.rotate_left(1);
@@ -252,7 +248,7 @@ fn cells(
     order: VisitOrder,
 ) -> Vec<Vec<Edge>> {
     let blocks = sources.len();
-    let sort_piece = |first: usize| {
+    let sort_piece = |&first: &usize| {
         let mut cells: Vec<Vec<(u64, Edge)>> = vec![Vec::new(); blocks * blocks];
         let end = (first + SOURCES_PER_TASK).min(rows.len());
         with_csr!(partition.out_edges(), csr => {
@@ -275,15 +271,15 @@ fn cells(
         });
         cells
     };
-    let pieces: Vec<usize> = (0..rows.len()).step_by(SOURCES_PER_TASK).collect();
-    let pieces: Vec<_> = pieces.into_par_iter().map(sort_piece).collect();
-    let cell = |number: usize| {
+    let firsts: Vec<usize> = (0..rows.len()).step_by(SOURCES_PER_TASK).collect();
+    let pieces = parallel::map(&firsts, sort_piece);
+    let cell = |number, _| {
         let mut edges: Vec<(u64, Edge)> =
             pieces.iter().flat_map(|piece| &piece[number]).copied().collect();
         edges.sort_by_key(|&(at, _)| at);
         edges.into_iter().map(|(_, edge)| edge).collect()
     };
-    (0..blocks * blocks).into_par_iter().map(cell).collect()
+    parallel::map_owned(0..blocks * blocks, cell)
 }
 
 /// Proxies of vertices that have several, with the share of their edges that are on this host.

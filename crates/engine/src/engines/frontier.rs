@@ -5,9 +5,9 @@
 //! through its in-edges for neighbours in the frontier (bottom-up), which needs no atomic writes, sums in
 //! a fixed order, and may stop at the first neighbour found.
 
+use parton_graph::parallel;
 use parton_partition::{End, Partition};
 use parton_sync::{Field, Phase, Reduction, Result, Substrate, Tally};
-use rayon::prelude::*;
 
 use super::traversal::{LargeFrontier, Traversal};
 use super::vertex::{Direction, VertexEngine};
@@ -101,14 +101,14 @@ impl<'a, P: Relaxation> LevelSynchronous<'a, P> {
         }
         let best = labels.program.relax(self.traversal.best_of_frontier(), P::Weight::default());
         let cells = labels.field.cells();
-        let proxies = 0..labels.field.num_proxies() as u32;
-        let proxies = proxies.into_par_iter().with_min_len(VERTICES_PER_TASK);
-        let looks = |&proxy: &u32| {
-            let label = cells.get(parton_graph::LocalId(proxy));
+        let looks = |&proxy: &usize| {
+            let label = cells.get(parton_graph::LocalId(proxy as u32));
             P::Reduction::combine(label, best) != label
         };
+        let pieces = parallel::pieces(0..labels.field.num_proxies(), VERTICES_PER_TASK);
+        let looking = parallel::map(&pieces, |piece| piece.clone().filter(looks).count());
         // A vertex visits about as many edges as there are for each edge that leaves the frontier.
-        let looking = proxies.filter(looks).count() as f64;
+        let looking = looking.into_iter().sum::<usize>() as f64;
         looking * all as f64 / (edges as f64) < edges as f64
     }
 

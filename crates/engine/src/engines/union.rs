@@ -32,11 +32,10 @@ mod shared_labels;
 use std::ops::Range;
 use std::ptr;
 
-use parton_graph::LocalId;
+use parton_graph::{LocalId, parallel};
 use parton_net::{HostId, Net};
 use parton_partition::{Coverage, End, Partition};
 use parton_sync::{CpuField, Delivery, Field, Phase, Reduction, Result, Substrate, Tally};
-use rayon::prelude::*;
 
 use crate::engine::{Conclusion, Engine, Next, Paced};
 use crate::program::{Relaxation, Vertex};
@@ -227,12 +226,14 @@ impl<'a, P: Relaxation> UnionFind<'a, P> {
             }
             // Members were labelled when it was found.
             Some(_) => {
-                let outside = |range| self.largest.outside.iter_range(range).map(|proxy| proxy.0);
+                let outside = |range: &Range<u32>| {
+                    self.largest.outside.iter_range(range.clone()).map(|proxy| proxy.0)
+                };
                 let representative = |proxy| sets.representative(proxy);
-                pieces(&[masters]).for_each(|piece| {
+                parallel::for_each(&pieces(&[masters]), |piece| {
                     outside(piece).for_each(|master| label_master(master, representative(master)));
                 });
-                pieces(&[self.mirrors()]).for_each(|piece| {
+                parallel::for_each(&pieces(&[self.mirrors()]), |piece| {
                     outside(piece).for_each(|mirror| label_mirror(mirror, representative(mirror)));
                 });
             }
@@ -420,7 +421,7 @@ impl<P: Relaxation> Paced for UnionFind<'_, P> {
 
 impl<P: Relaxation> RelaxationEngine<P> for UnionFind<'_, P> {
     fn labels(&self) -> Result<Vec<P::Label>> {
-        let masters = (0..self.num_masters).into_par_iter();
-        Ok(masters.map(|master| self.label(LocalId(master))).collect())
+        let label = |master| self.label(LocalId(master as u32));
+        Ok(parallel::generate(self.num_masters as usize, label))
     }
 }

@@ -7,10 +7,9 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use parton_graph::bits::BitSet;
-use parton_graph::{LocalId, huge};
+use parton_graph::{LocalId, parallel};
 use parton_partition::Partition;
 use parton_sync::{AtomicValue, CpuField, Delivery, Phase, Reduction, Result, Substrate, Tally};
-use rayon::prelude::*;
 
 use crate::engine::{Conclusion, Engine, Next, Paced};
 use crate::program::{Accumulated, Properties, Vertex, VertexProgram};
@@ -66,9 +65,7 @@ struct FusedApply<P: VertexProgram> {
 
 impl<P: VertexProgram> FusedApply<P> {
     fn new(proxies: usize) -> Self {
-        let mut next_messages = huge::vec_with_capacity(proxies);
-        let none = (0..proxies).into_par_iter().map(|_| P::Messages::identity().cell());
-        next_messages.par_extend(none);
+        let next_messages = parallel::generate(proxies, |_| P::Messages::identity().cell());
         FusedApply { tally: None, next_messages }
     }
 }
@@ -187,16 +184,16 @@ impl<'a, P: VertexProgram> VertexEngine<'a, P> {
             }
             self.accumulators.updated().insert_word(word, got);
         };
-        let words = (0..proxies.div_ceil(64)).into_par_iter();
-        words.with_max_len(VERTICES_PER_TASK / 64).for_each(collect_word);
+        let words = parallel::pieces(0..proxies.div_ceil(64), VERTICES_PER_TASK / 64);
+        parallel::for_each(&words, |words| words.clone().for_each(collect_word));
     }
 
     /// Lets every proxy collect from all its neighbours.
     fn collect_from_all(&self, collector: &Collector<'a, P>) {
         let (accumulators, reverse) = (self.accumulators.cells(), collector.rows());
         let (program, messages) = (&self.program, self.messages.cells());
-        let tasks = collector.tasks(self.partition.num_proxies()).into_par_iter();
-        tasks.with_max_len(1).enumerate().for_each(|(number, rows)| {
+        let tasks = collector.tasks(self.partition.num_proxies());
+        parallel::map_owned(tasks, |number, rows| {
             let mut totals = collector.collect(program, messages, number, &rows);
             let mut collected = rows.clone().zip(totals.drain(rows.len()));
             // Tasks begin with a word.
@@ -221,9 +218,9 @@ impl<'a, P: VertexProgram> VertexEngine<'a, P> {
         let (Some(collector), Some(fused)) = (&self.collector, &mut self.fused) else { return };
         let tasks = collector.tasks(states.len());
         let lengths = tasks.iter().map(Range::len);
-        let tasks = tasks.par_iter().with_max_len(1).zip(cut(states, lengths));
+        let tasks = tasks.iter().zip(cut(states, lengths));
         let next_messages = &fused.next_messages;
-        let apply_task = |(number, (rows, states)): (usize, (&Range<usize>, &mut [P::State]))| {
+        let apply_task = |number, (rows, states): (&Range<usize>, &mut [P::State])| {
             let (program, messages) = (&*program, messages.cells());
             let (globals, next) = (partition.globals(), &next_messages[rows.clone()]);
             let mut tally = Tally::default();
@@ -240,7 +237,7 @@ impl<'a, P: VertexProgram> VertexEngine<'a, P> {
             tally
         };
         // Sums are rounded task by task: tasks do not depend on the number of threads.
-        let tallies: Vec<Tally> = tasks.enumerate().map(apply_task).collect();
+        let tallies = parallel::map_owned(tasks, apply_task);
         fused.tally = Some(tallies.into_iter().fold(Tally::default(), Tally::plus));
     }
 
@@ -250,7 +247,7 @@ impl<'a, P: VertexProgram> VertexEngine<'a, P> {
         let stationary = program.properties().stationary;
         let (program, messages, accumulators) = (&*program, &*messages, &*accumulators);
         // Sums are rounded task by task: tasks do not depend on the number of threads.
-        let apply_task = |(number, states): (usize, &mut [P::State])| {
+        let apply_task = |number, states: &mut [P::State]| {
             let mut tally = Tally::default();
             let first = (number * VERTICES_PER_TASK) as u32;
             let masters = first..first + states.len() as u32;
@@ -279,8 +276,7 @@ impl<'a, P: VertexProgram> VertexEngine<'a, P> {
             }
             tally
         };
-        let tasks = states.par_chunks_mut(VERTICES_PER_TASK).enumerate();
-        let tallies: Vec<Tally> = tasks.map(apply_task).collect();
+        let tallies = parallel::map_owned(states.chunks_mut(VERTICES_PER_TASK), apply_task);
         accumulators.updated().remove_range(0..partition.num_masters() as u32);
         tallies.into_iter().fold(Tally::default(), Tally::plus)
     }
@@ -298,15 +294,15 @@ fn first_messages<P: VertexProgram>(
         false => Delivery::Event,
     };
     let globals = partition.globals();
-    let masters = (0..partition.num_masters() as u32).into_par_iter().map(LocalId);
-    let mut states = huge::vec_with_capacity(partition.num_masters());
-    states.par_extend(masters.map(|local| program.init(Vertex::new(globals, local))));
+    let vertex = |place| Vertex::new(globals, LocalId(place as u32));
+    let states = parallel::generate(partition.num_masters(), |place| program.init(vertex(place)));
     let messages = CpuField::new(partition.num_proxies(), delivery, |_| P::Messages::identity());
-    states.par_iter().enumerate().with_min_len(VERTICES_PER_TASK).for_each(|(place, state)| {
-        let local = LocalId(place as u32);
-        if let Some(message) = program.scatter(Vertex::new(globals, local), state) {
-            messages.put(local, message);
-            messages.touch(local);
+    parallel::for_each(&parallel::pieces(0..states.len(), VERTICES_PER_TASK), |piece| {
+        for place in piece.clone() {
+            if let Some(message) = program.scatter(vertex(place), &states[place]) {
+                messages.put(LocalId(place as u32), message);
+                messages.touch(LocalId(place as u32));
+            }
         }
     });
     (states, messages)

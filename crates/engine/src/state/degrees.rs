@@ -1,10 +1,9 @@
 //! Degrees in the whole graph, of which a host may hold only a part of the edges.
 
-use parton_graph::{Adjacency, LocalId};
+use parton_graph::{Adjacency, LocalId, parallel};
 use parton_partition::{End, Partition};
 use parton_sync::reduction::Sum;
 use parton_sync::{CpuField, Result, Substrate};
-use rayon::prelude::*;
 
 /// Out-degrees of masters in the whole graph. Every host must call this.
 pub fn out_degrees(substrate: &mut Substrate<'_>) -> Result<Vec<u64>> {
@@ -46,7 +45,8 @@ pub(crate) fn in_degrees_here(partition: &Partition) -> Vec<u64> {
 /// The lengths of rows, if they are at hand; else the ends are counted, which is cheaper than transposing.
 fn counted(rows: Option<&Adjacency>, partition: &Partition) -> Vec<u64> {
     if let Some(rows) = rows {
-        return rows.offsets().par_windows(2).map(|ends| ends[1] - ends[0]).collect();
+        let offsets = rows.offsets();
+        return parallel::generate(offsets.len() - 1, |row| offsets[row + 1] - offsets[row]);
     }
     let mut counts = vec![0; partition.num_proxies()];
     partition.edges().all_targets().iter().for_each(|end| counts[end.index()] += 1);

@@ -3,10 +3,9 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use parton_graph::{Adjacency, LocalId, Weight, huge, prefetch, with_csr};
+use parton_graph::{Adjacency, LocalId, Weight, parallel, prefetch, with_csr};
 use parton_partition::Partition;
 use parton_sync::Result;
-use rayon::prelude::*;
 
 /// Prefetch distance in edges, where rows follow each other.
 const PREFETCH_EDGES: usize = 96;
@@ -18,6 +17,8 @@ pub(crate) const PREFETCH_VERTICES: usize = 6;
 const PREFETCHED_ENDS: usize = 4;
 /// Ends of edges in a cache line.
 const ENDS_PER_LINE: usize = 16;
+/// Weights that a thread checks at a time.
+const WEIGHTS_PER_TASK: usize = 1 << 14;
 /// Weights that are tested in one branch-free loop.
 const WEIGHTS_PER_TEST: usize = 64;
 
@@ -56,9 +57,7 @@ impl<'a> OwnOffsets<'a> {
         if u32::try_from(offsets[offsets.len() - 1]).is_err() {
             return OwnOffsets::Wide(offsets);
         }
-        let mut narrow = huge::vec_with_capacity(offsets.len());
-        narrow.par_extend(offsets.par_iter().map(|&offset| offset as u32));
-        OwnOffsets::Narrow(narrow)
+        OwnOffsets::Narrow(parallel::generate(offsets.len(), |place| offsets[place] as u32))
     }
 
     fn rows(&self) -> Offsets<'_> {
@@ -345,7 +344,11 @@ pub(crate) fn check_weights<W: Weight>(partition: &Partition) -> Result<()> {
         return Ok(());
     }
     let is_fit = |weight: f64| W::try_from_f64(weight).map(drop);
-    with_csr!(edges, csr => csr.all_weights().par_iter().try_for_each(|w| is_fit(w.to_f64())))?;
+    with_csr!(edges, csr => {
+        let pieces: Vec<_> = csr.all_weights().chunks(WEIGHTS_PER_TASK).collect();
+        let all_fit = |piece: &&[_]| piece.iter().try_for_each(|weight| is_fit(Weight::to_f64(*weight)));
+        parallel::map(&pieces, all_fit).into_iter().collect::<std::result::Result<(), _>>()
+    })?;
     Ok(())
 }
 

@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use parton_graph::{LocalId, VertexSet, Weight};
+use parton_graph::{LocalId, VertexSet, Weight, huge, parallel};
 use parton_sync::{AtomicValue, CpuField, Reduction};
-use rayon::prelude::*;
 
 use super::directions::DirectionRows;
+use crate::techniques::slices::cut;
 
 /// Vertices that a thread lists at a time.
 const VERTICES_PER_LISTING: u32 = 1 << 16;
@@ -58,14 +58,20 @@ impl Frontier {
     /// Lists the members below `rows_end` that edges leave.
     pub(crate) fn list<W: Weight>(&mut self, forward: DirectionRows<'_, W>, rows_end: u32) {
         self.is_large = false;
-        let list = |range| VertexList::new(self.members.iter_range(range).collect(), forward);
+        let list = |range: &Range<u32>| {
+            VertexList::new(self.members.iter_range(range.clone()).collect(), forward)
+        };
         if self.members.len() < VERTICES_PER_LISTING as usize {
-            self.list = list(0..rows_end);
+            self.list = list(&(0..rows_end));
         } else {
-            let pieces: Vec<VertexList> = pieces(rows_end).map(list).collect();
+            let pieces = parallel::map(&pieces(rows_end), list);
             self.list.edges = pieces.iter().map(|piece| piece.edges).sum();
-            let vertices = pieces.into_par_iter().flat_map_iter(|piece| piece.vertices);
-            self.list.vertices.par_extend(vertices);
+            let lengths = pieces.iter().map(|piece| piece.vertices.len());
+            self.list.vertices = huge::zeroed_vec(lengths.clone().sum());
+            let places = cut(&mut self.list.vertices, lengths);
+            parallel::map_owned(places.into_iter().zip(&pieces), |_, (place, piece)| {
+                place.copy_from_slice(&piece.vertices);
+            });
         }
     }
 
@@ -81,11 +87,11 @@ impl Frontier {
         forward: DirectionRows<'_, W>,
         rows_end: u32,
     ) -> u64 {
-        let edges = pieces(rows_end).map(|piece| {
-            let sample = self.members.iter_range(piece).step_by(MEMBERS_PER_SAMPLE);
+        let edges = parallel::map(&pieces(rows_end), |piece| {
+            let sample = self.members.iter_range(piece.clone()).step_by(MEMBERS_PER_SAMPLE);
             sample.map(|vertex| forward.degree(vertex)).sum::<u64>()
         });
-        MEMBERS_PER_SAMPLE as u64 * edges.sum::<u64>()
+        MEMBERS_PER_SAMPLE as u64 * edges.into_iter().sum::<u64>()
     }
 
     /// Changes the list of a listed frontier; from now on it is all there is.
@@ -136,9 +142,9 @@ impl Frontier {
 }
 
 /// The proxies below `end` in pieces, as threads take them.
-pub(crate) fn pieces(end: u32) -> impl IndexedParallelIterator<Item = Range<u32>> {
-    let firsts = (0..end).into_par_iter().step_by(VERTICES_PER_LISTING as usize);
-    firsts.map(move |first| first..end.min(first.saturating_add(VERTICES_PER_LISTING)))
+pub(crate) fn pieces(end: u32) -> Vec<Range<u32>> {
+    let firsts = (0..end).step_by(VERTICES_PER_LISTING as usize);
+    firsts.map(|first| first..end.min(first.saturating_add(VERTICES_PER_LISTING))).collect()
 }
 
 /// Vertices that edges leave, and the number of these edges.

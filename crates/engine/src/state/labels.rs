@@ -1,10 +1,11 @@
 //! A host's labels of a relaxation, and the edges they travel along.
 
-use parton_graph::LocalId;
+use std::ops::Range;
+
 use parton_graph::bits::BitSet;
+use parton_graph::{LocalId, parallel};
 use parton_partition::Partition;
 use parton_sync::{CpuField, Delivery, Reduction};
-use rayon::prelude::*;
 
 use super::directions::Directions;
 use super::edges::PREFETCH_EDGES_IN_ROW;
@@ -42,17 +43,14 @@ impl<'a, P: Relaxation> Labels<'a, P> {
             program.start(Vertex::new(partition.globals(), proxy)).unwrap_or(identity)
         });
         let field = if partition.num_hosts() == 1 { field.alone() } else { field };
-        (0..proxies as u32).into_par_iter().map(LocalId).for_each(|proxy| {
-            if field.get(proxy) != identity {
-                field.active().insert(proxy);
-            }
-        });
         let rows = forward.rows();
-        let words = (0..proxies.div_ceil(64)).into_par_iter().map(|word| {
-            let of_word = (word * 64..proxies.min((word + 1) * 64)).map(|p| LocalId(p as u32));
-            of_word.rev().fold(0, |all, proxy| all << 1 | u64::from(rows.degree(proxy) > 0))
+        let words = parallel::generate(proxies.div_ceil(64), |word| {
+            let of_word = word * 64..proxies.min((word + 1) * 64);
+            let has_label = |proxy| field.get(proxy) != identity;
+            field.active().insert_word(word, bits_of(of_word.clone(), has_label));
+            bits_of(of_word, |proxy| rows.degree(proxy) > 0)
         });
-        let has_edges = BitSet::from_words(words.collect(), proxies);
+        let has_edges = BitSet::from_words(words, proxies);
         let (num_masters, rows_end) = (partition.num_masters() as u32, rows_end as u32);
         Labels { program, field, forward, has_edges, num_masters, rows_end }
     }
@@ -77,7 +75,7 @@ impl<'a, P: Relaxation> Labels<'a, P> {
     /// The labels of this host's masters.
     pub(crate) fn of_masters(&self) -> Vec<P::Label> {
         let labels = self.field.cells();
-        (0..self.num_masters).into_par_iter().map(|master| labels.get(LocalId(master))).collect()
+        parallel::generate(self.num_masters as usize, |master| labels.get(LocalId(master as u32)))
     }
 
     /// The best label of some vertices.
@@ -138,4 +136,11 @@ impl<'a, P: Relaxation> Labels<'a, P> {
         }
         edges
     }
+}
+
+/// A bit for each proxy of a word.
+#[inline(always)]
+fn bits_of(word: Range<usize>, is_member: impl Fn(LocalId) -> bool) -> u64 {
+    let proxies = word.rev().map(|proxy| LocalId(proxy as u32));
+    proxies.fold(0, |bits, proxy| bits << 1 | u64::from(is_member(proxy)))
 }

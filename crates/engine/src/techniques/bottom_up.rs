@@ -6,10 +6,9 @@
 
 use std::ops::Range;
 
-use parton_graph::LocalId;
 use parton_graph::bits::ones_of;
+use parton_graph::{LocalId, parallel};
 use parton_sync::Reduction;
-use rayon::prelude::*;
 
 use crate::program::Relaxation;
 use crate::state::directions::Directions;
@@ -32,9 +31,10 @@ pub(crate) fn best_of_members<P: Relaxation>(
     labels: &Labels<'_, P>,
     frontier: &Frontier,
 ) -> P::Label {
-    let best = pieces(labels.field.num_proxies() as u32)
-        .map(|piece| labels.best_of(frontier.members().iter_range(piece)));
-    best.reduce(P::Reduction::identity, P::Reduction::combine)
+    let best = parallel::map(&pieces(labels.field.num_proxies() as u32), |piece| {
+        labels.best_of(frontier.members().iter_range(piece.clone()))
+    });
+    best.into_iter().fold(P::Reduction::identity(), P::Reduction::combine)
 }
 
 /// Edges by the end where labels arrive.
@@ -48,28 +48,29 @@ impl<P: Relaxation> BottomUp<'_, P> {
     pub(crate) fn step(&self, labels: &Labels<'_, P>, frontier: &Frontier, is_level: bool) -> u64 {
         frontier.fill_members();
         let words = 0..(labels.rows_end as usize).div_ceil(WORD);
-        let step = VERTICES_PER_TASK / WORD;
-        let tasks = words.clone().into_par_iter().step_by(step).with_max_len(1);
-        let tasks = tasks.map(|first| first..words.end.min(first + step));
+        let tasks = parallel::pieces(words, VERTICES_PER_TASK / WORD);
         let program = labels.program;
         let first_wins = program.first_wins();
         let any_label = || {
             let proxies = 0..labels.field.num_proxies() as u32;
             frontier.members().iter_range(proxies).next().map(|vertex| labels.get(vertex))
         };
-        match (first_wins && is_level).then(any_label).flatten() {
+        let visited = match (first_wins && is_level).then(any_label).flatten() {
             Some(label) => {
                 let given = program.relax(label, P::Weight::default());
-                tasks.map(|words| self.find_first(labels, frontier, words, given)).sum()
+                parallel::map(&tasks, |words| {
+                    self.find_first(labels, frontier, words.clone(), given)
+                })
             }
             None => {
                 // All edges are the same, so no vertex can get a better label than this one.
                 let best = (first_wins && !is_level).then(|| {
                     program.relax(best_of_members(labels, frontier), P::Weight::default())
                 });
-                tasks.map(|words| self.find_best(labels, frontier, words, best)).sum()
+                parallel::map(&tasks, |words| self.find_best(labels, frontier, words.clone(), best))
             }
-        }
+        };
+        visited.into_iter().sum()
     }
 
     /// Gives `given` to the proxies of some words that have no label yet and a neighbour in the frontier.

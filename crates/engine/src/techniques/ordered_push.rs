@@ -4,9 +4,8 @@
 //! destinations, and one thread delivers each group in the order of the frontier: any number of threads
 //! gives the same sums.
 
-use parton_graph::{LocalId, Weight};
+use parton_graph::{LocalId, Weight, parallel};
 use parton_sync::{AtomicValue, CpuField, Reduction};
-use rayon::prelude::*;
 
 use super::FRONTIER_VERTICES_PER_TASK;
 use crate::state::directions::DirectionRows;
@@ -39,14 +38,15 @@ pub(crate) fn push<R: Reduction<Value: AtomicValue>, W: Weight, A: Fn(W) -> R::V
     if edges < MIN_EDGES_TO_SHARE {
         frontier.iter().for_each(push_one);
     } else if !R::ORDERED {
-        frontier.par_iter().with_max_len(FRONTIER_VERTICES_PER_TASK).for_each(push_one);
+        let tasks: Vec<_> = frontier.chunks(FRONTIER_VERTICES_PER_TASK).collect();
+        parallel::for_each(&tasks, |task| task.iter().for_each(push_one));
     } else {
         let per_group = accumulators.num_proxies().div_ceil(GROUPS).max(1);
         for batch in cut(frontier, forward, EDGES_PER_BATCH) {
             let tasks: Vec<_> = cut(batch, forward, EDGES_PER_TASK).collect();
-            let sort = |task: &[LocalId]| {
+            let sort = |task: &&[LocalId]| {
                 let mut groups = vec![Vec::new(); GROUPS];
-                for &vertex in task {
+                for &vertex in *task {
                     let along = sends(vertex);
                     let mut put = |end: LocalId, weight| {
                         groups[end.index() / per_group].push((end, along(weight)));
@@ -55,8 +55,8 @@ pub(crate) fn push<R: Reduction<Value: AtomicValue>, W: Weight, A: Fn(W) -> R::V
                 }
                 groups
             };
-            let sorted: Vec<_> = tasks.into_par_iter().map(sort).collect();
-            (0..GROUPS).into_par_iter().for_each(|group| {
+            let sorted = parallel::map(&tasks, sort);
+            parallel::for_each(&std::array::from_fn::<_, GROUPS, _>(|group| group), |&group| {
                 for &(neighbour, value) in sorted.iter().flat_map(|task| &task[group]) {
                     deliver(neighbour, value);
                 }

@@ -10,13 +10,15 @@
 //! All hosts pull in the same round, or none. After a pull, only the labels it found are left to be
 //! spread.
 
-use parton_graph::LocalId;
+use std::ops::Range;
+
+use parton_graph::{LocalId, parallel};
 use parton_net::Net;
 use parton_partition::Partition;
 use parton_sync::value::Number;
 use parton_sync::{Reduction, Result};
-use rayon::prelude::*;
 
+use super::spares::Spares;
 use crate::program::{Edges, Relaxation};
 use crate::state::edges::{EdgeRows, EdgeView, PREFETCH_EDGES_IN_ROW};
 use crate::state::labels::Labels;
@@ -169,21 +171,25 @@ impl<'a, P: Relaxation> PrunedPull<'a, P> {
         let (pieces, found): (Vec<_>, Vec<_>) = match edges {
             Candidates::All(edges) => {
                 let rows = edges.rows();
-                let firsts = (0..rows.num_vertices()).into_par_iter().step_by(VERTICES_PER_TASK);
-                let pull = |piece: &mut Piece<_>, first| {
-                    piece.fill(labels, rows, first, bound);
+                let tasks = parallel::pieces(0..rows.num_vertices(), VERTICES_PER_TASK);
+                let room = Spares::new();
+                let pull = |task: &Range<usize>| {
+                    let mut piece = room.take_or(Piece::default);
+                    piece.fill(labels, rows, task.start, bound);
                     let found = piece.pull(labels, bound);
                     // The clone holds only what is left, the original keeps its room for the next task.
-                    (piece.clone(), found)
+                    let left = piece.clone();
+                    room.leave(piece);
+                    (left, found)
                 };
-                firsts.with_max_len(1).map_init(Piece::default, pull).unzip()
+                parallel::map(&tasks, pull).into_iter().unzip()
             }
             Candidates::Left(pieces) => {
-                let pull = |mut piece: Piece<_>| {
+                let pull = |_, mut piece: Piece<_>| {
                     let found = piece.pull(labels, bound);
                     (piece, found)
                 };
-                pieces.into_par_iter().with_max_len(1).map(pull).unzip()
+                parallel::map_owned(pieces, pull).into_iter().unzip()
             }
         };
         let (found, visited): (Vec<_>, Vec<u64>) = found.into_iter().unzip();

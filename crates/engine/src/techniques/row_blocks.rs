@@ -10,8 +10,7 @@
 use std::iter::repeat_n;
 use std::ops::Range;
 
-use parton_graph::{LocalId, Weight, huge};
-use rayon::prelude::*;
+use parton_graph::{LocalId, Weight, huge, parallel};
 
 use super::spares::Spares;
 use crate::state::directions::DirectionRows;
@@ -87,15 +86,14 @@ impl RowBlock {
         assert_eq!(size_of::<W>(), 0, "edges of a block have no weights");
         let spans = spans(rows, count);
         let room = Spares::new();
-        let blocks = spans.into_par_iter().with_max_len(1).map(|span| {
+        parallel::map(&spans, |span| {
             let mut keys = room.take_or(<[Vec<u64>; 2]>::default);
-            let sorted = sort_by_end(rows, &span, &mut keys);
+            let sorted = sort_by_end(rows, span, &mut keys);
             done(span.clone());
-            let block = RowBlock { rows: span, edges: in_steps(sorted) };
+            let block = RowBlock { rows: span.clone(), edges: in_steps(sorted) };
             room.leave(keys);
             block
-        });
-        blocks.collect()
+        })
     }
 
     /// Its rows.
@@ -122,11 +120,10 @@ impl RowBlock {
 
 /// Which rows become a block.
 fn spans<W: Weight>(rows: DirectionRows<'_, W>, count: usize) -> Vec<Range<usize>> {
-    let pieces = (0..count).into_par_iter().step_by(ROWS_PER_STEP).map(|start| {
-        let piece = start..count.min(start + ROWS_PER_STEP);
-        (piece.clone(), piece.map(|row| rows.degree(LocalId(row as u32))).sum())
+    let pieces = parallel::map(&parallel::pieces(0..count, ROWS_PER_STEP), |piece| {
+        let degrees = piece.clone().map(|row| rows.degree(LocalId(row as u32)));
+        (piece.clone(), degrees.sum::<u64>())
     });
-    let pieces: Vec<(Range<usize>, u64)> = pieces.collect();
     let all: u64 = pieces.iter().map(|(_, edges)| edges).sum();
     let most_rows =
         if all < MIN_EDGES_OF_LONG_ROW * count as u64 { MAX_SHORT_ROWS } else { MAX_ROWS };

@@ -3,9 +3,8 @@
 use std::ops::Range;
 use std::slice;
 
-use parton_graph::LocalId;
+use parton_graph::{LocalId, parallel};
 use parton_partition::{Coverage, End};
-use rayon::prelude::*;
 
 use super::{UnionFind, peers};
 use crate::program::Relaxation;
@@ -21,7 +20,7 @@ const EDGES_PER_TEST: usize = 16;
 impl<P: Relaxation> UnionFind<'_, P> {
     /// Joins the ends of the first edges of every vertex.
     pub(super) fn join_sample(&self) {
-        pieces(&self.sources).for_each(|piece| {
+        parallel::for_each(&pieces(&self.sources), |piece| {
             let (edges, sets) = (self.edges.rows(), self.sets.sets());
             let first = |vertex| edges.targets(LocalId(vertex)).iter().take(SAMPLED_EDGES);
             let after = |vertex: u32, steps| {
@@ -77,9 +76,10 @@ impl<P: Relaxation> UnionFind<'_, P> {
             others.iter().for_each(|other| _ = self.largest.suspects.insert(*other));
             others.len() as u64
         };
-        pieces(&self.sources[..1])
-            .map(|piece| self.largest.outside.iter_range(piece).map(edges).sum::<u64>())
-            .sum()
+        let visited = parallel::map(&pieces(&self.sources[..1]), |piece| {
+            self.largest.outside.iter_range(piece.clone()).map(edges).sum::<u64>()
+        });
+        visited.into_iter().sum()
     }
 
     /// Joins masters with the largest that have edges, but none from outside as far as anybody knows:
@@ -90,9 +90,9 @@ impl<P: Relaxation> UnionFind<'_, P> {
         let (outside, suspects) = (&self.largest.outside, &self.largest.suspects);
         let parts = self.partition.master_parts();
         for destinations in [0..parts.both, parts.read..parts.written] {
-            pieces(slice::from_ref(&destinations)).for_each(|piece| {
+            parallel::for_each(&pieces(slice::from_ref(&destinations)), |piece| {
                 let unsuspected = |vertex: &LocalId| !suspects.contains(*vertex);
-                for vertex in outside.iter_range(piece).filter(unsuspected) {
+                for vertex in outside.iter_range(piece.clone()).filter(unsuspected) {
                     sets.join(largest, vertex.0);
                     labels.fold(LocalId(largest), labels.get(vertex));
                 }
@@ -145,8 +145,11 @@ impl<P: Relaxation> UnionFind<'_, P> {
             Coverage::OneEnd => &self.sources[..],
             Coverage::BothEndsHere | Coverage::BothEndsSomewhere => slice::from_ref(&all),
         };
-        pieces(looked_at).for_each(|piece| {
-            self.largest.outside.iter_range(piece).for_each(|vertex| self.join_edges(vertex));
+        parallel::for_each(&pieces(looked_at), |piece| {
+            self.largest
+                .outside
+                .iter_range(piece.clone())
+                .for_each(|vertex| self.join_edges(vertex));
         });
         if let (Coverage::OneEnd, Some(largest)) = (self.coverage, self.largest.member) {
             self.join_neighbours(largest);
@@ -182,8 +185,8 @@ impl<P: Relaxation> UnionFind<'_, P> {
         let (sets, outside) = (self.sets.sets(), &self.largest.outside);
         let suspects = &self.largest.suspects;
         // A mirror is here because of an edge: if that is nobody's outside, it comes from a member.
-        pieces(&[self.mirrors()]).for_each(|piece| {
-            let mirrors = outside.iter_range(piece);
+        parallel::for_each(&pieces(&[self.mirrors()]), |piece| {
+            let mirrors = outside.iter_range(piece.clone());
             let neighbours = mirrors.filter(|&mirror| !suspects.contains(mirror));
             neighbours.for_each(|mirror| sets.join(largest, mirror.0));
         });
@@ -191,7 +194,7 @@ impl<P: Relaxation> UnionFind<'_, P> {
         if suspects.is_empty() {
             return;
         }
-        pieces(&self.sources).for_each(|piece| {
+        parallel::for_each(&pieces(&self.sources), |piece| {
             let mut found = Vec::new();
             let mut first = piece.start;
             for vertex in outside.iter_range(piece.clone()) {
@@ -220,7 +223,7 @@ impl<P: Relaxation> UnionFind<'_, P> {
 }
 
 /// Ranges of vertices, as threads take them.
-pub(super) fn pieces(ranges: &[Range<u32>]) -> impl ParallelIterator<Item = Range<u32>> {
+pub(super) fn pieces(ranges: &[Range<u32>]) -> Vec<Range<u32>> {
     let cut = |range: &Range<u32>| {
         let end = range.end;
         range
@@ -228,5 +231,5 @@ pub(super) fn pieces(ranges: &[Range<u32>]) -> impl ParallelIterator<Item = Rang
             .step_by(VERTICES_PER_TASK)
             .map(move |first| first..end.min(first.saturating_add(VERTICES_PER_TASK as u32)))
     };
-    ranges.iter().flat_map(cut).collect::<Vec<_>>().into_par_iter().with_max_len(1)
+    ranges.iter().flat_map(cut).collect()
 }

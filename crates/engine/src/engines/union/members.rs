@@ -2,16 +2,14 @@
 
 use std::ops::{Deref, DerefMut, Range};
 
-use parton_graph::{LocalId, VertexSet};
+use parton_graph::{LocalId, VertexSet, parallel};
 use parton_partition::End;
 use parton_sync::{
     Absorb, Delivery, Extracted, Field, Phase, Places, Result, Route, Shape, Staging, ValueKind,
     Which,
 };
-use rayon::prelude::*;
 
 use super::joining::pieces;
-use crate::techniques::VERTICES_PER_TASK;
 
 /// A set of proxies.
 pub(super) struct Members(VertexSet);
@@ -24,15 +22,16 @@ impl Members {
 
     /// Adds the proxies of a range that are members.
     pub(super) fn insert_where(&self, proxies: Range<u32>, is_member: impl Fn(u32) -> bool + Sync) {
-        let words = proxies.start / u64::BITS..proxies.end.div_ceil(u64::BITS);
-        words.into_par_iter().with_max_len(VERTICES_PER_TASK / u64::BITS as usize).for_each(
-            |word| {
-                let first = word * u64::BITS;
+        // No two threads have bits of one word.
+        let words = proxies.start / u64::BITS * u64::BITS..proxies.end;
+        parallel::for_each(&pieces(&[words]), |piece| {
+            for first in piece.clone().step_by(u64::BITS as usize) {
                 let here = proxies.start.max(first)..proxies.end.min(first + u64::BITS);
                 let bit = |proxy| u64::from(is_member(proxy)) << (proxy - first);
-                self.0.insert_word(word as usize, here.fold(0, |bits, proxy| bits | bit(proxy)));
-            },
-        );
+                let bits = here.fold(0, |bits, proxy| bits | bit(proxy));
+                self.0.insert_word((first / u64::BITS) as usize, bits);
+            }
+        });
     }
 
     /// Adds the proxies of a range that are in another set and are members.
@@ -44,7 +43,7 @@ impl Members {
     ) {
         // No two threads have bits of one word.
         let words = proxies.start / u64::BITS * u64::BITS..proxies.end;
-        pieces(&[words]).for_each(|piece| {
+        parallel::for_each(&pieces(&[words]), |piece| {
             let mut members = self.0.inserter();
             let here = set.iter_range(proxies.start.max(piece.start)..piece.end);
             here.for_each(|proxy| members.insert_if(proxy, is_member(proxy)));

@@ -3,8 +3,7 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use parton_graph::{huge, prefetch};
-use rayon::prelude::*;
+use parton_graph::{parallel, prefetch};
 
 use super::joining::pieces;
 
@@ -24,8 +23,7 @@ pub(super) struct DisjointSets {
 impl DisjointSets {
     /// Each vertex alone.
     pub(super) fn new(vertices: usize) -> Self {
-        let mut parents = huge::vec_with_capacity(vertices);
-        parents.par_extend((0..vertices as u32).into_par_iter().map(AtomicU32::new));
+        let parents = parallel::generate(vertices, |vertex| AtomicU32::new(vertex as u32));
         DisjointSets { parents, is_alone: rayon::current_num_threads() == 1 }
     }
 
@@ -92,6 +90,7 @@ impl Sets<'_> {
 
     /// Climbs from the vertex with the greater parent, and gives it the lesser one: both will be in one set,
     /// and the path is shorter from then on.
+    #[inline]
     fn join_sets(self, mut a: u32, mut b: u32) {
         loop {
             let (above_a, above_b) = (self.parent(a), self.parent(b));
@@ -116,8 +115,7 @@ impl Sets<'_> {
 
     /// Makes each of some vertices the child of its representative, and calls `visit` with both.
     pub(super) fn flatten(self, vertices: Range<u32>, visit: impl Fn(u32, u32) + Sync) {
-        // One plain loop per piece: the compiler does not inline a closure for each vertex.
-        pieces(&[vertices]).for_each(|piece| {
+        parallel::for_each(&pieces(&[vertices]), |piece| {
             let sets = self;
             for vertex in piece.clone() {
                 let later = vertex.saturating_add(PREFETCH_VERTICES).min(piece.end - 1);

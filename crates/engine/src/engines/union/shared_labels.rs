@@ -8,7 +8,6 @@ use parton_sync::{
     Absorb, AtomicValue, CpuField, Extracted, Field, Phase, Places, Reduction, Result, Route,
     Shape, Staging, Which,
 };
-use rayon::prelude::*;
 
 use super::sets::DisjointSets;
 
@@ -63,7 +62,7 @@ impl<R: Reduction<Value: AtomicValue>> SharedLabels<R> {
         self.by_representative.clear();
         let entries = self.shared.iter().map(|proxy| (sets.representative(proxy.0), proxy));
         self.by_representative.extend(entries);
-        self.by_representative.par_sort_unstable();
+        rayon::slice::ParallelSliceMut::par_sort_unstable(&mut self.by_representative[..]);
     }
 
     /// Calls `visit` with the listed proxies of the components of these ascending representatives.
