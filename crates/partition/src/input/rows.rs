@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use parton_graph::edge_file::Slice;
 use parton_graph::rows::{RowFile, Rows};
 use parton_graph::{Buffer, Csr, Graph, LocalId, with_csr};
 use parton_net::Net;
@@ -29,6 +30,16 @@ pub(super) fn of_file(net: &mut Net, file: &RowFile, reads: Reads) -> Result<Sha
         true => file.in_rows(mine.clone())?,
         false => None,
     };
+    let slice = Slice { index: net.host().index(), of: net.num_hosts() };
+    file.check_rest(slice)?;
+    if let Some(in_rows) = &in_rows {
+        let out_sum = file.rows(mine.clone())?.edge_sum(false);
+        let difference = out_sum.wrapping_sub(in_rows.edge_sum(true));
+        // Policies that read in-edges only would never notice that they are others.
+        if net.all_reduce(difference, u64::wrapping_add)? != 0 {
+            return Err(file.contradiction().into());
+        }
+    }
     let (mut rows, mut in_rows) = match (in_rows, reads == Reads::InEdges) {
         (Some(in_rows), true) => (in_rows, None),
         (in_rows, _) => (file.rows(mine)?, in_rows),
