@@ -1,13 +1,20 @@
 //! Arguments that name a graph, and say how to read and change it.
 
+use std::ffi::OsString;
+use std::fmt;
+use std::ops::Deref;
+use std::path::PathBuf;
+
 use crate::algorithms::{Algorithm, Options};
 use crate::graph::formats::{self, ColumnKey, Columns, IdKind, ReadOptions, Vertices};
 use crate::graph::generate::Spec;
 use crate::graph::reweigh::Weights;
-use crate::graph::source::Source;
+use crate::graph::source::{Fingerprint, Source};
 use crate::graph::tidy::{Merge, Tidy};
-use crate::graph::{Direction, Error, Graph, Result, VertexRange, WeightKind};
+use crate::graph::{Direction, Error, Graph, Place, Result, VertexRange, WeightKind};
+use crate::partition::saved::MANIFEST;
 use crate::partition::{Fit, Input};
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
 use crate::cli::exit::Failure;
@@ -18,13 +25,42 @@ use crate::cli::watch::Watch;
 #[derive(Args)]
 pub(crate) struct GraphArguments {
     /// A file, a folder or glob of parts, `-` for standard input, or a generator such as rmat:18
-    pub(crate) graph: String,
+    #[arg(value_parser = OsStringValueParser::new().map(InputName::from))]
+    pub(crate) graph: InputName,
 
     #[command(flatten)]
     pub(crate) reading: ReadArguments,
 
     #[command(flatten)]
     pub(crate) cleaning: ChangeArguments,
+}
+
+/// What the user calls an input. Names of files are bytes: not all of them are text.
+#[derive(Clone)]
+pub(crate) struct InputName {
+    /// For people, and for generators.
+    text: String,
+    pub(crate) path: PathBuf,
+}
+
+impl From<OsString> for InputName {
+    fn from(name: OsString) -> Self {
+        InputName { text: name.to_string_lossy().into_owned(), path: name.into() }
+    }
+}
+
+impl Deref for InputName {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.text
+    }
+}
+
+impl fmt::Display for InputName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.text.fmt(f)
+    }
 }
 
 /// How to read an input.
@@ -64,7 +100,8 @@ pub(crate) struct ReadArguments {
 #[derive(Args, Clone)]
 #[command(next_help_heading = "Changing")]
 pub(crate) struct ChangeArguments {
-    /// Take every edge as undirected: add the other direction where it is missing
+    /// Take every edge as undirected: add the other direction where it is missing; edges that
+    /// have it stay as they are, whatever they weigh
     #[arg(long, conflicts_with = "directed")]
     undirected: bool,
 
@@ -143,7 +180,11 @@ fn parse_vertices(text: &str) -> Result<Vertices, String> {
         Some((first, last)) => {
             let (first, last) = (number(first)?, number(last)?);
             let count = last.checked_sub(first).and_then(|c| c.checked_add(1));
-            let count = count.ok_or_else(|| format!("{last} comes before {first}"))?;
+            let count = match count {
+                Some(count) => count,
+                None if last < first => return Err(format!("{last} comes before {first}")),
+                None => return Err("more than 2^64-1 vertices".into()),
+            };
             Ok(Vertices::Range(VertexRange { first, count }))
         }
     }
@@ -167,6 +208,13 @@ fn parse_columns(text: &str) -> Result<Columns, String> {
     }
 }
 
+/// Says that there is nothing in an input: an empty graph is rarely meant.
+fn note_emptiness(source: &Source, watch: &Watch) {
+    if source.is_empty() {
+        watch.note(&format!("{}: nothing is in it, so the graph is empty", source.name()));
+    }
+}
+
 impl GraphArguments {
     /// Reads or generates the graph.
     pub(crate) fn load(&self, watch: &Watch) -> Result<Graph> {
@@ -176,7 +224,7 @@ impl GraphArguments {
     /// The file, unless the graph is generated.
     pub(crate) fn find(&self) -> Result<Option<Source>> {
         let is_file = !Spec::is_spec(&self.graph);
-        is_file.then(|| Source::find(&self.graph)).transpose()
+        is_file.then(|| Source::find(&self.graph.path)).transpose()
     }
 
     /// [`GraphArguments::load`], from what [`GraphArguments::find`] found.
@@ -187,13 +235,21 @@ impl GraphArguments {
                 Spec::parse(&self.graph)?.generate(watch)?
             }
             Some(source) => {
+                note_emptiness(source, watch);
                 let options =
                     self.reading.options(self.cleaning.direction(), &self.cleaning.weights, watch);
                 let format = self.reading.format.as_deref().map(formats::by_name).transpose()?;
                 formats::read(source, format, &options)?
             }
         };
-        self.cleaning.apply(graph, self.reading.weight_kind())
+        let graph = self.cleaning.apply(graph, self.reading.weight_kind())?;
+        match graph.has_finite_weights() {
+            true => Ok(graph),
+            false => {
+                let problem = "the weights of parallel edges add up to more than a double holds";
+                Err(Error::data(&*self.graph, Place::File, problem))
+            }
+        }
     }
 }
 
@@ -209,6 +265,29 @@ impl GraphArguments {
         Ok(if self.cleaning.transpose { graph.transposed() } else { graph })
     }
 
+    /// Refuses ranks that see different files under one name. Every rank must call this.
+    pub(crate) fn check_alike(&self, team: &mut Team) -> Result<(), Failure> {
+        if !team.is_distributed() || Spec::is_spec(&self.graph) {
+            return Ok(());
+        }
+        let saved = self.graph.path.join(MANIFEST);
+        let path = if saved.is_file() { saved } else { self.graph.path.clone() };
+        team.check_input(&self.graph, |of_all| {
+            let print = Source::find(&path)?.fingerprint(of_all)?;
+            Ok(print.map_or_else(
+                Default::default,
+                |Fingerprint { files, bytes, digest, changed }| {
+                    let files =
+                        if files == 1 { String::new() } else { format!(" in {files} files") };
+                    (
+                        format!("{bytes} bytes{files} (digest {digest:016x})"),
+                        format!("changed at {changed}"),
+                    )
+                },
+            ))
+        })
+    }
+
     /// True if the graph is read and left as it is.
     pub(crate) fn is_plain(&self) -> bool {
         self.reading.is_default() && self.cleaning.is_default()
@@ -217,8 +296,8 @@ impl GraphArguments {
     /// True if the input is a stream, which can be read only once.
     fn is_stream(&self) -> bool {
         use std::os::unix::fs::FileTypeExt;
-        let kind = std::fs::metadata(&self.graph).map(|found| found.file_type());
-        self.graph == "-" || kind.is_ok_and(|kind| kind.is_fifo() || kind.is_char_device())
+        let kind = std::fs::metadata(&self.graph.path).map(|found| found.file_type());
+        &*self.graph == "-" || kind.is_ok_and(|kind| kind.is_fifo() || kind.is_char_device())
     }
 
     /// The graph that the user asks for and the algorithm needs; an error if these contradict.
@@ -259,7 +338,9 @@ impl GraphArguments {
             }
             false => {
                 let format = self.reading.format.as_deref().map(formats::by_name).transpose()?;
-                Input::from_source(Source::find(&self.graph)?, format, &options)
+                let source = Source::find(&self.graph.path)?;
+                note_emptiness(&source, watch);
+                Input::from_source(source, format, &options)
             }
         };
         let input = opened?;
