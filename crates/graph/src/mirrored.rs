@@ -2,7 +2,8 @@
 //!
 //! Between two vertices there may be edges both ways already. As many of them as possible are taken
 //! for two directions of one edge: first those of equal weight, then, as unweighted algorithms must
-//! not see weights, any others in ascending order. What is left on one side gets its reverse, so
+//! not see weights, any others in ascending order. Of two such weights the lesser is taken, as that is
+//! what a shortest path along either edge would take. What is left on one side gets its reverse, so
 //! that of `k` edges one way and `m` the other there are `max(k, m)` each way in the end.
 
 use std::ops::Range;
@@ -19,8 +20,8 @@ pub struct Completed {
     pub adjacency: Adjacency,
     /// How many edges were missing.
     pub added: u64,
-    /// True if every edge weighs the same in both directions.
-    pub is_even: bool,
+    /// How many edges weighed more than in the other direction, and do so no longer.
+    pub lightened: u64,
 }
 
 /// The edges that some consecutive rows lack.
@@ -28,7 +29,15 @@ struct Missing<W> {
     /// How many each row lacks.
     counts: Vec<usize>,
     edges: Vec<(LocalId, W)>,
-    is_even: bool,
+    lightened: Vec<Lightened<W>>,
+}
+
+/// An edge that gets the weight that it has in the other direction.
+struct Lightened<W> {
+    row: LocalId,
+    target: LocalId,
+    before: W,
+    after: W,
 }
 
 impl Adjacency {
@@ -68,18 +77,19 @@ where
         let chunks: Vec<_> = (0..rows).step_by(chunk).map(|r| r..rows.min(r + chunk)).collect();
         let find = |rows: &Range<usize>| {
             let rows = rows.start as u32..rows.end as u32;
-            let mut missing = Missing { counts: Vec::new(), edges: Vec::new(), is_even: true };
+            let (counts, edges, lightened) = (Vec::new(), Vec::new(), Vec::new());
+            let mut missing = Missing { counts, edges, lightened };
             rows.for_each(|row| missing.find(&self, in_edges, LocalId(row), LocalId(first + row)));
             missing
         };
         let missing: Vec<Missing<W>> = chunks.par_iter().map(find).collect();
-        let is_even = missing.iter().all(|chunk| chunk.is_even);
         let added = missing.iter().map(|chunk| chunk.edges.len() as u64).sum();
-        let adjacency = match added {
-            0 => self.into(),
+        let lightened = missing.iter().map(|chunk| chunk.lightened.len() as u64).sum();
+        let adjacency = match (added, lightened) {
+            (0, 0) => self.into(),
             _ => self.with(chunks.into_iter().zip(missing), added as usize).into(),
         };
-        Completed { adjacency, added, is_even }
+        Completed { adjacency, added, lightened }
     }
 
     /// The rows with `added` edges that they lack, given in chunks of rows.
@@ -108,12 +118,21 @@ where
             slots.push((rows, missing, slot));
         }
         slots.into_par_iter().for_each(|(rows, missing, (targets, weights))| {
-            let mut slots = targets.iter_mut().zip(weights);
             let mut added = missing.edges.into_iter();
+            let mut lightened = missing.lightened.into_iter().peekable();
+            let mut end = 0;
             for (row, count) in rows.zip(missing.counts) {
-                let all = self.edges(LocalId(row as u32)).chain(added.by_ref().take(count));
-                for ((target, weight), slot) in all.zip(slots.by_ref()) {
-                    (*slot.0, *slot.1) = (target, weight);
+                let row = LocalId(row as u32);
+                let start = end;
+                for (target, weight) in self.edges(row).chain(added.by_ref().take(count)) {
+                    (targets[end], weights[end]) = (target, weight);
+                    end += 1;
+                }
+                while let Some(edge) = lightened.next_if(|edge| edge.row == row) {
+                    let is_it =
+                        |&at: &usize| targets[at] == edge.target && weights[at] == edge.before;
+                    let at = (start..end).find(is_it).expect("an edge of this row");
+                    weights[at] = edge.after;
                 }
             }
         });
@@ -131,7 +150,7 @@ impl<W: Weight> Missing<W> {
             for arriving in arriving.chunk_by(|a, b| a.0 == b.0).filter(|of| of[0].0 != vertex) {
                 while leaving.next_if(|of| of[0].0 < arriving[0].0).is_some() {}
                 let leaving = leaving.next_if(|of| of[0].0 == arriving[0].0);
-                self.find_between(leaving.unwrap_or_default(), arriving);
+                self.find_between(row, leaving.unwrap_or_default(), arriving);
             }
         }
         self.counts.push(self.edges.len() - before);
@@ -139,21 +158,25 @@ impl<W: Weight> Missing<W> {
 
     /// Finds what is missing of the edges that leave a vertex for another, given those that arrive
     /// from there. Both are in ascending order of their weights.
-    fn find_between(&mut self, leaving: &[(LocalId, W)], arriving: &[(LocalId, W)]) {
-        let mut unpaired = Vec::new();
+    fn find_between(&mut self, row: LocalId, leaving: &[(LocalId, W)], arriving: &[(LocalId, W)]) {
+        let (mut unpaired_leaving, mut unpaired_arriving) = (Vec::new(), Vec::new());
         let mut others = leaving.iter().peekable();
-        let mut unpaired_others = 0;
         for edge in arriving {
-            while others.next_if(|other| weight(other) < weight(edge)).is_some() {
-                unpaired_others += 1;
+            while let Some(other) = others.next_if(|other| weight(other) < weight(edge)) {
+                unpaired_leaving.push(*other);
             }
             if others.next_if(|other| weight(other) == weight(edge)).is_none() {
-                unpaired.push(*edge);
+                unpaired_arriving.push(*edge);
             }
         }
-        let uneven = (unpaired_others + others.count()).min(unpaired.len());
-        self.is_even &= uneven == 0;
-        self.edges.extend(unpaired.drain(uneven..));
+        unpaired_leaving.extend(others);
+        for (edge, other) in unpaired_leaving.iter().zip(&unpaired_arriving) {
+            if weight(other) < weight(edge) {
+                let (target, before, after) = (edge.0, edge.1, other.1);
+                self.lightened.push(Lightened { row, target, before, after });
+            }
+        }
+        self.edges.extend(unpaired_arriving.into_iter().skip(unpaired_leaving.len()));
     }
 }
 
@@ -172,51 +195,44 @@ fn sorted<W: Weight>(csr: &Csr<W>, row: LocalId) -> Vec<(LocalId, W)> {
 mod tests {
     use super::*;
 
+    type Edges = Vec<(u32, u32, u32)>;
+
     /// The edges of a graph, in order, after those that were missing came.
-    fn completed(edges: &[(u32, u32, u32)]) -> (Vec<(u32, u32, u32)>, bool) {
+    fn completed(edges: &[(u32, u32, u32)]) -> Edges {
         let csr = Csr::from_edges(4, edges);
         let in_edges = csr.transposed();
-        let Completed { adjacency, added, is_even } = csr.completed(&in_edges, 0);
+        let Completed { adjacency, added, .. } = csr.completed(&in_edges, 0);
         assert_eq!(adjacency.num_edges(), edges.len() as u64 + added);
         let Adjacency::U32(all) = adjacency else { panic!("the same type of weights") };
         let row = |v: LocalId| all.edges(v).map(move |(t, w)| (v.0, t.0, w)).collect::<Vec<_>>();
         let mut edges: Vec<_> = all.vertices().flat_map(row).collect();
         edges.sort_unstable();
-        (edges, is_even)
+        edges
     }
 
     #[test]
     fn only_what_is_missing_comes() {
-        let cases: [(&[_], &[_], bool); 7] = [
-            (&[], &[], true),
+        let both = |edges: &[(u32, u32, u32)]| {
+            let mut all: Edges =
+                edges.iter().flat_map(|&(a, b, w)| [(a, b, w), (b, a, w)]).collect();
+            all.sort_unstable();
+            all
+        };
+        assert_eq!(completed(&[]), []);
+        assert_eq!(completed(&[(3, 3, 1), (3, 3, 2)]), [(3, 3, 1), (3, 3, 2)]);
+        let cases: [(&[_], &[_]); 6] = [
             // One edge without its reverse does not double the others.
-            (
-                &[(0, 1, 1), (1, 0, 1), (0, 2, 1)],
-                &[(0, 1, 1), (0, 2, 1), (1, 0, 1), (2, 0, 1)],
-                true,
-            ),
-            (&[(3, 3, 1), (3, 3, 2)], &[(3, 3, 1), (3, 3, 2)], true),
-            // Weights are no reason to add an edge.
-            (&[(0, 1, 5), (1, 0, 6)], &[(0, 1, 5), (1, 0, 6)], false),
+            (&[(0, 1, 1), (1, 0, 1), (0, 2, 1)], &[(0, 1, 1), (0, 2, 1)]),
+            // Weights are no reason to add an edge: the lesser is taken.
+            (&[(0, 1, 5), (1, 0, 6)], &[(0, 1, 5)]),
             // Of parallel edges, those of equal weight are one edge.
-            (
-                &[(0, 1, 7), (0, 1, 5), (1, 0, 7)],
-                &[(0, 1, 5), (0, 1, 7), (1, 0, 5), (1, 0, 7)],
-                true,
-            ),
-            (
-                &[(1, 0, 5), (1, 0, 9), (0, 1, 6)],
-                &[(0, 1, 6), (0, 1, 9), (1, 0, 5), (1, 0, 9)],
-                false,
-            ),
-            (
-                &[(0, 1, 5), (0, 1, 6), (1, 0, 6), (1, 0, 5)],
-                &[(0, 1, 5), (0, 1, 6), (1, 0, 5), (1, 0, 6)],
-                true,
-            ),
+            (&[(0, 1, 7), (0, 1, 5), (1, 0, 7)], &[(0, 1, 5), (0, 1, 7)]),
+            (&[(1, 0, 5), (1, 0, 9), (0, 1, 6)], &[(0, 1, 5), (0, 1, 9)]),
+            (&[(0, 1, 5), (0, 1, 6), (1, 0, 6), (1, 0, 5)], &[(0, 1, 5), (0, 1, 6)]),
+            (&[(0, 1, 6), (0, 1, 5), (1, 0, 5), (1, 0, 4)], &[(0, 1, 4), (0, 1, 5)]),
         ];
-        for (edges, expected, is_even) in cases {
-            assert_eq!(completed(edges), (expected.to_vec(), is_even), "{edges:?}");
+        for (edges, expected) in cases {
+            assert_eq!(completed(edges), both(expected), "{edges:?}");
         }
     }
 
@@ -231,7 +247,11 @@ mod tests {
             edges.iter().filter(|edge| (edge.0, edge.1) == (a, b)).count()
         };
         for length in [3, 20, 400] {
-            let (all, _) = completed(&edges[..length]);
+            let all = completed(&edges[..length]);
+            let turned = all.iter().map(|&(a, b, weight)| (b, a, weight));
+            let mut turned: Vec<_> = turned.collect();
+            turned.sort_unstable();
+            assert_eq!(turned, all, "symmetric");
             for (a, b) in (0..4).flat_map(|a| (0..4).map(move |b| (a, b))) {
                 let most = count(&edges[..length], a, b).max(count(&edges[..length], b, a));
                 assert_eq!(count(&all, a, b), most, "{a} to {b} of {length}");

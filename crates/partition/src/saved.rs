@@ -313,25 +313,10 @@ impl HostFile {
         let kind = (header[6] & !(SYMMETRIC | SIMPLE | WHOLE | TURNED)) as usize;
         let kind = WeightKind::ALL.get(kind).ok_or_else(|| reader.bad("kind of weights"))?;
         let adjacency = reader.edges(*kind, proxies, edges)?;
-        let routes = route_words.chunks_exact(ROUTE_WORDS).map(|words| {
-            let parts = |w: &[u32]| Parts { written: w[0], both: w[1], read: w[2] };
-            let sum = |w: &[u32]| w.iter().map(|&count| u64::from(count)).sum::<u64>();
-            let masters: Vec<LocalId> = reader.next(u64::from(words[7]))?;
-            let is_sound = sum(&words[..4]) <= proxies
-                && sum(&words[4..7]) == u64::from(words[7])
-                && masters.iter().all(|master| master.0 < all);
-            if !is_sound {
-                return Err(reader.bad("route"));
-            }
-            Ok(Routes {
-                first_mirror: words[0],
-                mirror_parts: parts(&words[1..]),
-                master_parts: parts(&words[4..]),
-                masters,
-                ..Routes::default()
-            })
-        });
-        let routes = routes.collect::<Result<Vec<_>>>()?;
+        let routes = route_words
+            .chunks_exact(ROUTE_WORDS)
+            .map(|words| reader.route(words, proxies, all))
+            .collect::<Result<Vec<_>>>()?;
         let originals = match header[11] {
             OFFSET => Originals::Offset(reader.next(1)?[0]),
             INTEGERS => Originals::Integers(reader.next(u64::from(all))?),
@@ -398,6 +383,26 @@ impl Arrays<'_> {
         let array = self.bytes.read_array(self.at, count)?;
         self.at += count * size_of::<T>() as u64;
         Ok(array)
+    }
+
+    /// What a host of this many proxies and masters shares with a peer.
+    fn route(&mut self, words: &[u32], proxies: u64, all_masters: u32) -> Result<Routes> {
+        let parts = |w: &[u32]| Parts { written: w[0], both: w[1], read: w[2] };
+        let sum = |w: &[u32]| w.iter().map(|&count| u64::from(count)).sum::<u64>();
+        let masters: Vec<LocalId> = self.next(u64::from(words[7]))?;
+        let is_sound = sum(&words[..4]) <= proxies
+            && sum(&words[4..7]) == u64::from(words[7])
+            && masters.iter().all(|master| master.0 < all_masters);
+        if !is_sound {
+            return Err(self.bad("route"));
+        }
+        Ok(Routes {
+            first_mirror: words[0],
+            mirror_parts: parts(&words[1..]),
+            master_parts: parts(&words[4..]),
+            masters,
+            ..Routes::default()
+        })
     }
 
     fn edges(&mut self, kind: WeightKind, vertices: u64, edges: u64) -> Result<Adjacency> {

@@ -26,9 +26,8 @@ pub(super) fn fit(net: &mut Net, mut share: Share, fit: Fit) -> Result<Share> {
         let skewness = with_csr!(&share.rows.adjacency, csr => skewness(csr, share.rows.first));
         if net.all_reduce(skewness, u64::wrapping_add)? != 0 {
             share = both_ways(net, share)?;
-        } else {
-            share.is_symmetric = true;
         }
+        share.is_symmetric = true;
         share.in_rows = None;
     }
     if fit.simple {
@@ -62,8 +61,7 @@ fn skewness<W: Weight>(csr: &Csr<W>, first: u64) -> u64 {
     (0..csr.num_vertices() as u32).into_par_iter().map(of).reduce(|| 0, u64::wrapping_add)
 }
 
-/// The share with the reverse of every edge that lacks it. It is symmetric if edges weigh the same in
-/// both directions.
+/// The share with the reverse of every edge that lacks it.
 fn both_ways(net: &mut Net, share: Share) -> Result<Share> {
     let held = share.rows.adjacency.bytes();
     let vertices = share.readers.num_vertices();
@@ -83,13 +81,16 @@ fn both_ways(net: &mut Net, share: Share) -> Result<Share> {
     let mut share = share.unwrap_or_else(|| Share::of_rows(rows, readers));
     let held = held + share.rows.adjacency.bytes() + in_edges.bytes();
     let first = share.rows.first as u32;
-    let Completed { adjacency, added, is_even } = share.rows.adjacency.completed(&in_edges, first);
+    let Completed { adjacency, added, lightened } =
+        share.rows.adjacency.completed(&in_edges, first);
     share.rows.adjacency = adjacency;
     share.changes = changes;
     if net.all_reduce(added, |a, b| a + b)? > 0 {
         share.changes.push("directed edges are taken both ways".into());
     }
-    share.is_symmetric = net.all_reduce(u64::from(!is_even), |a, b| a | b)? == 0;
+    if net.all_reduce(lightened, |a, b| a + b)? > 0 {
+        share.changes.push("of weights that differ each way the lesser is taken".into());
+    }
     Ok(share.with_peak_of(held).with(ids))
 }
 

@@ -1,23 +1,18 @@
 //! Arguments that name a graph, and say how to read and change it.
 
-use std::ffi::OsString;
-use std::fmt;
-use std::ops::Deref;
-use std::path::PathBuf;
-
 use crate::algorithms::{Algorithm, Options};
 use crate::graph::formats::{self, ColumnKey, Columns, IdKind, ReadOptions, Vertices};
 use crate::graph::generate::Spec;
 use crate::graph::reweigh::Weights;
-use crate::graph::source::{Fingerprint, Source};
+use crate::graph::source::Source;
 use crate::graph::tidy::{Merge, Tidy};
 use crate::graph::{Direction, Error, Graph, Place, Result, VertexRange, WeightKind};
-use crate::partition::saved::MANIFEST;
 use crate::partition::{Fit, Input};
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
 use crate::cli::exit::Failure;
+use crate::cli::input_name::{InputName, note_emptiness};
 use crate::cli::team::Team;
 use crate::cli::watch::Watch;
 
@@ -33,34 +28,6 @@ pub(crate) struct GraphArguments {
 
     #[command(flatten)]
     pub(crate) cleaning: ChangeArguments,
-}
-
-/// What the user calls an input. Names of files are bytes: not all of them are text.
-#[derive(Clone)]
-pub(crate) struct InputName {
-    /// For people, and for generators.
-    text: String,
-    pub(crate) path: PathBuf,
-}
-
-impl From<OsString> for InputName {
-    fn from(name: OsString) -> Self {
-        InputName { text: name.to_string_lossy().into_owned(), path: name.into() }
-    }
-}
-
-impl Deref for InputName {
-    type Target = str;
-
-    fn deref(&self) -> &str {
-        &self.text
-    }
-}
-
-impl fmt::Display for InputName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.text.fmt(f)
-    }
 }
 
 /// How to read an input.
@@ -100,8 +67,8 @@ pub(crate) struct ReadArguments {
 #[derive(Args, Clone)]
 #[command(next_help_heading = "Changing")]
 pub(crate) struct ChangeArguments {
-    /// Take every edge as undirected: add the other direction where it is missing; edges that
-    /// have it stay as they are, whatever they weigh
+    /// Take every edge as undirected: add the other direction where it is missing. Of edges that
+    /// weigh differently each way, the lesser weight is taken
     #[arg(long, conflicts_with = "directed")]
     undirected: bool,
 
@@ -208,13 +175,6 @@ fn parse_columns(text: &str) -> Result<Columns, String> {
     }
 }
 
-/// Says that there is nothing in an input: an empty graph is rarely meant.
-fn note_emptiness(source: &Source, watch: &Watch) {
-    if source.is_empty() {
-        watch.note(&format!("{}: nothing is in it, so the graph is empty", source.name()));
-    }
-}
-
 impl GraphArguments {
     /// Reads or generates the graph.
     pub(crate) fn load(&self, watch: &Watch) -> Result<Graph> {
@@ -263,29 +223,6 @@ impl GraphArguments {
         let format = format.as_deref().map(formats::by_name).transpose()?;
         let graph = formats::read(&Source::find(file)?, format, &options)?;
         Ok(if self.cleaning.transpose { graph.transposed() } else { graph })
-    }
-
-    /// Refuses ranks that see different files under one name. Every rank must call this.
-    pub(crate) fn check_alike(&self, team: &mut Team) -> Result<(), Failure> {
-        if !team.is_distributed() || Spec::is_spec(&self.graph) {
-            return Ok(());
-        }
-        let saved = self.graph.path.join(MANIFEST);
-        let path = if saved.is_file() { saved } else { self.graph.path.clone() };
-        team.check_input(&self.graph, |of_all| {
-            let print = Source::find(&path)?.fingerprint(of_all)?;
-            Ok(print.map_or_else(
-                Default::default,
-                |Fingerprint { files, bytes, digest, changed }| {
-                    let files =
-                        if files == 1 { String::new() } else { format!(" in {files} files") };
-                    (
-                        format!("{bytes} bytes{files} (digest {digest:016x})"),
-                        format!("changed at {changed}"),
-                    )
-                },
-            ))
-        })
     }
 
     /// True if the graph is read and left as it is.

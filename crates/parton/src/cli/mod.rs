@@ -14,6 +14,7 @@
 mod commands;
 mod exit;
 mod graph_arguments;
+mod input_name;
 mod options;
 mod plot;
 mod show;
@@ -203,25 +204,21 @@ const MAX_HOSTS_PER_PROCESS: usize = 1024;
 const MAX_THREADS_PER_PROCESS: usize = 4096;
 
 /// Refuses numbers of hosts and threads that no machine could serve.
-fn check_limits(hosts: usize, threads: Option<NonZeroUsize>, team: &Team) -> Result<(), Failure> {
+fn check_limits(hosts: usize, each: usize) -> Result<(), Failure> {
     if hosts > MAX_HOSTS_PER_PROCESS {
         return Err(Failure::usage(format!(
             "--hosts {hosts}: one process has at most {MAX_HOSTS_PER_PROCESS} hosts; for more, start \
              ranks by mpirun or srun"
         )));
     }
-    let all = team.threads(threads, hosts).saturating_mul(hosts);
-    match threads {
-        Some(each) if all > MAX_THREADS_PER_PROCESS => Err(Failure::usage(format!(
-            "--threads {each}: one process has at most {MAX_THREADS_PER_PROCESS} threads{}",
-            if hosts > 1 {
-                format!(", and these are those of each of {hosts} hosts")
-            } else {
-                String::new()
-            }
-        ))),
-        _ => Ok(()),
+    if each.saturating_mul(hosts) > MAX_THREADS_PER_PROCESS {
+        return Err(Failure::usage(format!(
+            "{hosts} host{} with {each} threads each: one process has at most \
+             {MAX_THREADS_PER_PROCESS} threads (--threads)",
+            if hosts == 1 { "" } else { "s" }
+        )));
     }
+    Ok(())
 }
 
 /// Executes the command of the arguments.
@@ -244,7 +241,13 @@ fn execute(
         watch.warn(&warning);
     }
     let here = command.hosts_here(team);
-    check_limits(here, threads, team)?;
+    match &command {
+        // Its hosts share the threads.
+        Command::Partition(partition) if !team.is_distributed() => {
+            check_limits(partition.hosts(), 1).and(check_limits(1, team.threads(threads, 1)))?;
+        }
+        _ => check_limits(here, team.threads(threads, here))?,
+    }
     if threads.is_some() || team.is_distributed() {
         let threads = team.threads(threads, 1) * here;
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);

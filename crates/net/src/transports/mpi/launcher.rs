@@ -198,11 +198,11 @@ mod tests {
         for launcher in ["/usr/bin/mpirun", "/opt/mpi/bin/mpiexec.hydra", "/usr/bin/orterun"] {
             assert!(is_launcher(Path::new(launcher)), "{launcher}");
         }
-        for other in ["/usr/bin/bash", "/home/u/bin/python3.12", "/tmp/x/mpirunner", "/"] {
+        for other in ["/usr/bin/bash", "/opt/bin/python3.12", "/tmp/x/mpirunner", "/"] {
             assert!(!is_launcher(Path::new(other)), "{other}");
         }
         // This test was started by none.
-        assert_eq!(beside_parent(), [PathBuf::new(); 0]);
+        assert!(beside_parent().is_empty());
         let named = Launcher { kind: Kind::Pmi, rank: 0, ranks: 2, library: None };
         let named = named.with_library(Some("/opt/mpi/libmpi.so".into()));
         assert_eq!(named.libraries(), ["/opt/mpi/libmpi.so"]);
