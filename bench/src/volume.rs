@@ -64,7 +64,7 @@ const ROWS: &[Row] = &[
 
 /// The graph of a row as D-Galois had it.
 fn graph(folder: &str, row: &Row) -> Graph {
-    let source = Source::find(&format!("{folder}/{}", row.graph)).expect("a data folder");
+    let source = Source::find(format!("{folder}/{}", row.graph)).expect("a data folder");
     let graph = formats::read(&source, None, &ReadOptions::default()).expect("a graph");
     let graph = graph.tidied(Tidy::SIMPLE);
     match row.algorithm {

@@ -190,10 +190,18 @@ macro_rules! with_types {
 }
 
 /// Types that distances over such weights fit.
-fn types(kind: WeightKind, vertices: u64, least: f64, greatest: f64) -> Result<Types> {
+fn types(kind: WeightKind, vertices: u64, weights: Weights) -> Result<Types> {
+    let Weights { least, greatest, sum } = weights;
     if least < 0.0 {
         return Err(Error::Data(format!(
             "shortest paths need weights of at least 0, but an edge has weight {least}"
+        )));
+    }
+    // No path is longer than this; where it is infinite, a vertex in reach could seem out of reach.
+    if !sum.min(greatest * vertices as f64).is_finite() {
+        return Err(Error::Data(format!(
+            "weights up to {greatest:e} can add up to distances that a double cannot hold: scale \
+             them down"
         )));
     }
     Ok(match kind {
@@ -258,7 +266,7 @@ fn suitable(job: &mut Job<'_, '_>, root: Option<&RootVertex>) -> Result<Suitable
     let asked = job.options.own::<SsspOptions>().delta;
     let width = asked.unwrap_or_else(|| suitable_width(mean, degree, of_edges));
     let kind = partition.edges().weight_kind();
-    let types = types(kind, vertices, all.least, all.greatest)?;
+    let types = types(kind, vertices, all)?;
     let (engine, why) = if kind == WeightKind::None {
         (engines::FRONTIER, format!("without weights, average degree {degree:.1}: level by level"))
     } else {
@@ -349,10 +357,9 @@ impl Algorithm for Sssp {
     }
 
     fn reference(&self, graph: &Graph, options: &Options) -> Result<Vec<Column>> {
-        let Weights { least, greatest, .. } =
-            with_csr!(&graph.adjacency, csr => Weights::of(csr.all_weights()));
+        let weights = with_csr!(&graph.adjacency, csr => Weights::of(csr.all_weights()));
         let kind = graph.adjacency.weight_kind();
-        let types = types(kind, graph.num_vertices() as u64, least, greatest)?;
+        let types = types(kind, graph.num_vertices() as u64, weights)?;
         let root = options.own::<SsspOptions>().root.find_in(graph)?;
         let values = with_types!(types, dijkstra(graph, root));
         Ok(vec![Column { name: "distance", values }])

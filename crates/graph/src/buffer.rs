@@ -8,8 +8,8 @@ use std::ops::{Deref, Range};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
+use crate::mapped::Mapping;
 use bytemuck::Pod;
-use memmap2::Mmap;
 
 /// A read-only array, owned or mapped; copies share their elements.
 ///
@@ -24,7 +24,7 @@ pub struct Buffer<T> {
 
 enum Owner<T> {
     Vec(Arc<Vec<T>>),
-    Map { map: Arc<Mmap>, from: usize },
+    Map { map: Arc<Mapping>, from: usize },
 }
 
 // SAFETY: a buffer owns what `start` points to, a vector or a share of a mapping, and gives out
@@ -36,7 +36,7 @@ unsafe impl<T: Send + Sync> Sync for Buffer<T> {}
 impl<T: Pod> Buffer<T> {
     /// The window of `bytes` bytes from byte `from` of a mapping, or `None` when it is out of
     /// bounds, misaligned, or not a whole number of elements.
-    pub fn mapped(map: Arc<Mmap>, from: usize, bytes: usize) -> Option<Self> {
+    pub fn mapped(map: Arc<Mapping>, from: usize, bytes: usize) -> Option<Self> {
         let window = map.get(from..from.checked_add(bytes)?)?;
         let elements: &[T] = bytemuck::try_cast_slice(window).ok()?;
         let (start, len) = (NonNull::from(elements).cast(), elements.len());
@@ -75,7 +75,7 @@ impl<T: Pod> Buffer<T> {
 }
 
 #[cfg(target_os = "linux")]
-fn populate(map: &Mmap, from: usize, bytes: usize) -> io::Result<()> {
+fn populate(map: &Mapping, from: usize, bytes: usize) -> io::Result<()> {
     match map.advise_range(memmap2::Advice::PopulateRead, from, bytes) {
         // Kernels before 5.14 do not know this; pages then come in as they are touched.
         Err(e) if e.kind() == io::ErrorKind::InvalidInput => Ok(()),
@@ -88,12 +88,12 @@ fn populate(map: &Mmap, from: usize, bytes: usize) -> io::Result<()> {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn populate(_: &Mmap, _: usize, _: usize) -> io::Result<()> {
+fn populate(_: &Mapping, _: usize, _: usize) -> io::Result<()> {
     Ok(())
 }
 
 #[cfg(target_os = "linux")]
-fn give_back(map: &Mmap, from: usize, bytes: usize) {
+fn give_back(map: &Mapping, from: usize, bytes: usize) {
     if bytes > 0 {
         // SAFETY: nothing writes to the mapping, so a second read gives what the file holds, as
         // before. Where the advice is refused nothing is lost.
@@ -103,7 +103,7 @@ fn give_back(map: &Mmap, from: usize, bytes: usize) {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn give_back(_: &Mmap, _: usize, _: usize) {}
+fn give_back(_: &Mapping, _: usize, _: usize) {}
 
 impl<T> Deref for Buffer<T> {
     type Target = [T];
@@ -173,7 +173,7 @@ mod tests {
     fn mapped_buffers_outlive_their_mapping() {
         let mut map = memmap2::MmapMut::map_anon(64).unwrap();
         map[..8].copy_from_slice(&[1, 0, 0, 0, 2, 0, 0, 0]);
-        let map = Arc::new(map.make_read_only().unwrap());
+        let map = Arc::new(Mapping::new(map.make_read_only().unwrap(), "memory"));
         let whole = Buffer::<u32>::mapped(Arc::clone(&map), 0, 8).unwrap();
         assert!(Buffer::<u32>::mapped(Arc::clone(&map), 1, 8).is_none(), "misaligned");
         assert!(Buffer::<u32>::mapped(Arc::clone(&map), 0, 7).is_none(), "half an element");

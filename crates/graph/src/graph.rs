@@ -149,6 +149,14 @@ impl Graph {
         })
     }
 
+    /// Whether all weights are finite numbers, as algorithms expect. What is read is; a sum of
+    /// weights need not be.
+    pub fn has_finite_weights(&self) -> bool {
+        with_csr!(&self.adjacency, csr => {
+            csr.all_weights().par_iter().all(|weight| weight.to_f64().is_finite())
+        })
+    }
+
     /// The graph with every edge in both directions.
     pub fn undirected(mut self) -> Self {
         self.adjacency = with_csr!(self.adjacency, csr => csr.symmetrised().into());

@@ -8,6 +8,8 @@ use std::marker::PhantomData;
 use bytemuck::Pod;
 use memmap2::MmapMut;
 
+use crate::memory;
+
 /// Room for a fixed number of elements, of which the first `len` are in use.
 pub(crate) struct Pages<T> {
     /// `None` where there is nothing to store: no capacity, or elements without size.
@@ -21,11 +23,11 @@ impl<T: Pod> Pages<T> {
     /// Room for `capacity` elements; memory is used as they come.
     ///
     /// # Panics
-    /// When the system has no address space left, as for any other allocation.
+    /// When the system has no address space left, unless [that ends the process](memory).
     pub(crate) fn with_capacity(capacity: usize) -> Self {
         let map = match capacity * size_of::<T>() {
             0 => None,
-            bytes => Some(MmapMut::map_anon(bytes).expect("memory for edges")),
+            bytes => Some(MmapMut::map_anon(bytes).unwrap_or_else(|_| memory::exhausted(bytes))),
         };
         Pages { map, capacity, len: 0, elements: PhantomData }
     }

@@ -13,11 +13,12 @@ use rayon::prelude::*;
 use reading::{Checks, EdgeArrays};
 
 use crate::csr::MAX_VERTICES;
-use crate::formats::arrays::Meter;
+use crate::formats::arrays::{self, Meter};
+use crate::hash::edge_hash;
 use crate::progress::{Progress, Silent};
-use crate::source::ByteSource;
+use crate::source::{ByteSource, Slice};
 use crate::tidy::Tidy;
-use crate::weight::WeightKind;
+use crate::weight::{Weight, WeightKind};
 use crate::{Adjacency, Direction, Error, Graph, Ids, LocalId, Result, with_csr};
 
 /// Out-edges, or in-edges, of the vertices `first, first + 1, …`.
@@ -57,6 +58,24 @@ impl Rows {
         Rows { adjacency, ..self }
     }
 
+    /// The sum of a hash of all edges, which does not depend on their order. Over all out-edges of a
+    /// graph, and over all in-edges with `are_turned`, it is the same.
+    pub fn edge_sum(&self, are_turned: bool) -> u64 {
+        let hash = |vertex, end, weight| match are_turned {
+            false => edge_hash(vertex, end, weight),
+            true => edge_hash(end, vertex, weight),
+        };
+        let base = self.first as u32;
+        with_csr!(&self.adjacency, csr => {
+            let of = |row: u32| {
+                let hashes = csr.edges(LocalId(row)).map(|(end, w)| hash(base + row, end.0, w.to_f64()));
+                hashes.fold(0, u64::wrapping_add)
+            };
+            let rows = (0..csr.num_vertices() as u32).into_par_iter();
+            rows.map(of).reduce(|| 0, u64::wrapping_add)
+        })
+    }
+
     /// Whether a weight of a file with [signed weights](RowFile::has_signed_weights) is negative.
     pub fn has_negative_weights(&self) -> bool {
         match &self.adjacency {
@@ -84,13 +103,17 @@ pub struct RowFile {
     checksums: Option<Box<dyn Checksums>>,
 }
 
-/// What a file can be checked for when all of it is read.
+/// What a file can be checked for as it is read.
 pub(crate) trait Checksums: Send + Sync {
-    /// What is wrong with a block of `bytes` at position `at`.
-    fn check(&self, at: u64, bytes: &[u8]) -> Option<String>;
+    /// How many bytes before position `at` belong to the same block.
+    fn before_in_block(&self, at: u64) -> u64;
 
-    /// Checks what belongs to no row.
-    fn check_rest(&self, file: &ByteSource<'_>) -> Result<()>;
+    /// What is wrong with the block of which `bytes` lie at position `at`; what they lack of it is
+    /// read from the file.
+    fn check(&self, file: &ByteSource<'_>, at: u64, bytes: &[u8]) -> Option<String>;
+
+    /// Checks what belongs to no row: of `slice.of` slices of it, one.
+    fn check_rest(&self, file: &ByteSource<'_>, slice: Slice) -> Result<()>;
 }
 
 /// Where a file keeps its arrays.
@@ -181,10 +204,9 @@ impl RowFile {
         let RowLayout { vertices, edges, targets, weight_kind, .. } = self.layout;
         let edge_bytes = targets.bytes() + weight_kind.bytes() as u64;
         let meter = Meter::start(progress, "reading", 8 * vertices + edge_bytes * edges);
-        let checks = self.checksums.as_deref().map_or(Checks::Numbers, Checks::Blocks);
-        let mut rows = self.out_edges().rows(0..vertices, checks, &meter)?;
+        let mut rows = self.out_edges().rows(0..vertices, self.checks(), &meter)?;
         if let Some(checksums) = &self.checksums {
-            checksums.check_rest(&self.bytes)?;
+            checksums.check_rest(&self.bytes, Slice::WHOLE)?;
         }
         if rows.has_negative_weights() && self.has_signed_weights() {
             rows = rows.with_signs();
@@ -201,10 +223,12 @@ impl RowFile {
 
     /// All in-edges, verified as far as the file allows.
     pub(crate) fn verified_in_rows(&self) -> Result<Option<Rows>> {
-        let meter = Meter::start(&Silent, "reading", 0);
-        let checks = self.checksums.as_deref().map_or(Checks::Numbers, Checks::Blocks);
-        let all = 0..self.layout.vertices;
-        self.in_edges().map(|arrays| arrays.rows(all, checks, &meter)).transpose()
+        self.in_rows(0..self.layout.vertices)
+    }
+
+    /// All that can be checked of what is read.
+    fn checks(&self) -> Checks<'_> {
+        self.checksums.as_deref().map_or(Checks::Numbers, Checks::Blocks)
     }
 
     fn into_graph(self, rows: Rows) -> Graph {
@@ -252,10 +276,23 @@ impl RowFile {
         self.out_edges().offset(vertex)
     }
 
-    /// The rows of a range of vertices. Their numbers are checked, so that any row can be used.
+    /// The rows of a range of vertices. Their numbers are checked, so that any row can be used, and
+    /// the checksums of their blocks, where the file has any.
     pub fn rows(&self, vertices: Range<u64>) -> Result<Rows> {
         let meter = Meter::start(&Silent, "reading", 0);
-        self.out_edges().rows(vertices, Checks::Numbers, &meter)
+        self.out_edges().rows(vertices, self.checks(), &meter)
+    }
+
+    /// Checks what belongs to no row, such as ids: one slice of it, for hosts that share the work.
+    pub fn check_rest(&self, slice: Slice) -> Result<()> {
+        self.checksums.as_ref().map_or(Ok(()), |sums| sums.check_rest(&self.bytes, slice))
+    }
+
+    /// The error for in-edges that are not the edges turned around.
+    pub fn contradiction(&self) -> Error {
+        let at = self.layout.in_edges.map_or(0, |arrays| arrays.ends_at);
+        let problem = "not the edges of the graph turned around".into();
+        self.bytes.error(at, arrays::of_in_edges(problem))
     }
 
     /// Whether the file also lists edges by destination.
@@ -269,10 +306,11 @@ impl RowFile {
     }
 
     /// The in-edges of a range of vertices, checked like [rows](RowFile::rows); `None` where the
-    /// file has none. That they are the out-edges turned around is taken on trust.
+    /// file has none. That they are the out-edges turned around is for the reader of all rows to
+    /// find out, by [`Rows::edge_sum`].
     pub fn in_rows(&self, vertices: Range<u64>) -> Result<Option<Rows>> {
         let meter = Meter::start(&Silent, "reading", 0);
-        let rows = self.in_edges().map(|arrays| arrays.rows(vertices, Checks::Numbers, &meter));
+        let rows = self.in_edges().map(|arrays| arrays.rows(vertices, self.checks(), &meter));
         rows.transpose()
     }
 

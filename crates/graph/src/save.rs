@@ -1,7 +1,9 @@
 //! Writing a file so that its final name never holds half of it: write to a temporary beside it,
 //! flush to the disk, rename, flush the folder. Pipes and devices are written as they are.
 //!
-//! Temporaries are listed, so that a process that a signal ends can take them along ([`abandon`]).
+//! Several files that belong together go into a [`NewFolder`]. Temporaries are listed, so that a process that a signal ends can take them along ([`abandon`]).
+
+mod folder;
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -12,6 +14,8 @@ use tempfile::NamedTempFile;
 
 use crate::source::Compression;
 use crate::{Error, Result};
+
+pub use folder::NewFolder;
 
 /// A file being written. Dropped without [`Output::commit`], it leaves nothing behind.
 pub struct Output {
@@ -70,7 +74,9 @@ impl Output {
                 Writer::Gzip(flate2::write::GzEncoder::new(buffered, flate2::Compression::fast()))
             }
             Some(Compression::Zstd) => {
-                Writer::Zstd(zstd::Encoder::new(buffered, ZSTD_LEVEL).map_err(failed)?)
+                let mut encoder = zstd::Encoder::new(buffered, ZSTD_LEVEL).map_err(failed)?;
+                encoder.include_checksum(true).map_err(failed)?;
+                Writer::Zstd(encoder)
             }
         };
         Ok(Output { path: path.into(), place, writer })
@@ -227,19 +233,29 @@ impl Temporary {
     }
 }
 
+impl Listed {
+    fn new(path: PathBuf) -> Self {
+        temporaries().push(path.clone());
+        Listed(path)
+    }
+}
+
 impl Drop for Listed {
     fn drop(&mut self) {
         temporaries().retain(|path| *path != self.0);
     }
 }
 
-/// Removes every file that is being written and has not got its final name: for a process that is
+/// Removes every file and folder that is being written and has not got its final name: for a process that is
 /// about to end at once. While the result lives, no other can begin.
 pub fn abandon() -> Abandoned {
     let mut temporaries = temporaries();
     for path in temporaries.drain(..) {
         // It may just have been renamed, and no caller is left to tell.
-        let _ = std::fs::remove_file(path);
+        let _ = match path.is_dir() {
+            true => std::fs::remove_dir_all(path),
+            false => std::fs::remove_file(path),
+        };
     }
     Abandoned { _list: temporaries }
 }
@@ -285,6 +301,17 @@ mod tests {
         assert_eq!(mode(&ours), mode(&other));
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2, "nothing left behind");
         assert!(matches!(Output::create(folder.path()), Err(Error::Request(_))));
+    }
+
+    /// A frame of Zstandard says in its fifth byte whether a checksum follows it.
+    #[test]
+    fn packed_files_have_checksums() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.txt.zst");
+        let mut out = Output::create(&path).unwrap();
+        out.write(b"text").unwrap();
+        out.commit().unwrap();
+        assert_ne!(std::fs::read(&path).unwrap()[4] & 1 << 2, 0);
     }
 
     #[test]

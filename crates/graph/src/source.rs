@@ -9,11 +9,13 @@ use crate::{Error, Result};
 
 mod bytes;
 mod compression;
+mod fingerprint;
 mod part;
 mod slice;
 
 pub use bytes::ByteSource;
 pub use compression::Compression;
+pub use fingerprint::Fingerprint;
 use part::Content;
 pub use part::Part;
 pub use slice::Slice;
@@ -33,8 +35,9 @@ pub struct Source {
 
 impl Source {
     /// Finds an input: a path, a folder of parts, a glob, or `-` for standard input.
-    pub fn find(spec: &str) -> Result<Self> {
-        let path = Path::new(spec);
+    pub fn find(spec: impl AsRef<Path>) -> Result<Self> {
+        let path = spec.as_ref();
+        let spec = &*path.to_string_lossy();
         let parts = if spec == "-" {
             vec![Part::stream("standard input", io::stdin())]
         } else if path.is_dir() {
@@ -104,6 +107,11 @@ impl Source {
     /// The first bytes, decompressed: up to 64 KiB.
     pub fn head(&self) -> &[u8] {
         &self.head
+    }
+
+    /// Whether there is nothing in it, or nothing was packed.
+    pub fn is_empty(&self) -> bool {
+        self.head_is_all() && self.head.is_empty()
     }
 
     /// Whether [`Source::head`] is everything there is.

@@ -151,20 +151,6 @@ fn is_symmetric<W: Weight>(graph: &Csr<W>, transposed: &Csr<()>) -> bool {
     })
 }
 
-/// Whether every edge has a counterpart of the same weight.
-pub(crate) fn mirrors_itself<W: Weight>(graph: &Csr<W>) -> bool {
-    let transposed = graph.transposed();
-    let sorted = |csr: &Csr<W>, v| {
-        let mut edges: Vec<(LocalId, f64)> = csr.edges(v).map(|(t, w)| (t, w.to_f64())).collect();
-        edges.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| a.1.total_cmp(&b.1)));
-        edges
-    };
-    (0..graph.num_vertices() as u32).into_par_iter().map(LocalId).all(|v| {
-        graph.edges(v).eq(transposed.edges(v))
-            || graph.degree(v) == transposed.degree(v) && sorted(graph, v) == sorted(&transposed, v)
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,9 +4,9 @@
 use rayon::prelude::*;
 
 use crate::build::split_off_front;
-use crate::stats::mirrors_itself;
-use crate::weight::Weight;
-use crate::{Csr, Direction, Graph, LocalId, with_csr};
+use crate::mirrored::Completed;
+use crate::weight::{Weight, WeightKind};
+use crate::{Adjacency, Csr, Direction, Graph, LocalId, with_csr};
 
 /// What becomes of the weights of parallel edges that are merged into one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub enum Merge {
     Min,
     /// The greatest weight.
     Max,
-    /// The sum of the weights; integers saturate.
+    /// The sum of the weights, as doubles where their type cannot hold it.
     Sum,
     /// The weight of the edge that comes first in the input.
     First,
@@ -26,7 +26,7 @@ impl Merge {
         match self {
             Merge::Min if next < first => next,
             Merge::Max if next > first => next,
-            Merge::Sum => first.plus(next),
+            Merge::Sum => W::from_f64(first.to_f64() + next.to_f64()),
             _ => first,
         }
     }
@@ -35,7 +35,7 @@ impl Merge {
 /// What to do to a graph, in this order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tidy {
-    /// Add the other direction of every edge, unless each has its counterpart already.
+    /// Add the other direction of every edge that lacks it; see [`Adjacency::completed`].
     pub undirected: bool,
     /// Drop edges from a vertex to itself.
     pub drop_self_loops: bool,
@@ -56,17 +56,23 @@ impl Graph {
     pub fn tidied(mut self, tidy: Tidy) -> Self {
         let mut done = Vec::new();
         if tidy.undirected && self.direction == Direction::Directed {
-            if with_csr!(&self.adjacency, csr => mirrors_itself(csr)) {
-                self.direction = Direction::Undirected;
-                done.push("already symmetric".into());
-            } else {
-                self = self.undirected();
-                done.push("symmetrised".into());
+            let in_edges = with_csr!(&self.adjacency, csr => csr.transposed().into());
+            let Completed { adjacency, added, lightened } = self.adjacency.completed(&in_edges, 0);
+            self.adjacency = adjacency;
+            done.push(if added == 0 { "already symmetric" } else { "symmetrised" }.into());
+            self.direction = Direction::Undirected;
+            if lightened > 0 {
+                done.push(format!(
+                    "{lightened} edges got the lesser weight of the other direction"
+                ));
             }
         }
         if tidy.drop_self_loops || tidy.merge.is_some() || tidy.sort {
             let before = self.num_edges();
-            self.adjacency = with_csr!(self.adjacency, csr => csr.tidied(tidy, 0).into());
+            self.adjacency = match tidy.merge {
+                Some(Merge::Sum) => summed(self.adjacency, tidy),
+                _ => with_csr!(self.adjacency, csr => csr.tidied(tidy, 0).into()),
+            };
             match before - self.num_edges() {
                 0 => {}
                 fewer => done.push(format!("{fewer} loops and duplicates dropped")),
@@ -77,6 +83,28 @@ impl Graph {
             self.read_as += &done;
         }
         self
+    }
+}
+
+/// Tidied edges whose parallel ones become their sum: of the type they had, if it holds all sums.
+fn summed(adjacency: Adjacency, tidy: Tidy) -> Adjacency {
+    fn narrowed<W: Weight>(wide: Csr<f64>) -> Adjacency
+    where
+        Adjacency: From<Csr<W>>,
+    {
+        match wide.all_weights().par_iter().all(|&sum| W::try_from_f64(sum).is_ok()) {
+            true => wide.reweighted(|_, _, sum| W::from_f64(sum)).into(),
+            false => wide.into(),
+        }
+    }
+    let kind = adjacency.weight_kind();
+    let wide = with_csr!(adjacency, csr => csr.reweighted(|_, _, weight| weight.to_f64()));
+    let wide = wide.tidied(tidy, 0);
+    match kind {
+        WeightKind::None => narrowed::<()>(wide),
+        WeightKind::U32 => narrowed::<u32>(wide),
+        WeightKind::F32 => narrowed::<f32>(wide),
+        WeightKind::F64 => wide.into(),
     }
 }
 
@@ -204,6 +232,19 @@ mod tests {
     }
 
     #[test]
+    fn sums_that_do_not_fit_become_doubles() {
+        let sum = |graph: Graph| graph.tidied(Tidy { merge: Some(Merge::Sum), ..Tidy::default() });
+        let large = Csr::from_edges(2, &[(0, 1, u32::MAX), (0, 1, 2)]);
+        let summed = sum(Graph::dense(large, ""));
+        assert_eq!(edges(&summed), [(0, 1, 4_294_967_297.0)]);
+        let large = Csr::from_edges(2, &[(0, 1, f32::MAX), (0, 1, f32::MAX)]);
+        let summed = sum(Graph::dense(large, ""));
+        assert_eq!(edges(&summed), [(0, 1, 2.0 * f64::from(f32::MAX))]);
+        let small = sum(Graph::dense(Csr::from_edges(2, &[(0, 1, 1u32), (0, 1, 2)]), ""));
+        assert_eq!(small.adjacency.weight_kind(), WeightKind::U32);
+    }
+
+    #[test]
     fn loops_go_and_order_comes() {
         let simple = graph().tidied(Tidy::SIMPLE);
         assert_eq!(edges(&simple), [(0, 1, 4.0), (0, 2, 3.0), (2, 0, 1.0)]);
@@ -222,9 +263,13 @@ mod tests {
         assert_eq!(both.direction, Direction::Undirected);
         let listed_both_ways = Graph { direction: Direction::Directed, ..both.clone() };
         assert_eq!(listed_both_ways.tidied(undirected).num_edges(), 5);
-        // The same neighbours, but another weight one way: not the mirror image.
+        // Another weight one way is no reason to add an edge.
         let uneven = Graph::dense(Csr::from_edges(2, &[(0, 1, 5u32), (1, 0, 6)]), "");
-        assert_eq!(uneven.tidied(undirected).num_edges(), 4);
+        let uneven = uneven.tidied(undirected);
+        assert_eq!(edges(&uneven), [(0, 1, 5.0), (1, 0, 5.0)]);
+        // One edge without its reverse does not double the others.
+        let partly = Graph::dense(Csr::from_edges(3, &[(0, 1, ()), (1, 0, ()), (0, 2, ())]), "");
+        assert_eq!(partly.tidied(undirected).num_edges(), 4);
         // Parallel edges may lie in any order.
         let parallel = [(0, 1, 5u32), (0, 1, 6), (1, 0, 6), (1, 0, 5)];
         let parallel = Graph::dense(Csr::from_edges(2, &parallel), "");

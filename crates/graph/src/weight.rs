@@ -83,9 +83,6 @@ pub trait Weight: Pod + Default + PartialEq + PartialOrd + Debug + Send + Sync {
     fn from_f64(value: f64) -> Self {
         Self::try_from_f64(value).unwrap_or_else(|unfit| panic!("{unfit}"))
     }
-
-    /// The weight of two merged edges that carried `self` and `other`; integers saturate.
-    fn plus(self, other: Self) -> Self;
 }
 
 impl Weight for () {
@@ -96,7 +93,6 @@ impl Weight for () {
     fn try_from_f64(_: f64) -> Result<(), UnfitWeight> {
         Ok(())
     }
-    fn plus(self, (): ()) {}
 }
 
 impl Weight for u32 {
@@ -109,9 +105,6 @@ impl Weight for u32 {
         let weight = value as u32;
         let fits = f64::from(weight) == value;
         if fits { Ok(weight) } else { Err(UnfitWeight { value, kind: Self::KIND }) }
-    }
-    fn plus(self, other: Self) -> Self {
-        self.saturating_add(other)
     }
 }
 
@@ -126,9 +119,6 @@ impl Weight for f32 {
         let fits = weight.is_finite() || !value.is_finite();
         if fits { Ok(weight) } else { Err(UnfitWeight { value, kind: Self::KIND }) }
     }
-    fn plus(self, other: Self) -> Self {
-        self + other
-    }
 }
 
 impl Weight for f64 {
@@ -139,9 +129,6 @@ impl Weight for f64 {
     #[inline]
     fn try_from_f64(value: f64) -> Result<f64, UnfitWeight> {
         Ok(value)
-    }
-    fn plus(self, other: Self) -> Self {
-        self + other
     }
 }
 

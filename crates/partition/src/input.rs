@@ -10,7 +10,6 @@
 //!
 //! Rows can then be made to [fit](Fit) what an algorithm is defined on, still by each host its own.
 
-use parton_graph::csr::MAX_VERTICES;
 use parton_graph::edge_file::{Cut, EdgeFile, Mirror};
 use parton_graph::formats::{self, Format, IdFile, Opened, ReadOptions};
 use parton_graph::generate::Spec;
@@ -106,10 +105,7 @@ impl Input {
     pub fn open(text: &str) -> Result<Self> {
         if Spec::is_spec(text) {
             let spec = Spec::parse(text)?;
-            if spec.generator().num_vertices() > MAX_VERTICES {
-                let count = spec.generator().num_vertices();
-                return Err(parton_graph::Error::too_many_vertices(text, count).into());
-            }
+            spec.check_vertices()?;
             return Ok(Input {
                 content: Content::Generated(spec),
                 ids: None,

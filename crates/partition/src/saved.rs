@@ -12,6 +12,7 @@
 
 use std::path::{Path, PathBuf};
 
+use parton_graph::csr::MAX_VERTICES;
 use parton_graph::id_map::Names;
 use parton_graph::save::Output;
 use parton_graph::source::{ByteSource, Source};
@@ -23,12 +24,13 @@ use serde_json::{Value, json};
 
 use crate::edge_set::{EdgeSet, InEdgesOfMasters};
 use crate::layout::MasterParts;
-use crate::routes::{Parts, Routes};
+use crate::routes::{Parts, Routes, checksum};
 use crate::{Error, Originals, Partition, Result};
 
 const MAGIC: u64 = u64::from_le_bytes(*b"\x89PARPART");
 const VERSION: u64 = 1;
-const MANIFEST: &str = "manifest.json";
+/// The file that says what is in a folder.
+pub const MANIFEST: &str = "manifest.json";
 /// Kinds of original ids.
 const OFFSET: u64 = 0;
 const INTEGERS: u64 = 1;
@@ -181,10 +183,48 @@ impl Partition {
                 net.num_hosts()
             )));
         }
-        let partition = manifest.files[net.host().index()].load(net.host())?;
+        let file = &manifest.files[net.host().index()];
+        let partition = file.load(net.host(), net.num_hosts())?;
         // Either all hosts go on or none does.
-        net.barrier()?;
-        Ok(partition)
+        match partition.fits_the_others(net)? {
+            true => Ok(partition),
+            false => {
+                let problem = "the hosts' files do not fit together: save the partition again";
+                let name = folder.display().to_string();
+                Err(GraphError::data(name, Place::File, problem).into())
+            }
+        }
+    }
+
+    /// Whether hosts share what each says that it shares with the others, and have all vertices and
+    /// edges between them. Hosts that disagree would wait for messages that never come. The same on
+    /// all hosts, each of which must call this.
+    fn fits_the_others(&self, net: &mut Net) -> Result<bool> {
+        let global = |local: u32| self.globals[local as usize];
+        let mut own: Vec<u64> = vec![
+            self.num_vertices,
+            self.num_edges,
+            self.masters.all.into(),
+            self.edges().num_edges(),
+        ];
+        for routes in &self.routes {
+            let mirrors =
+                routes.first_mirror..routes.first_mirror + routes.mirror_parts.len() as u32;
+            own.push(checksum(mirrors.map(global), routes.mirror_parts));
+        }
+        for routes in &self.routes {
+            let masters = routes.masters.iter().map(|master| global(master.0));
+            own.push(checksum(masters, routes.master_parts));
+        }
+        let all = net.all_gather(bytemuck::cast_slice(&own).to_vec())?;
+        let all: Vec<Vec<u64>> = all.iter().map(|own| bytemuck::pod_collect_to_vec(own)).collect();
+        let hosts = all.len();
+        let sum = |at: usize| all.iter().map(|own| u128::from(own[at])).sum::<u128>();
+        let agree = |a: usize, b: usize| a == b || all[a][4 + b] == all[b][4 + hosts + a];
+        Ok(all.iter().all(|own| own.len() == 4 + 2 * hosts && own[..2] == all[0][..2])
+            && sum(2) == u128::from(self.num_vertices)
+            && sum(3) == u128::from(self.num_edges)
+            && (0..hosts).all(|a| (0..hosts).all(|b| agree(a, b))))
     }
 }
 
@@ -245,7 +285,7 @@ impl Manifest {
 }
 
 impl HostFile {
-    fn load(&self, host: HostId) -> Result<Partition> {
+    fn load(&self, host: HostId, num_hosts: usize) -> Result<Partition> {
         let source = Source::file(&self.path)?;
         let bytes = source.bytes()?;
         self.check(&bytes)?;
@@ -254,27 +294,29 @@ impl HostFile {
             return Err(bytes.error(0, format!("not the file of host {host}")).into());
         }
         let (hosts, proxies, edges) = (header[3], header[9], header[10]);
+        if hosts != num_hosts as u64 || proxies > MAX_VERTICES {
+            return Err(bytes.error(24, "another number of hosts, or too many vertices").into());
+        }
         let halves = |word: u64| ((word >> 32) as u32, word as u32);
         let ((both, read), (written, all)) = (halves(header[7]), halves(header[8]));
         let mut reader = Arrays { bytes: &bytes, at: 8 * HEADER_WORDS as u64 };
         let route_words: Vec<u32> = reader.next(hosts * ROUTE_WORDS as u64)?;
-        let globals = reader.next(proxies)?;
+        let globals: Vec<u32> = reader.next(proxies)?;
+        if globals.iter().any(|&global| u64::from(global) >= header[4]) {
+            return Err(reader.bad("vertex"));
+        }
+        if !([both, read, written, all].is_sorted() && u64::from(all) <= proxies) {
+            return Err(reader.bad("masters"));
+        }
         let [symmetric, simple, whole, turned] =
             [SYMMETRIC, SIMPLE, WHOLE, TURNED].map(|flag| header[6] & flag != 0);
         let kind = (header[6] & !(SYMMETRIC | SIMPLE | WHOLE | TURNED)) as usize;
         let kind = WeightKind::ALL.get(kind).ok_or_else(|| reader.bad("kind of weights"))?;
         let adjacency = reader.edges(*kind, proxies, edges)?;
-        let routes = route_words.chunks_exact(ROUTE_WORDS).map(|words| {
-            let parts = |w: &[u32]| Parts { written: w[0], both: w[1], read: w[2] };
-            Ok(Routes {
-                first_mirror: words[0],
-                mirror_parts: parts(&words[1..]),
-                master_parts: parts(&words[4..]),
-                masters: reader.next(u64::from(words[7]))?,
-                ..Routes::default()
-            })
-        });
-        let routes = routes.collect::<Result<Vec<_>>>()?;
+        let routes = route_words
+            .chunks_exact(ROUTE_WORDS)
+            .map(|words| reader.route(words, proxies, all))
+            .collect::<Result<Vec<_>>>()?;
         let originals = match header[11] {
             OFFSET => Originals::Offset(reader.next(1)?[0]),
             INTEGERS => Originals::Integers(reader.next(u64::from(all))?),
@@ -341,6 +383,26 @@ impl Arrays<'_> {
         let array = self.bytes.read_array(self.at, count)?;
         self.at += count * size_of::<T>() as u64;
         Ok(array)
+    }
+
+    /// What a host of this many proxies and masters shares with a peer.
+    fn route(&mut self, words: &[u32], proxies: u64, all_masters: u32) -> Result<Routes> {
+        let parts = |w: &[u32]| Parts { written: w[0], both: w[1], read: w[2] };
+        let sum = |w: &[u32]| w.iter().map(|&count| u64::from(count)).sum::<u64>();
+        let masters: Vec<LocalId> = self.next(u64::from(words[7]))?;
+        let is_sound = sum(&words[..4]) <= proxies
+            && sum(&words[4..7]) == u64::from(words[7])
+            && masters.iter().all(|master| master.0 < all_masters);
+        if !is_sound {
+            return Err(self.bad("route"));
+        }
+        Ok(Routes {
+            first_mirror: words[0],
+            mirror_parts: parts(&words[1..]),
+            master_parts: parts(&words[4..]),
+            masters,
+            ..Routes::default()
+        })
     }
 
     fn edges(&mut self, kind: WeightKind, vertices: u64, edges: u64) -> Result<Adjacency> {

@@ -6,6 +6,7 @@ mod bench;
 mod command;
 mod common;
 mod documents;
+mod faults;
 mod graphalytics;
 #[path = "../../net/tests/common/launchers.rs"]
 mod launchers;

@@ -52,15 +52,19 @@ impl<'a> Meter<'a> {
 }
 
 /// The first problem of an array: `find` is asked about every piece of it, in parallel, and gets
-/// the whole array and the range of the piece. The error is that of a failed disk.
+/// the whole array and the range of the piece. `skipped` elements are missing of the first piece, so
+/// that pieces can begin where blocks of a file do. The error is that of a failed disk.
 pub(crate) fn first<T: Pod + Send + Sync, P: Send>(
     array: &Buffer<T>,
+    skipped: usize,
     meter: &Meter<'_>,
     find: impl Fn(&[T], Range<usize>) -> Option<P> + Sync,
 ) -> io::Result<Option<P>> {
     let (elements, per_piece) = (array.len(), PIECE_BYTES / size_of::<T>());
-    let problem = (0..elements.div_ceil(per_piece)).into_par_iter().find_map_first(|piece| {
-        let range = piece * per_piece..((piece + 1) * per_piece).min(elements);
+    let pieces = (elements + skipped).div_ceil(per_piece);
+    let problem = (0..pieces).into_par_iter().find_map_first(|piece| {
+        let start = (piece * per_piece).saturating_sub(skipped);
+        let range = start..((piece + 1) * per_piece - skipped).min(elements);
         if let Err(error) = array.load(range.clone()) {
             return Some(Err(error));
         }

@@ -40,6 +40,7 @@ use crate::progress::{Progress, Silent};
 use crate::rows::RowFile;
 use crate::save::Output;
 use crate::source::{Compression, Source};
+use crate::text::detect::detect as detect_text;
 use crate::text::detect::is_text;
 use crate::tidy::Tidy;
 use crate::weight::WeightKind;
@@ -250,6 +251,9 @@ pub fn detect(source: &Source) -> Result<&'static dyn Format> {
         return Ok(format);
     }
     let by_ending = by_ending(source.parts()[0].name());
+    if let Some(format) = by_ending.filter(|f| source.is_empty() && f.name() != EdgeList.name()) {
+        return Err(source.ended(&format!("a file of the format {}", format.name())));
+    }
     // Matrix Market files begin with a banner; without one the rows are a plain edge list.
     let by_ending = by_ending.filter(|f| f.name() != Mtx.name());
     match by_ending {
@@ -314,6 +318,10 @@ pub fn open(
         return Err(Error::Request(format!("{name}: must be read whole to be changed")));
     }
     let ids = ids_beside(&source, format).map(|beside| IdFile::open(&beside)).transpose()?;
+    if format.name() == EdgeList.name() {
+        // What is no text may have no end: it is refused before it is copied.
+        detect_text(&source, options)?;
+    }
     let source = source.on_disk(!format.slices_packed_files())?;
     Ok((format.open(source, options)?, ids))
 }

@@ -101,21 +101,18 @@ impl IdFile {
         Ok(IdFile { source: Source::file(beside)?.on_disk(true)? })
     }
 
-    /// Whether the first line is a heading, which says that the others are names: then there is one
-    /// line more than vertices. Another number of lines is an error.
+    /// Whether the first line is a heading, which says that the others are names: then there must be
+    /// one line more than vertices. Another number of lines is an error.
     pub fn has_heading_line(&self, lines: u64, vertices: u64) -> Result<bool> {
         let first = self.source.head().split_inclusive(|&b| b == b'\n').next();
         let has_heading = first.is_some_and(|line| skip_mark(trim_line_end(line)) == NAMES_FOLLOW);
-        match lines {
-            _ if lines == vertices => Ok(false),
-            _ if lines == vertices + 1 && has_heading => Ok(true),
-            _ => {
-                let found = if lines > vertices { "more" } else { "fewer" };
-                let problem =
-                    format!("expected an id for each of {vertices} vertices, found {found}");
-                Err(self.source.error(Place::File, problem))
-            }
+        let expected = vertices + u64::from(has_heading);
+        if lines != expected {
+            let found = if lines > expected { "more" } else { "fewer" };
+            let problem = format!("expected an id for each of {vertices} vertices, found {found}");
+            return Err(self.source.error(Place::File, problem));
         }
+        Ok(has_heading)
     }
 
     /// The error for ids that are not in order.

@@ -77,12 +77,7 @@ impl Spec {
     pub fn generate(&self, progress: &dyn Progress) -> Result<Graph> {
         let generator = self.generator();
         let (vertices, edges) = (generator.num_vertices(), generator.num_edges());
-        if vertices > MAX_VERTICES {
-            return Err(Error::Request(format!(
-                "{self}: expected at most {MAX_VERTICES} vertices, what one host can hold, \
-                 found {vertices}"
-            )));
-        }
+        self.check_vertices()?;
         self.check_memory()?;
 
         progress.stage("generate", Some(edges));
@@ -110,6 +105,17 @@ impl Spec {
         Ok(Graph { direction, ..graph })
     }
 
+    /// Refuses a graph with more vertices than there are numbers for.
+    pub fn check_vertices(&self) -> Result<()> {
+        match self.generator.num_vertices() {
+            0..=MAX_VERTICES => Ok(()),
+            vertices => Err(Error::Request(format!(
+                "{self}: expected at most {MAX_VERTICES} vertices, what one host can hold, \
+                 found {vertices}"
+            ))),
+        }
+    }
+
     /// Refuses a graph that cannot fit: a few digits too many in a spec ask for more memory than
     /// there is, and the system would end the whole process, without a word, when it runs out.
     fn check_memory(&self) -> Result<()> {
@@ -119,20 +125,17 @@ impl Spec {
         let bytes = BYTES_PER_EDGE * u128::from(self.generator.num_edges())
             + BYTES_PER_VERTEX * u128::from(self.generator.num_vertices());
         // The system promises memory without having it, but not more than it could ever have.
-        let promised = usize::try_from(bytes).is_ok_and(|bytes| {
-            let mut memory = Vec::<u8>::new();
-            // Otherwise the compiler sees that the memory is not used and promises it itself.
-            std::hint::black_box(&mut memory).try_reserve_exact(bytes).is_ok()
-        });
+        let promised = usize::try_from(bytes)
+            .is_ok_and(|bytes| memmap2::MmapOptions::new().len(bytes.max(1)).map_anon().is_ok());
         if promised {
             return Ok(());
         }
         Err(Error::Request(format!(
             "{self}: expected a graph that fits the memory of this machine, found {} vertices and \
-             {} edges, which take {} GB",
+             {} edges, which take {:.1} GB",
             self.generator.num_vertices(),
             self.generator.num_edges(),
-            bytes / 1_000_000_000
+            bytes as f64 / 1e9
         )))
     }
 }

@@ -253,9 +253,11 @@ impl ArrayReader<'_> {
             Checks::Blocks(checksums) => Some(checksums),
         };
         let place = |index: usize| at + (index * size_of::<T>()) as u64;
-        let found = arrays::first(array, self.meter, |all: &[T], range| {
-            let block = bytemuck::cast_slice(&all[range.clone()]);
-            match checksums.and_then(|sums| sums.check(place(range.start), block)) {
+        let skipped = checksums.map_or(0, |sums| sums.before_in_block(at)) as usize;
+        let file = &self.arrays.file.bytes;
+        let found = arrays::first(array, skipped / size_of::<T>(), self.meter, |all, range| {
+            let piece = bytemuck::cast_slice(&all[range.clone()]);
+            match checksums.and_then(|sums| sums.check(file, place(range.start), piece)) {
                 Some(damage) => Some((range.start, Some(damage))),
                 None => find(all, range).map(|index| (index, None)),
             }

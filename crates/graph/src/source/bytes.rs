@@ -22,6 +22,7 @@ use rayon::prelude::*;
 
 use crate::buffer::Buffer;
 use crate::error::Place;
+use crate::mapped::Mapping;
 use crate::{Error, Result};
 
 /// Large enough to amortise a system call, small enough to stay in a core's cache until the
@@ -167,7 +168,10 @@ impl<'a> ByteSource<'a> {
             // intact.
             let map = unsafe { MmapOptions::new().offset(at).len(bytes).map(file) };
             // Pipes and some file systems cannot be mapped; reading them works all the same.
-            if let Some(window) = map.ok().and_then(|map| Buffer::mapped(Arc::new(map), 0, bytes)) {
+            let window = map
+                .ok()
+                .and_then(|map| Buffer::mapped(Arc::new(Mapping::new(map, self.name())), 0, bytes));
+            if let Some(window) = window {
                 return Ok(window);
             }
         }

@@ -1,8 +1,9 @@
 //! One file, stream or piece of memory that an input consists of.
 
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, IsTerminal, Read, Write};
 use std::ops::Range;
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
@@ -54,6 +55,10 @@ impl Part {
         let kind = file.metadata().map_err(failed)?.file_type();
         if kind.is_dir() {
             let reason = "a folder, where one file was expected".into();
+            return Err(Error::NoInput { path: path.into(), reason });
+        }
+        if kind.is_char_device() && !file.is_terminal() && path != Path::new("/dev/null") {
+            let reason = "a device, which may never end: give a file or a pipe".into();
             return Err(Error::NoInput { path: path.into(), reason });
         }
         if !kind.is_file() {

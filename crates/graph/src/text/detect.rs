@@ -83,6 +83,10 @@ pub(crate) fn detect(source: &Source, options: &ReadOptions<'_>) -> Result<Detec
         let dialect = Dialect { names, ..Dialect::within(options, 0) };
         return Ok(Detected { dialect, header: false });
     };
+    if memchr::memchr(b'\n', head).is_none() && !source.head_is_all() {
+        let problem = "the first row is longer than 64 KiB, so its columns cannot be told";
+        return Err(source.error(Place::line(first_row as u64 + 1, 1, lines[first_row]), problem));
+    }
     let rows: Vec<&[u8]> = lines.iter().copied().filter(is_row).collect();
     let delimiter = find_delimiter(&rows);
     let split = |row: &&[u8]| -> Vec<Vec<u8>> {
@@ -110,11 +114,7 @@ pub(crate) fn detect(source: &Source, options: &ReadOptions<'_>) -> Result<Detec
         None if columns < 2 => {
             let text = lines[first_row];
             let place = Place::line(first_row as u64 + 1, 1, text);
-            let problem = match source.head_is_all() || memchr::memchr(b'\n', head).is_some() {
-                true => "expected at least 2 columns, found 1",
-                false => "the first row is longer than 64 KiB, so its columns cannot be told",
-            };
-            return Err(source.error(place, problem));
+            return Err(source.error(place, "expected at least 2 columns, found 1"));
         }
         None => ((0, 1), (columns > 2 && numbers_in(data, 2) > 0).then_some(2)),
     };

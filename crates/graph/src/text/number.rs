@@ -93,6 +93,14 @@ fn parse_number(token: &[u8]) -> Option<f64> {
     std::str::from_utf8(token).ok()?.parse().ok()
 }
 
+/// Whether a token is written as an integer, and another one than the double that it was read as.
+fn is_rounded(token: &[u8], value: f64) -> bool {
+    let digits = token.strip_prefix(b"-").or(token.strip_prefix(b"+")).unwrap_or(token);
+    let is_integer = digits.iter().all(u8::is_ascii_digit);
+    let exact = std::str::from_utf8(token).ok().and_then(|text| text.parse::<i128>().ok());
+    is_integer && exact != Some(value as i128)
+}
+
 /// A whole token as a weight, and whether it is written as an integer that fits `u32`.
 pub(crate) fn parse_weight(token: &[u8]) -> Result<(f64, bool), String> {
     let (value, count) = digits(token, 0);
@@ -102,6 +110,11 @@ pub(crate) fn parse_weight(token: &[u8]) -> Result<(f64, bool), String> {
     let number = std::str::from_utf8(token).ok().and_then(|t| t.parse::<f64>().ok());
     let shown = || crate::error::printable(token);
     match number {
+        Some(value) if value.is_finite() && is_rounded(token, value) => Err(format!(
+            "weight '{}' is a whole number that a double cannot hold; if it may be rounded, write \
+             it as {value:e}",
+            shown()
+        )),
         Some(value) if value.is_finite() => Ok((value, false)),
         Some(value) if value.is_nan() => Err(format!("weight '{}' is not a number", shown())),
         Some(_) => Err(format!("weight '{}' is infinite", shown())),
@@ -145,6 +158,14 @@ mod tests {
         assert_eq!(parse_weight(b"4294967295"), Ok((4294967295.0, true)));
         assert_eq!(parse_weight(b"4294967296"), Ok((4294967296.0, false)));
         assert_eq!(parse_weight(b"-0.5e1"), Ok((-5.0, false)));
+        // Integers beyond 2^53 are taken if a double holds them.
+        assert_eq!(parse_weight(b"9007199254740992"), Ok((9007199254740992.0, false)));
+        assert_eq!(parse_weight(b"-18446744073709551616"), Ok((-18446744073709551616.0, false)));
+        assert_eq!(parse_weight(b"9007199254740993.0"), Ok((9007199254740992.0, false)));
+        for rounded in ["9007199254740993", "-9007199254740993", "18446744073709551615"] {
+            let said = parse_weight(rounded.as_bytes()).unwrap_err();
+            assert!(said.contains("a double cannot hold"), "{said}");
+        }
         for bad in ["nan", "inf", "-Infinity", "1e999", "", "x", "1,5"] {
             assert!(parse_weight(bad.as_bytes()).is_err(), "{bad}");
         }

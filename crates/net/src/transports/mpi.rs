@@ -18,6 +18,7 @@ mod nap;
 mod peer;
 mod placement;
 mod post;
+mod siblings;
 mod start;
 
 use std::collections::VecDeque;
@@ -29,6 +30,7 @@ use std::time::{Duration, Instant};
 pub use launcher::Launcher;
 pub use library::CallError;
 pub use placement::Placement;
+pub use siblings::WAITING_THREAD;
 pub use start::StartError;
 
 use super::{News, Venue};

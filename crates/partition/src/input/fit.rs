@@ -1,6 +1,7 @@
 //! Making rows fit what is to be computed: both directions of every edge, no self-loops, no
 //! parallel edges, no weights. Only the second direction of edges has to travel.
 
+use parton_graph::mirrored::Completed;
 use parton_graph::rows::Rows;
 use parton_graph::{Adjacency, Csr, LocalId, Weight, WeightKind, hash, with_csr};
 use parton_net::Net;
@@ -25,7 +26,6 @@ pub(super) fn fit(net: &mut Net, mut share: Share, fit: Fit) -> Result<Share> {
         let skewness = with_csr!(&share.rows.adjacency, csr => skewness(csr, share.rows.first));
         if net.all_reduce(skewness, u64::wrapping_add)? != 0 {
             share = both_ways(net, share)?;
-            share.changes.push("directed edges are taken both ways".into());
         }
         share.is_symmetric = true;
         share.in_rows = None;
@@ -61,23 +61,48 @@ fn skewness<W: Weight>(csr: &Csr<W>, first: u64) -> u64 {
     (0..csr.num_vertices() as u32).into_par_iter().map(of).reduce(|| 0, u64::wrapping_add)
 }
 
-/// Every edge in both directions; a self-loop stays single.
+/// The share with the reverse of every edge that lacks it.
 fn both_ways(net: &mut Net, share: Share) -> Result<Share> {
     let held = share.rows.adjacency.bytes();
-    let doubled = with_csr!(&share.rows.adjacency, csr => {
+    let vertices = share.readers.num_vertices();
+    let Share { rows, readers, changes, ids, .. } = share;
+    let (share, in_edges) = with_csr!(&rows.adjacency, csr => {
         match net.num_hosts() {
-            1 => {
-                let rows = Rows { first: 0, adjacency: csr.symmetrised().into() };
-                Share::of_rows(rows, share.readers.clone())
+            1 => (None, Adjacency::from(csr.transposed())),
+            // Reverse edges make rows longer: hosts take others than those they have read.
+            _ => {
+                let kept = exchange(net, csr, rows.first as u32, vertices, |edge| edge)?;
+                let turned = |(source, destination)| (destination, source);
+                let turned = exchange(net, csr, rows.first as u32, vertices, turned)?;
+                (Some(kept), turned.rows.adjacency)
             }
-            _ => exchange_both(net, csr, share.rows.first as u32, share.readers.num_vertices())?,
         }
     });
-    Ok(Share { changes: share.changes, ..doubled.with_peak_of(held).with(share.ids) })
+    let mut share = share.unwrap_or_else(|| Share::of_rows(rows, readers));
+    let held = held + share.rows.adjacency.bytes() + in_edges.bytes();
+    let first = share.rows.first as u32;
+    let Completed { adjacency, added, lightened } =
+        share.rows.adjacency.completed(&in_edges, first);
+    share.rows.adjacency = adjacency;
+    share.changes = changes;
+    if net.all_reduce(added, |a, b| a + b)? > 0 {
+        share.changes.push("directed edges are taken both ways".into());
+    }
+    if net.all_reduce(lightened, |a, b| a + b)? > 0 {
+        share.changes.push("of weights that differ each way the lesser is taken".into());
+    }
+    Ok(share.with_peak_of(held).with(ids))
 }
 
-/// Sends every edge, and its mirror image, to the host that takes its row.
-fn exchange_both<W: Weight>(net: &mut Net, csr: &Csr<W>, first: u32, vertices: u32) -> Result<Share>
+/// Sends every edge, with the ends that `turned` makes of its own, to the host that takes its row.
+/// Rows are cut so that hosts have about as many edges if all go both ways.
+fn exchange<W: Weight>(
+    net: &mut Net,
+    csr: &Csr<W>,
+    first: u32,
+    vertices: u32,
+    turned: impl Fn((u32, u32)) -> (u32, u32) + Sync,
+) -> Result<Share>
 where
     Adjacency: From<Csr<W>>,
 {
@@ -98,12 +123,9 @@ where
     let order = |piece: &std::ops::Range<u32>| u64::from(first + piece.start);
     exchanged::rows(net, vertices, samples, &pieces, order, |piece, by_host| {
         for row in piece.clone() {
-            let source = first + row;
             for (target, weight) in csr.edges(LocalId(row)) {
-                by_host.push(source, target.0, weight);
-                if target.0 != source {
-                    by_host.push(target.0, source, weight);
-                }
+                let (source, destination) = turned((first + row, target.0));
+                by_host.push(source, destination, weight);
             }
         }
     })

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use parton_graph::edge_file::Slice;
 use parton_graph::rows::{RowFile, Rows};
 use parton_graph::{Buffer, Csr, Graph, LocalId, with_csr};
 use parton_net::Net;
@@ -29,9 +30,19 @@ pub(super) fn of_file(net: &mut Net, file: &RowFile, reads: Reads) -> Result<Sha
         true => file.in_rows(mine.clone())?,
         false => None,
     };
+    let slice = Slice { index: net.host().index(), of: net.num_hosts() };
+    file.check_rest(slice)?;
+    // Also for policies that want in-edges only, which would never notice that they are others.
+    let out_rows = file.rows(mine)?;
+    if let Some(in_rows) = &in_rows {
+        let difference = out_rows.edge_sum(false).wrapping_sub(in_rows.edge_sum(true));
+        if net.all_reduce(difference, u64::wrapping_add)? != 0 {
+            return Err(file.contradiction().into());
+        }
+    }
     let (mut rows, mut in_rows) = match (in_rows, reads == Reads::InEdges) {
         (Some(in_rows), true) => (in_rows, None),
-        (in_rows, _) => (file.rows(mine)?, in_rows),
+        (in_rows, _) => (out_rows, in_rows),
     };
     if file.has_signed_weights() {
         let negative = net.all_reduce(u64::from(rows.has_negative_weights()), |a, b| a | b)?;

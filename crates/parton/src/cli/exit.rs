@@ -16,7 +16,8 @@ const BAD_DATA: u8 = 65;
 const NO_INPUT: u8 = 66;
 pub(crate) const HOST_LOST: u8 = 69;
 const BUG: u8 = 70;
-const IO: u8 = 74;
+pub(crate) const OUT_OF_MEMORY: u8 = 71;
+pub(crate) const IO: u8 = 74;
 
 /// Why a command failed, and the exit code for it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,11 +6,13 @@ use crate::graph::generate::Spec;
 use crate::graph::reweigh::Weights;
 use crate::graph::source::Source;
 use crate::graph::tidy::{Merge, Tidy};
-use crate::graph::{Direction, Error, Graph, Result, VertexRange, WeightKind};
+use crate::graph::{Direction, Error, Graph, Place, Result, VertexRange, WeightKind};
 use crate::partition::{Fit, Input};
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
 use crate::cli::exit::Failure;
+use crate::cli::input_name::{InputName, note_emptiness};
 use crate::cli::team::Team;
 use crate::cli::watch::Watch;
 
@@ -18,7 +20,8 @@ use crate::cli::watch::Watch;
 #[derive(Args)]
 pub(crate) struct GraphArguments {
     /// A file, a folder or glob of parts, `-` for standard input, or a generator such as rmat:18
-    pub(crate) graph: String,
+    #[arg(value_parser = OsStringValueParser::new().map(InputName::from))]
+    pub(crate) graph: InputName,
 
     #[command(flatten)]
     pub(crate) reading: ReadArguments,
@@ -64,7 +67,8 @@ pub(crate) struct ReadArguments {
 #[derive(Args, Clone)]
 #[command(next_help_heading = "Changing")]
 pub(crate) struct ChangeArguments {
-    /// Take every edge as undirected: add the other direction where it is missing
+    /// Take every edge as undirected: add the other direction where it is missing. Of edges that
+    /// weigh differently each way, the lesser weight is taken
     #[arg(long, conflicts_with = "directed")]
     undirected: bool,
 
@@ -143,7 +147,11 @@ fn parse_vertices(text: &str) -> Result<Vertices, String> {
         Some((first, last)) => {
             let (first, last) = (number(first)?, number(last)?);
             let count = last.checked_sub(first).and_then(|c| c.checked_add(1));
-            let count = count.ok_or_else(|| format!("{last} comes before {first}"))?;
+            let count = match count {
+                Some(count) => count,
+                None if last < first => return Err(format!("{last} comes before {first}")),
+                None => return Err("more than 2^64-1 vertices".into()),
+            };
             Ok(Vertices::Range(VertexRange { first, count }))
         }
     }
@@ -176,7 +184,7 @@ impl GraphArguments {
     /// The file, unless the graph is generated.
     pub(crate) fn find(&self) -> Result<Option<Source>> {
         let is_file = !Spec::is_spec(&self.graph);
-        is_file.then(|| Source::find(&self.graph)).transpose()
+        is_file.then(|| Source::find(&self.graph.path)).transpose()
     }
 
     /// [`GraphArguments::load`], from what [`GraphArguments::find`] found.
@@ -187,13 +195,21 @@ impl GraphArguments {
                 Spec::parse(&self.graph)?.generate(watch)?
             }
             Some(source) => {
+                note_emptiness(source, watch);
                 let options =
                     self.reading.options(self.cleaning.direction(), &self.cleaning.weights, watch);
                 let format = self.reading.format.as_deref().map(formats::by_name).transpose()?;
                 formats::read(source, format, &options)?
             }
         };
-        self.cleaning.apply(graph, self.reading.weight_kind())
+        let graph = self.cleaning.apply(graph, self.reading.weight_kind())?;
+        match graph.has_finite_weights() {
+            true => Ok(graph),
+            false => {
+                let problem = "the weights of parallel edges add up to more than a double holds";
+                Err(Error::data(&*self.graph, Place::File, problem))
+            }
+        }
     }
 }
 
@@ -217,8 +233,8 @@ impl GraphArguments {
     /// True if the input is a stream, which can be read only once.
     fn is_stream(&self) -> bool {
         use std::os::unix::fs::FileTypeExt;
-        let kind = std::fs::metadata(&self.graph).map(|found| found.file_type());
-        self.graph == "-" || kind.is_ok_and(|kind| kind.is_fifo() || kind.is_char_device())
+        let kind = std::fs::metadata(&self.graph.path).map(|found| found.file_type());
+        &*self.graph == "-" || kind.is_ok_and(|kind| kind.is_fifo() || kind.is_char_device())
     }
 
     /// The graph that the user asks for and the algorithm needs; an error if these contradict.
@@ -259,7 +275,9 @@ impl GraphArguments {
             }
             false => {
                 let format = self.reading.format.as_deref().map(formats::by_name).transpose()?;
-                Input::from_source(Source::find(&self.graph)?, format, &options)
+                let source = Source::find(&self.graph.path)?;
+                note_emptiness(&source, watch);
+                Input::from_source(source, format, &options)
             }
         };
         let input = opened?;

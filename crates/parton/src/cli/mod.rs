@@ -14,6 +14,7 @@
 mod commands;
 mod exit;
 mod graph_arguments;
+mod input_name;
 mod options;
 mod plot;
 mod show;
@@ -23,6 +24,7 @@ mod team;
 mod watch;
 
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -37,7 +39,7 @@ use watch::Watch;
 #[command(version, arg_required_else_help = true, max_term_width = 100)]
 #[command(after_help = "Exit codes: 0 ok, 2 usage, 3 a run ended before its values were final, \
                         65 bad data, 66 no input, 69 a host was lost, 70 a bug in Parton, \
-                        74 input or output failed, 130 and 143 signals.")]
+                        71 out of memory, 74 input or output failed, 130 and 143 signals.")]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -45,6 +47,11 @@ struct Arguments {
     /// Threads to use, in `run` and `bench` those of each host [default: all cores, shared by the hosts]
     #[arg(long, global = true, value_name = "T")]
     threads: Option<NonZeroUsize>,
+
+    /// The MPI library to load under a launcher: a path, or a name that the system finds [default:
+    /// PARTON_MPI_LIBRARY, else the launcher's own]
+    #[arg(long, global = true, value_name = "PATH")]
+    mpi: Option<PathBuf>,
 
     /// No progress and no notes on standard error
     #[arg(long, short, global = true)]
@@ -138,6 +145,7 @@ impl Arguments {
 /// The `parton` command is `main(parton::algorithms::ALL)`. To offer Parton's own algorithms beside
 /// yours, give both: `main(&[&[&Mine], parton::algorithms::ALL].concat())`.
 pub fn main(algorithms: &[&'static dyn Algorithm]) -> ExitCode {
+    crate::graph::memory::on_exhaustion(out_of_memory);
     // Before anything else: a failure after this point is a failure of all ranks.
     let mut team = match Team::assemble() {
         Ok(team) => team,
@@ -175,13 +183,52 @@ pub fn main(algorithms: &[&'static dyn Algorithm]) -> ExitCode {
     code
 }
 
+/// Ends the process, which asked for this much memory and got none: for a global allocator. Needs no
+/// memory itself.
+#[cold]
+pub fn out_of_memory(bytes: usize) -> ! {
+    use std::io::Write;
+    let mut text = [0; 128];
+    let mut free = &mut text[..];
+    // What does not fit is left out.
+    let _ = writeln!(free, "parton: out of memory: {bytes} more bytes cannot be had");
+    let unused = free.len();
+    let _ = std::io::stderr().write_all(&text[..text.len() - unused]);
+    let _abandoned = crate::graph::save::abandon();
+    signal_hook::low_level::exit(exit::OUT_OF_MEMORY.into())
+}
+
+/// Hosts of one process: more are no faster on any machine, and take long to begin.
+const MAX_HOSTS_PER_PROCESS: usize = 1024;
+/// Threads of one process, for the same reasons.
+const MAX_THREADS_PER_PROCESS: usize = 4096;
+
+/// Refuses numbers of hosts and threads that no machine could serve.
+fn check_limits(hosts: usize, each: usize) -> Result<(), Failure> {
+    if hosts > MAX_HOSTS_PER_PROCESS {
+        return Err(Failure::usage(format!(
+            "--hosts {hosts}: one process has at most {MAX_HOSTS_PER_PROCESS} hosts; for more, start \
+             ranks by mpirun or srun"
+        )));
+    }
+    if each.saturating_mul(hosts) > MAX_THREADS_PER_PROCESS {
+        return Err(Failure::usage(format!(
+            "{hosts} host{} with {each} threads each: one process has at most \
+             {MAX_THREADS_PER_PROCESS} threads (--threads)",
+            if hosts == 1 { "" } else { "s" }
+        )));
+    }
+    Ok(())
+}
+
 /// Executes the command of the arguments.
 fn execute(
     arguments: Arguments,
     algorithms: &[&'static dyn Algorithm],
     team: &mut Team,
 ) -> Result<CommandOutput, Failure> {
-    let Arguments { command, threads, quiet } = arguments;
+    // The library has been loaded by now.
+    let Arguments { command, threads, quiet, mpi: _ } = arguments;
     signals::end_cleanly(team.stage().clone(), team.is_distributed())
         .map_err(|error| Failure::io(format!("cannot listen to signals: {error}")))?;
     if team.is_distributed() && !command.can_be_distributed() {
@@ -194,6 +241,13 @@ fn execute(
         watch.warn(&warning);
     }
     let here = command.hosts_here(team);
+    match &command {
+        // Its hosts share the threads.
+        Command::Partition(partition) if !team.is_distributed() => {
+            check_limits(partition.hosts(), 1).and(check_limits(1, team.threads(threads, 1)))?;
+        }
+        _ => check_limits(here, team.threads(threads, here))?,
+    }
     if threads.is_some() || team.is_distributed() {
         let threads = team.threads(threads, 1) * here;
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);

@@ -5,6 +5,7 @@
 //! [`Team::together`]. Ranks cannot agree on the loss of one of them: each remaining rank says so by
 //! itself, and the launcher ends them all.
 
+use std::ffi::OsString;
 use std::fmt::Display;
 use std::fs::File;
 use std::hash::{DefaultHasher, Hasher};
@@ -12,11 +13,12 @@ use std::io::Read;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
-use std::time::Duration;
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::time::{Duration, Instant};
 
 use crate::engine::{self, Measure, Tally};
 use crate::graph::save;
-use crate::net::transports::mpi::Loss;
+use crate::net::transports::mpi::{Loss, WAITING_THREAD};
 use crate::net::{Cluster, LaunchError, Launcher, Net};
 use crate::sync::Volume;
 
@@ -50,6 +52,11 @@ pub(crate) struct CommandStage {
 const BEFORE_ROUNDS: u8 = 0;
 const IN_ROUNDS: u8 = 1;
 const AFTER_ROUNDS: u8 = 2;
+
+/// After this long, a rank says whom it waits for while MPI starts; and again after each such time.
+const START_NOTICE_DELAY: Duration = Duration::from_secs(30);
+/// After this long, MPI is not going to start.
+const START_PATIENCE: Duration = Duration::from_secs(600);
 
 /// How long a rank waits after its last message, so that the others can print theirs.
 const GRACE_AFTER_LOSS: Duration = Duration::from_millis(1200);
@@ -128,6 +135,8 @@ impl Team {
         let Some(launcher) = Launcher::detect().filter(|launcher| launcher.ranks() > 1) else {
             return Ok(Team { ranks: None, stage });
         };
+        let launcher = launcher.with_library(named_library(std::env::args_os().skip(1)));
+        let waiting = watch_start(&launcher);
         let (lost, me) = (stage.clone(), launcher.rank());
         let on_loss = move |loss: Loss| {
             if !lost.lost.swap(true, Ordering::AcqRel) {
@@ -138,6 +147,7 @@ impl Team {
             }
         };
         let cluster = Cluster::mpi(&launcher, on_loss);
+        drop(waiting);
         // All ranks find the same mistake, and rank 0 reports it. The others wait: a launcher would
         // end rank 0 before that if another rank ended first.
         let refuse = |error: &dyn Display| match launcher.rank() {
@@ -179,6 +189,38 @@ impl Team {
             }
         };
         Err(Failure::usage(format!("{problem}: all ranks must be started alike")))
+    }
+
+    /// Refuses ranks that do not see the same input. `look` tells what a rank sees: what must be the
+    /// same, then what need not be if a look at all of it (`true`) finds no difference.
+    pub(crate) fn check_input(
+        &mut self,
+        name: &str,
+        look: impl Fn(bool) -> Result<(String, String), Failure>,
+    ) -> Result<(), Failure> {
+        for at_all in [false, true] {
+            let seen = self.together(look(at_all))?;
+            let Some(ranks) = &mut self.ranks else { return Ok(()) };
+            let own = [&*seen.0, &*seen.1].join("\n").into_bytes();
+            let all = ranks.cluster.launch(|net| net.all_gather(own.clone()));
+            let all = all.map_err(Failure::from)?.swap_remove(0);
+            let text = |rank: usize| String::from_utf8_lossy(&all[rank]).replace('\n', ", ");
+            let differs = |card: &Vec<u8>| {
+                let mut lines = [card, &all[0]].map(|card| card.split(|&byte| byte == b'\n'));
+                lines[0].next() != lines[1].next()
+            };
+            if let Some(rank) = all.iter().position(differs) {
+                return Err(self.agreed(Failure::bad_data(format!(
+                    "{name}: rank 0 sees {}, but rank {rank} {}: all ranks must see the same input",
+                    text(0),
+                    text(rank)
+                ))));
+            }
+            if all.iter().all(|card| *card == all[0]) {
+                return Ok(());
+            }
+        }
+        Ok(())
     }
 
     /// True if this process prints for all ranks.
@@ -280,6 +322,41 @@ impl Team {
             std::thread::park();
         }
     }
+}
+
+/// The library of the option `--mpi`, which is needed before arguments are looked at in earnest.
+fn named_library(mut arguments: impl Iterator<Item = OsString>) -> Option<OsString> {
+    use std::os::unix::ffi::{OsStrExt, OsStringExt};
+    loop {
+        let argument = arguments.next()?;
+        match argument.as_bytes().strip_prefix(b"--mpi") {
+            Some(b"") => return arguments.next(),
+            Some([b'=', value @ ..]) => return Some(OsString::from_vec(value.to_vec())),
+            _ if argument == "--" => return None,
+            _ => {}
+        }
+    }
+}
+
+/// Says whom this rank waits for if MPI takes long to start, until the result is dropped.
+fn watch_start(launcher: &Launcher) -> Sender<()> {
+    let (waiting, started) = mpsc::channel();
+    let launcher = launcher.clone();
+    let thread = std::thread::Builder::new().name(WAITING_THREAD.into()).spawn(move || {
+        let start = Instant::now();
+        // The other end is dropped as soon as MPI has started.
+        while started.recv_timeout(START_NOTICE_DELAY) == Err(RecvTimeoutError::Timeout) {
+            let Some(missing) = launcher.missing_ranks() else { continue };
+            let (rank, seconds) = (launcher.rank(), start.elapsed().as_secs());
+            say(&format!("rank {rank} has waited {seconds} s for MPI to start: {missing}"));
+            if start.elapsed() >= START_PATIENCE {
+                signal_hook::low_level::exit(HOST_LOST.into());
+            }
+        }
+    });
+    // Without the thread, ranks wait in silence.
+    drop(thread);
+    waiting
 }
 
 /// A hash of the program's bytes, which tells builds apart.

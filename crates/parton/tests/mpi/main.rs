@@ -170,6 +170,8 @@ fn wrong_launches_are_told_in_one_sentence() {
         };
         with_library("/missing/libmpi.so")
             .assert_refused(2, &["started 2 ranks", "no MPI library", "/missing/libmpi.so"]);
+        let ended = run(mpi, 2, path, &[&bfs[..], &["--mpi", "/named/libmpi.so"]].concat());
+        ended.assert_refused(2, &["started 2 ranks", "no MPI library", "/named/libmpi.so"]);
         with_library(other).assert_refused(2, &["started 2 ranks", other, "it is alone"]);
 
         // Told by clap, in its own form, once.
@@ -237,10 +239,20 @@ fn ranks_that_differ_are_found_out() {
         let ended = run_after("[ $rank = 2 ] && cd /", mpi, 3, path, &bfs);
         ended.assert_refused(66, &["host 2: edges.csv: no such file"]);
 
-        // Found in the midst of things, by one of them.
-        let ended = run_after("[ $rank = 1 ] && cd elsewhere", mpi, 3, path, &bfs);
-        ended.assert_refused(65, &["edges.csv"]);
+        let elsewhere = "[ $rank = 1 ] && cd elsewhere";
+        let ended = run_after(elsewhere, mpi, 3, path, &bfs);
+        ended.assert_refused(65, &["edges.csv", "but rank 1", "must see the same input"]);
+        // As long as the other, and a graph, too.
+        std::fs::write(path.join("elsewhere/edges.csv"), "1,2\n3,2\n").unwrap();
+        let ended = run_after(elsewhere, mpi, 3, path, &bfs);
+        ended.assert_refused(65, &["edges.csv", "but rank 1", "must see the same input"]);
         assert_eq!(files(path), ["edges.csv", "elsewhere"]);
+        // A copy is as good.
+        std::fs::write(path.join("elsewhere/edges.csv"), "1,2\n2,3\n").unwrap();
+        let ended = run_after(elsewhere, mpi, 3, path, &bfs);
+        assert!(ended.status.success(), "{ended:?}");
+        std::fs::remove_file(path.join("out.csv")).unwrap();
+        std::fs::write(path.join("elsewhere/edges.csv"), "1,2\n2,x,y\n").unwrap();
     }
 }
 
@@ -250,7 +262,7 @@ fn a_full_disk_stops_all_ranks() {
     let path = folder.path();
     std::os::unix::fs::symlink("/dev/full", path.join("out.csv")).unwrap();
     // To give one rank a small disk of its own takes the right to mount it.
-    let mount = "mount -t tmpfs -o size=16k small out";
+    let mount = "mount -t tmpfs -o size=16k small disk";
     let may_mount = Command::new("unshare").args(["-m", "true"]).status();
     let may_mount = may_mount.is_ok_and(|status| status.success());
     if !may_mount {
@@ -260,15 +272,15 @@ fn a_full_disk_stops_all_ranks() {
         let ended = run(mpi, 2, path, &["run", "bfs", "rmat:12", "--output", "out.csv"]);
         ended.assert_refused(74, &["host 0: out.csv: cannot write", "No space left"]);
         if may_mount {
-            std::fs::create_dir(path.join("out")).unwrap();
+            std::fs::create_dir(path.join("disk")).unwrap();
             let own_disk = format!(
                 "[ $rank = 1 ] && set -- unshare -m bash -c '{mount} && exec \"$@\"' bash \"$@\""
             );
-            let ended =
-                run_after(&own_disk, mpi, 3, path, &["run", "bfs", "rmat:14", "--output", "out/"]);
-            ended.assert_refused(74, &["host 1: out/part-00001.csv", "No space left"]);
-            assert_eq!(files(&path.join("out")), [""; 0], "no part of an answer");
-            std::fs::remove_dir(path.join("out")).unwrap();
+            let bfs = ["run", "bfs", "rmat:14", "--output", "disk/out/"];
+            let ended = run_after(&own_disk, mpi, 3, path, &bfs);
+            ended.assert_refused(74, &["host 1: disk/out/part-00001.csv", "No space left"]);
+            assert_eq!(files(&path.join("disk")), [""; 0], "no part of an answer");
+            std::fs::remove_dir(path.join("disk")).unwrap();
         }
     }
 }
@@ -311,7 +323,7 @@ fn lose_a_rank(mpi: Mpi, signal: &str) -> Ended {
 fn lose_a_rank_after(seconds: u64, mpi: Mpi, folder: &Path, signal: &str) -> Ended {
     // A round for every vertex.
     let long =
-        ["run", "bfs", "path:500000", "--root", "0", "--engine", "frontier", "--output", "x.csv"];
+        ["run", "bfs", "path:500000", "--root", "0", "--engine", "frontier", "--output", "x/"];
     let child = start(mpi, 4, folder, &long);
     let mut ticks = 0;
     let victim = loop {
@@ -336,7 +348,7 @@ fn lose_a_rank_after(seconds: u64, mpi: Mpi, folder: &Path, signal: &str) -> End
         assert!(looks < 30, "orphans: {:?}", ranks_in(folder));
         std::thread::sleep(Duration::from_millis(100));
     }
-    assert!(!folder.join("x.csv").exists(), "nothing under the final name");
+    assert!(!folder.join("x").exists(), "nothing under the final name");
     ended
 }
 
@@ -366,4 +378,29 @@ fn a_rank_that_hangs_is_noticed_and_ended() {
             assert_eq!(ended.status.code(), Some(69));
         }
     }
+}
+
+/// While MPI starts, no message can be sent: ranks look for each other in the system.
+#[test]
+fn a_rank_that_does_not_come_is_named() {
+    let [mpi, _] = launchers::ALL;
+    let folder = folder();
+    let folder = folder.path().canonicalize().unwrap();
+    let line = "[ $OMPI_COMM_WORLD_RANK = 1 ] && kill -STOP $$; exec \"$@\"";
+    let mut command = mpi.launch(3);
+    command.args(["bash", "-c", line, "bash", PARTON, "run", "bfs", "rmat:6", "-q"]);
+    let child = launchers::start(command.current_dir(&folder));
+    // Thirty seconds until it is said, and some for a slow machine.
+    std::thread::sleep(Duration::from_secs(34));
+    let go_on = "for p in $(pgrep -x bash); do [ \"$(readlink /proc/$p/cwd)\" = \"$PWD\" ] && \
+                 kill -CONT $p; done; true";
+    let woken = Command::new("bash").args(["-c", go_on]).current_dir(&folder).status();
+    assert!(woken.is_ok_and(|status| status.success()));
+    let ended = launchers::wait(child);
+    assert!(ended.status.success(), "{ended:?}");
+    let said = ended.said();
+    assert!(
+        said.iter().any(|said| said.contains("rank 1 (process ") && said.contains("is stopped")),
+        "{ended:?}"
+    );
 }

@@ -212,10 +212,14 @@ impl CellReader {
                 out.extend(batches.next(rows)?.iter().map(|&w| f64::from(w)));
             }
             (AnyBatches::Int64(batches), Cells::U64) => {
-                out.extend(batches.next(rows)?.iter().map(|&w| w as u64 as f64));
+                let weights = batches.next(rows)?;
+                check_exact(weights.iter().map(|&w| i128::from(w as u64)))?;
+                out.extend(weights.iter().map(|&w| w as u64 as f64));
             }
             (AnyBatches::Int64(batches), _) => {
-                out.extend(batches.next(rows)?.iter().map(|&w| w as f64));
+                let weights = batches.next(rows)?;
+                check_exact(weights.iter().map(|&w| i128::from(w)))?;
+                out.extend(weights.iter().map(|&w| w as f64));
             }
             (AnyBatches::Float(batches), _) => {
                 out.extend(batches.next(rows)?.iter().map(|&w| f64::from(w)));
@@ -239,6 +243,17 @@ impl CellReader {
 /// Columns are chosen by type before they are opened.
 fn not_this() -> Trouble {
     ParquetError::General("the column has the wrong type".into()).into()
+}
+
+/// Refuses whole numbers that a double would round.
+fn check_exact(mut weights: impl Iterator<Item = i128>) -> Result<()> {
+    let is_rounded = |weight: i128| weight as f64 as i128 != weight;
+    match weights.by_ref().enumerate().find(|&(_, weight)| is_rounded(weight)) {
+        Some((i, weight)) => {
+            Err(Trouble::Cell(i, format!("is {weight}, a whole number that a double cannot hold")))
+        }
+        None => Ok(()),
+    }
 }
 
 fn check_signs(ids: impl Iterator<Item = i64> + Clone) -> Result<()> {

@@ -24,12 +24,11 @@ use rayon::prelude::*;
 use super::arrays::{self, Meter};
 use super::{Format, Opened, ReadOptions, Write, WriteOptions};
 use crate::buffer::Buffer;
-use crate::hash::edge_hash;
 use crate::id_map::{Ids, Names};
 use crate::progress::Silent;
-use crate::rows::{Checksums, RowArrays, RowFile, RowLayout, StoredWeights, Targets};
+use crate::rows::{Checksums, RowArrays, RowFile, RowLayout, Rows, StoredWeights, Targets};
 use crate::save::Output;
-use crate::source::{ByteSource, Source};
+use crate::source::{ByteSource, Slice, Source};
 use crate::weight::{Weight, WeightKind};
 use crate::{Csr, Error, Graph, LocalId, Result, with_csr};
 
@@ -74,7 +73,7 @@ fn open_rows(source: &Source, weights: bool) -> Result<RowFile> {
     };
     let sorted = if header.flags & layout::SORTED != 0 { "sorted" } else { "unsorted" };
     let read_as = format!("Parton file, version {}, {sorted} edges", header.version);
-    let ids = contents.ids(&bytes, false)?;
+    let ids = contents.ids(&bytes, None)?;
     Ok(RowFile::new(bytes, layout, ids, read_as)?.with_checksums(contents))
 }
 
@@ -103,15 +102,11 @@ fn verify_source(source: &Source) -> Result<()> {
         let problem = format!("the sources of vertex {v} do not ascend");
         return Err(error(SectionKind::Sources, edge, problem));
     }
-    let out_sum = with_csr!(&graph.adjacency, csr => edge_sum(csr, edge_hash));
-    let mirrored = |v, end, weight| edge_hash(end, v, weight);
-    let in_sum = with_csr!(&in_edges.adjacency, csr => edge_sum(csr, mirrored));
+    let out_sum = Rows { first: 0, adjacency: graph.adjacency }.edge_sum(false);
+    let in_sum = in_edges.edge_sum(true);
     match out_sum == in_sum {
         true => Ok(()),
-        false => {
-            let problem = "not the edges of the graph turned around".into();
-            Err(error(SectionKind::InOffsets, 0, problem))
-        }
+        false => Err(open_rows(source, true)?.contradiction()),
     }
 }
 
@@ -162,21 +157,35 @@ impl Write for Parton {
 }
 
 impl Checksums for Contents {
-    fn check(&self, at: u64, bytes: &[u8]) -> Option<String> {
+    fn before_in_block(&self, at: u64) -> u64 {
+        (at - self.section_at(at).0.at) % layout::BLOCK_BYTES as u64
+    }
+
+    fn check(&self, file: &ByteSource<'_>, at: u64, bytes: &[u8]) -> Option<String> {
         let (section, checksums) = self.section_at(at);
-        let block = (at - section.at) as usize / layout::BLOCK_BYTES;
-        let (expected, found) = (checksums[block], crc32fast::hash(bytes));
+        let block_bytes = layout::BLOCK_BYTES as u64;
+        let block = (at - section.at) / block_bytes;
+        let start = section.at + block * block_bytes;
+        let end = (start + block_bytes).min(section.at + section.bytes);
+        let mut crc = crc32fast::Hasher::new();
+        let rest = |range: Range<u64>| file.read_array::<u8>(range.start, range.end - range.start);
+        // A host reads whole rows, which need not be whole blocks.
+        match (rest(start..at), rest(at + bytes.len() as u64..end)) {
+            (Ok(before), Ok(after)) => [&before, bytes, &after].map(|bytes| crc.update(bytes)),
+            (Err(error), _) | (_, Err(error)) => return Some(error.to_string()),
+        };
+        let (expected, found) = (checksums[block as usize], crc.finalize());
         (expected != found).then(|| layout::damaged("block", expected, found))
     }
 
-    fn check_rest(&self, file: &ByteSource<'_>) -> Result<()> {
-        self.ids(file, true).map(drop)
+    fn check_rest(&self, file: &ByteSource<'_>, slice: Slice) -> Result<()> {
+        self.ids(file, Some(slice)).map(drop)
     }
 }
 
 impl Contents {
-    /// What users call the vertices.
-    fn ids(&self, bytes: &ByteSource<'_>, verified: bool) -> Result<Ids> {
+    /// What users call the vertices, of which a slice may be verified.
+    fn ids(&self, bytes: &ByteSource<'_>, verified: Option<Slice>) -> Result<Ids> {
         let header = &self.header;
         match self.id_kind {
             StoredIds::Range => {
@@ -192,6 +201,12 @@ impl Contents {
             }
             StoredIds::Names => {
                 let ends = self.array(bytes, verified, SectionKind::NameEnds, |all, range| {
+                    // With the two before it: names of a slice are compared with the one before.
+                    let range = range.start.saturating_sub(1)..range.end;
+                    let beyond = range.clone().find(|&v| all[v] > header.id_detail);
+                    if let Some(v) = beyond {
+                        return Some((v, format!("the name of vertex {v} ends beyond all names")));
+                    }
                     let v = arrays::find_fall(all, range)?;
                     Some((v, format!("the name of vertex {v} ends before it starts")))
                 })?;
@@ -203,7 +218,7 @@ impl Contents {
                     let problem = format!("the last name ends at {found}, expected {expected}");
                     self.error(bytes, SectionKind::NameEnds, last, problem)
                 })?;
-                if let Some(v) = verified.then(|| unordered_name(&names)).flatten() {
+                if let Some(v) = verified.and_then(|slice| unordered_name(&names, slice)) {
                     return Err(self.error(bytes, SectionKind::NameEnds, v, out_of_order(v)));
                 }
                 Ok(Ids::Names(names))
@@ -216,20 +231,25 @@ impl Contents {
     fn array<T: Pod + Send + Sync>(
         &self,
         bytes: &ByteSource<'_>,
-        verified: bool,
+        verified: Option<Slice>,
         kind: SectionKind,
         find: impl Fn(&[T], Range<usize>) -> Option<(usize, String)> + Sync,
     ) -> Result<Buffer<T>> {
         let (section, _) = self.section(kind);
         let array = bytes.view(section.at, section.bytes / size_of::<T>() as u64)?;
-        if !verified {
-            return Ok(array);
-        }
+        let Some(slice) = verified else { return Ok(array) };
         const { assert!(arrays::PIECE_BYTES == layout::BLOCK_BYTES, "a piece has its checksum") };
         let meter = Meter::start(&Silent, "reading", 0);
-        let problem = arrays::first(&array, &meter, |all: &[T], range| {
-            let at = section.at + (range.start * size_of::<T>()) as u64;
-            match self.check(at, bytemuck::cast_slice(&all[range.clone()])) {
+        let problem = arrays::first(&array, 0, &meter, |all: &[T], range| {
+            let offset = range.start * size_of::<T>();
+            if (offset / layout::BLOCK_BYTES) % slice.of != slice.index {
+                return None;
+            }
+            match self.check(
+                bytes,
+                section.at + offset as u64,
+                bytemuck::cast_slice(&all[range.clone()]),
+            ) {
                 None => find(all, range),
                 Some(damage) => Some((range.start, damage)),
             }
@@ -259,24 +279,16 @@ impl Contents {
     }
 }
 
-/// The sum of all edges' hashes, which does not depend on their order. `hash` gets the vertex whose
-/// edge it is, the other end and the weight.
-fn edge_sum<W: Weight>(csr: &Csr<W>, hash: impl Fn(u32, u32, f64) -> u64 + Sync) -> u64 {
-    let of = |v: u32| {
-        let edges = csr.edges(LocalId(v));
-        let hashes = edges.map(|(end, w)| hash(v, end.0, w.to_f64()));
-        hashes.fold(0, u64::wrapping_add)
-    };
-    (0..csr.num_vertices() as u32).into_par_iter().map(of).reduce(|| 0, u64::wrapping_add)
-}
-
 fn out_of_order(vertex: usize) -> String {
     format!("the id of vertex {vertex} is not greater than the one before it")
 }
 
-/// The first name that is not greater than the one before it.
-fn unordered_name(names: &Names) -> Option<usize> {
-    (1..names.len()).into_par_iter().find_first(|&v| names.get(v - 1) >= names.get(v))
+/// The first name of a slice that is not greater than the one before it. Slices are of blocks, as
+/// those of the ends of names.
+fn unordered_name(names: &Names, slice: Slice) -> Option<usize> {
+    let block = |v: usize| v * size_of::<u64>() / layout::BLOCK_BYTES;
+    let mine = (1..names.len()).into_par_iter().filter(|&v| block(v) % slice.of == slice.index);
+    mine.find_first(|&v| names.get(v - 1) >= names.get(v))
 }
 
 #[cfg(test)]

@@ -127,13 +127,14 @@ fn rows_report_the_first_culprit() {
     let sound = written(&Parton, &several_pieces(), None).unwrap();
     let all = 0..300_000;
     let with = |kind, changes: &[(u64, u64)]| {
-        let mut bytes = sound.clone();
         let section = section(&sound, kind);
         let size = section.element_bytes as usize;
-        for &(element, value) in changes {
-            let at = section.at as usize + element as usize * size;
-            bytes[at..at + size].copy_from_slice(&value.to_le_bytes()[..size]);
-        }
+        let bytes = rewritten(&several_pieces(), |bytes, _| {
+            for &(element, value) in changes {
+                let at = section.at as usize + element as usize * size;
+                bytes[at..at + size].copy_from_slice(&value.to_le_bytes()[..size]);
+            }
+        });
         (row_file(&bytes), section)
     };
     let refused = |message: String, at: u64, expected: &str| {
@@ -161,6 +162,36 @@ fn rows_report_the_first_culprit() {
     file.rows(all.clone()).unwrap();
     file.in_rows(2000..300_000).unwrap();
     assert!(file.in_rows(1990..2000).is_err());
+}
+
+/// Whichever rows a host reads, a flipped bit in their blocks is an error.
+#[test]
+fn rows_are_checked_by_the_checksums_of_their_blocks() {
+    let graph = several_pieces();
+    let sound = written(&Parton, &graph, None).unwrap();
+    for (kind, is_in) in [
+        (SectionKind::Offsets, false),
+        (SectionKind::Targets, false),
+        (SectionKind::InOffsets, true),
+        (SectionKind::Sources, true),
+    ] {
+        let section = section(&sound, kind);
+        for share in [0, 40, 99] {
+            let mut bytes = sound.clone();
+            bytes[(section.at + section.bytes * share / 100) as usize] ^= 1;
+            let file = row_file(&bytes);
+            let mut damaged = 0;
+            for host in 0..4 {
+                let range = host * 75_000..(host + 1) * 75_000;
+                let rows = match is_in {
+                    true => file.in_rows(range).map(Option::unwrap),
+                    false => file.rows(range),
+                };
+                damaged += u32::from(rows.is_err());
+            }
+            assert!(damaged > 0, "{kind:?}, {share} %");
+        }
+    }
 }
 
 #[test]
@@ -289,7 +320,8 @@ fn rewritten(graph: &Graph, change: impl Fn(&mut [u8], &[layout::Section])) -> V
     let (sections, _) = header.sections().unwrap();
     change(&mut bytes, &sections);
     let data = sections.iter().map(|s| &bytes[s.at as usize..(s.at + s.bytes) as usize]);
-    let checksums: Vec<u32> = data.map(crc32fast::hash).collect();
+    let blocks = data.flat_map(|section| section.chunks(layout::BLOCK_BYTES));
+    let checksums: Vec<u32> = blocks.map(crc32fast::hash).collect();
     header.tables_crc = layout::tables_crc(&sections, &checksums);
     header.header_crc = header.crc();
     bytes[..64].copy_from_slice(bytemuck::bytes_of(&header));

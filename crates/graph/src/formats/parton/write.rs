@@ -10,6 +10,7 @@ use super::{out_of_order, unordered_name};
 use crate::formats::WriteOptions;
 use crate::formats::arrays::{self, Meter};
 use crate::save::Output;
+use crate::source::Slice;
 use crate::{
     Adjacency, Csr, Direction, Error, Graph, Ids, LocalId, Result, Weight, WeightKind, with_csr,
 };
@@ -92,7 +93,7 @@ fn check(graph: &Graph) -> Result<()> {
     let unordered = match &graph.ids {
         Ids::Range { .. } => None,
         Ids::Integers(ids) => ids.windows(2).position(|pair| pair[0] >= pair[1]).map(|v| v + 1),
-        Ids::Names(names) => unordered_name(names),
+        Ids::Names(names) => unordered_name(names, Slice::WHOLE),
     };
     unordered.map_or(Ok(()), |v| Err(Error::Request(out_of_order(v))))
 }

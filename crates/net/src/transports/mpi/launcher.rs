@@ -14,6 +14,8 @@ pub struct Launcher {
     kind: Kind,
     rank: usize,
     ranks: usize,
+    /// The library that the user names.
+    library: Option<OsString>,
 }
 
 /// A family of launchers.
@@ -59,7 +61,13 @@ impl Launcher {
             Kind::Slurm if variable("PMIX_RANK").is_some() => Kind::SlurmPmix,
             kind => kind,
         };
-        Some(Launcher { kind, rank, ranks })
+        Some(Launcher { kind, rank, ranks, library: None })
+    }
+
+    /// The launcher, with the MPI library that the user names: a path, or a name that the system
+    /// finds.
+    pub fn with_library(self, library: Option<OsString>) -> Self {
+        Launcher { library, ..self }
     }
 
     /// This process's number.
@@ -87,9 +95,17 @@ impl Launcher {
         self.kind != Kind::Slurm
     }
 
+    /// The environment variable that has a process's number.
+    pub(super) fn rank_variable(&self) -> &'static str {
+        let family = if self.kind == Kind::SlurmPmix { Kind::Slurm } else { self.kind };
+        let known = VARIABLES.iter().find(|(kind, ..)| *kind == family);
+        known.expect("every family has its variables").2
+    }
+
     /// Libraries to try, the likeliest first.
     pub(super) fn libraries(&self) -> Vec<OsString> {
-        if let Some(library) = std::env::var_os(LIBRARY_VARIABLE) {
+        let named = self.library.clone().or_else(|| std::env::var_os(LIBRARY_VARIABLE));
+        if let Some(library) = named {
             return vec![library];
         }
         let names = self.names();
@@ -111,13 +127,41 @@ impl Launcher {
     }
 }
 
-/// Where libraries lie that were installed together with the program that started this process.
+/// Where libraries lie that were installed together with the launcher that started this process. A
+/// parent that is no launcher, such as a shell, has no say in what is loaded.
 fn beside_parent() -> Vec<PathBuf> {
     let parent = format!("/proc/{}/exe", std::os::unix::process::parent_id());
     let Ok(program) = std::fs::read_link(parent) else { return Vec::new() };
+    if !is_launcher(&program) {
+        return Vec::new();
+    }
     let Some(prefix) = program.parent().and_then(Path::parent) else { return Vec::new() };
     let machine = format!("lib/{}-linux-gnu", std::env::consts::ARCH);
     ["lib", "lib64", &machine].map(|folder| prefix.join(folder)).into()
+}
+
+/// Programs that start ranks: launchers themselves, and what they run on each machine.
+const LAUNCHERS: [&str; 13] = [
+    "mpirun",
+    "mpiexec",
+    "orterun",
+    "orted",
+    "prterun",
+    "prted",
+    "hydra_pmi_proxy",
+    "hydra_bstrap_proxy",
+    "pmi_proxy",
+    "slurmstepd",
+    "srun",
+    "flux-shell",
+    "palsd",
+];
+
+/// Whether a program is a launcher, by its name; endings such as `.openmpi` are looked through.
+pub(super) fn is_launcher(program: &Path) -> bool {
+    let name = program.file_name().unwrap_or_default().to_string_lossy();
+    let stem = name.split('.').next().unwrap_or_default();
+    LAUNCHERS.contains(&stem)
 }
 
 #[cfg(test)]
@@ -150,9 +194,24 @@ mod tests {
     }
 
     #[test]
+    fn only_launchers_have_libraries_beside_them() {
+        for launcher in ["/usr/bin/mpirun", "/opt/mpi/bin/mpiexec.hydra", "/usr/bin/orterun"] {
+            assert!(is_launcher(Path::new(launcher)), "{launcher}");
+        }
+        for other in ["/usr/bin/bash", "/opt/bin/python3.12", "/tmp/x/mpirunner", "/"] {
+            assert!(!is_launcher(Path::new(other)), "{other}");
+        }
+        // This test was started by none.
+        assert!(beside_parent().is_empty());
+        let named = Launcher { kind: Kind::Pmi, rank: 0, ranks: 2, library: None };
+        let named = named.with_library(Some("/opt/mpi/libmpi.so".into()));
+        assert_eq!(named.libraries(), ["/opt/mpi/libmpi.so"]);
+    }
+
+    #[test]
     fn every_known_name_is_tried() {
         for kind in [Kind::OpenMpi, Kind::Pmi, Kind::SlurmPmix] {
-            let mut names = Launcher { kind, rank: 0, ranks: 2 }.names();
+            let mut names = Launcher { kind, rank: 0, ranks: 2, library: None }.names();
             assert_eq!(names.len(), 6);
             names.sort();
             names.dedup();

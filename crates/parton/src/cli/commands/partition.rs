@@ -95,6 +95,11 @@ struct PolicyResult {
 }
 
 impl Partition {
+    /// Number of hosts, as far as the arguments say.
+    pub(crate) fn hosts(&self) -> usize {
+        self.hosts.unwrap_or(DEFAULT_HOSTS)
+    }
+
     pub(crate) fn run(self, context: &Context<'_>, team: &mut Team) -> Result<String, Failure> {
         let watch = context.watch;
         let all = self.policy == "all";
@@ -108,6 +113,7 @@ impl Partition {
         };
         let input = self.input.open(self.input.asked_fit(), watch, team);
         let input = team.together(input)?;
+        self.input.graph.check_alike(team)?;
         let names: Vec<String> = match all {
             true => {
                 let plain = policies::ALL.iter().filter(|kind| kind.argument.is_none());

@@ -168,7 +168,7 @@ fn nothing_to_write() {
 
 fn from_pyarrow(name: &str) -> Source {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/parquet");
-    Source::find(&format!("{folder}/{name}.parquet")).unwrap()
+    Source::find(format!("{folder}/{name}.parquet")).unwrap()
 }
 
 #[test]

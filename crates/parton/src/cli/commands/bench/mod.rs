@@ -9,6 +9,7 @@ mod measure;
 mod results;
 mod samples;
 
+use std::ffi::OsString;
 use std::num::{NonZeroU16, NonZeroUsize};
 use std::path::{Path, PathBuf};
 
@@ -214,6 +215,7 @@ impl Bench {
                 )));
             }
             let (reading, cleaning) = (self.reading.clone(), self.cleaning.clone());
+            let graph = OsString::from(graph).into();
             Ok(GraphArguments { graph, reading, cleaning })
         };
         graphs.map(input).collect()

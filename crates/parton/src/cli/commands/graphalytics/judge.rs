@@ -44,7 +44,7 @@ pub(super) fn compare(
     table: &Table,
     reference: &Path,
 ) -> Result<Difference> {
-    let source = Source::find(&reference.to_string_lossy())?;
+    let source = Source::find(reference)?;
     let mut difference = Difference::default();
     let mut seen = vec![false; table.len()];
     let mut sets = Sets::default();

@@ -107,9 +107,10 @@ impl Run {
         let start = Instant::now();
         let prepared = self.prepare(context, team);
         let Prepared { request, hosts, options, target, plan, input } = team.together(prepared)?;
+        self.input.graph.check_alike(team)?;
         let source = match &input {
             Some(input) => PartitionSource::Build(input, plan),
-            None => PartitionSource::Load(Path::new(&self.input.graph)),
+            None => PartitionSource::Load(&self.input.graph.path),
         };
         let load_seconds = start.elapsed().as_secs_f64();
 
@@ -117,10 +118,16 @@ impl Run {
         let task =
             Task { algorithm, options: &options, optimize: request.optimize, verify: self.verify };
         let stage = team.stage().clone();
-        let (target, watch) = (target.as_ref(), context.watch);
-        let is_distributed = team.is_distributed();
-        let host_task =
-            HostTask { source, task, target, load_seconds, is_distributed, stage: &stage, watch };
+        let watch = context.watch;
+        let host_task = HostTask {
+            source,
+            task,
+            target: target.as_ref(),
+            load_seconds,
+            is_distributed: team.is_distributed(),
+            stage: &stage,
+            watch,
+        };
         let mut outcomes = team.launch(hosts, request.threads, |net| host_task.on_host(net))?;
         stage.rounds_are_over();
         let parts: Vec<_> = outcomes.iter_mut().flat_map(|host| host.parts.drain(..)).collect();
@@ -139,11 +146,12 @@ impl Run {
         let fit = self.input.fit(algorithm, &options)?;
         let asked = self.hosts.map(usize::from);
         team.hosts(asked, 1)?;
-        let saved = Manifest::find(Path::new(&self.input.graph))?;
+        let saved = Manifest::find(&self.input.graph.path)?;
         let hosts = match &saved {
             Some(saved) => self.hosts_of(saved, team)?,
             None => team.hosts(asked, 1)?,
         };
+        self.refuse_one_file_for_two()?;
         let target = self.output.as_deref().map(|path| Target::new(path, team)).transpose()?;
         if let Some(path) = self.report.as_ref().filter(|_| team.speaks()) {
             Output::check(path)?;
@@ -172,7 +180,7 @@ impl Run {
         };
         let request = Request {
             algorithm: algorithm.name(),
-            graph: self.input.graph.clone(),
+            graph: self.input.graph.to_string(),
             threads: team.threads(context.threads, hosts),
             policy: policy.into(),
             policy_why: why,
@@ -183,11 +191,29 @@ impl Run {
         Ok(Prepared { request, hosts, options, target, plan, input })
     }
 
+    /// Refuses a request whose report would replace its rows.
+    fn refuse_one_file_for_two(&self) -> Result<(), Failure> {
+        let (Some(output), Some(report)) = (&self.output, &self.report) else { return Ok(()) };
+        let place = |path: &Path| {
+            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+            let folder = folder.unwrap_or(Path::new(".")).canonicalize().ok();
+            path.canonicalize().ok().or(Some(folder?.join(path.file_name()?)))
+        };
+        let output = place(output).filter(|path| path.is_file() || !path.exists());
+        match output.is_some() && output == place(report) {
+            true => Err(Failure::usage(format!(
+                "--output and --report are both {}: give each a file of its own",
+                report.display()
+            ))),
+            false => Ok(()),
+        }
+    }
+
     /// Writes the files that were asked for, and returns the report.
     fn finish(
         &self,
         report: &Report,
-        target: Option<&Target>,
+        target: Option<Target>,
         parts: Vec<(HostId, output::TablePart)>,
         watch: &Watch,
         team: &mut Team,
@@ -195,8 +221,9 @@ impl Run {
         let stopped = (!report.converged()).then(|| report.not_converged());
         let failure = failure(report.complaint(), stopped.as_deref(), self.max_rounds.is_some());
         if let Some(target) = target.filter(|_| report.is_usable()) {
+            let wrote = format!("wrote {}", target.path().display());
             target.write(parts, team)?;
-            watch.note(&format!("wrote {}", target.path().display()));
+            watch.note(&wrote);
         }
         if let Some(path) = self.report.as_ref().filter(|_| team.speaks()) {
             let mut page = Output::create(path)?;

@@ -1,12 +1,13 @@
 //! The file of a run's rows, or the folder with a part from each host.
 //!
 //! Nothing appears under its final name before everything is written, on all hosts. With a launcher,
-//! host 0 gathers all rows of a file and writes it; into a folder each rank writes its own part.
+//! host 0 gathers all rows of a file and writes it; into a folder each rank writes its own part, and
+//! rank 0 gives the folder its name.
 
 use std::path::{Path, PathBuf};
 
 use crate::graph::Error;
-use crate::graph::save::{Output, Sealed};
+use crate::graph::save::{NewFolder, Output, Sealed};
 use crate::net::HostId;
 use crate::output::{self, Table, TableFormat, TablePart};
 
@@ -18,8 +19,8 @@ pub(super) struct Target {
     path: PathBuf,
     format: &'static dyn TableFormat,
     is_folder: bool,
-    /// True if this run made the folder.
-    is_new: bool,
+    /// The folder, if this process has claimed its name.
+    claimed: Option<NewFolder>,
 }
 
 /// A part in a folder whose name does not say the format.
@@ -34,24 +35,16 @@ impl Target {
             if team.speaks() {
                 Output::check(path)?;
             }
-            return Ok(Target { path: path.into(), format, is_folder, is_new: false });
+            return Ok(Target { path: path.into(), format, is_folder, claimed: None });
         }
         let format =
             output::by_ending(path).or_else(|_| output::by_ending(Path::new(DEFAULT_PART)))?;
-        let mut target = Target { path: path.into(), format, is_folder, is_new: false };
-        // One process makes the folder; the others find it when they write their parts.
-        if team.speaks() {
-            let failed = |e| Error::io(path, "write", e);
-            target.is_new = !path.exists();
-            std::fs::create_dir_all(path).map_err(failed)?;
-            if std::fs::read_dir(path).map_err(failed)?.next().is_some() {
-                let path = path.display();
-                let problem = "there are files in this folder; give a new name";
-                return Err(Failure::usage(format!("{path}: {problem}")));
-            }
-            Output::check(target.part(HostId(0)))?;
+        // One process claims the name; the others join it when they write their parts.
+        let claimed = team.speaks().then(|| NewFolder::claim(path)).transpose()?;
+        if let Some(folder) = &claimed {
+            Output::check(folder.file(&part(HostId(0), format)))?;
         }
-        Ok(target)
+        Ok(Target { path: path.into(), format, is_folder, claimed })
     }
 
     /// The name that the user gave.
@@ -64,50 +57,59 @@ impl Target {
         !self.is_folder
     }
 
-    fn part(&self, host: HostId) -> PathBuf {
-        self.path.join(format!("part-{:05}.{}", host.0, self.format.ending()))
-    }
-
     /// Writes the rows that came to this process. Every rank must call this.
     pub(super) fn write(
-        &self,
+        mut self,
         parts: Vec<(HostId, TablePart)>,
         team: &mut Team,
     ) -> Result<(), Failure> {
-        let sealed = team.together(self.seal(parts))?;
-        let named = sealed.into_iter().try_for_each(Sealed::commit);
-        team.together(named.map_err(Failure::from))
+        if !self.is_folder {
+            let sealed = team.together(self.seal(parts))?;
+            let named = sealed.map_or(Ok(()), Sealed::commit);
+            return team.together(named.map_err(Failure::from));
+        }
+        let folder = self.claimed.take().map_or_else(|| NewFolder::join(&self.path), Ok);
+        let written = folder.and_then(|folder| match self.write_parts(parts, &folder) {
+            Ok(()) => Ok(folder),
+            Err(error) => Err(folder.under_final_name(error)),
+        });
+        let folder = team.together(written.map_err(Failure::from))?;
+        // First the rank that has claimed the name, then those that may have another disk.
+        let (first, then) = if team.speaks() { (Some(folder), None) } else { (None, Some(folder)) };
+        for folder in [first, then] {
+            let named = folder.map_or(Ok(()), NewFolder::commit);
+            team.together(named.map_err(Failure::from))?;
+        }
+        Ok(())
     }
 
-    /// Writes everything under temporary names.
-    fn seal(&self, parts: Vec<(HostId, TablePart)>) -> Result<Vec<Sealed>, Failure> {
-        let files: Vec<(PathBuf, Table)> = match self.is_folder {
-            true => parts.into_iter().map(|(h, part)| (self.part(h), Table::of(part))).collect(),
-            false if parts.is_empty() => Vec::new(),
-            false => {
-                let parts = parts.into_iter().map(|(_, part)| part).collect();
-                vec![(self.path.clone(), Table::new(parts))]
-            }
-        };
-        let mut sealed = Vec::new();
-        if self.is_folder {
-            // On a disk that ranks do not share, the folder does not exist yet.
-            std::fs::create_dir_all(&self.path).map_err(|e| Error::io(&self.path, "write", e))?;
+    /// Writes the file under a temporary name, if its rows came to this process.
+    fn seal(&self, parts: Vec<(HostId, TablePart)>) -> Result<Option<Sealed>, Failure> {
+        if parts.is_empty() {
+            return Ok(None);
         }
-        for (path, table) in files {
-            let mut out = Output::create(path)?;
-            self.format.write(&table, &mut out)?;
-            sealed.push(out.seal()?);
+        let table = Table::new(parts.into_iter().map(|(_, part)| part).collect());
+        let mut out = Output::create(&self.path)?;
+        self.format.write(&table, &mut out)?;
+        Ok(Some(out.seal()?))
+    }
+
+    /// Writes a file for each part into a folder that has not got its name yet.
+    fn write_parts(
+        &self,
+        parts: Vec<(HostId, TablePart)>,
+        folder: &NewFolder,
+    ) -> Result<(), Error> {
+        for (host, rows) in parts {
+            let mut out = Output::create(folder.file(&part(host, self.format)))?;
+            self.format.write(&Table::of(rows), &mut out)?;
+            out.commit()?;
         }
-        Ok(sealed)
+        Ok(())
     }
 }
 
-impl Drop for Target {
-    fn drop(&mut self) {
-        if self.is_new {
-            // Removes the folder only if it is empty.
-            let _ = std::fs::remove_dir(&self.path);
-        }
-    }
+/// The name of a host's part.
+fn part(host: HostId, format: &dyn TableFormat) -> String {
+    format!("part-{:05}.{}", host.0, format.ending())
 }
