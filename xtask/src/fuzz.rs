@@ -1,6 +1,8 @@
 //! libFuzzer on stable Rust: coverage instrumentation needs only stable code-generation options,
 //! so no nightly toolchain and no extra cargo command is needed.
 
+mod command;
+
 use std::process::{Command, Stdio};
 
 use super::{cargo, root, step};
@@ -12,9 +14,16 @@ const INSTRUMENT: &str = "--cfg fuzzing -Cpasses=sancov-module \
     -Cllvm-args=-sanitizer-coverage-trace-compares \
     -Ccodegen-units=1 -Cdebug-assertions";
 
+/// Runs of the command where nobody asks for another number.
+const RUNS_OF_COMMAND: u64 = 100_000;
+
 /// Fuzzes one target, a format or the messages between hosts, or all of them in turn, each for
-/// `SECONDS`.
+/// `SECONDS`; or the command itself, a number of times.
 pub(crate) fn run(arguments: &[&str]) -> bool {
+    if let ["command", runs @ ..] = arguments {
+        let runs = runs.first().map_or(Ok(RUNS_OF_COMMAND), |runs| runs.parse());
+        return runs.is_ok_and(command::run);
+    }
     let (wanted, seconds) = match arguments {
         [] => (None, "60"),
         [target] => (Some(*target), "60"),

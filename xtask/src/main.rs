@@ -24,7 +24,8 @@ cargo xtask bench pace --graphs …    the same on other graphs, or on threads w
 cargo xtask bench render             fills the pages from the newest files in bench/results
 cargo xtask bench load|partition|net|wire|overhead
                                      single measurements, printed
-cargo xtask fuzz [TARGET] [SECONDS]  coverage-guided fuzzing of readers and messages, on stable Rust";
+cargo xtask fuzz [TARGET] [SECONDS]  coverage-guided fuzzing of readers and messages, on stable Rust
+cargo xtask fuzz command [RUNS]      the command under random options and damaged files: 100000 runs";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

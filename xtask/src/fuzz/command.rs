@@ -1,0 +1,264 @@
+//! The command itself under random options and damaged files: whatever it is given, it ends with a
+//! documented exit code and a sentence, in time, and leaves nothing half-written.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use super::super::{cargo, root, step};
+
+/// Commands that read or make graphs.
+const COMMANDS: [&str; 5] = ["run", "convert", "inspect", "partition", "generate"];
+/// Exit codes that docs/running.md explains, but for 70: that one is a bug in Parton.
+const EXIT_CODES: [i32; 8] = [0, 2, 3, 65, 66, 69, 71, 74];
+/// A run that takes longer hangs.
+const LIMIT: Duration = Duration::from_secs(30);
+/// Address space of a run, so that what asks for too much is told so instead of swapping.
+const MAX_KIB: u64 = 8 << 20;
+/// What is given for an option that takes any text.
+const VALUES: [&str; 20] = [
+    "0",
+    "1",
+    "2",
+    "3",
+    "7",
+    "64",
+    "-1",
+    "0.5",
+    "1e308",
+    "nan",
+    "",
+    "x",
+    "1,2",
+    "1,2,3",
+    "source,target",
+    "auto",
+    "random:1..9",
+    "18446744073709551615",
+    "4294967296",
+    "no/such/file",
+];
+const GRAPHS: [&str; 8] =
+    ["rmat:6", "grid:5x4", "path:0", "star:9", "complete:5", "uniform:20,50", "rmat:99", "web:x"];
+
+/// Numbers that follow from a seed (a linear congruential generator).
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (self.0 >> 33) as usize % bound.max(1)
+    }
+
+    fn of<'v, T>(&mut self, all: &'v [T]) -> &'v T {
+        &all[self.below(all.len())]
+    }
+}
+
+/// An option of a command, as its help names it.
+struct Flag {
+    name: String,
+    takes_value: bool,
+    possible: Vec<String>,
+}
+
+/// What there is to choose from.
+struct Choices {
+    parton: PathBuf,
+    flags: Vec<Vec<Flag>>,
+    algorithms: Vec<String>,
+    files: Vec<PathBuf>,
+}
+
+/// Runs the command `runs` times; whether every run ended as it should.
+pub(super) fn run(runs: u64) -> bool {
+    if !step("release build", &mut cargo(&["build", "--release"])) {
+        return false;
+    }
+    let choices = match Choices::new() {
+        Ok(choices) => choices,
+        Err(problem) => {
+            eprintln!("{problem}");
+            return false;
+        }
+    };
+    let (next, findings) = (AtomicU64::new(0), AtomicU64::new(0));
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                let seeds =
+                    || Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&seed| seed < runs);
+                for seed in std::iter::from_fn(seeds) {
+                    if let Err(problem) = choices.try_one(seed) {
+                        findings.fetch_add(1, Ordering::Relaxed);
+                        eprintln!("run {seed}: {problem}");
+                    }
+                }
+            });
+        }
+    });
+    let findings = findings.into_inner();
+    eprintln!("{runs} runs of the command, {findings} findings");
+    findings == 0
+}
+
+impl Choices {
+    fn new() -> Result<Self, String> {
+        let parton = root().join("target/release/parton");
+        let say = |arguments: &[&str]| {
+            let output = Command::new(&parton).args(arguments).output();
+            let output = output.map_err(|error| format!("{}: {error}", parton.display()))?;
+            Ok::<_, String>(String::from_utf8_lossy(&output.stdout).into_owned())
+        };
+        let helps = COMMANDS.iter().map(|command| say(&[command, "--help"]));
+        let flags = helps.map(|help| Ok(flags(&help?))).collect::<Result<_, String>>()?;
+        let list = say(&["list"])?;
+        let algorithms = list.lines().skip_while(|line| !line.starts_with("Algorithms"));
+        let algorithms = algorithms.skip(1).take_while(|line| line.starts_with(' '));
+        // What is farther to the right belongs to the algorithm above.
+        let algorithms = algorithms.filter(|line| !line.starts_with("   "));
+        let algorithms = algorithms.filter_map(|line| line.split_whitespace().next());
+        let algorithms: BTreeSet<_> = algorithms.map(str::to_owned).collect();
+        let mut files = Vec::new();
+        find_files(&root().join("crates/graph/tests"), &mut files);
+        if algorithms.is_empty() || files.is_empty() {
+            return Err("no algorithms or no files to try".into());
+        }
+        Ok(Choices { flags, algorithms: algorithms.into_iter().collect(), files, parton })
+    }
+
+    /// One run; what is wrong with how it ended.
+    fn try_one(&self, seed: u64) -> Result<(), String> {
+        let random = &mut Random(seed.wrapping_mul(0x5851_F42D_4C95_7F2D) + 1);
+        let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+        let arguments = self.arguments(random, folder.path())?;
+        let output = self.launch(&arguments, folder.path());
+        output.and_then(|output| judge(&output, folder.path())).map_err(|problem| {
+            let (kept, line) = (folder.keep(), arguments.join(" "));
+            format!("{problem}\n  in {}: parton {line}", kept.display())
+        })
+    }
+
+    fn arguments(&self, random: &mut Random, folder: &Path) -> Result<Vec<String>, String> {
+        let number = random.below(COMMANDS.len());
+        let command = COMMANDS[number];
+        let mut arguments = vec![command.to_owned()];
+        if command == "run" {
+            arguments.push(random.of(&self.algorithms).clone());
+        }
+        arguments.push(match random.below(4) {
+            0 => random.of(&GRAPHS).to_string(),
+            _ => damaged(&random.of(&self.files).clone(), random, folder)?,
+        });
+        if matches!(command, "convert" | "generate") {
+            arguments
+                .push(format!("out.{}", random.of(&["parton", "csv", "mtx", "parquet", "gr"])));
+        }
+        for _ in 0..random.below(5) {
+            let flag = random.of(&self.flags[number]);
+            arguments.push(flag.name.clone());
+            if flag.takes_value {
+                arguments.push(match flag.possible.is_empty() || random.below(8) == 0 {
+                    true => random.of(&VALUES).to_string(),
+                    false => random.of(&flag.possible).clone(),
+                });
+            }
+        }
+        Ok(arguments)
+    }
+
+    /// Runs the command with little memory, and no longer than it may.
+    fn launch(&self, arguments: &[String], folder: &Path) -> Result<Output, String> {
+        let limited = format!("ulimit -v {MAX_KIB}; exec \"$0\" \"$@\"");
+        let mut command = Command::new("bash");
+        command.args(["-c", &limited]).arg(&self.parton).args(arguments).current_dir(folder);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        let mut child = command.spawn().map_err(|error| error.to_string())?;
+        let began = Instant::now();
+        while child.try_wait().map_err(|error| error.to_string())?.is_none() {
+            if began.elapsed() > LIMIT {
+                let _ = child.kill();
+                return Err("it hangs".into());
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        child.wait_with_output().map_err(|error| error.to_string())
+    }
+}
+
+/// What is wrong with the end of a run.
+fn judge(output: &Output, folder: &Path) -> Result<(), String> {
+    let said = String::from_utf8_lossy(&output.stderr);
+    let Some(code) = output.status.code() else {
+        return Err(format!("ended by a signal: {:?}\n{said}", output.status));
+    };
+    if !EXIT_CODES.contains(&code) || said.contains("panicked") {
+        return Err(format!("exit code {code}\n{said}"));
+    }
+    if code != 0 && said.trim().is_empty() {
+        return Err(format!("exit code {code} without a word"));
+    }
+    let names = fs::read_dir(folder).map_err(|error| error.to_string())?.flatten();
+    let names = names.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    match names.filter(|name| name.starts_with("out.")).find(|_| code != 0) {
+        Some(name) => Err(format!("exit code {code}, but {name} is there\n{said}")),
+        None => Ok(()),
+    }
+}
+
+/// The options that a help text lists.
+fn flags(help: &str) -> Vec<Flag> {
+    let mut all: Vec<Flag> = Vec::new();
+    for line in help.lines().map(str::trim) {
+        if let Some(at) = line.find("--").filter(|_| line.starts_with('-')) {
+            let mut words = line[at..].split_whitespace();
+            let name = words.next().unwrap_or_default().to_owned();
+            all.push(Flag { name, takes_value: words.next().is_some(), possible: Vec::new() });
+        }
+        let listed =
+            line.strip_prefix("[possible values: ").and_then(|rest| rest.strip_suffix(']'));
+        if let (Some(listed), Some(flag)) = (listed, all.last_mut()) {
+            flag.possible = listed.split(", ").map(str::to_owned).collect();
+        }
+    }
+    // These end a run before anything is tried.
+    all.retain(|flag| !matches!(&flag.name[..], "--help" | "--version"));
+    all
+}
+
+/// A copy of a file, most often with some bytes changed, dropped or repeated.
+fn damaged(file: &Path, random: &mut Random, folder: &Path) -> Result<String, String> {
+    let mut bytes = fs::read(file).map_err(|error| format!("{}: {error}", file.display()))?;
+    for _ in 0..random.below(4) {
+        let at = random.below(bytes.len());
+        match random.below(3) {
+            0 if !bytes.is_empty() => bytes[at] = random.below(256) as u8,
+            1 => bytes.truncate(at),
+            _ => {
+                let end = bytes.len().min(at + random.below(64));
+                let again = bytes[at..end].to_vec();
+                bytes.splice(at..at, again);
+            }
+        }
+    }
+    let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    fs::write(folder.join(&name), bytes).map_err(|error| error.to_string())?;
+    Ok(name)
+}
+
+/// All small files of a folder that hold no code.
+fn find_files(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            find_files(&path, found);
+        } else if path.extension().is_none_or(|ending| ending != "rs") {
+            found.push(path);
+        }
+    }
+    found.sort();
+}
