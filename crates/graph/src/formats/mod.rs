@@ -251,7 +251,9 @@ pub fn detect(source: &Source) -> Result<&'static dyn Format> {
         return Ok(format);
     }
     let by_ending = by_ending(source.parts()[0].name());
-    if let Some(format) = by_ending.filter(|f| source.is_empty() && f.name() != EdgeList.name()) {
+    // Files that begin with a header are never empty; edges and lists of neighbours may be.
+    let has_header = |f: &&dyn Format| [Mtx.name(), Dimacs.name()].contains(&f.name());
+    if let Some(format) = by_ending.filter(|f| source.is_empty() && has_header(f)) {
         return Err(source.ended(&format!("a file of the format {}", format.name())));
     }
     // Matrix Market files begin with a banner; without one the rows are a plain edge list.

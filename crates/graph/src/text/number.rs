@@ -93,12 +93,13 @@ fn parse_number(token: &[u8]) -> Option<f64> {
     std::str::from_utf8(token).ok()?.parse().ok()
 }
 
-/// Whether a token is written as an integer, and another one than the double that it was read as.
+/// Whether a token is written as an integer, and is neither the double that it was read as nor the
+/// shortest way to write that.
 fn is_rounded(token: &[u8], value: f64) -> bool {
     let digits = token.strip_prefix(b"-").or(token.strip_prefix(b"+")).unwrap_or(token);
     let is_integer = digits.iter().all(u8::is_ascii_digit);
     let exact = std::str::from_utf8(token).ok().and_then(|text| text.parse::<i128>().ok());
-    is_integer && exact != Some(value as i128)
+    is_integer && exact != Some(value as i128) && *digits != *value.abs().to_string().as_bytes()
 }
 
 /// A whole token as a weight, and whether it is written as an integer that fits `u32`.
@@ -161,6 +162,8 @@ mod tests {
         // Integers beyond 2^53 are taken if a double holds them.
         assert_eq!(parse_weight(b"9007199254740992"), Ok((9007199254740992.0, false)));
         assert_eq!(parse_weight(b"-18446744073709551616"), Ok((-18446744073709551616.0, false)));
+        let shortest = format!("{}", 1.3371786543174255e93);
+        assert_eq!(parse_weight(shortest.as_bytes()), Ok((1.3371786543174255e93, false)));
         assert_eq!(parse_weight(b"9007199254740993.0"), Ok((9007199254740992.0, false)));
         for rounded in ["9007199254740993", "-9007199254740993", "18446744073709551615"] {
             let said = parse_weight(rounded.as_bytes()).unwrap_err();

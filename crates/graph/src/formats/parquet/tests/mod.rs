@@ -336,9 +336,12 @@ fn weights_take_the_type_of_their_column_or_the_one_asked_for() {
         let Adjacency::F64(csr) = &graph.adjacency else { panic!("{:?}", graph.adjacency) };
         assert_eq!(csr.all_weights(), [a as f64, b as f64]);
     }
-    let unsigned = file("int64 w (INTEGER(64,false))", i64s(&[0, -1]));
-    assert_eq!(edges(&as_kind(unsigned, None).unwrap())[1], format!("2>1:{:?}", u64::MAX as f64));
+    let unsigned = |value| file("int64 w (INTEGER(64,false))", i64s(&[0, value]));
+    let large = as_kind(unsigned(i64::MIN), None).unwrap();
+    assert_eq!(edges(&large)[1], format!("2>1:{:?}", (1u64 << 63) as f64));
     for (file, asked, problem) in [
+        (unsigned(-1), None, "is 18446744073709551615, a whole number that a double cannot hold"),
+        (int(0, i64::MAX), None, "is 9223372036854775807, a whole number that a double"),
         (int(0, -1), Some(U32), "is -1, which is no weight of type u32"),
         (float(0.0, 0.5), Some(U32), "is 0.5, which is no weight of type u32"),
         (float(0.0, 1e300), Some(F32), "which is no weight of type f32"),
