@@ -72,6 +72,12 @@ impl Output {
             Some(Compression::Zstd) => {
                 Writer::Zstd(zstd::Encoder::new(buffered, ZSTD_LEVEL).map_err(failed)?)
             }
+            Some(read_only) => {
+                let (path, ending) = (path.display(), read_only.ending());
+                return Err(Error::Request(format!(
+                    "{path}: Parton reads {ending}, but does not write it; use .zst or .gz"
+                )));
+            }
         };
         Ok(Output { path: path.into(), place, writer })
     }
