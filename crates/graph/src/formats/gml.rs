@@ -1,8 +1,9 @@
 //! GML: `graph [ node [ id 0 label "a" ] edge [ source 0 target 1 weight 2 ] ]`, as NetworkX,
 //! igraph and Gephi write it.
 //!
-//! Edges are directed if the graph says `directed 1`. Vertices are called by their `id`; a user who
-//! wants names gets their labels.
+//! Edges are directed if the graph says `directed 1`. Vertices are called by their labels, if all
+//! have one, as NetworkX does; the ids then only tie edges to vertices. A user who wants integers
+//! gets the ids.
 
 use std::io::BufRead;
 use std::sync::OnceLock;
@@ -100,6 +101,10 @@ impl Document for GmlGraph {
         let scanned = self.graph(&mut lexer, take);
         let place = Place::line(lexer.line, lexer.column.max(1), b"");
         scanned.map_err(|trouble| trouble.at(part, place))
+    }
+
+    fn labels_are_ids(&self) -> bool {
+        true
     }
 
     fn keys(&self) -> String {

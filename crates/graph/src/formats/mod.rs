@@ -3,6 +3,7 @@
 
 mod adjacency;
 pub(crate) mod arrays;
+mod arrow;
 mod dimacs;
 mod document;
 mod edge_list;
@@ -25,6 +26,7 @@ mod whole;
 use std::path::{Path, PathBuf};
 
 pub use adjacency::AdjacencyLines;
+pub use arrow::Arrow;
 pub use dimacs::Dimacs;
 pub use edge_list::EdgeList;
 pub use gap::Gap;
@@ -107,6 +109,7 @@ pub trait Write {
 pub const ALL: &[&dyn Format] = &[
     &Parton,
     &Parquet,
+    &Arrow,
     &Gr,
     &Gap,
     &Mtx,

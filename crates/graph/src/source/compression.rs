@@ -84,7 +84,7 @@ impl Compression {
             .unwrap_or((name, None))
     }
 
-    pub(super) fn decoder<'r>(
+    pub(crate) fn decoder<'r>(
         self,
         packed: impl Read + Send + 'r,
     ) -> io::Result<Box<dyn Read + Send + 'r>> {
@@ -123,17 +123,17 @@ impl<R: Read> Read for XzStreams<R> {
 }
 
 /// The frames of an `.lz4` file, one after the other. The library stops after each, and takes a
-/// file that ends between two blocks of a frame for complete.
+/// file for complete that ends between two blocks of a frame, or in the header of one.
 struct Lz4Frames<R: Read> {
-    decoder: lz4_flex::frame::FrameDecoder<NotesEnd<R>>,
-    between_frames: bool,
+    decoder: lz4_flex::frame::FrameDecoder<Counted<R>>,
+    /// Bytes up to the end of the last frame, unless one has begun after it.
+    complete: Option<u64>,
 }
 
 impl<R: Read> Lz4Frames<R> {
     fn new(packed: R) -> Self {
-        let packed = NotesEnd { reader: packed, has_ended: false };
-        let decoder = lz4_flex::frame::FrameDecoder::new(packed);
-        Lz4Frames { decoder, between_frames: false }
+        let packed = Counted { reader: packed, taken: 0, has_ended: false };
+        Lz4Frames { decoder: lz4_flex::frame::FrameDecoder::new(packed), complete: None }
     }
 }
 
@@ -141,31 +141,35 @@ impl<R: Read> Read for Lz4Frames<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         while !buffer.is_empty() {
             let read = self.decoder.read(buffer)?;
+            let Counted { taken, has_ended, .. } = *self.decoder.get_ref();
             if read > 0 {
-                self.between_frames = false;
+                self.complete = None;
                 return Ok(read);
             }
-            if self.decoder.get_ref().has_ended {
-                break;
+            match has_ended {
+                true if self.complete == Some(taken) => break,
+                true => {
+                    let problem = "the last frame is cut off";
+                    return Err(io::Error::new(io::ErrorKind::UnexpectedEof, problem));
+                }
+                false => self.complete = Some(taken),
             }
-            self.between_frames = true;
         }
-        match buffer.is_empty() || self.between_frames {
-            true => Ok(0),
-            false => Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the last frame is cut off")),
-        }
+        Ok(0)
     }
 }
 
-/// Notes when there is nothing left to read.
-struct NotesEnd<R> {
+/// Counts what is read, and notes when there is nothing left.
+struct Counted<R> {
     reader: R,
+    taken: u64,
     has_ended: bool,
 }
 
-impl<R: Read> Read for NotesEnd<R> {
+impl<R: Read> Read for Counted<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.reader.read(buffer)?;
+        self.taken += read as u64;
         self.has_ended |= read == 0 && !buffer.is_empty();
         Ok(read)
     }

@@ -32,6 +32,9 @@ pub(super) struct Facts {
     default_directed: Option<bool>,
     vertex_keys: Keys,
     edge_keys: Keys,
+    /// Whether labels are the ids that people know, and of which kind they are.
+    labels_are_ids: bool,
+    label_keys: Keys,
 }
 
 /// What vertices are called, and how edges refer to them.
@@ -64,7 +67,7 @@ pub(super) enum Reference {
 }
 
 impl Facts {
-    pub(super) fn new(options: &ReadOptions<'_>) -> Self {
+    pub(super) fn new(options: &ReadOptions<'_>, labels_are_ids: bool) -> Self {
         Facts {
             wanted_ids: options.ids,
             wants_weights: wants_weights(options),
@@ -78,6 +81,8 @@ impl Facts {
             default_directed: None,
             vertex_keys: Keys::Nothing,
             edge_keys: Keys::Nothing,
+            labels_are_ids,
+            label_keys: Keys::Nothing,
         }
     }
 
@@ -120,7 +125,10 @@ impl Facts {
             }
             Item::Vertex { id, label } => {
                 self.vertices += 1;
-                self.labelled += u64::from(label.is_some());
+                if let Some(label) = label {
+                    self.labelled += 1;
+                    note_key(&mut self.label_keys, Key::Untyped(label), self.wanted_ids)?;
+                }
                 match id {
                     Some(id) => note_key(&mut self.vertex_keys, id, self.wanted_ids),
                     None => {
@@ -166,9 +174,13 @@ impl Facts {
         let same = |names| Plan { names, called: Called::ById, reference: Reference::Same };
         match self.wanted_ids {
             IdKind::Integers => Ok(same(false)),
-            IdKind::Names if all_labelled && self.vertex_keys == Keys::Integers => {
-                let (called, reference) = (Called::ByLabel, Reference::Id);
-                Ok(Plan { names: true, called, reference })
+            wanted
+                if (self.labels_are_ids || wanted == IdKind::Names)
+                    && all_labelled
+                    && self.vertex_keys == Keys::Integers =>
+            {
+                let names = wanted == IdKind::Names || self.label_keys == Keys::Text;
+                Ok(Plan { names, called: Called::ByLabel, reference: Reference::Id })
             }
             IdKind::Names => Ok(same(true)),
             _ if self.vertices == 0 || vertices_text == edges_text => Ok(same(edges_text)),
@@ -214,6 +226,7 @@ impl Plan {
     pub(super) fn ids_in_words(self) -> &'static str {
         match (self.names, self.called) {
             (true, Called::ByLabel) => "labels as ids",
+            (false, Called::ByLabel) => "integer labels as ids",
             (true, _) => "names as ids",
             (false, Called::ByPosition) => "vertices numbered from 0 as listed",
             (false, _) => "integer ids",

@@ -126,6 +126,11 @@ pub(super) trait Document: Send + Sync + 'static {
     /// Hands all items to `take`.
     fn scan(&self, part: &Part, reader: &mut dyn BufRead, take: &mut TakeItem<'_>) -> Result<()>;
 
+    /// Whether people know vertices by their labels, and the ids are of no use outside of the file.
+    fn labels_are_ids(&self) -> bool {
+        false
+    }
+
     /// Which keys were read, known after the first scan: "source = from, destination = to".
     fn keys(&self) -> String;
 }
@@ -148,7 +153,7 @@ pub(super) fn open(
 ) -> Result<Opened> {
     let source = source.on_disk(false)?;
     let part = source.single()?.clone();
-    let mut facts = Facts::new(options);
+    let mut facts = Facts::new(options, document.labels_are_ids());
     document.scan(&part, &mut *buffered(&part)?, &mut |item| facts.add(item))?;
     let plan = facts.plan().map_err(|problem| source.error(Place::File, problem))?;
     // Where it is not packed, nobody needs to be told that it cannot be split for that reason.

@@ -11,7 +11,6 @@ use super::facts::{Called, Facts, Plan, Reference};
 use super::{Document, Edge, Item, Key, buffered};
 use crate::edge_file::{Piece, PieceReader, Pieces, TakePiece, order};
 use crate::error::printable;
-use crate::id_list::NameList;
 use crate::id_map::OriginalId;
 use crate::progress::Progress;
 use crate::source::Part;
@@ -38,7 +37,7 @@ pub(super) fn pieces<'a, D: Document>(
         pieces: 0,
         vertices: 0,
         called: HashMap::default(),
-        names: NameList::default(),
+        names: Vec::new(),
         labels: HashSet::default(),
         sender: sender.clone(),
     };
@@ -91,7 +90,7 @@ struct Builder {
     vertices: u64,
     /// Where in `names` those vertices are that edges refer to otherwise.
     called: HashMap<u64, usize>,
-    names: NameList,
+    names: Vec<Box<str>>,
     /// Labels gone by: one that comes twice cannot tell vertices apart.
     labels: HashSet<Box<str>>,
     sender: SyncSender<Result<Option<Piece>>>,
@@ -113,7 +112,7 @@ impl Builder {
     fn add_vertex(&mut self, id: Option<Key<'_>>, label: Option<&str>) -> Result<(), String> {
         let position = Key::Integer(self.vertices);
         self.vertices += 1;
-        let label_key = label.map(Key::Text);
+        let label_key = label.map(Key::Untyped);
         let called = match self.plan.called {
             Called::ById => id,
             Called::ByLabel => label_key,
@@ -125,7 +124,9 @@ impl Builder {
             && !self.labels.insert(label.into())
         {
             let label = printable(label.as_bytes());
-            return Err(format!("two vertices are labelled '{label}', so labels are no ids"));
+            return Err(format!(
+                "two vertices are labelled '{label}'; for their numbers as ids, say `ids` integers"
+            ));
         }
         let mut digits = Vec::new();
         let original = called.original(self.plan.names, &mut digits)?;
@@ -135,9 +136,11 @@ impl Builder {
             Reference::Id => id,
             Reference::Position => Some(position),
         };
-        if let (Some(Key::Integer(reference)), OriginalId::Name(name)) = (reference, original) {
+        if let (Some(Key::Integer(reference)), Key::Text(name) | Key::Untyped(name)) =
+            (reference, called)
+        {
             self.called.insert(reference, self.names.len());
-            self.names.push(name);
+            self.names.push(name.into());
         }
         Ok(())
     }
@@ -172,7 +175,7 @@ impl Builder {
 fn original<'a>(
     plan: Plan,
     called: &HashMap<u64, usize>,
-    names: &'a NameList,
+    names: &'a [Box<str>],
     key: Key<'a>,
     digits: &'a mut Vec<u8>,
 ) -> Result<OriginalId<'a>, String> {
@@ -194,5 +197,5 @@ fn original<'a>(
         };
         format!("no vertex before this edge has the {what} {key}")
     })?;
-    Ok(OriginalId::Name(names.get(*place)))
+    Key::Untyped(&names[*place]).original(plan.names, digits)
 }

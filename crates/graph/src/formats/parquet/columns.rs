@@ -9,27 +9,27 @@ use crate::{Error, Result};
 
 /// A column that is read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Chosen {
+pub(in crate::formats) struct Chosen {
     /// Its name, fit for messages.
-    pub(super) name: String,
+    pub(in crate::formats) name: String,
     /// Its place among the leaves of the file.
-    pub(super) leaf: usize,
-    pub(super) cells: Cells,
+    pub(in crate::formats) leaf: usize,
+    pub(in crate::formats) cells: Cells,
 }
 
 /// The columns that make up edges.
-pub(super) struct Columns {
-    pub(super) source: Chosen,
-    pub(super) destination: Chosen,
-    pub(super) weight: Option<Chosen>,
+pub(in crate::formats) struct Columns {
+    pub(in crate::formats) source: Chosen,
+    pub(in crate::formats) destination: Chosen,
+    pub(in crate::formats) weight: Option<Chosen>,
     /// Whether original ids are names; otherwise integers.
-    pub(super) names: bool,
+    pub(in crate::formats) names: bool,
 }
 
 impl Columns {
     /// What the user says; else columns with telling names; else the first two, and as weight the
     /// third of three if it holds numbers. A user who chooses columns chooses the weight too.
-    pub(super) fn choose(
+    pub(in crate::formats) fn choose(
         file: &str,
         fields: &[Field],
         options: &ReadOptions<'_>,
@@ -80,7 +80,7 @@ impl Columns {
     }
 
     /// Source, destination and, where there is one, weight.
-    pub(super) fn all(&self) -> impl Iterator<Item = &Chosen> {
+    pub(in crate::formats) fn all(&self) -> impl Iterator<Item = &Chosen> {
         [&self.source, &self.destination].into_iter().chain(&self.weight)
     }
 }
@@ -119,7 +119,14 @@ fn position(file: &str, fields: &[Field], column: &ColumnKey) -> Result<usize> {
     };
     found.ok_or_else(|| {
         let names: Vec<String> = fields.iter().map(|f| printable(f.name.as_bytes())).collect();
-        Error::Request(format!("{file}: no column {wanted}; there are {}", names.join(", ")))
+        let of_folder = match column {
+            ColumnKey::Name(name) if file.contains(&format!("/{name}=")) => {
+                ": it is in the names of folders, not in the files, and cannot be part of an edge"
+            }
+            _ => "",
+        };
+        let known = names.join(", ");
+        Error::Request(format!("{file}: no column {wanted}{of_folder}; there are {known}"))
     })
 }
 
