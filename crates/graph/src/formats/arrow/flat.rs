@@ -104,7 +104,7 @@ impl<'a> Table<'a> {
     /// A vector of structs of `N` integers.
     pub(super) fn integers<const N: usize>(self, number: usize) -> Result<Vec<[i64; N]>> {
         let (at, count) = self.vector(number, 8 * N)?;
-        let one = |at: usize| Ok(i64::from_le_bytes(take(self.bytes, at)?));
+        let one = |at: usize| -> Result<i64> { Ok(i64::from_le_bytes(take(self.bytes, at)?)) };
         (0..count)
             .map(|i| {
                 let mut all = [0; N];

@@ -49,10 +49,11 @@ pub(super) struct Plan {
 /// What a vertex is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Called {
-    ById,
-    ByLabel,
+    /// By its id.
+    Id,
+    Label,
     /// By its position among the vertices, from 0.
-    ByPosition,
+    Position,
 }
 
 /// How an edge refers to a vertex.
@@ -171,7 +172,7 @@ impl Facts {
         }
         let is_text = |keys| keys == Keys::Text;
         let (vertices_text, edges_text) = (is_text(self.vertex_keys), is_text(self.edge_keys));
-        let same = |names| Plan { names, called: Called::ById, reference: Reference::Same };
+        let same = |names| Plan { names, called: Called::Id, reference: Reference::Same };
         match self.wanted_ids {
             IdKind::Integers => Ok(same(false)),
             wanted
@@ -180,13 +181,13 @@ impl Facts {
                     && self.vertex_keys == Keys::Integers =>
             {
                 let names = wanted == IdKind::Names || self.label_keys == Keys::Text;
-                Ok(Plan { names, called: Called::ByLabel, reference: Reference::Id })
+                Ok(Plan { names, called: Called::Label, reference: Reference::Id })
             }
             IdKind::Names => Ok(same(true)),
             _ if self.vertices == 0 || vertices_text == edges_text => Ok(same(edges_text)),
             _ if self.edges == 0 => Ok(same(vertices_text)),
             _ if self.edge_keys == Keys::Integers => {
-                let (called, reference) = (Called::ById, Reference::Position);
+                let (called, reference) = (Called::Id, Reference::Position);
                 Ok(Plan { names: true, called, reference })
             }
             // Digits that the format does not tell from names: all are names then.
@@ -205,13 +206,11 @@ impl Facts {
         }
         let plan = |names, called, reference| Ok(Plan { names, called, reference });
         match self.edge_keys {
-            Keys::Text if all_labelled => plan(true, Called::ByLabel, Reference::Same),
+            Keys::Text if all_labelled => plan(true, Called::Label, Reference::Same),
             Keys::Integers | Keys::Nothing if wants_names && all_labelled => {
-                plan(true, Called::ByLabel, Reference::Position)
+                plan(true, Called::Label, Reference::Position)
             }
-            Keys::Integers | Keys::Nothing => {
-                plan(wants_names, Called::ByPosition, Reference::Same)
-            }
+            Keys::Integers | Keys::Nothing => plan(wants_names, Called::Position, Reference::Same),
             _ => {
                 Err("vertices have no ids, so edges must refer to them by position, from 0".into())
             }
@@ -225,10 +224,10 @@ const OTHERS: &str = "where those before have";
 impl Plan {
     pub(super) fn ids_in_words(self) -> &'static str {
         match (self.names, self.called) {
-            (true, Called::ByLabel) => "labels as ids",
-            (false, Called::ByLabel) => "integer labels as ids",
+            (true, Called::Label) => "labels as ids",
+            (false, Called::Label) => "integer labels as ids",
             (true, _) => "names as ids",
-            (false, Called::ByPosition) => "vertices numbered from 0 as listed",
+            (false, Called::Position) => "vertices numbered from 0 as listed",
             (false, _) => "integer ids",
         }
     }

@@ -114,12 +114,12 @@ impl Builder {
         self.vertices += 1;
         let label_key = label.map(Key::Untyped);
         let called = match self.plan.called {
-            Called::ById => id,
-            Called::ByLabel => label_key,
-            Called::ByPosition => Some(position),
+            Called::Id => id,
+            Called::Label => label_key,
+            Called::Position => Some(position),
         };
         let called = called.ok_or("the file changes while it is read")?;
-        if self.plan.called == Called::ByLabel
+        if self.plan.called == Called::Label
             && let Some(label) = label
             && !self.labels.insert(label.into())
         {
