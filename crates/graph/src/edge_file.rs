@@ -56,6 +56,11 @@ pub trait EdgeFile: Send + Sync {
         Direction::Directed
     }
 
+    /// How the input was understood, in words, where that is known before it is read.
+    fn understood(&self) -> Option<String> {
+        None
+    }
+
     /// How the input was understood, in words, if this graph was read from it.
     fn read_as(&self, graph: &Graph) -> String;
 }

@@ -78,6 +78,12 @@ impl Output {
                 encoder.include_checksum(true).map_err(failed)?;
                 Writer::Zstd(encoder)
             }
+            Some(read_only) => {
+                let (path, ending) = (path.display(), read_only.ending());
+                return Err(Error::Request(format!(
+                    "{path}: Parton reads {ending}, but does not write it; use .zst or .gz"
+                )));
+            }
         };
         Ok(Output { path: path.into(), place, writer })
     }

@@ -34,7 +34,8 @@ pub struct Source {
 }
 
 impl Source {
-    /// Finds an input: a path, a folder of parts, a glob, or `-` for standard input.
+    /// Finds an input: a path, a folder of parts and of further folders, a glob, or `-` for standard
+    /// input.
     pub fn find(spec: impl AsRef<Path>) -> Result<Self> {
         let path = spec.as_ref();
         let spec = &*path.to_string_lossy();
@@ -165,15 +166,22 @@ impl Source {
     }
 }
 
+/// The files in a folder and the folders in it, such as `year=2024/month=01/part-0.parquet`.
 fn files_in(folder: &Path) -> Result<Vec<PathBuf>> {
-    let entries = std::fs::read_dir(folder).map_err(|e| Error::io(folder, "read", e))?;
-    let mut files = Vec::new();
-    for entry in entries {
-        let path = entry.map_err(|e| Error::io(folder, "read", e))?.path();
-        // `_SUCCESS` and hidden files are bookkeeping of the programs that write folders of parts.
-        let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-        if is_part(&path) && !name.starts_with(['.', '_']) {
-            files.push(path);
+    let (mut files, mut folders) = (Vec::new(), vec![folder.to_path_buf()]);
+    while let Some(folder) = folders.pop() {
+        let entries = std::fs::read_dir(&folder).map_err(|e| Error::io(&folder, "read", e))?;
+        for entry in entries {
+            let path = entry.map_err(|e| Error::io(&folder, "read", e))?.path();
+            let name = path.file_name().map(|n| n.to_string_lossy().into_owned());
+            // `_SUCCESS` and hidden files are bookkeeping of the programs that write folders of
+            // parts.
+            match name.unwrap_or_default().starts_with(['.', '_']) {
+                true => {}
+                false if path.is_dir() => folders.push(path),
+                false if is_part(&path) => files.push(path),
+                false => {}
+            }
         }
     }
     Ok(files)

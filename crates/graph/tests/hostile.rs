@@ -346,6 +346,9 @@ fn what_follows_a_packed_file_is_not_ignored() {
     let packed = [
         ("x.gz", gzip.finish().unwrap()),
         ("x.zst", zstd::encode_all(text.as_bytes(), 1).unwrap()),
+        ("x.bz2", include_bytes!("data/documents/rows.bz2").to_vec()),
+        ("x.xz", include_bytes!("data/documents/rows.xz").to_vec()),
+        ("x.lz4", include_bytes!("data/documents/rows.lz4").to_vec()),
     ];
     for (name, packed) in packed {
         assert_eq!(read(name, packed.clone()).unwrap().num_edges(), 2);

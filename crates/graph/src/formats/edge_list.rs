@@ -61,11 +61,8 @@ pub(super) fn open(source: Source, options: &ReadOptions<'_>) -> Result<EdgeTabl
         1 => String::new(),
         parts => format!(" in {parts} parts"),
     };
-    let packed = match source.parts()[0].compression() {
-        None => "",
-        Some(Compression::Gzip) => " (gzip)",
-        Some(Compression::Zstd) => " (zstd)",
-    };
+    let packed =
+        source.parts()[0].compression().map_or(String::new(), |c| format!(" ({})", c.name()));
     let header = if header { ", header" } else { "" };
     let read_as = format!("{syntax}{packed}{parts}, {}{header}", dialect.describe_columns());
     Ok(EdgeTable { tells_ids: true, ..EdgeTable::new(source, dialect, read_as) })

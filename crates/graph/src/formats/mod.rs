@@ -3,29 +3,39 @@
 
 mod adjacency;
 pub(crate) mod arrays;
+mod arrow;
 mod dimacs;
+mod document;
 mod edge_list;
 mod gap;
+mod gml;
 mod gr;
 pub mod graphalytics;
+mod graphml;
 mod jester;
+mod json;
 mod ligra;
 mod metis;
 mod mtx;
 mod parquet;
 pub mod parton;
+mod refused;
 mod sidecar;
 mod whole;
 
 use std::path::{Path, PathBuf};
 
 pub use adjacency::AdjacencyLines;
+pub use arrow::Arrow;
 pub use dimacs::Dimacs;
 pub use edge_list::EdgeList;
 pub use gap::Gap;
+pub use gml::Gml;
 pub use gr::Gr;
 pub use graphalytics::Graphalytics;
+pub use graphml::GraphMl;
 pub use jester::Jester;
+pub use json::{Json, JsonLines};
 pub use ligra::Ligra;
 pub use metis::Metis;
 pub use mtx::Mtx;
@@ -100,6 +110,7 @@ pub trait Write {
 pub const ALL: &[&dyn Format] = &[
     &Parton,
     &Parquet,
+    &Arrow,
     &Gr,
     &Gap,
     &Mtx,
@@ -108,6 +119,10 @@ pub const ALL: &[&dyn Format] = &[
     &Graphalytics,
     &Metis,
     &Jester,
+    &JsonLines,
+    &Json,
+    &GraphMl,
+    &Gml,
     &AdjacencyLines,
     &EdgeList,
 ];
@@ -246,9 +261,13 @@ pub fn by_ending(file_name: &str) -> Option<&'static dyn Format> {
 }
 
 /// The format of an input: by its contents, else by its name, else, if it is text, an edge list.
+/// Contents of kinds that are not read are refused by what they are called.
 pub fn detect(source: &Source) -> Result<&'static dyn Format> {
     if let Some(format) = ALL.iter().copied().find(|f| f.recognises(source)) {
         return Ok(format);
+    }
+    if let Some(problem) = refused::refusal(source) {
+        return Err(source.error(Place::File, problem));
     }
     let by_ending = by_ending(source.parts()[0].name());
     // Files that begin with a header are never empty; edges and lists of neighbours may be.

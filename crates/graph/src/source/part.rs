@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex};
 
 use bytes::{Buf, Bytes};
 
+use super::compression::MAGIC_BYTES;
 use super::{ByteSource, Compression};
 use crate::error::Place;
 use crate::{Error, Result};
@@ -66,7 +67,7 @@ impl Part {
             return Ok(Self::stream(name, file));
         }
         let mut start = Vec::new();
-        file.take(4).read_to_end(&mut start).map_err(failed)?;
+        file.take(MAGIC_BYTES as u64).read_to_end(&mut start).map_err(failed)?;
         let compression = Compression::of(&start);
         Ok(Part { name, content: Content::File(path.into()), compression, window: None })
     }

@@ -53,6 +53,25 @@ fn by_hand() -> Vec<Sample> {
         ("adjacency", "lines.adj", "# c\n1 2 3\n2\n9 18446744073709551615\n"),
         ("jester", "ratings.jester", "2,-7.5,99,4\n0,99,99,99\n"),
     ];
+    let files: [(&str, &str, &[u8]); 12] = [
+        ("edges", "text.bz2", include_bytes!("../data/documents/text.bz2")),
+        ("edges", "text.xz", include_bytes!("../data/documents/text.xz")),
+        ("edges", "text.lz4", include_bytes!("../data/documents/text.lz4")),
+        ("arrow", "names.arrows", include_bytes!("../data/documents/pyarrow-names.arrows")),
+        ("arrow", "views.arrow", include_bytes!("../data/documents/pyarrow-views.arrow")),
+        ("arrow", "zstd.feather", include_bytes!("../data/documents/pyarrow-zstd.feather")),
+        ("json", "links.json", include_bytes!("../data/documents/networkx-links.json")),
+        ("json", "records.json", include_bytes!("../data/documents/pandas-records.json")),
+        ("jsonl", "lines.jsonl", include_bytes!("../data/documents/pandas-lines.jsonl")),
+        ("graphml", "named.graphml", include_bytes!("../data/documents/networkx.graphml")),
+        ("gml", "named.gml", include_bytes!("../data/documents/networkx.gml")),
+        ("gml", "directed.gml", include_bytes!("../data/documents/networkx-directed.gml")),
+    ];
+    let files = files.map(|(format, name, bytes)| Sample {
+        format: formats::by_name(format).expect("a format"),
+        name: name.into(),
+        bytes: bytes.into(),
+    });
     let text = |(format, name, text): (&str, &str, &str)| Sample {
         format: formats::by_name(format).expect("a format"),
         name: name.into(),
@@ -86,7 +105,7 @@ fn by_hand() -> Vec<Sample> {
         gap("plain.sg", true, &[[2, 0], [0, 0]], false),
         gap("weights.wsg", false, &[[2, 7], [0, 7]], true),
     ];
-    texts.map(text).into_iter().chain(gap).collect()
+    texts.map(text).into_iter().chain(files).chain(gap).collect()
 }
 
 /// What a format's own writer makes of a few graphs.

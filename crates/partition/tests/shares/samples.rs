@@ -45,6 +45,7 @@ pub(crate) fn samples() -> Vec<Sample> {
     samples.extend(serialized());
     samples.extend(data_sets());
     samples.extend(written());
+    samples.extend(documents());
     for format in formats::ALL {
         let has = samples.iter().any(|s| {
             let found = formats::by_ending(&s.open);
@@ -53,6 +54,40 @@ pub(crate) fn samples() -> Vec<Sample> {
         assert!(has, "the format {} needs a sample", format.name());
     }
     samples
+}
+
+/// Documents, which one host reads, and JSON lines, which all do.
+fn documents() -> Vec<Sample> {
+    let edge = |i: u64| (i * i % 97, i * 31 % 89, i % 7);
+    let listed = |item: fn((u64, u64, u64)) -> String, between: &str| -> String {
+        (0..300).map(edge).map(item).collect::<Vec<_>>().join(between)
+    };
+    let json = |(u, v, w): (u64, u64, u64)| {
+        format!("{{\"source\": {u}, \"target\": {v}, \"weight\": {w}}}")
+    };
+    let links = listed(json, ",\n");
+    let vertices = |item: fn(u64) -> String| (0..100).map(item).collect::<Vec<_>>();
+    let nodes = vertices(|v| format!("{{\"id\": {v}}}")).join(", ");
+    let xml = listed(|(u, v, _)| format!("<edge source='v{u}' target='v{v}'/>"), "\n");
+    let xml_nodes = vertices(|v| format!("<node id='v{v}'/>")).concat();
+    let gml = listed(|(u, v, w)| format!("edge [ source {u} target {v} weight {w}.5 ]"), "\n");
+    let gml_nodes = vertices(|v| format!("node [ id {v} label \"l{v}\" ]")).concat();
+    let arrow = include_bytes!("../../../graph/tests/data/documents/pyarrow-zstd.feather");
+    let files = vec![("zstd.feather".into(), arrow.to_vec())];
+    vec![
+        Sample { files, open: "zstd.feather".into(), mirrored: false },
+        Sample::text("hundreds.jsonl", listed(json, "\r\n")),
+        Sample::text(
+            "hundreds.json",
+            format!("{{\"directed\": true, \"links\": [{links}], \"nodes\": [{nodes}]}}"),
+        ),
+        Sample::text(
+            "hundreds.graphml",
+            format!("<graphml><graph edgedefault='undirected'>{xml_nodes}{xml}</graph></graphml>"),
+        )
+        .mirrored(),
+        Sample::text("hundreds.gml", format!("graph [ {gml_nodes} {gml} ]")).mirrored(),
+    ]
 }
 
 /// Edge lists, also with DOS line ends and without the last line end.

@@ -1,54 +1,35 @@
 //! Which columns of a table hold sources, destinations and weights.
 
 use super::schema::{Cells, Field};
+use crate::column_names::{self, ColumnRole};
 use crate::error::{Place, printable};
 use crate::formats::{ColumnKey, IdKind, ReadOptions};
 use crate::weight::WeightKind;
 use crate::{Error, Result};
 
-/// Names that say what a column holds; in lower case, without punctuation or an "id" at the end.
-const SOURCES: &[&str] =
-    &["source", "src", "from", "u", "id1", "start", "sourcenode", "fromnode", "node1", "vertex1"];
-const DESTINATIONS: &[&str] = &[
-    "target",
-    "destination",
-    "dst",
-    "dest",
-    "to",
-    "v",
-    "id2",
-    "end",
-    "targetnode",
-    "tonode",
-    "node2",
-    "vertex2",
-];
-const WEIGHTS: &[&str] =
-    &["weight", "w", "value", "cost", "distance", "dist", "amount", "length", "capacity"];
-
 /// A column that is read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Chosen {
+pub(in crate::formats) struct Chosen {
     /// Its name, fit for messages.
-    pub(super) name: String,
+    pub(in crate::formats) name: String,
     /// Its place among the leaves of the file.
-    pub(super) leaf: usize,
-    pub(super) cells: Cells,
+    pub(in crate::formats) leaf: usize,
+    pub(in crate::formats) cells: Cells,
 }
 
 /// The columns that make up edges.
-pub(super) struct Columns {
-    pub(super) source: Chosen,
-    pub(super) destination: Chosen,
-    pub(super) weight: Option<Chosen>,
+pub(in crate::formats) struct Columns {
+    pub(in crate::formats) source: Chosen,
+    pub(in crate::formats) destination: Chosen,
+    pub(in crate::formats) weight: Option<Chosen>,
     /// Whether original ids are names; otherwise integers.
-    pub(super) names: bool,
+    pub(in crate::formats) names: bool,
 }
 
 impl Columns {
     /// What the user says; else columns with telling names; else the first two, and as weight the
     /// third of three if it holds numbers. A user who chooses columns chooses the weight too.
-    pub(super) fn choose(
+    pub(in crate::formats) fn choose(
         file: &str,
         fields: &[Field],
         options: &ReadOptions<'_>,
@@ -99,7 +80,7 @@ impl Columns {
     }
 
     /// Source, destination and, where there is one, weight.
-    pub(super) fn all(&self) -> impl Iterator<Item = &Chosen> {
+    pub(in crate::formats) fn all(&self) -> impl Iterator<Item = &Chosen> {
         [&self.source, &self.destination].into_iter().chain(&self.weight)
     }
 }
@@ -108,10 +89,11 @@ fn guess(file: &str, fields: &[Field]) -> Result<(usize, usize, Option<usize>)> 
     // Row labels that pandas stores beside the table.
     let data: Vec<usize> =
         (0..fields.len()).filter(|&i| !fields[i].name.starts_with("__index_level_")).collect();
-    let named = |known: &[&str]| {
-        known.iter().find_map(|name| data.iter().copied().find(|&i| plain(&fields[i]) == *name))
+    let named = |role: ColumnRole| {
+        column_names::find(data.iter().map(|&i| &fields[i].name[..]), role).map(|at| data[at])
     };
-    let (source, destination) = match (named(SOURCES), named(DESTINATIONS), &data[..]) {
+    let ends = (named(ColumnRole::Source), named(ColumnRole::Destination), &data[..]);
+    let (source, destination) = match ends {
         (Some(source), Some(destination), _) => (source, destination),
         (_, _, &[first, second, ..]) => (first, second),
         _ => {
@@ -125,15 +107,9 @@ fn guess(file: &str, fields: &[Field]) -> Result<(usize, usize, Option<usize>)> 
         let [only] = rest[..] else { return None };
         matches!(fields[only].cells, Ok((_, cells)) if cells.is_number()).then_some(only)
     };
-    let weight = named(WEIGHTS).filter(|&i| i != source && i != destination).or_else(third);
+    let weight =
+        named(ColumnRole::Weight).filter(|&i| i != source && i != destination).or_else(third);
     Ok((source, destination, weight))
-}
-
-/// A column's name without what people vary.
-fn plain(field: &Field) -> String {
-    let name: String = field.name.chars().filter(|c| c.is_alphanumeric()).collect();
-    let name = name.to_lowercase();
-    name.strip_suffix("id").map(str::to_owned).unwrap_or(name)
 }
 
 fn position(file: &str, fields: &[Field], column: &ColumnKey) -> Result<usize> {
@@ -143,7 +119,14 @@ fn position(file: &str, fields: &[Field], column: &ColumnKey) -> Result<usize> {
     };
     found.ok_or_else(|| {
         let names: Vec<String> = fields.iter().map(|f| printable(f.name.as_bytes())).collect();
-        Error::Request(format!("{file}: no column {wanted}; there are {}", names.join(", ")))
+        let of_folder = match column {
+            ColumnKey::Name(name) if file.contains(&format!("/{name}=")) => {
+                ": it is in the names of folders, not in the files, and cannot be part of an edge"
+            }
+            _ => "",
+        };
+        let known = names.join(", ");
+        Error::Request(format!("{file}: no column {wanted}{of_folder}; there are {known}"))
     })
 }
 

@@ -5,13 +5,13 @@
 //! `groups` turn rows into pieces, which `edges` hands on, slice by slice; `write` goes the other way.
 
 mod cells;
-mod columns;
+pub(super) mod columns;
 mod contain;
 mod edges;
 mod groups;
 mod header;
 mod pages;
-mod schema;
+pub(super) mod schema;
 mod table;
 #[cfg(test)]
 mod tests;

@@ -15,7 +15,7 @@ use super::thrift::{Compact, kind, malformed};
 
 /// How the cells of a column are understood.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Cells {
+pub(in crate::formats) enum Cells {
     I32,
     U32,
     I64,
@@ -26,20 +26,20 @@ pub(super) enum Cells {
 }
 
 impl Cells {
-    pub(super) fn is_integer(self) -> bool {
+    pub(in crate::formats) fn is_integer(self) -> bool {
         matches!(self, Cells::I32 | Cells::U32 | Cells::I64 | Cells::U64)
     }
 
-    pub(super) fn is_number(self) -> bool {
+    pub(in crate::formats) fn is_number(self) -> bool {
         self != Cells::Text
     }
 }
 
 /// A top-level column.
-pub(super) struct Field {
-    pub(super) name: String,
+pub(in crate::formats) struct Field {
+    pub(in crate::formats) name: String,
     /// Which leaf it is and what it holds, or why it cannot be used ("holds decimals").
-    pub(super) cells: Result<(usize, Cells), &'static str>,
+    pub(in crate::formats) cells: Result<(usize, Cells), &'static str>,
 }
 
 /// All columns of a file.
