@@ -56,6 +56,11 @@ pub trait EdgeFile: Send + Sync {
         Direction::Directed
     }
 
+    /// How the input is understood, in words, as far as that is known before edges are read.
+    fn understood(&self) -> Option<String> {
+        None
+    }
+
     /// How the input was understood, in words, if this graph was read from it.
     fn read_as(&self, graph: &Graph) -> String;
 }

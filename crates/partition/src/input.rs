@@ -38,6 +38,8 @@ pub struct Input {
     /// Original ids beside it.
     ids: Option<IdFile>,
     note: Option<String>,
+    /// How it is understood, in words.
+    read_as: Option<String>,
     fit: Fit,
 }
 
@@ -110,10 +112,12 @@ impl Input {
                 let count = spec.generator().num_vertices();
                 return Err(parton_graph::Error::too_many_vertices(text, count).into());
             }
+            let read_as = Some(spec.describe());
             return Ok(Input {
                 content: Content::Generated(spec),
                 ids: None,
                 note: None,
+                read_as,
                 fit: Fit::AS_IT_IS,
             });
         }
@@ -129,6 +133,7 @@ impl Input {
     ) -> Result<Self> {
         let (name, plain) = (source.name().to_owned(), source.is_plain());
         let (opened, ids) = formats::open(source, format, options)?;
+        let read_as = opened.understood();
         let content = match opened {
             Opened::Rows(file) => Content::Rows(file),
             Opened::Edges(file) => Content::Edges(file),
@@ -145,7 +150,7 @@ impl Input {
             )),
             (false, true) => None,
         };
-        Ok(Input { content, ids, note, fit: Fit::AS_IT_IS })
+        Ok(Input { content, ids, note, read_as, fit: Fit::AS_IT_IS })
     }
 
     /// The input, to be made like this. No host needs more than its share for that.
@@ -156,6 +161,11 @@ impl Input {
     /// What a user should know about how the input is read.
     pub fn note(&self) -> Option<&str> {
         self.note.as_deref()
+    }
+
+    /// How the input is understood, in words.
+    pub fn read_as(&self) -> Option<&str> {
+        self.read_as.as_deref()
     }
 
     /// Whether a vertex's in-edges can be had as easily as its out-edges: the input keeps them, too, or
@@ -276,7 +286,8 @@ impl Share {
 
 impl From<Graph> for Input {
     fn from(graph: Graph) -> Self {
-        Input { content: Content::Whole(graph), ids: None, note: None, fit: Fit::AS_IT_IS }
+        let read_as = Some(graph.read_as.clone());
+        Input { content: Content::Whole(graph), ids: None, note: None, read_as, fit: Fit::AS_IT_IS }
     }
 }
 

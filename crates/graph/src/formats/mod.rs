@@ -80,6 +80,16 @@ pub enum Opened {
     Edges(Box<dyn EdgeFile>),
 }
 
+impl Opened {
+    /// How the input is understood, in words, as far as that is known before edges are read.
+    pub fn understood(&self) -> Option<String> {
+        match self {
+            Opened::Rows(file) => Some(file.understood().to_owned()),
+            Opened::Edges(file) => file.understood(),
+        }
+    }
+}
+
 /// The writing half of a format.
 pub trait Write {
     /// How the format numbers `vertices` vertices when it cannot keep original ids; `None` when it
