@@ -212,6 +212,8 @@ pub enum Mirror {
     None,
     /// Also for the one the other way round, unless it is a self-loop.
     Same,
+    /// The same, where the input does not list that one, too.
+    Missing,
     /// Also for the one the other way round, with the negative weight, unless it is a self-loop.
     Negated,
 }

@@ -6,6 +6,7 @@
 pub mod bits;
 pub mod buffer;
 pub mod build;
+mod column_names;
 pub mod csr;
 mod dense_index;
 pub mod edge_file;

@@ -2,6 +2,7 @@
 //! the longest of them runs.
 
 mod building;
+mod corpus;
 #[path = "common/folder.rs"]
 mod folder;
 #[path = "common/real.rs"]

@@ -172,7 +172,13 @@ impl Input {
     /// every edge is there in both directions.
     pub fn has_in_edges(&self) -> bool {
         let kept = matches!(&self.content, Content::Rows(file) if file.has_in_rows());
-        self.is_symmetric() || self.fit.undirected || kept && !self.fit.simple
+        let is_undirected = self.is_symmetric() || self.lacks_mirrors() || self.fit.undirected;
+        is_undirected || kept && !self.fit.simple
+    }
+
+    /// Whether edges mean both directions, of which some may not be listed.
+    fn lacks_mirrors(&self) -> bool {
+        matches!(&self.content, Content::Edges(file) if file.shape().mirror == Mirror::Missing)
     }
 
     /// Number of edges for each vertex, if that is known before anything is read.
@@ -215,6 +221,14 @@ impl Input {
             None => share,
         };
         let share = Share { is_symmetric: self.is_symmetric(), ..share };
+        let share = match self.lacks_mirrors() {
+            // What the input means is no change of it.
+            true => {
+                let undirected = Fit { undirected: true, ..Fit::AS_IT_IS };
+                Share { changes: Vec::new(), ..fit::fit(net, share, undirected)? }
+            }
+            false => share,
+        };
         let share = fit::fit(net, share, self.fit)?;
         // Where every edge has its mirror image, rows are both.
         let turned = share.turned || reads == Reads::InEdges && share.is_symmetric;

@@ -153,6 +153,28 @@ pub enum ColumnKey {
     Name(String),
 }
 
+/// How a text table is written, where a user says it rather than leave it to detection.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TextOptions {
+    /// What stands between columns; a blank stands for any number of blanks and tabs.
+    pub delimiter: Option<u8>,
+    /// Lines at the beginning of every file that are not looked at.
+    pub skip_lines: u64,
+    /// What starts a line that is a comment; nothing does if it is empty.
+    pub comment: Option<String>,
+    /// How weights are written.
+    pub decimal: Option<Decimal>,
+}
+
+/// What stands before the fraction of a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decimal {
+    /// A point; commas group thousands: 1,105.5.
+    Point,
+    /// A comma; points group thousands: 1.105,5.
+    Comma,
+}
+
 /// A vertex set, as a user gives it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Vertices {
@@ -175,6 +197,8 @@ pub struct ReadOptions<'a> {
     pub columns: Option<Columns>,
     /// Whether the first line of a text table names its columns; `None`: look.
     pub header: Option<bool>,
+    /// How a text table is written.
+    pub text: TextOptions,
     /// Whether sources and destinations are two kinds of vertices that may have the same ids: they
     /// are then called `s…` and `t…`. Only for edge lists.
     pub bipartite: bool,
@@ -194,6 +218,7 @@ impl Default for ReadOptions<'_> {
             ids: IdKind::Detect,
             columns: None,
             header: None,
+            text: TextOptions::default(),
             bipartite: false,
             weights: true,
             weight_kind: None,

@@ -15,6 +15,7 @@ mod commands;
 mod exit;
 mod graph_arguments;
 mod options;
+mod origin;
 mod plot;
 mod show;
 mod signals;

@@ -1,30 +1,11 @@
 //! Which columns of a table hold sources, destinations and weights.
 
 use super::schema::{Cells, Field};
+use crate::column_names::{self, Choice, Column};
 use crate::error::{Place, printable};
 use crate::formats::{ColumnKey, IdKind, ReadOptions};
 use crate::weight::WeightKind;
 use crate::{Error, Result};
-
-/// Names that say what a column holds; in lower case, without punctuation or an "id" at the end.
-const SOURCES: &[&str] =
-    &["source", "src", "from", "u", "id1", "start", "sourcenode", "fromnode", "node1", "vertex1"];
-const DESTINATIONS: &[&str] = &[
-    "target",
-    "destination",
-    "dst",
-    "dest",
-    "to",
-    "v",
-    "id2",
-    "end",
-    "targetnode",
-    "tonode",
-    "node2",
-    "vertex2",
-];
-const WEIGHTS: &[&str] =
-    &["weight", "w", "value", "cost", "distance", "dist", "amount", "length", "capacity"];
 
 /// A column that is read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,22 +27,22 @@ pub(super) struct Columns {
 }
 
 impl Columns {
-    /// What the user says; else columns with telling names; else the first two, and as weight the
-    /// third of three if it holds numbers. A user who chooses columns chooses the weight too.
+    /// What the user says, else what the [names](column_names) say. A user who chooses columns chooses
+    /// the weight too.
     pub(super) fn choose(
         file: &str,
         fields: &[Field],
         options: &ReadOptions<'_>,
     ) -> Result<Columns> {
+        let wanted = options.weights && options.weight_kind != Some(WeightKind::None);
         let (source, destination, weight) = match &options.columns {
             Some(columns) => (
                 position(file, fields, &columns.source)?,
                 position(file, fields, &columns.destination)?,
                 columns.weight.as_ref().map(|c| position(file, fields, c)).transpose()?,
             ),
-            None => guess(file, fields)?,
+            None => guess(file, fields, wanted)?,
         };
-        let wanted = options.weights && options.weight_kind != Some(WeightKind::None);
         let source = chosen(file, &fields[source])?;
         let destination = chosen(file, &fields[destination])?;
         let weight = weight.filter(|_| wanted).map(|i| chosen(file, &fields[i])).transpose()?;
@@ -104,36 +85,15 @@ impl Columns {
     }
 }
 
-fn guess(file: &str, fields: &[Field]) -> Result<(usize, usize, Option<usize>)> {
-    // Row labels that pandas stores beside the table.
-    let data: Vec<usize> =
-        (0..fields.len()).filter(|&i| !fields[i].name.starts_with("__index_level_")).collect();
-    let named = |known: &[&str]| {
-        known.iter().find_map(|name| data.iter().copied().find(|&i| plain(&fields[i]) == *name))
-    };
-    let (source, destination) = match (named(SOURCES), named(DESTINATIONS), &data[..]) {
-        (Some(source), Some(destination), _) => (source, destination),
-        (_, _, &[first, second, ..]) => (first, second),
-        _ => {
-            let problem = format!("an edge needs two columns, found {}", data.len());
-            return Err(Error::data(file, Place::File, problem));
-        }
-    };
-    let third = || {
-        let rest: Vec<usize> =
-            data.iter().copied().filter(|&i| i != source && i != destination).collect();
-        let [only] = rest[..] else { return None };
-        matches!(fields[only].cells, Ok((_, cells)) if cells.is_number()).then_some(only)
-    };
-    let weight = named(WEIGHTS).filter(|&i| i != source && i != destination).or_else(third);
+fn guess(file: &str, fields: &[Field], weights: bool) -> Result<(usize, usize, Option<usize>)> {
+    let is_number = |field: &Field| matches!(field.cells, Ok((_, cells)) if cells.is_number());
+    let columns: Vec<Column<'_>> = fields
+        .iter()
+        .map(|field| Column { name: &field.name, is_number: is_number(field), counts: false })
+        .collect();
+    let Choice { source, destination, weight } = column_names::choose(&columns, weights)
+        .map_err(|doubt| Error::data(file, Place::File, doubt))?;
     Ok((source, destination, weight))
-}
-
-/// A column's name without what people vary.
-fn plain(field: &Field) -> String {
-    let name: String = field.name.chars().filter(|c| c.is_alphanumeric()).collect();
-    let name = name.to_lowercase();
-    name.strip_suffix("id").map(str::to_owned).unwrap_or(name)
 }
 
 fn position(file: &str, fields: &[Field], column: &ColumnKey) -> Result<usize> {

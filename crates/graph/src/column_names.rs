@@ -1,0 +1,480 @@
+//! Which columns of a table hold sources, destinations and weights, by their names.
+//!
+//! Text tables, Parquet and every other format with named columns choose by the same rules. A name is
+//! cut into words: `FromNodeId`, `from_node` and `~from` all say *from*. Two columns hold the ends of
+//! an edge if their words are the same but for one, which is *from* in the one and *to* in the other,
+//! or another [pair](PAIRS). Names that fit twice leave a doubt, and a doubt is an error that shows
+//! the columns: a guess would answer a question that nobody asked.
+
+use crate::error::printable;
+
+/// What is known of a column.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Column<'a> {
+    /// Its name; empty if it has none.
+    pub(crate) name: &'a str,
+    /// Whether it holds numbers.
+    pub(crate) is_number: bool,
+    /// Whether it counts the rows.
+    pub(crate) counts: bool,
+}
+
+/// The columns of an edge, by position from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Choice {
+    pub(crate) source: usize,
+    pub(crate) destination: usize,
+    pub(crate) weight: Option<usize>,
+}
+
+/// Columns whose names say that they are the two ends of an edge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Ends {
+    pub(crate) source: usize,
+    pub(crate) destination: usize,
+    /// Whether the names might be those of something else: `u` and `v`, `start` and `end`.
+    pub(crate) is_weak: bool,
+    /// Whether the names of two other columns say as much.
+    pub(crate) is_tied: bool,
+}
+
+/// Words for the two ends of an edge, the source first.
+const PAIRS: &[(&str, &str)] = &[
+    ("source", "target"),
+    ("source", "destination"),
+    ("source", "dest"),
+    ("source", "dst"),
+    ("source", "sink"),
+    ("src", "dst"),
+    ("src", "dest"),
+    ("src", "destination"),
+    ("src", "target"),
+    ("src", "tgt"),
+    ("src", "trg"),
+    ("from", "to"),
+    ("origin", "destination"),
+    ("origin", "dest"),
+    ("orig", "dest"),
+    ("follower", "followee"),
+    ("follower", "followed"),
+    ("follower", "following"),
+    ("sender", "receiver"),
+    ("sender", "recipient"),
+    ("caller", "callee"),
+    ("citing", "cited"),
+    ("payer", "payee"),
+    ("truster", "trustee"),
+    ("trustor", "trustee"),
+    ("subject", "object"),
+    ("parent", "child"),
+    ("quelle", "ziel"),
+    ("von", "nach"),
+    ("origen", "destino"),
+];
+
+/// The same, for words that are often the names of something else.
+const WEAK_PAIRS: &[(&str, &str)] = &[
+    ("start", "end"),
+    ("u", "v"),
+    ("i", "j"),
+    ("1", "2"),
+    ("a", "b"),
+    ("head", "tail"),
+    ("tail", "head"),
+    ("row", "col"),
+    ("row", "column"),
+    ("user", "item"),
+    ("user", "movie"),
+    ("user", "product"),
+    ("reviewer", "product"),
+    ("author", "paper"),
+];
+
+/// Words for what an edge carries.
+const WEIGHTS: &[&str] = &[
+    "weight",
+    "w",
+    "wt",
+    "value",
+    "val",
+    "cost",
+    "distance",
+    "dist",
+    "amount",
+    "length",
+    "len",
+    "capacity",
+    "count",
+    "strength",
+    "score",
+    "rating",
+    "km",
+    "miles",
+    "metres",
+    "meters",
+    "duration",
+    "volume",
+    "freq",
+    "frequency",
+    "similarity",
+    "correlation",
+    "sign",
+    "gewicht",
+    "peso",
+    "poids",
+];
+/// Words for a weight before all others.
+const PLAIN_WEIGHTS: &[&str] = &["weight", "w"];
+
+/// Words for columns that are neither an end of an edge nor its weight.
+const OTHERS: &[&str] = &[
+    "id",
+    "uuid",
+    "index",
+    "idx",
+    "key",
+    "label",
+    "labels",
+    "type",
+    "kind",
+    "name",
+    "timestamp",
+    "ts",
+    "date",
+    "datetime",
+    "year",
+    "month",
+    "since",
+    "created",
+    "updated",
+    "timeset",
+    "interval",
+    "relation",
+    "relationship",
+    "predicate",
+    "rownames",
+    "rownum",
+    "comment",
+    "note",
+    "description",
+    "direction",
+    "directed",
+];
+/// A word for a weight or for a moment.
+const UNCLEAR: &str = "time";
+
+/// Words that say nothing beside others.
+const FILLERS: &[&str] = &["id", "ids", "node", "vertex", "key"];
+
+/// Names beyond these many columns are not looked at.
+const MAX_NAMED_COLUMNS: usize = 256;
+/// How many columns a message names.
+const SHOWN_COLUMNS: usize = 20;
+
+/// A column's name in words.
+struct Name {
+    words: Vec<String>,
+    has_id: bool,
+}
+
+impl Name {
+    fn of(name: &str) -> Self {
+        // Neo4j: `since:int`, `:START_ID(Person)`, `person:START_ID`. Units: `distance (km)`.
+        let name = name.split('(').next().unwrap_or(name);
+        let (before, after) = name.rsplit_once(':').unwrap_or((name, ""));
+        let name = match after {
+            "START_ID" => "source id",
+            "END_ID" => "target id",
+            "TYPE" | "LABEL" | "ID" => after,
+            _ if before.trim().is_empty() => after,
+            _ => before,
+        };
+        let mut words: Vec<String> = Vec::new();
+        let (mut last, mut has_id) = (' ', false);
+        for c in name.chars() {
+            let goes_on = c.is_alphanumeric()
+                && last.is_alphanumeric()
+                && c.is_numeric() == last.is_numeric()
+                && !(c.is_uppercase() && last.is_lowercase());
+            match words.last_mut() {
+                Some(word) if goes_on => word.extend(c.to_lowercase()),
+                _ if c.is_alphanumeric() => words.push(c.to_lowercase().collect()),
+                _ => {}
+            }
+            last = c;
+        }
+        for word in &mut words {
+            has_id |= word == "id";
+            if let Some((end, id)) = peeled(word) {
+                has_id |= id;
+                *word = end;
+            }
+        }
+        let telling: Vec<String> =
+            words.iter().filter(|word| !FILLERS.contains(&&word[..])).cloned().collect();
+        let words = if telling.is_empty() { words } else { telling };
+        Name { words, has_id }
+    }
+
+    fn is_one_of(&self, known: &[&str]) -> bool {
+        matches!(&self.words[..], [word] if known.contains(&&word[..]))
+    }
+
+    fn is_weight(&self) -> bool {
+        let last = self.words.last();
+        let of_an_end = self.words.iter().any(|word| is_end(word) && word.len() > 2);
+        let known = |word: &String| {
+            let singular = word.strip_suffix('s').unwrap_or(word);
+            WEIGHTS.contains(&&word[..]) || WEIGHTS.contains(&singular)
+        };
+        last.is_some_and(known) && !of_an_end
+    }
+
+    fn is_other(&self) -> bool {
+        self.words.last().is_some_and(|word| OTHERS.contains(&&word[..]))
+    }
+}
+
+fn pairs() -> impl Iterator<Item = (&'static (&'static str, &'static str), bool)> {
+    PAIRS.iter().map(|pair| (pair, false)).chain(WEAK_PAIRS.iter().map(|pair| (pair, true)))
+}
+
+fn is_end(word: &str) -> bool {
+    pairs().any(|((source, destination), _)| word == *source || word == *destination)
+}
+
+/// The word for an end in `fromnodeid`, and whether it is an id's.
+fn peeled(word: &str) -> Option<(String, bool)> {
+    let (mut rest, mut has_id) = (word, false);
+    while !is_end(rest) {
+        let filler =
+            FILLERS.iter().find(|filler| rest.len() > filler.len() && rest.ends_with(**filler));
+        has_id |= filler == Some(&"id");
+        rest = &rest[..rest.len() - filler?.len()];
+    }
+    (rest.len() < word.len()).then(|| (rest.to_owned(), has_id))
+}
+
+/// Whether two names are those of the ends of an edge, and how surely: less is surer.
+fn pair_rank(source: &Name, destination: &Name) -> Option<(bool, usize, bool)> {
+    let words = source.words.len();
+    if words != destination.words.len() {
+        return None;
+    }
+    let mut differing = source.words.iter().zip(&destination.words).filter(|(a, b)| a != b);
+    let (from, to) = differing.next().filter(|_| differing.next().is_none())?;
+    let (_, is_weak) = pairs().find(|((s, d), _)| from == s && to == d)?;
+    // `a` and `b` alone may be anything.
+    let is_letter = from == "a" && words == 1;
+    (!is_letter).then_some((is_weak, words, !(source.has_id && destination.has_id)))
+}
+
+/// The columns whose names say most surely that they are the ends of an edge.
+pub(crate) fn ends(names: &[&str]) -> Option<Ends> {
+    let named = &names[..names.len().min(MAX_NAMED_COLUMNS)];
+    let has_letter = |name: &&str| name.chars().any(char::is_alphabetic);
+    let names: Vec<Option<Name>> =
+        named.iter().map(|name| has_letter(name).then(|| Name::of(name))).collect();
+    let mut best: Option<((bool, usize, bool), Ends)> = None;
+    for (source, from) in names.iter().enumerate() {
+        for (destination, to) in names.iter().enumerate() {
+            let (Some(from), Some(to)) = (from, to) else { continue };
+            let Some(rank) = pair_rank(from, to) else { continue };
+            match &mut best {
+                Some((known, ends)) if *known == rank => ends.is_tied = true,
+                Some((known, _)) if *known < rank => {}
+                _ => {
+                    let ends = Ends { source, destination, is_weak: rank.0, is_tied: false };
+                    best = Some((rank, ends));
+                }
+            }
+        }
+    }
+    best.map(|(_, ends)| ends)
+}
+
+/// Whether a name says what a column of numbers holds.
+pub(crate) fn names_numbers(name: &str) -> bool {
+    let name = Name::of(name);
+    name.is_weight() || name.is_other() || name.is_one_of(&[UNCLEAR])
+}
+
+/// Whether a column is called a kind of edges: Gephi's `Type`.
+pub(crate) fn is_type(name: &str) -> bool {
+    Name::of(name).is_one_of(&["type"])
+}
+
+/// Chooses the columns of an edge; the weight only if it is `wanted`. An error is what is unclear, in
+/// words that show the columns.
+pub(crate) fn choose(columns: &[Column<'_>], wanted: bool) -> Result<Choice, String> {
+    let names: Vec<&str> = columns.iter().map(|column| column.name).collect();
+    let (source, destination) = match ends(&names) {
+        Some(Ends { source, destination, is_tied: false, .. }) => (source, destination),
+        Some(Ends { source, destination, .. }) => {
+            return Err(doubt(&names, "the ends of an edge", &[source, destination]));
+        }
+        None => ends_by_place(columns)?,
+    };
+    let weight = match wanted {
+        true => weight(columns, source, destination)?,
+        false => None,
+    };
+    Ok(Choice { source, destination, weight })
+}
+
+/// The ends of an edge where no names tell: the two columns, or the two before the weight.
+fn ends_by_place(columns: &[Column<'_>]) -> Result<(usize, usize), String> {
+    let names: Vec<&str> = columns.iter().map(|column| column.name).collect();
+    if columns.len() < 2 {
+        return Err(format!("an edge needs two columns, found {}", columns.len()));
+    }
+    let may_be_end = |&place: &usize| {
+        let is_index = place == 0 && names[0].is_empty() || is_index(names[place]);
+        !is_index && !names_numbers(names[place])
+    };
+    let ends: Vec<usize> = (0..columns.len()).filter(may_be_end).collect();
+    let counts = |place: usize| columns[place].counts && columns.len() > 2;
+    match ends[..] {
+        [source, destination] if !counts(source) => Ok((source, destination)),
+        [source, destination, weight] if columns[weight].is_number && !counts(source) => {
+            Ok((source, destination))
+        }
+        _ => {
+            let first = if ends.len() < 2 { vec![0, 1] } else { ends };
+            let from = usize::from(first.len() > 2 && counts(first[0]));
+            Err(doubt(&names, "the ends of an edge", &first[from..from + 2]))
+        }
+    }
+}
+
+/// Whether a name is that of row labels which programs write beside a table.
+fn is_index(name: &str) -> bool {
+    name.starts_with("__index_level_") || name.starts_with("Unnamed: ")
+}
+
+/// The weight: a column that is called so, or the only further one if it holds numbers.
+fn weight(
+    columns: &[Column<'_>],
+    source: usize,
+    destination: usize,
+) -> Result<Option<usize>, String> {
+    let further: Vec<(usize, Name)> = (0..columns.len().min(MAX_NAMED_COLUMNS))
+        .filter(|&place| place != source && place != destination)
+        .filter(|&place| {
+            !(place == 0 && columns[0].name.is_empty()) && !is_index(columns[place].name)
+        })
+        .map(|place| (place, Name::of(columns[place].name)))
+        .collect();
+    let tiers: [fn(&Name) -> bool; 3] =
+        [|name| name.is_one_of(PLAIN_WEIGHTS), |name| name.is_one_of(WEIGHTS), Name::is_weight];
+    let names = || columns.iter().map(|column| column.name).collect::<Vec<_>>();
+    for is_weight in tiers {
+        let found: Vec<usize> =
+            further.iter().filter(|(_, name)| is_weight(name)).map(|(place, _)| *place).collect();
+        match found[..] {
+            [] => {}
+            [only] => return Ok(Some(only)),
+            [first, ..] => {
+                return Err(doubt(&names(), "the weight", &[source, destination, first]));
+            }
+        }
+    }
+    let unknown: Vec<&(usize, Name)> =
+        further.iter().filter(|(_, name)| !name.is_other()).collect();
+    match unknown[..] {
+        [(only, name)] if columns[*only].is_number => match name.is_one_of(&[UNCLEAR]) {
+            true => Err(doubt(&names(), "the weight", &[source, destination, *only])),
+            false => Ok(Some(*only)),
+        },
+        _ => Ok(None),
+    }
+}
+
+/// What is unclear, the columns, and what would say it, such as these.
+fn doubt(names: &[&str], what: &str, such_as: &[usize]) -> String {
+    let mut shown: Vec<String> =
+        names.iter().take(SHOWN_COLUMNS).map(|name| printable(name.as_bytes())).collect();
+    if names.len() > SHOWN_COLUMNS {
+        shown.push("…".into());
+    }
+    let usable = |&place: &usize| {
+        let name = names[place];
+        let unique = names.iter().filter(|other| **other == name).count() == 1;
+        unique && !name.is_empty() && !name.contains(',') && name.parse::<usize>().is_err()
+    };
+    let such_as: Vec<String> = match such_as.iter().all(usable) {
+        true => such_as.iter().map(|&place| printable(names[place].as_bytes())).collect(),
+        false => such_as.iter().map(|place| (place + 1).to_string()).collect(),
+    };
+    format!(
+        "cannot tell which columns are {what}; the header is: {}; say it with `columns`, such as \
+         `columns` {}",
+        shown.join(","),
+        such_as.join(",")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The chosen columns of a header in which `*` marks numbers.
+    fn chosen(header: &str) -> Result<(usize, usize, Option<usize>), String> {
+        let column = |name: &'static str| {
+            let plain = name.trim_end_matches('*');
+            Column { name: plain, is_number: plain != name, counts: false }
+        };
+        let header: &'static str = header.to_owned().leak();
+        let columns: Vec<_> = header.split(',').map(column).collect();
+        let Choice { source, destination, weight } = choose(&columns, true)?;
+        Ok((source, destination, weight))
+    }
+
+    #[test]
+    fn names_of_many_programs() {
+        for (header, expected) in [
+            (",src,dst,w*", (1, 2, Some(3))),
+            ("Source,Target,Type,Id,Label,Weight*", (0, 1, Some(5))),
+            ("id*,from_user*,to_user*,amount*", (1, 2, Some(3))),
+            ("since:int,:START_ID(Person),:END_ID(Person)", (1, 2, None)),
+            ("userId:START_ID,score:float*,movieId:END_ID,:TYPE", (0, 2, Some(1))),
+            ("~id,~from,~to,~label,weight:Double*", (1, 2, Some(4))),
+            ("FromNodeId,ToNodeId", (0, 1, None)),
+            ("to,from", (1, 0, None)),
+            ("timestamp*,dst_id,src_id", (2, 1, None)),
+            ("follower,followee", (0, 1, None)),
+            ("protein1,protein2,combined_score*", (0, 1, Some(2))),
+            ("source,target,source_label,target_label", (0, 1, None)),
+            ("start_id,end_id,start_time,end_time", (0, 1, None)),
+            ("source,target,start*,end*", (0, 1, None)),
+            ("w*,other*,target_id,Source", (3, 2, Some(0))),
+            ("from,to,km*", (0, 1, Some(2))),
+            ("from,to,fare*", (0, 1, Some(2))),
+            ("from,to,fare*,tax*", (0, 1, None)),
+            ("userId*,movieId*,rating*,timestamp*", (0, 1, Some(2))),
+            ("a,b,c*", (0, 1, Some(2))),
+            ("who,whom", (0, 1, None)),
+            ("who,whom,weight*", (0, 1, Some(2))),
+            ("sourcenodeid,targetnodeid,distance (km)*", (0, 1, Some(2))),
+        ] {
+            assert_eq!(chosen(header), Ok(expected), "{header}");
+        }
+    }
+
+    #[test]
+    fn doubts_show_the_header_and_what_would_say_it() {
+        for (header, said) in [
+            ("src_ip,dst_ip,src_port*,dst_port*", "`columns` src_ip,dst_ip"),
+            ("when,who,whom,amount*", "`columns` when,who"),
+            ("source,target,distance*,cost*", "`columns` source,target,distance"),
+            ("from,to,time*", "`columns` from,to,time"),
+            ("Id,Label", "`columns` Id,Label"),
+            ("a,b,c,d", "`columns` a,b"),
+        ] {
+            let doubt = chosen(header).unwrap_err();
+            assert!(doubt.contains(&header.replace('*', "")), "{doubt}");
+            assert!(doubt.ends_with(said), "{header}: {doubt}");
+        }
+        assert!(chosen("a").unwrap_err().contains("needs two columns, found 1"));
+    }
+}
