@@ -14,3 +14,4 @@ mod matrix_completion;
 #[path = "../../graph/tests/common/real.rs"]
 mod real;
 mod run;
+mod understood;
