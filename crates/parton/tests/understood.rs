@@ -39,10 +39,10 @@ fn every_command_says_once_how_it_read_a_graph() {
             READ_AS[15..].split(", ids").all(|part| input["read_as"].to_string().contains(part))
         );
         assert!(input["digest"].as_str().unwrap().starts_with("sampled-v1:"), "{input}");
-        assert_eq!(report["version"], env!("CARGO_PKG_VERSION"));
+        assert_eq!(report["parton"], env!("CARGO_PKG_VERSION"));
         let words: Vec<&str> =
-            report["command_line"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
-        assert_eq!(&words[1..], arguments);
+            report["command"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+        assert_eq!(words, arguments);
     }
     let generated = parton(path, &["run", "bfs", "path:5", "--json"]);
     assert!(generated.stderr.is_empty(), "{}", text(&generated.stderr));

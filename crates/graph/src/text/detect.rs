@@ -58,6 +58,9 @@ pub(crate) fn detect(source: &Source, options: &ReadOptions<'_>) -> Result<Detec
         return Err(source.error(Place::line(first.line, 1, first.text), problem));
     }
     let header = header::find(source, &sample, options)?;
+    if header == Header::Row {
+        header::check_parts(source, first)?;
+    }
     let base = Dialect { delimiter: sample.delimiter, ..base };
     let is_counts = header == Header::No
         && options.header.is_none()

@@ -3,12 +3,14 @@
 //! A header is known by its names, not by what fails to be a number: `1 2 NaN` is an edge without a
 //! weight. Rows of words need more: names that mean the ends of an edge, or numbers below them.
 
-use super::decimal;
+use std::io::{BufRead, BufReader, Read};
+
 use super::sample::{Sample, SampleRow, column};
+use super::{decimal, skip_mark, trim_line_end};
 use crate::column_names::{self, Ends};
 use crate::error::Place;
 use crate::formats::{ColumnKey, IdKind, ReadOptions};
-use crate::source::Source;
+use crate::source::{HEAD_BYTES, Source};
 use crate::{Error, Result};
 
 /// Where a table names its columns.
@@ -78,6 +80,29 @@ pub(super) fn names(sample: &Sample<'_>, columns: usize) -> Vec<String> {
     let unnamed = (cells.len() + 1 == columns).then(String::new);
     let names = cells.iter().map(|name| String::from_utf8_lossy(name).into_owned());
     unnamed.into_iter().chain(names).collect()
+}
+
+/// Fails if a further file of an input lacks the header of the first: its first row would be lost.
+pub(super) fn check_parts(source: &Source, header: &SampleRow<'_>) -> Result<()> {
+    for part in source.parts()[1..].iter().filter(|part| !part.is_stream()) {
+        let failed = |e| part.read_error(e);
+        let lines = BufReader::new(part.reader()?.take(HEAD_BYTES as u64)).split(b'\n');
+        let lines: Vec<Vec<u8>> =
+            lines.take(header.line as usize).collect::<Result<_, _>>().map_err(failed)?;
+        let is_header = |line: &Vec<u8>| trim_line_end(skip_mark(line)) == header.text;
+        if lines.len() as u64 == header.line && lines.last().is_some_and(is_header) {
+            continue;
+        }
+        if let Some(first) = lines.last() {
+            let place = Place::line(lines.len() as u64, 1, first);
+            let problem = format!(
+                "expected the header of {} here, too; join the files if only the first has one",
+                source.parts()[0].name()
+            );
+            return Err(Error::data(part.name(), place, problem));
+        }
+    }
+    Ok(())
 }
 
 fn all_numbers(rows: &[SampleRow<'_>], place: usize) -> bool {

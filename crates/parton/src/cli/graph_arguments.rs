@@ -10,9 +10,12 @@ use crate::graph::source::Source;
 use crate::graph::tidy::{Merge, Tidy};
 use crate::graph::{Direction, Error, Graph, Result, VertexRange, WeightKind};
 use crate::partition::{Fit, Input};
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use crate::cli::exit::Failure;
+use crate::cli::graph_values::{
+    DecimalMark, IdChoice, MergeRule, WeightType, YesNo, parse_delimiter,
+};
 use crate::cli::origin::Origin;
 use crate::cli::team::Team;
 use crate::cli::watch::Watch;
@@ -116,49 +119,6 @@ pub(crate) struct ChangeArguments {
     transpose: bool,
 }
 
-#[derive(Clone, Copy, ValueEnum, PartialEq)]
-enum IdChoice {
-    /// Integers, unless the beginning shows names
-    Auto,
-    /// Integers from 0 to 2^64-1
-    Integers,
-    /// Names: any text, digits too
-    Names,
-}
-
-#[derive(Clone, Copy, ValueEnum, PartialEq)]
-enum YesNo {
-    Yes,
-    No,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum DecimalMark {
-    /// After a point; commas group thousands
-    Point,
-    /// After a comma; points group thousands
-    Comma,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum WeightType {
-    U32,
-    F32,
-    F64,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum MergeRule {
-    /// The least
-    Min,
-    /// The greatest
-    Max,
-    /// The sum
-    Sum,
-    /// That of the first edge in the file
-    First,
-}
-
 fn known_format() -> clap::builder::PossibleValuesParser {
     formats::ALL.iter().map(|f| f.name()).collect::<Vec<_>>().into()
 }
@@ -173,18 +133,6 @@ fn parse_vertices(text: &str) -> Result<Vertices, String> {
             let count = count.ok_or_else(|| format!("{last} comes before {first}"))?;
             Ok(Vertices::Range(VertexRange { first, count }))
         }
-    }
-}
-
-fn parse_delimiter(text: &str) -> Result<u8, String> {
-    match (text, text.as_bytes()) {
-        ("tab" | "\\t", _) => Ok(b'\t'),
-        ("blanks", _) => Ok(b' '),
-        (_, [b'"' | b'\n' | b'\r' | b'0'..=b'9']) => {
-            Err("columns cannot be cut at digits, quotes and line ends".into())
-        }
-        (_, [byte]) => Ok(*byte),
-        _ => Err("expected one ASCII character, tab or blanks".into()),
     }
 }
 

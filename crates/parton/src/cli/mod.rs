@@ -14,6 +14,7 @@
 mod commands;
 mod exit;
 mod graph_arguments;
+mod graph_values;
 mod options;
 mod origin;
 mod plot;

@@ -39,8 +39,9 @@ impl Origin {
 
 /// Adds to a report what made it: the inputs, this version of Parton and the command line.
 pub(crate) fn sign(report: &mut Value, origins: &[Origin]) {
-    let command_line = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
+    // `args` would panic on an argument that is not Unicode.
+    let command = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
     report["inputs"] = origins.iter().map(Origin::as_json).collect();
-    report["version"] = env!("CARGO_PKG_VERSION").into();
-    report["command_line"] = command_line.collect::<Vec<_>>().into();
+    report["parton"] = env!("CARGO_PKG_VERSION").into();
+    report["command"] = command.collect::<Vec<_>>().into();
 }
