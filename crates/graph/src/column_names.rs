@@ -138,7 +138,7 @@ fn weight(
     let further: Vec<(usize, Name)> = (0..columns.len().min(MAX_NAMED_COLUMNS))
         .filter(|&place| place != source && place != destination)
         .filter(|&place| {
-            !(place == 0 && columns[0].name.is_empty()) && !is_index(columns[place].name)
+            !(is_index(columns[place].name) || place == 0 && columns[0].name.is_empty())
         })
         .map(|place| (place, Name::of(columns[place].name)))
         .collect();
