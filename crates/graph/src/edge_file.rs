@@ -56,7 +56,7 @@ pub trait EdgeFile: Send + Sync {
         Direction::Directed
     }
 
-    /// How the input was understood, in words, where that is known before it is read.
+    /// How the input is understood, in words, as far as that is known before edges are read.
     fn understood(&self) -> Option<String> {
         None
     }
@@ -212,6 +212,8 @@ pub enum Mirror {
     None,
     /// Also for the one the other way round, unless it is a self-loop.
     Same,
+    /// The same, where the input does not list that one, too.
+    Missing,
     /// Also for the one the other way round, with the negative weight, unless it is a self-loop.
     Negated,
 }

@@ -236,6 +236,11 @@ impl RowFile {
         Graph { adjacency: rows.adjacency, ids, direction, read_as }
     }
 
+    /// How the file is understood, in words.
+    pub fn understood(&self) -> &str {
+        &self.read_as
+    }
+
     /// What to call the file in messages.
     pub fn name(&self) -> &str {
         self.bytes.name()

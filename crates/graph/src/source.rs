@@ -9,6 +9,7 @@ use crate::{Error, Result};
 
 mod bytes;
 mod compression;
+mod digest;
 mod fingerprint;
 mod part;
 mod slice;
@@ -134,7 +135,7 @@ impl Source {
     }
 
     /// Bytes as stored, where that is known beforehand.
-    pub(crate) fn stored_bytes(&self) -> Option<u64> {
+    pub fn stored_bytes(&self) -> Option<u64> {
         self.parts.iter().map(Part::stored_bytes).sum()
     }
 

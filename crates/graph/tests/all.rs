@@ -2,6 +2,7 @@
 //! the longest of them runs.
 
 mod building;
+mod corpus;
 mod documents;
 #[path = "common/folder.rs"]
 mod folder;

@@ -61,6 +61,20 @@ fn the_same_edges_in_every_dialect() {
 }
 
 #[test]
+fn what_lies_beyond_the_first_rows() {
+    let rows: String = (1..20_000).map(|i| format!("{i} {}\n", i + 1)).collect();
+    let counted = read(format!("20000 19999\n{rows}")).unwrap();
+    assert_eq!(counted.num_edges(), 19_999);
+    assert!(counted.read_as.contains("counts vertices and edges"), "{}", counted.read_as);
+    // One row more or less, and it is an edge.
+    let edge = read(format!("20000 19998\n{rows}")).unwrap();
+    assert_eq!(edge.num_edges(), 20_000);
+    let weights: String = (1..9000).map(|i| format!("{};{i};{}\n", i + 1, i % 7)).collect();
+    let error = read(format!("{weights}1;2;1,105\n")).unwrap_err().to_string();
+    assert!(error.contains(":9000:5:") && error.contains("`decimal` point"), "{error}");
+}
+
+#[test]
 fn names_are_kept() {
     let expected = triples(&[("Göttingen", "New York", 2.0), ("a,b", "c\"d", 3.0)]);
     let text = "from,to,km\nGöttingen,New York,2\n\"a,b\",\"c\"\"d\",3\n";
@@ -258,6 +272,12 @@ fn packed_and_parted_inputs_read_like_plain_ones() {
     let source = Source::find(parts.to_str().unwrap()).unwrap();
     let error = formats::read(&source, None, &ReadOptions::default()).unwrap_err().to_string();
     assert!(error.contains("part-1.csv.gz:3:3:"), "{error}");
+
+    // A part without the header that the first part has would lose its first edge.
+    std::fs::write(parts.join("part-1.csv.gz"), gzip("1,2\n3,4\n")).unwrap();
+    let source = Source::find(parts.to_str().unwrap()).unwrap();
+    let error = formats::read(&source, None, &ReadOptions::default()).unwrap_err().to_string();
+    assert!(error.contains("part-1.csv.gz:1:1:") && error.contains("the header of"), "{error}");
 
     // A part that is not there is an error, not fewer edges.
     std::os::unix::fs::symlink("missing", parts.join("part-2.csv")).unwrap();

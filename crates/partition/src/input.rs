@@ -37,6 +37,8 @@ pub struct Input {
     /// Original ids beside it.
     ids: Option<IdFile>,
     note: Option<String>,
+    /// How it is understood, in words.
+    read_as: Option<String>,
     fit: Fit,
 }
 
@@ -106,10 +108,12 @@ impl Input {
         if Spec::is_spec(text) {
             let spec = Spec::parse(text)?;
             spec.check_vertices()?;
+            let read_as = Some(spec.describe());
             return Ok(Input {
                 content: Content::Generated(spec),
                 ids: None,
                 note: None,
+                read_as,
                 fit: Fit::AS_IT_IS,
             });
         }
@@ -125,6 +129,7 @@ impl Input {
     ) -> Result<Self> {
         let (name, plain) = (source.name().to_owned(), source.is_plain());
         let (opened, ids) = formats::open(source, format, options)?;
+        let read_as = opened.understood();
         let content = match opened {
             Opened::Rows(file) => Content::Rows(file),
             Opened::Edges(file) => Content::Edges(file),
@@ -141,7 +146,7 @@ impl Input {
             )),
             (false, true) => None,
         };
-        Ok(Input { content, ids, note, fit: Fit::AS_IT_IS })
+        Ok(Input { content, ids, note, read_as, fit: Fit::AS_IT_IS })
     }
 
     /// The input, to be made like this. No host needs more than its share for that.
@@ -154,11 +159,22 @@ impl Input {
         self.note.as_deref()
     }
 
+    /// How the input is understood, in words.
+    pub fn read_as(&self) -> Option<&str> {
+        self.read_as.as_deref()
+    }
+
     /// Whether a vertex's in-edges can be had as easily as its out-edges: the input keeps them, too, or
     /// every edge is there in both directions.
     pub fn has_in_edges(&self) -> bool {
         let kept = matches!(&self.content, Content::Rows(file) if file.has_in_rows());
-        self.is_symmetric() || self.fit.undirected || kept && !self.fit.simple
+        let is_undirected = self.is_symmetric() || self.lacks_mirrors() || self.fit.undirected;
+        is_undirected || kept && !self.fit.simple
+    }
+
+    /// Whether edges mean both directions, of which some may not be listed.
+    fn lacks_mirrors(&self) -> bool {
+        matches!(&self.content, Content::Edges(file) if file.shape().mirror == Mirror::Missing)
     }
 
     /// Number of edges for each vertex, if that is known before anything is read.
@@ -201,6 +217,14 @@ impl Input {
             None => share,
         };
         let share = Share { is_symmetric: self.is_symmetric(), ..share };
+        let share = match self.lacks_mirrors() {
+            // What the input means is no change of it.
+            true => {
+                let undirected = Fit { undirected: true, ..Fit::AS_IT_IS };
+                Share { changes: Vec::new(), ..fit::fit(net, share, undirected)? }
+            }
+            false => share,
+        };
         let share = fit::fit(net, share, self.fit)?;
         // Where every edge has its mirror image, rows are both.
         let turned = share.turned || reads == Reads::InEdges && share.is_symmetric;
@@ -272,7 +296,8 @@ impl Share {
 
 impl From<Graph> for Input {
     fn from(graph: Graph) -> Self {
-        Input { content: Content::Whole(graph), ids: None, note: None, fit: Fit::AS_IT_IS }
+        let read_as = Some(graph.read_as.clone());
+        Input { content: Content::Whole(graph), ids: None, note: None, read_as, fit: Fit::AS_IT_IS }
     }
 }
 

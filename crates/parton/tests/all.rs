@@ -15,3 +15,4 @@ mod matrix_completion;
 #[path = "../../graph/tests/common/real.rs"]
 mod real;
 mod run;
+mod understood;

@@ -61,7 +61,10 @@ fn json_has_all_samples_under_the_agreed_names() {
             "4",
         ],
     );
-    assert_eq!(names(&results), ["command", "cores", "options", "parton", "repetitions", "rows"]);
+    assert_eq!(
+        names(&results),
+        ["command", "cores", "inputs", "options", "parton", "repetitions", "rows"]
+    );
     let one_graph =
         [("bfs", "auto", 1), ("bfs", "auto", 3), ("pagerank", "auto", 1), ("pagerank", "auto", 3)];
     assert_eq!(configurations(&results), [one_graph, one_graph].concat());

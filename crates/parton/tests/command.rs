@@ -31,7 +31,7 @@ fn inspect_has_the_agreed_names() {
     assert_eq!(report["degrees"]["out"]["max"], 2);
     assert_eq!(
         report["read_as"],
-        "CSV, 3 columns (third is the weight), header, ids are sparse integers"
+        "CSV with header: source = source, destination = target, weight = weight, ids are sparse integers"
     );
     let people = text(&parton(folder.path(), &["inspect", "g.csv"]).stdout);
     for shown in ["vertices     2", "edges        3 (directed)", "u32, 1 to 5", "██"] {
@@ -87,7 +87,7 @@ fn conversions_keep_the_graph_and_its_ids() {
         let output = parton(folder.path(), &["convert", from, to]);
         assert!(output.status.success(), "{to}: {}", text(&output.stderr));
         assert!(output.stdout.is_empty(), "talk belongs on standard error");
-        assert!(text(&output.stderr).contains("read as: "));
+        assert!(text(&output.stderr).contains(&format!("{from}: read as ")));
         from = to;
     }
     let mut found: Vec<String> = text(&std::fs::read(folder.path().join("end.el")).unwrap())

@@ -25,8 +25,8 @@ fn names(object: &Value) -> Vec<&str> {
 fn the_report_has_the_agreed_names() {
     let folder = folder();
     let report = report(folder.path(), &["bfs", "rmat:8", "--hosts", "3", "--threads", "2"]);
-    let agreed = "algorithm bytes converged engine governor graph hosts imbalance local_rounds \
-                  memory_peak_bytes messages optimize pace pace_why per_host per_round policy \
+    let agreed = "algorithm bytes command converged engine governor graph hosts imbalance inputs local_rounds \
+                  memory_peak_bytes messages optimize pace pace_why parton per_host per_round policy \
                   replication result rounds seconds threads verified work";
     assert_eq!(names(&report), agreed.split(' ').collect::<Vec<_>>());
     assert_eq!(names(&report["graph"]), ["edges", "vertices"]);

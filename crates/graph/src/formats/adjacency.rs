@@ -92,6 +92,10 @@ impl EdgeFile for AdjacencyFile {
         })
     }
 
+    fn understood(&self) -> Option<String> {
+        Some("adjacency lines".into())
+    }
+
     fn read_as(&self, graph: &Graph) -> String {
         format!("adjacency lines, ids are {}", graph.ids.describe())
     }

@@ -85,7 +85,7 @@ impl Header {
             weight: (weighted && options.weights).then_some(first + 2),
             vertices: given.vertices.or(declared),
             tag: self.tag,
-            comments: &[b"c"],
+            comments: vec![b"c".to_vec()],
             skip_lines: self.lines,
             ..given
         }

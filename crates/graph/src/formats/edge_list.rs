@@ -50,22 +50,16 @@ impl Format for EdgeList {
 
 /// Looks how an edge list is written.
 pub(super) fn open(source: Source, options: &ReadOptions<'_>) -> Result<EdgeTable> {
-    let Detected { dialect, header } = detect::detect(&source, options)?;
-    let syntax = match dialect.delimiter {
-        Delimiter::Blanks => "edge list",
-        Delimiter::Byte(b'\t') => "TSV",
-        Delimiter::Byte(b';') => "CSV with semicolons",
-        Delimiter::Byte(_) => "CSV",
-    };
+    let Detected { dialect, layout, mirror, .. } = detect::detect(&source, options)?;
+    let syntax = detect::syntax(dialect.delimiter);
     let parts = match source.parts().len() {
         1 => String::new(),
         parts => format!(" in {parts} parts"),
     };
     let packed =
         source.parts()[0].compression().map_or(String::new(), |c| format!(" ({})", c.name()));
-    let header = if header { ", header" } else { "" };
-    let read_as = format!("{syntax}{packed}{parts}, {}{header}", dialect.describe_columns());
-    Ok(EdgeTable { tells_ids: true, ..EdgeTable::new(source, dialect, read_as) })
+    let read_as = format!("{syntax}{packed}{parts}{layout}");
+    Ok(EdgeTable { mirror, tells_ids: true, ..EdgeTable::new(source, dialect, read_as) })
 }
 
 impl Write for EdgeList {
@@ -163,7 +157,8 @@ fn check_names(names: &Names, delimiter: u8, out: &Output) -> Result<()> {
     let comments = Dialect::default().comments;
     let unfit = |name: &[u8]| {
         let breaks = |b: &u8| matches!(b, b'\n' | b'\r') || (delimiter == b' ' && is_blank(*b));
-        let hidden = delimiter == b' ' && comments.iter().any(|c| name.starts_with(c));
+        let hidden = delimiter == b' '
+            && (name.starts_with(b"\"") || comments.iter().any(|c| name.starts_with(c)));
         name.is_empty() || hidden || !is_text(name) || name.iter().any(breaks)
     };
     match names.iter().find(|name| unfit(name)) {

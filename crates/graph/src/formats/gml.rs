@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 
 use super::document::{self, Document, Edge, Item, Key, TakeItem, Trouble, wants_weights};
 use super::{ColumnKey, Format, Opened, ReadOptions};
-use crate::column_names::{ColumnRole, role_of};
+use crate::column_names::weight_rank;
 use crate::error::printable;
 use crate::source::{Part, Source};
 use crate::text::number::parse_weight;
@@ -206,10 +206,7 @@ impl GmlGraph {
         match self.weight_key.as_ref().or(self.found.get()) {
             _ if !self.weights => None,
             Some(only) => (only == key).then_some(0),
-            None => match role_of(key) {
-                Some((ColumnRole::Weight, rank)) => Some(rank),
-                _ => None,
-            },
+            None => weight_rank(key),
         }
     }
 }

@@ -236,6 +236,10 @@ impl EdgeFile for PairFile {
         }
     }
 
+    fn understood(&self) -> Option<String> {
+        self.edges.understood()
+    }
+
     fn read_as(&self, graph: &Graph) -> String {
         self.edges.read_as(graph)
     }

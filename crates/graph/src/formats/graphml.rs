@@ -13,7 +13,7 @@ use quick_xml::{Reader, XmlVersion};
 use super::document::{self, Document, Edge, Item, Key, TakeItem, Trouble, wants_weights};
 use super::gml::weight_key;
 use super::{Format, Opened, ReadOptions};
-use crate::column_names::{ColumnRole, role_of};
+use crate::column_names::weight_rank;
 use crate::error::printable;
 use crate::source::{Part, Source};
 use crate::text::number::parse_weight;
@@ -258,9 +258,9 @@ impl Scan<'_, '_> {
         let rank = match &self.graph.weight_key {
             Some(chosen) if chosen == name => 0,
             Some(_) => return Ok(()),
-            None => match role_of(name) {
-                Some((ColumnRole::Weight, rank)) if is_number => rank,
-                _ => return Ok(()),
+            None => match weight_rank(name).filter(|_| is_number) {
+                Some(rank) => rank,
+                None => return Ok(()),
             },
         };
         if self.state.weight.as_ref().is_none_or(|known| rank < known.rank) {

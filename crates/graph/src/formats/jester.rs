@@ -146,6 +146,10 @@ impl EdgeFile for JesterFile {
         })
     }
 
+    fn understood(&self) -> Option<String> {
+        Some("Jester ratings".into())
+    }
+
     fn read_as(&self, graph: &Graph) -> String {
         let is_user = |v: &usize| match graph.ids.get(*v) {
             OriginalId::Name(name) => name[0] == SOURCE_SIDE,

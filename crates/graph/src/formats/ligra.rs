@@ -228,9 +228,13 @@ impl EdgeFile for LigraFile {
         }))
     }
 
-    fn read_as(&self, _: &Graph) -> String {
+    fn understood(&self) -> Option<String> {
         let weighted = if self.weighted { "Weighted" } else { "" };
-        format!("Ligra {weighted}AdjacencyGraph")
+        Some(format!("Ligra {weighted}AdjacencyGraph"))
+    }
+
+    fn read_as(&self, _: &Graph) -> String {
+        self.understood().unwrap_or_default()
     }
 }
 

@@ -267,6 +267,10 @@ impl EdgeFile for MetisFile {
         }
     }
 
+    fn understood(&self) -> Option<String> {
+        Some("METIS".into())
+    }
+
     fn read_as(&self, graph: &Graph) -> String {
         let words = match graph.direction {
             Direction::Undirected => "undirected",

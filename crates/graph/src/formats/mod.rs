@@ -91,6 +91,16 @@ pub enum Opened {
     Edges(Box<dyn EdgeFile>),
 }
 
+impl Opened {
+    /// How the input is understood, in words, as far as that is known before edges are read.
+    pub fn understood(&self) -> Option<String> {
+        match self {
+            Opened::Rows(file) => Some(file.understood().to_owned()),
+            Opened::Edges(file) => file.understood(),
+        }
+    }
+}
+
 /// The writing half of a format.
 pub trait Write {
     /// How the format numbers `vertices` vertices when it cannot keep original ids; `None` when it
@@ -159,6 +169,28 @@ pub enum ColumnKey {
     Name(String),
 }
 
+/// How a text table is written, where a user says it rather than leave it to detection.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TextOptions {
+    /// What stands between columns; a blank stands for any number of blanks and tabs.
+    pub delimiter: Option<u8>,
+    /// Lines at the beginning of every file that are not looked at.
+    pub skip_lines: u64,
+    /// What starts a line that is a comment; nothing does if it is empty.
+    pub comment: Option<String>,
+    /// How weights are written.
+    pub decimal: Option<Decimal>,
+}
+
+/// What stands before the fraction of a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decimal {
+    /// A point; commas group thousands: 1,105.5.
+    Point,
+    /// A comma; points group thousands: 1.105,5.
+    Comma,
+}
+
 /// A vertex set, as a user gives it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Vertices {
@@ -181,6 +213,8 @@ pub struct ReadOptions<'a> {
     pub columns: Option<Columns>,
     /// Whether the first line of a text table names its columns; `None`: look.
     pub header: Option<bool>,
+    /// How a text table is written.
+    pub text: TextOptions,
     /// Whether sources and destinations are two kinds of vertices that may have the same ids: they
     /// are then called `s…` and `t…`. Only for edge lists.
     pub bipartite: bool,
@@ -200,6 +234,7 @@ impl Default for ReadOptions<'_> {
             ids: IdKind::Detect,
             columns: None,
             header: None,
+            text: TextOptions::default(),
             bipartite: false,
             weights: true,
             weight_kind: None,

@@ -84,7 +84,7 @@ impl Header {
             columns: if self.pattern { 2 } else { 3 },
             weight: (!self.pattern && options.weights).then_some(2),
             vertices: given.vertices.or(Some(declared)),
-            comments: &[b"%"],
+            comments: vec![b"%".to_vec()],
             skip_lines: self.lines,
             ..given
         }

@@ -6,6 +6,7 @@ use crate::edge_file::{EdgeFile, FileShape, Mirror, Piece, Slice, Totals, Weight
 use crate::formats::ReadOptions;
 use crate::id_list::IdList;
 use crate::ingest::Ingest;
+use crate::tidy::Tidy;
 use crate::weight::{UnfitWeight, Weight, WeightKind};
 use crate::{Adjacency, Csr, Error, Graph, Ids, Result};
 
@@ -38,6 +39,7 @@ pub(super) fn read(file: &dyn EdgeFile, options: &ReadOptions<'_>) -> Result<Gra
     Ok(match job.shape.mirror {
         Mirror::None => graph,
         Mirror::Same => graph.undirected(),
+        Mirror::Missing => graph.tidied(Tidy { undirected: true, ..Tidy::default() }),
         Mirror::Negated => with_negated(graph),
     })
 }

@@ -96,13 +96,16 @@ impl Spec {
         progress.stage("build", None);
         let csr = builder.build(vertices as usize);
 
-        let direction = generator.direction();
-        let word = match direction {
+        Ok(Graph { direction: generator.direction(), ..Graph::dense(csr, self.describe()) })
+    }
+
+    /// How the graph is made, in words.
+    pub fn describe(&self) -> String {
+        let word = match self.generator().direction() {
             Direction::Directed => "directed",
             Direction::Undirected => "undirected",
         };
-        let graph = Graph::dense(csr, format!("generated: {self} ({word})"));
-        Ok(Graph { direction, ..graph })
+        format!("generated: {self} ({word})")
     }
 
     /// Refuses a graph with more vertices than there are numbers for.

@@ -109,7 +109,7 @@ impl Part {
     }
 
     /// Whether this can be read only once.
-    pub(super) fn is_stream(&self) -> bool {
+    pub(crate) fn is_stream(&self) -> bool {
         matches!(self.content, Content::Stream(_))
     }
 

@@ -1,57 +1,39 @@
 //! How a text table is laid out, from its first lines: delimiter, header, columns, kind of ids.
+//!
+//! What the beginning does not show beyond doubt is an error that names the option which says it.
 
-use super::dialect::{Dialect, Sides};
-use super::fields::{Delimiter, fields};
-use super::number::looks_numeric;
+use std::fmt::Write as _;
+
+use super::columns::{self, Chosen};
+use super::counts;
+use super::decimal::{self, Spelling};
+use super::declared::Declared;
+use super::dialect::{Dialect, EdgeType, Sides};
+use super::fields::Delimiter;
+use super::header::{self, Header};
+use super::sample::{Sample, SampleRow, column, numbers_in};
 use super::scanner::head_lines;
 use super::skip_mark;
-use crate::formats::{ColumnKey, IdKind, ReadOptions};
+use crate::column_names;
+use crate::edge_file::Mirror;
+use crate::error::printable;
+use crate::formats::{Decimal, IdKind, ReadOptions};
 use crate::source::Source;
-use crate::{Error, Place, Result};
-
-/// Names that programs give to the two id columns.
-const ID_COLUMNS: [&str; 28] = [
-    "source",
-    "target",
-    "src",
-    "dst",
-    "src_id",
-    "dst_id",
-    "source_id",
-    "target_id",
-    "from",
-    "to",
-    "from_id",
-    "to_id",
-    "fromnodeid",
-    "tonodeid",
-    "start",
-    "end",
-    "destination",
-    "dest",
-    "u",
-    "v",
-    "id1",
-    "id2",
-    "node1",
-    "node2",
-    "head",
-    "tail",
-    ":start_id",
-    ":end_id",
-];
+use crate::{Place, Result};
 
 /// A share of non-numbers among the ids above which they are names. Below it they are more likely
 /// mistakes, and reported as such.
 const NAMES_FROM_SHARE: f64 = 0.05;
 
-/// How many columns a message names.
-const SHOWN_COLUMNS: usize = 20;
-
 /// A detected layout.
 pub(crate) struct Detected {
     pub(crate) dialect: Dialect,
+    /// Whether a row above the others names the columns.
     pub(crate) header: bool,
+    /// Whether a row stands for both directions of its edge.
+    pub(crate) mirror: Mirror,
+    /// The columns and what else a user should know, in words.
+    pub(crate) layout: String,
 }
 
 /// Whether the beginning of an input is text: no control bytes but line ends and tabs.
@@ -61,6 +43,99 @@ pub(crate) fn is_text(head: &[u8]) -> bool {
 
 /// Looks at the beginning of `source`. What `options` says is taken as said.
 pub(crate) fn detect(source: &Source, options: &ReadOptions<'_>) -> Result<Detected> {
+    check_text(source)?;
+    let base = Dialect::of_table(options)?;
+    let sample = Sample::of(source, &base, options);
+    let Some(first) = sample.rows.first() else {
+        // Comments only: no edges, unless the rows start beyond the sample.
+        let names = options.ids == IdKind::Names || options.bipartite;
+        let dialect = Dialect { names, ..base };
+        let layout = " without rows".into();
+        return Ok(Detected { dialect, header: false, mirror: Mirror::None, layout });
+    };
+    if first.text.starts_with(b"sep=") {
+        let problem = format!("a line for Excel, no row: say `skip_lines` {}", first.line);
+        return Err(source.error(Place::line(first.line, 1, first.text), problem));
+    }
+    if memchr::memchr(b'\n', source.head()).is_none() && !source.head_is_all() {
+        let problem = "the first row is longer than 64 KiB, so its columns cannot be told";
+        return Err(source.error(Place::line(first.line, 1, first.text), problem));
+    }
+    let header = header::find(source, &sample, options)?;
+    if header == Header::Row {
+        header::check_parts(source, first)?;
+    }
+    let base = Dialect { delimiter: sample.delimiter, ..base };
+    let is_counts = header == Header::No
+        && options.header.is_none()
+        && counts::leads(source, &base, &sample.rows)?;
+    let leads = header == Header::Row || is_counts;
+    let data = if leads { &sample.rows[1..] } else { &sample.rows[..] };
+    let columns = data.first().unwrap_or(first).cells.len();
+    let declared = Declared::of(&sample.comments, sample.delimiter, columns);
+    let names = match header {
+        Header::Row => Some(header::names(&sample, columns)),
+        Header::No => declared.names.clone(),
+    };
+    let chosen = columns::choose(source, &sample, data, names.as_deref(), options)?;
+    let Chosen { source: from, destination: to, weight } = chosen;
+    let weight = weight.filter(|_| options.weights);
+    let mut notes = Notes::default();
+    if is_counts {
+        let said = printable(first.text.trim_ascii());
+        notes.add(format!("the first row, {said}, counts vertices and edges and is no edge"));
+    }
+    let two_sides = options.bipartite || declared.bipartite.is_some();
+    if let Some(said) = declared.bipartite.filter(|_| !options.bipartite) {
+        notes.add(format!("bipartite, as \"{said}\" says: ids are s… and t…"));
+    }
+    let edge_type = edge_type(source, data, names.as_deref(), options)?;
+    let mirror = match (options.direction, &edge_type, declared.undirected) {
+        (Some(_), ..) => Mirror::None,
+        (None, Some(kind), _) if kind.is_undirected() => {
+            notes.add("undirected, as the column of types says".into());
+            Mirror::Missing
+        }
+        (None, None, Some(said)) => {
+            notes.add(format!("undirected, as \"{said}\" says"));
+            Mirror::Missing
+        }
+        (None, ..) => Mirror::None,
+    };
+    let decimal = weight.map_or(Ok(None), |weight| spelling(source, data, weight, options))?;
+    match decimal {
+        Some(Decimal::Comma) => notes.add("weights have a decimal comma".into()),
+        Some(Decimal::Point) => notes.add("commas in weights group thousands".into()),
+        None => {}
+    }
+    let dialect = Dialect {
+        columns,
+        source: from,
+        destination: to,
+        weight,
+        names: two_sides || are_names(data, from, to, options),
+        sides: if two_sides { Sides::Two } else { Sides::One },
+        skip_lines: if leads { first.line } else { base.skip_lines },
+        decimal,
+        edge_type,
+        ..base
+    };
+    let layout = describe(&dialect, header, names.as_deref()) + &notes.0;
+    Ok(Detected { dialect, header: header == Header::Row, mirror, layout })
+}
+
+/// Sentences after the description of columns.
+#[derive(Default)]
+struct Notes(String);
+
+impl Notes {
+    fn add(&mut self, note: String) {
+        self.0 += "; ";
+        self.0 += &note;
+    }
+}
+
+fn check_text(source: &Source) -> Result<()> {
     let head = skip_mark(source.head());
     if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
         return Err(source.error(Place::File, "UTF-16 text; convert it to UTF-8 first"));
@@ -69,138 +144,122 @@ pub(crate) fn detect(source: &Source, options: &ReadOptions<'_>) -> Result<Detec
         let problem = format!("expected text, found the byte {:#04x}", head[at]);
         return Err(source.error(Place::Byte(at as u64), problem));
     }
-    let lines: Vec<&[u8]> = head_lines(source).map(|line| line.text).collect();
-    if let [line] = lines[..]
-        && let Some(at) = memchr::memchr(b'\r', line)
+    let mut lines = head_lines(source);
+    if let (Some(line), None) = (lines.next(), lines.next())
+        && let Some(at) = memchr::memchr(b'\r', line.text)
     {
         let problem = "lines end in CR alone; make that LF, for example with tr '\\r' '\\n'";
-        return Err(source.error(Place::line(1, at + 1, line), problem));
+        return Err(source.error(Place::line(1, at + 1, line.text), problem));
     }
-    let is_row = |line: &&[u8]| Dialect::default().is_row(line);
-    let Some(first_row) = lines.iter().position(is_row) else {
-        // Comments only: no edges, unless the rows start beyond the sample.
-        let names = options.ids == IdKind::Names || options.bipartite;
-        let dialect = Dialect { names, ..Dialect::within(options, 0) };
-        return Ok(Detected { dialect, header: false });
-    };
-    if memchr::memchr(b'\n', head).is_none() && !source.head_is_all() {
-        let problem = "the first row is longer than 64 KiB, so its columns cannot be told";
-        return Err(source.error(Place::line(first_row as u64 + 1, 1, lines[first_row]), problem));
-    }
-    let rows: Vec<&[u8]> = lines.iter().copied().filter(is_row).collect();
-    let delimiter = find_delimiter(&rows);
-    let split = |row: &&[u8]| -> Vec<Vec<u8>> {
-        fields(row, delimiter).map_while(|f| f.ok()).map(|f| f.value.into_owned()).collect()
-    };
-    let rows: Vec<Vec<Vec<u8>>> = rows.iter().map(split).collect();
+    Ok(())
+}
 
-    let names_given = match &options.columns {
-        None => false,
-        Some(c) => [Some(&c.source), Some(&c.destination), c.weight.as_ref()]
-            .into_iter()
-            .flatten()
-            .any(|column| matches!(column, ColumnKey::Name(_))),
-    };
-    let header = options.header.unwrap_or(names_given || is_header(&rows, options));
-    let data = if header { &rows[1..] } else { &rows[..] };
-    let columns = data.first().unwrap_or(&rows[0]).len();
-
-    let find = |column: &ColumnKey| find_column(source, column, &rows[0], columns);
-    let (id_columns, weight) = match &options.columns {
-        Some(c) => {
-            let weight = c.weight.as_ref().map(find).transpose()?;
-            ((find(&c.source)?, find(&c.destination)?), weight)
-        }
-        None if columns < 2 => {
-            let text = lines[first_row];
-            let place = Place::line(first_row as u64 + 1, 1, text);
-            return Err(source.error(place, "expected at least 2 columns, found 1"));
-        }
-        None => ((0, 1), (columns > 2 && numbers_in(data, 2) > 0).then_some(2)),
-    };
-    let names = match options.ids {
-        _ if options.bipartite => true,
+/// Whether ids are names: integers are, too, if the user says so or the beginning shows others.
+fn are_names(
+    data: &[SampleRow<'_>],
+    source: usize,
+    destination: usize,
+    options: &ReadOptions<'_>,
+) -> bool {
+    match options.ids {
         IdKind::Integers => false,
         IdKind::Names => true,
         IdKind::Detect => {
-            let numbers = numbers_in(data, id_columns.0) + numbers_in(data, id_columns.1);
+            let numbers = numbers_in(data, source) + numbers_in(data, destination);
             let ids = 2 * data.len();
             (ids - numbers) as f64 > NAMES_FROM_SHARE * ids as f64
         }
-    };
-    let dialect = Dialect {
-        delimiter,
-        columns,
-        source: id_columns.0,
-        destination: id_columns.1,
-        weight: weight.filter(|_| options.weights),
-        names,
-        sides: if options.bipartite { Sides::Two } else { Sides::One },
-        skip_lines: if header { first_row as u64 + 1 } else { 0 },
-        ..Dialect::within(options, 0)
-    };
-    Ok(Detected { dialect, header })
+    }
 }
 
-/// Tab, semicolon or comma if one cuts the first row, outside of quotes, else blanks. Tabs must
-/// cut all rows alike: people align columns with a mix of tabs and spaces.
-fn find_delimiter(rows: &[&[u8]]) -> Delimiter {
-    let pieces = |row: &[u8], delimiter: Delimiter| {
-        fields(row, delimiter).try_fold(0, |pieces, field| field.is_ok().then_some(pieces + 1))
+/// Gephi says of each edge whether it is directed. A graph is either, so all must agree.
+fn edge_type(
+    source: &Source,
+    data: &[SampleRow<'_>],
+    names: Option<&[String]>,
+    options: &ReadOptions<'_>,
+) -> Result<Option<EdgeType>> {
+    let place = names.and_then(|names| names.iter().position(|name| column_names::is_type(name)));
+    let Some(place) = place.filter(|_| options.direction.is_none() && options.columns.is_none())
+    else {
+        return Ok(None);
     };
-    for byte in [b'\t', b';', b','] {
-        let delimiter = Delimiter::Byte(byte);
-        let here = pieces(rows[0], delimiter);
-        let alike = || rows.iter().all(|row| pieces(row, delimiter) == here);
-        if here > Some(1) && (byte != b'\t' || alike()) {
-            return delimiter;
+    let mut types = column(data, place).map(EdgeType::word);
+    let Some(Some(word)) = types.next() else { return Ok(None) };
+    if types.any(|other| other.is_none()) {
+        return Ok(None);
+    }
+    let edge_type = EdgeType { column: place, word };
+    for row in data {
+        edge_type
+            .check(&row.cells[place])
+            .map_err(|problem| source.error(Place::line(row.line, 1, row.text), problem))?;
+    }
+    Ok(Some(edge_type))
+}
+
+/// How the weights are written, if not as every program reads them.
+fn spelling(
+    source: &Source,
+    data: &[SampleRow<'_>],
+    weight: usize,
+    options: &ReadOptions<'_>,
+) -> Result<Option<Decimal>> {
+    if options.text.decimal.is_some() {
+        return Ok(options.text.decimal);
+    }
+    let problem = match decimal::spelling(column(data, weight)) {
+        Spelling::Plain => return Ok(None),
+        Spelling::Only(decimal) => return Ok(Some(decimal)),
+        Spelling::Either => {
+            "a comma that may group thousands or mark the fraction: say `decimal` point or \
+             `decimal` comma"
+        }
+        Spelling::Mixed => {
+            "the fractions of some weights start with a point, those of others with a comma; if \
+             only one is meant, say `decimal` point or `decimal` comma"
+        }
+    };
+    let has_comma = |row: &&SampleRow<'_>| row.cells.get(weight).is_some_and(|c| c.contains(&b','));
+    let row = data.iter().find(has_comma).unwrap_or(&data[0]);
+    Err(source.error(Place::line(row.line, 1, row.text), problem))
+}
+
+/// "with header: source = from_user, destination = to_user, weight = amount; 1 column ignored"
+fn describe(dialect: &Dialect, header: Header, names: Option<&[String]>) -> String {
+    let name = |place: usize| match names.and_then(|names| names.get(place)) {
+        Some(name) if !name.is_empty() => printable(name.as_bytes()),
+        _ => format!("column {}", place + 1),
+    };
+    let mut text = match (header, names) {
+        (Header::Row, _) => " with header".to_owned(),
+        (Header::No, Some(_)) => " with header in a comment".to_owned(),
+        (Header::No, None) => String::new(),
+    };
+    let (from, to) = (name(dialect.source), name(dialect.destination));
+    let _ = write!(text, ": source = {from}, destination = {to}");
+    if let Some(weight) = dialect.weight {
+        let _ = write!(text, ", weight = {}", name(weight));
+    }
+    let Dialect { source, destination, weight, .. } = dialect;
+    let is_used = |place: &usize| [source, destination].contains(&place) || *weight == Some(*place);
+    match (0..dialect.columns).filter(|place| !is_used(place)).count() {
+        0 => {}
+        1 => text += "; 1 column ignored",
+        ignored => {
+            let _ = write!(text, "; {ignored} columns ignored");
         }
     }
-    Delimiter::Blanks
+    text
 }
 
-fn numbers_in(rows: &[Vec<Vec<u8>>], column: usize) -> usize {
-    rows.iter().filter(|row| row.get(column).is_some_and(|field| looks_numeric(field))).count()
-}
-
-/// A first row is a header when it has words where the rows after it have numbers, or when it
-/// names the usual columns.
-fn is_header(rows: &[Vec<Vec<u8>>], options: &ReadOptions<'_>) -> bool {
-    let (first, rest) = (&rows[0], &rows[1..]);
-    let word = |column: usize| first.get(column).is_some_and(|field| !looks_numeric(field));
-    let usual = |column: usize| {
-        let name = first.get(column).map(|f| String::from_utf8_lossy(f).to_ascii_lowercase());
-        name.is_some_and(|name| ID_COLUMNS.contains(&name.as_str()))
-    };
-    let all_numbers = |column: usize| !rest.is_empty() && numbers_in(rest, column) == rest.len();
-    let ids_may_be_words = options.ids == IdKind::Names;
-    (word(0) && word(1) && all_numbers(0) && all_numbers(1) && !ids_may_be_words)
-        || (word(2) && all_numbers(2))
-        || (usual(0) && usual(1))
-}
-
-fn find_column(
-    source: &Source,
-    column: &ColumnKey,
-    header: &[Vec<u8>],
-    columns: usize,
-) -> Result<usize> {
-    match column {
-        ColumnKey::Position(position) if *position < columns => Ok(*position),
-        ColumnKey::Position(position) => Err(Error::Request(format!(
-            "{}: there is no column {}, only {columns}",
-            source.name(),
-            position + 1
-        ))),
-        ColumnKey::Name(name) => {
-            header.iter().position(|field| field == name.as_bytes()).ok_or_else(|| {
-                let known = header.iter().take(SHOWN_COLUMNS).map(|f| crate::error::printable(f));
-                let known = known.collect::<Vec<_>>().join(", ");
-                Error::Request(format!(
-                    "{}: there is no column '{name}'; its header names: {known}",
-                    source.name()
-                ))
-            })
-        }
+/// What a table with this delimiter is called.
+pub(crate) fn syntax(delimiter: Delimiter) -> String {
+    match delimiter {
+        Delimiter::Blanks => "edge list".into(),
+        Delimiter::Byte(b'\t') => "TSV".into(),
+        Delimiter::Byte(b';') => "CSV with semicolons".into(),
+        Delimiter::Byte(b',') => "CSV".into(),
+        Delimiter::Byte(byte) => format!("table cut at '{}'", char::from(byte)),
     }
 }

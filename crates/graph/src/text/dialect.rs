@@ -2,10 +2,10 @@
 
 use super::fields::Delimiter;
 use super::is_blank;
-use crate::formats::ReadOptions;
+use crate::formats::{Decimal, ReadOptions};
 use crate::ingest::VertexRange;
 use crate::source::Source;
-use crate::{Place, Result};
+use crate::{Error, Place, Result};
 
 /// How the rows of a text are to be understood.
 #[derive(Clone, Debug)]
@@ -27,9 +27,50 @@ pub(crate) struct Dialect {
     /// A letter that starts every row, counted as the first column.
     pub(crate) tag: Option<u8>,
     /// What starts a line that is no row.
-    pub(crate) comments: &'static [&'static [u8]],
+    pub(crate) comments: Vec<Vec<u8>>,
     /// Lines at the beginning of each part that are no rows.
     pub(crate) skip_lines: u64,
+    /// How weights are written, if not as every program reads them.
+    pub(crate) decimal: Option<Decimal>,
+    /// The column that says whether an edge is directed.
+    pub(crate) edge_type: Option<EdgeType>,
+}
+
+/// What starts a comment, unless somebody says otherwise.
+const COMMENTS: [&[u8]; 3] = [b"#", b"%", b"//"];
+
+/// A column that says of each edge whether it is directed, the same of all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct EdgeType {
+    pub(crate) column: usize,
+    /// What it says.
+    pub(crate) word: &'static str,
+}
+
+impl EdgeType {
+    /// The type that a cell says.
+    pub(crate) fn word(cell: &[u8]) -> Option<&'static str> {
+        ["directed", "undirected"]
+            .into_iter()
+            .find(|word| cell.eq_ignore_ascii_case(word.as_bytes()))
+    }
+
+    pub(crate) fn is_undirected(self) -> bool {
+        self.word == "undirected"
+    }
+
+    /// Fails if a cell says something else.
+    pub(crate) fn check(self, cell: &[u8]) -> Result<(), String> {
+        match EdgeType::word(cell) == Some(self.word) {
+            true => Ok(()),
+            false => Err(format!(
+                "the type '{}' after edges that are {}: a graph is directed or undirected; say \
+                 which with `directed` or `undirected`",
+                crate::error::printable(cell),
+                self.word
+            )),
+        }
+    }
 }
 
 /// How many sets of vertices a graph has.
@@ -63,8 +104,10 @@ impl Default for Dialect {
             vertices: None,
             vertices_are_given: false,
             tag: None,
-            comments: &[b"#", b"%", b"//"],
+            comments: COMMENTS.map(<[u8]>::to_vec).into(),
             skip_lines: 0,
+            decimal: None,
+            edge_type: None,
         }
     }
 }
@@ -74,6 +117,22 @@ impl Dialect {
     pub(crate) fn within(options: &ReadOptions<'_>, first: u64) -> Self {
         let vertices = options.declared(first);
         Dialect { vertices, vertices_are_given: vertices.is_some(), ..Dialect::default() }
+    }
+
+    /// The same for a text table, with the comments and the lines to skip that the user gave.
+    pub(crate) fn of_table(options: &ReadOptions<'_>) -> Result<Self> {
+        let comments = match options.text.comment.as_deref() {
+            None => COMMENTS.map(<[u8]>::to_vec).into(),
+            Some("") => Vec::new(),
+            Some(start) => vec![start.as_bytes().to_vec()],
+        };
+        let may_start_row = |b: &u8| b.is_ascii_digit() || is_blank(*b);
+        if comments.iter().any(|start| start.first().is_some_and(may_start_row)) {
+            let problem = "`comment` cannot start with a digit or a blank, as rows do";
+            return Err(Error::Request(problem.into()));
+        }
+        let skip_lines = options.text.skip_lines;
+        Ok(Dialect { comments, skip_lines, ..Dialect::within(options, 0) })
     }
 
     /// A header may declare vertices that no edge names, but not without measure: a single wrong
@@ -102,6 +161,7 @@ impl Dialect {
     pub(super) fn is_plain(&self) -> bool {
         let first = usize::from(self.tag.is_some());
         !self.names
+            && self.decimal.is_none()
             && (self.source, self.destination) == (first, first + 1)
             && match self.weight {
                 None => self.columns == first + 2,

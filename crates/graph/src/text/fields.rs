@@ -5,7 +5,7 @@ use super::is_blank;
 /// What stands between columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Delimiter {
-    /// Any number of spaces and tabs.
+    /// Any number of spaces and tabs. A field in quotes, up to a blank, may have blanks inside.
     Blanks,
     /// This byte, with or without blanks around; a field may be quoted.
     Byte(u8),
@@ -33,9 +33,13 @@ pub(crate) fn fields(
                 if start == row.len() {
                     return None;
                 }
-                let end = find(row, start, is_blank);
+                let quoted = row[start..].starts_with(b"\"").then(|| quoted_word(row, start));
+                let (field, end) = quoted.flatten().unwrap_or_else(|| {
+                    let end = find(row, start, is_blank);
+                    (Field { value: row[start..end].into(), at: start }, end)
+                });
                 next = Some(end);
-                Some(Ok(Field { value: row[start..end].into(), at: start }))
+                Some(Ok(field))
             }
             Delimiter::Byte(delimiter) => {
                 let (field, end) = match delimited_field(row, start, delimiter) {
@@ -59,6 +63,15 @@ fn find(row: &[u8], from: usize, wanted: impl Fn(u8) -> bool) -> usize {
 /// A tab may be the delimiter, then it is no blank.
 fn skip_blanks(row: &[u8], from: usize, delimiter: Delimiter) -> usize {
     find(row, from, |b| !is_blank(b) || delimiter == Delimiter::Byte(b))
+}
+
+/// The word in quotes that starts at `start`, as R writes it, and where it ends; `None` if its
+/// quotes do not match, or more follows them.
+fn quoted_word(row: &[u8], start: usize) -> Option<(Field<'_>, usize)> {
+    let end = find(row, start + 1, |b| b == b'"');
+    let after = row.get(end + 1);
+    (end < row.len() && after.is_none_or(|&b| is_blank(b)))
+        .then(|| (Field { value: row[start + 1..end].into(), at: start }, end + 1))
 }
 
 /// The field that starts at `start`, and where it ends.
@@ -107,6 +120,10 @@ mod tests {
         for row in problems {
             assert!(fields(row.as_bytes(), Delimiter::Byte(b',')).any(|f| f.is_err()), "{row}");
         }
+        let row = br#""New York" "b  "c"d "e" x"#;
+        let values: Vec<Vec<u8>> =
+            fields(row, Delimiter::Blanks).map(|f| f.unwrap().value.into_owned()).collect();
+        assert_eq!(values, [&b"New York"[..], b"\"b", b"\"c\"d", b"e", b"x"]);
         assert_eq!(fields(b"1,", Delimiter::Byte(b',')).count(), 2);
         assert_eq!(fields(b"a\t\tb", Delimiter::Byte(b'\t')).count(), 3);
     }

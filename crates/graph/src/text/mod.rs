@@ -5,16 +5,24 @@
 //!   edges, and [`fields`] a row into its fields;
 //! * [`scanner`] goes line by line, for formats where a line's meaning depends on those before;
 //! * [`pieces`] gives out either's edges slice by slice;
+//! * [`detect`] looks how a table is written: [`sample`] cuts its beginning into cells, [`header`],
+//!   [`columns`], [`counts`], [`declared`] and [`decimal`] each answer one question;
 //! * [`number`] reads single numbers, [`numbers`] finds them by their number.
 
 pub(crate) mod blocks;
+mod columns;
+mod counts;
+mod decimal;
+mod declared;
 pub(crate) mod detect;
 pub(crate) mod dialect;
 pub(crate) mod fields;
+mod header;
 pub(crate) mod number;
 pub(crate) mod numbers;
 pub(crate) mod pieces;
 mod rows;
+mod sample;
 pub(crate) mod scanner;
 
 /// A problem on a line of a piece of text whose place in the input the finder does not know.

@@ -79,6 +79,10 @@ impl EdgeFile for EdgeTable {
         }
     }
 
+    fn understood(&self) -> Option<String> {
+        Some(self.read_as.clone())
+    }
+
     fn read_as(&self, graph: &Graph) -> String {
         match self.tells_ids {
             true => format!("{}, ids are {}", self.read_as, graph.ids.describe()),

@@ -5,6 +5,7 @@
 //! [`Dialect::slow_row`], which knows all the rules and the place of every byte. The two agree on
 //! every row the fast path takes: tests compare them.
 
+use super::decimal;
 use super::detect::is_text;
 use super::dialect::{DESTINATION_SIDE, Dialect, SOURCE_SIDE, Sides, side_id};
 use super::fields::{Delimiter, Field, fields};
@@ -192,6 +193,9 @@ impl Dialect {
             if count == self.destination {
                 destination = Some(field.clone());
             }
+            if let Some(edge_type) = self.edge_type.filter(|edge_type| edge_type.column == count) {
+                edge_type.check(&field.value).map_err(|problem| (field.at, problem))?;
+            }
             if Some(count) == self.weight {
                 weight = Some(field);
             }
@@ -202,7 +206,7 @@ impl Dialect {
         }
         let (source, destination) = (source.expect("a column"), destination.expect("a column"));
         if let Some(field) = &weight {
-            let parsed = number::parse_weight(&field.value).map_err(|e| (field.at, e))?;
+            let parsed = self.weight(&field.value).map_err(|e| (field.at, e))?;
             rows.weights.push(parsed.0);
             rows.has_fraction |= !parsed.1;
         }
@@ -235,6 +239,23 @@ impl Dialect {
             destinations.push(destination);
         }
         Ok(())
+    }
+
+    /// A weight, and whether it is an integer that fits `u32`.
+    fn weight(&self, cell: &[u8]) -> Result<(f64, bool), String> {
+        let read = match self.decimal {
+            None => number::parse_weight(cell),
+            Some(decimal) => match decimal::plain(cell, decimal) {
+                Some(plain) => number::parse_weight(&plain),
+                None => {
+                    Err(format!("expected a weight, found '{}'", crate::error::printable(cell)))
+                }
+            },
+        };
+        read.map_err(|problem| match cell.contains(&b',') && decimal::is_number(cell) {
+            true => problem + " (if all are written so, say `decimal` point or `decimal` comma)",
+            false => problem + " (to leave weights out, say `weights` none)",
+        })
     }
 
     fn id(&self, field: &Field<'_>) -> Result<u64, (usize, String)> {

@@ -106,7 +106,8 @@ impl Job<'_> {
         let samples = pieces.iter().flat_map(|piece| {
             let step = piece.num_edges().div_ceil(per_piece).max(1);
             // Every other end is a source; mirrored edges start at both.
-            let step = if mirror == Mirror::None { 2 * step } else { 2 * step + 1 };
+            let is_doubled = matches!(mirror, Mirror::Same | Mirror::Negated);
+            let step = if is_doubled { 2 * step + 1 } else { 2 * step };
             let ends = [numbered(&piece.sources), numbered(&piece.destinations)];
             (0..2 * piece.num_edges()).step_by(step).map(move |end| ends[end % 2][end / 2])
         });
@@ -118,7 +119,8 @@ impl Job<'_> {
                 let weight = piece.weights.get(edge).copied().unwrap_or(1.0);
                 by_host.push(source, destination, W::from_f64(weight));
                 let mirrored = match mirror {
-                    Mirror::None => continue,
+                    // Whether an edge lacks its mirror image, only all edges tell.
+                    Mirror::None | Mirror::Missing => continue,
                     Mirror::Same => weight,
                     Mirror::Negated => -weight,
                 };

@@ -1,18 +1,24 @@
 //! Arguments that name a graph, and say how to read and change it.
 
 use crate::algorithms::{Algorithm, Options};
-use crate::graph::formats::{self, ColumnKey, Columns, IdKind, ReadOptions, Vertices};
+use crate::graph::formats::{
+    self, ColumnKey, Columns, Decimal, IdKind, ReadOptions, TextOptions, Vertices,
+};
 use crate::graph::generate::Spec;
 use crate::graph::reweigh::Weights;
 use crate::graph::source::Source;
 use crate::graph::tidy::{Merge, Tidy};
 use crate::graph::{Direction, Error, Graph, Place, Result, VertexRange, WeightKind};
 use crate::partition::{Fit, Input};
+use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser};
-use clap::{Args, ValueEnum};
 
 use crate::cli::exit::Failure;
+use crate::cli::graph_values::{
+    DecimalMark, IdChoice, MergeRule, WeightType, YesNo, parse_delimiter,
+};
 use crate::cli::input_name::{InputName, note_emptiness};
+use crate::cli::origin::Origin;
 use crate::cli::team::Team;
 use crate::cli::watch::Watch;
 
@@ -58,6 +64,22 @@ pub(crate) struct ReadArguments {
     #[arg(long, value_enum)]
     header: Option<YesNo>,
 
+    /// What stands between the columns: one character, tab or blanks [default: detected]
+    #[arg(long, value_name = "CHARACTER|tab|blanks", value_parser = parse_delimiter)]
+    delimiter: Option<u8>,
+
+    /// Lines at the beginning of every file that are no edges
+    #[arg(long, value_name = "N")]
+    skip_lines: Option<u64>,
+
+    /// What starts a comment; nothing if empty [default: #, % and //]
+    #[arg(long, value_name = "START")]
+    comment: Option<String>,
+
+    /// How the fractions of weights are written: 1,105.5 or 1.105,5 [default: detected]
+    #[arg(long, value_enum)]
+    decimal: Option<DecimalMark>,
+
     /// Type of the weights [default: u32 if all are whole, else f64]
     #[arg(long, value_enum, value_name = "TYPE")]
     weight_type: Option<WeightType>,
@@ -99,41 +121,6 @@ pub(crate) struct ChangeArguments {
     /// Turn every edge around
     #[arg(long)]
     transpose: bool,
-}
-
-#[derive(Clone, Copy, ValueEnum, PartialEq)]
-enum IdChoice {
-    /// Integers, unless the beginning shows names
-    Auto,
-    /// Integers from 0 to 2^64-1
-    Integers,
-    /// Names: any text, digits too
-    Names,
-}
-
-#[derive(Clone, Copy, ValueEnum, PartialEq)]
-enum YesNo {
-    Yes,
-    No,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum WeightType {
-    U32,
-    F32,
-    F64,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum MergeRule {
-    /// The least
-    Min,
-    /// The greatest
-    Max,
-    /// The sum
-    Sum,
-    /// That of the first edge in the file
-    First,
 }
 
 fn known_format() -> clap::builder::PossibleValuesParser {
@@ -203,13 +190,12 @@ impl GraphArguments {
             }
         };
         let graph = self.cleaning.apply(graph, self.reading.weight_kind())?;
-        match graph.has_finite_weights() {
-            true => Ok(graph),
-            false => {
-                let problem = "the weights of parallel edges add up to more than a double holds";
-                Err(Error::data(&*self.graph, Place::File, problem))
-            }
+        if !graph.has_finite_weights() {
+            let problem = "the weights of parallel edges add up to more than a double holds";
+            return Err(Error::data(&*self.graph, Place::File, problem));
         }
+        watch.has_read(Origin::new(&self.graph, source, &graph.read_as));
+        Ok(graph)
     }
 }
 
@@ -221,7 +207,9 @@ impl GraphArguments {
         // The file need not contain all vertices of the graph.
         let options = ReadOptions { vertices: None, ..options };
         let format = format.as_deref().map(formats::by_name).transpose()?;
-        let graph = formats::read(&Source::find(file)?, format, &options)?;
+        let source = Source::find(file)?;
+        let graph = formats::read(&source, format, &options)?;
+        watch.has_read(Origin::new(file, Some(&source), &graph.read_as));
         Ok(if self.cleaning.transpose { graph.transposed() } else { graph })
     }
 
@@ -268,19 +256,20 @@ impl GraphArguments {
             }
             return Ok(Input::from(self.load(watch)?).fitted(fit));
         }
-        let opened = match Spec::is_spec(&self.graph) {
-            true => {
+        let source = self.find()?;
+        let input = match &source {
+            None => {
                 self.reading.refuse_for(&self.graph)?;
-                Input::open(&self.graph)
+                Input::open(&self.graph)?
             }
-            false => {
+            Some(source) => {
                 let format = self.reading.format.as_deref().map(formats::by_name).transpose()?;
-                let source = Source::find(&self.graph.path)?;
-                note_emptiness(&source, watch);
-                Input::from_source(source, format, &options)
+                note_emptiness(source, watch);
+                Input::from_source(source.clone(), format, &options)?
             }
         };
-        let input = opened?;
+        let read_as = input.read_as().unwrap_or("a graph");
+        watch.has_read(Origin::new(&self.graph, source.as_ref(), read_as));
         if let Some(note) = input.note() {
             watch.note(note);
         }
@@ -290,14 +279,25 @@ impl GraphArguments {
 
 impl ReadArguments {
     fn is_default(&self) -> bool {
-        let ReadArguments { format, vertices, ids, columns, bipartite, header, weight_type } = self;
-        format.is_none()
-            && !bipartite
-            && vertices.is_none()
-            && *ids == IdChoice::Auto
-            && columns.is_none()
-            && header.is_none()
-            && weight_type.is_none()
+        let is_given = |(_, given): &(&str, bool)| *given;
+        self.ids == IdChoice::Auto
+            && self.weight_type.is_none()
+            && !self.given_for_files().iter().any(is_given)
+    }
+
+    /// The options that only make sense for files, and whether each was given.
+    fn given_for_files(&self) -> [(&'static str, bool); 9] {
+        [
+            ("--format", self.format.is_some()),
+            ("--vertices", self.vertices.is_some()),
+            ("--columns", self.columns.is_some()),
+            ("--bipartite", self.bipartite),
+            ("--header", self.header.is_some()),
+            ("--delimiter", self.delimiter.is_some()),
+            ("--skip-lines", self.skip_lines.is_some()),
+            ("--comment", self.comment.is_some()),
+            ("--decimal", self.decimal.is_some()),
+        ]
     }
 
     fn weight_kind(&self) -> Option<WeightKind> {
@@ -324,6 +324,15 @@ impl ReadArguments {
             },
             columns: self.columns.clone(),
             header: self.header.map(|h| h == YesNo::Yes),
+            text: TextOptions {
+                delimiter: self.delimiter,
+                skip_lines: self.skip_lines.unwrap_or(0),
+                comment: self.comment.clone(),
+                decimal: self.decimal.map(|decimal| match decimal {
+                    DecimalMark::Point => Decimal::Point,
+                    DecimalMark::Comma => Decimal::Comma,
+                }),
+            },
             bipartite: self.bipartite,
             weights: *weights == Weights::File,
             weight_kind: self.weight_kind(),
@@ -333,14 +342,7 @@ impl ReadArguments {
 
     /// A generator knows its vertices and has no columns.
     fn refuse_for(&self, spec: &str) -> Result<()> {
-        let given = [
-            ("--format", self.format.is_some()),
-            ("--vertices", self.vertices.is_some()),
-            ("--columns", self.columns.is_some()),
-            ("--bipartite", self.bipartite),
-            ("--header", self.header.is_some()),
-        ];
-        match given.iter().find(|(_, given)| *given) {
+        match self.given_for_files().iter().find(|(_, given)| *given) {
             None => Ok(()),
             Some((option, _)) => Err(Error::Request(format!(
                 "{option} says how to read a file, but {spec} is a generator"

@@ -14,8 +14,10 @@
 mod commands;
 mod exit;
 mod graph_arguments;
+mod graph_values;
 mod input_name;
 mod options;
+mod origin;
 mod plot;
 mod show;
 mod signals;

@@ -10,8 +10,10 @@ use crate::engine::{Measure, Tally};
 use crate::graph::progress::Progress;
 use crate::sync::Volume;
 use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::Value;
 
 use crate::cli::exit::say;
+use crate::cli::origin::{self, Origin};
 use crate::cli::show;
 
 const LINE_INTERVAL: Duration = Duration::from_secs(10);
@@ -19,6 +21,8 @@ const LINE_INTERVAL: Duration = Duration::from_secs(10);
 /// Shows progress and notes.
 pub(crate) struct Watch {
     kind: Display,
+    /// The graphs that were read so far.
+    origins: Mutex<Vec<Origin>>,
 }
 
 enum Display {
@@ -53,7 +57,22 @@ impl Watch {
             let stage = Stage { name: String::new(), total: None, last_line: Instant::now() };
             Display::Lines(Lines { stage: Mutex::new(stage), done: AtomicU64::new(0) })
         };
-        Watch { kind }
+        Watch { kind, origins: Mutex::default() }
+    }
+
+    /// Says how a graph is understood, and keeps it for [`Watch::signed`].
+    pub(crate) fn has_read(&self, origin: Origin) {
+        if let Some(note) = origin.note() {
+            self.note(&note);
+        }
+        self.origins.lock().expect("no thread panicked holding this lock").push(origin);
+    }
+
+    /// The report, with what made it: all graphs that were read, the version, the command line.
+    pub(crate) fn signed(&self, mut report: Value) -> Value {
+        let origins = self.origins.lock().expect("no thread panicked holding this lock");
+        origin::sign(&mut report, &origins);
+        report
     }
 
     /// Prints a note, which is not part of the result.

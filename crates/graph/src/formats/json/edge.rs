@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use crate::column_names::{self, ColumnRole, role_of};
+use crate::column_names::{self, Ends};
 use crate::error::printable;
 use crate::formats::document::{Edge, Key, wants_weights};
 use crate::formats::{ColumnKey, ReadOptions};
@@ -42,13 +42,18 @@ impl EdgeKeys {
                 ignores_weights: true,
             });
         }
-        let find = |role| {
-            column_names::find(keys.iter().map(String::as_str), role).map(|at| keys[at].clone())
-        };
-        match (find(ColumnRole::Source), find(ColumnRole::Destination)) {
-            (Some(source), Some(destination)) => {
-                let weight = find(ColumnRole::Weight).filter(|_| !ignores_weights);
-                Ok(EdgeKeys { source, destination, weight, ignores_weights })
+        match ends_of(keys) {
+            Some(Ends { source, destination, is_tied: false, .. }) => {
+                let others = (0..keys.len()).filter(|place| ![source, destination].contains(place));
+                let ranked =
+                    others.filter_map(|at| Some((column_names::weight_rank(&keys[at])?, at)));
+                let weight = ranked.min().filter(|_| !ignores_weights);
+                Ok(EdgeKeys {
+                    source: keys[source].clone(),
+                    destination: keys[destination].clone(),
+                    weight: weight.map(|(_, place)| keys[place].clone()),
+                    ignores_weights,
+                })
             }
             _ => Err(format!(
                 "expected an edge with keys such as source and target, found {}: say which are \
@@ -90,8 +95,11 @@ pub(super) fn keys_of(text: &[u8]) -> Option<Vec<String>> {
 
 /// Whether an object with these keys is an edge.
 pub(super) fn are_of_edge(keys: &[String]) -> bool {
-    let has = |role| column_names::find(keys.iter().map(String::as_str), role).is_some();
-    has(ColumnRole::Source) && has(ColumnRole::Destination)
+    ends_of(keys).is_some()
+}
+
+fn ends_of(keys: &[String]) -> Option<Ends> {
+    column_names::ends(&keys.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
 /// What the library says, without the place.
@@ -260,10 +268,12 @@ impl EdgeKeys {
             _ if self.weight.as_deref() == Some(key) => Slot::Weight,
             "directed" => Slot::Directed,
             "undirected" => Slot::Undirected,
-            _ if self.weight.is_none() && !self.ignores_weights => match role_of(key) {
-                Some((ColumnRole::Weight, _)) => Slot::Surplus,
-                _ => Slot::Other,
-            },
+            _ if self.weight.is_none()
+                && !self.ignores_weights
+                && column_names::weight_rank(key).is_some() =>
+            {
+                Slot::Surplus
+            }
             _ => Slot::Other,
         }
     }

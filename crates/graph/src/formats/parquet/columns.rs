@@ -1,7 +1,7 @@
 //! Which columns of a table hold sources, destinations and weights.
 
 use super::schema::{Cells, Field};
-use crate::column_names::{self, ColumnRole};
+use crate::column_names::{self, Choice, Column};
 use crate::error::{Place, printable};
 use crate::formats::{ColumnKey, IdKind, ReadOptions};
 use crate::weight::WeightKind;
@@ -27,22 +27,22 @@ pub(in crate::formats) struct Columns {
 }
 
 impl Columns {
-    /// What the user says; else columns with telling names; else the first two, and as weight the
-    /// third of three if it holds numbers. A user who chooses columns chooses the weight too.
+    /// What the user says, else what the [names](column_names) say. A user who chooses columns chooses
+    /// the weight too.
     pub(in crate::formats) fn choose(
         file: &str,
         fields: &[Field],
         options: &ReadOptions<'_>,
     ) -> Result<Columns> {
+        let wanted = options.weights && options.weight_kind != Some(WeightKind::None);
         let (source, destination, weight) = match &options.columns {
             Some(columns) => (
                 position(file, fields, &columns.source)?,
                 position(file, fields, &columns.destination)?,
                 columns.weight.as_ref().map(|c| position(file, fields, c)).transpose()?,
             ),
-            None => guess(file, fields)?,
+            None => guess(file, fields, wanted)?,
         };
-        let wanted = options.weights && options.weight_kind != Some(WeightKind::None);
         let source = chosen(file, &fields[source])?;
         let destination = chosen(file, &fields[destination])?;
         let weight = weight.filter(|_| wanted).map(|i| chosen(file, &fields[i])).transpose()?;
@@ -85,30 +85,14 @@ impl Columns {
     }
 }
 
-fn guess(file: &str, fields: &[Field]) -> Result<(usize, usize, Option<usize>)> {
-    // Row labels that pandas stores beside the table.
-    let data: Vec<usize> =
-        (0..fields.len()).filter(|&i| !fields[i].name.starts_with("__index_level_")).collect();
-    let named = |role: ColumnRole| {
-        column_names::find(data.iter().map(|&i| &fields[i].name[..]), role).map(|at| data[at])
-    };
-    let ends = (named(ColumnRole::Source), named(ColumnRole::Destination), &data[..]);
-    let (source, destination) = match ends {
-        (Some(source), Some(destination), _) => (source, destination),
-        (_, _, &[first, second, ..]) => (first, second),
-        _ => {
-            let problem = format!("an edge needs two columns, found {}", data.len());
-            return Err(Error::data(file, Place::File, problem));
-        }
-    };
-    let third = || {
-        let rest: Vec<usize> =
-            data.iter().copied().filter(|&i| i != source && i != destination).collect();
-        let [only] = rest[..] else { return None };
-        matches!(fields[only].cells, Ok((_, cells)) if cells.is_number()).then_some(only)
-    };
-    let weight =
-        named(ColumnRole::Weight).filter(|&i| i != source && i != destination).or_else(third);
+fn guess(file: &str, fields: &[Field], weights: bool) -> Result<(usize, usize, Option<usize>)> {
+    let is_number = |field: &Field| matches!(field.cells, Ok((_, cells)) if cells.is_number());
+    let columns: Vec<Column<'_>> = fields
+        .iter()
+        .map(|field| Column { name: &field.name, is_number: is_number(field), counts: false })
+        .collect();
+    let Choice { source, destination, weight } = column_names::choose(&columns, weights)
+        .map_err(|doubt| Error::data(file, Place::File, doubt))?;
     Ok((source, destination, weight))
 }
 

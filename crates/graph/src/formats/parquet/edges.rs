@@ -59,8 +59,19 @@ impl EdgeFile for ParquetFile {
         Ok(Box::new(GroupPieces { files: &self.files, progress, queue }))
     }
 
-    /// "Parquet, 2 parts, 12 row groups, columns src → dst, weight amount (f64), integer ids"
+    /// "Parquet, 2 parts, 12 row groups, columns src → dst, weight amount, integer ids"
+    fn understood(&self) -> Option<String> {
+        Some(self.describe(""))
+    }
+
+    /// The same, with the type of the weights.
     fn read_as(&self, graph: &Graph) -> String {
+        self.describe(&format!(" ({})", graph.adjacency.weight_kind().name()))
+    }
+}
+
+impl ParquetFile {
+    fn describe(&self, weight_type: &str) -> String {
         let files = &self.files;
         let mut text = "Parquet".to_string();
         if files.tables.len() != 1 {
@@ -71,8 +82,7 @@ impl EdgeFile for ParquetFile {
         let columns = files.columns();
         text += &format!(", columns {} → {}", columns.source.name, columns.destination.name);
         if let Some(weight) = &columns.weight {
-            let kind = graph.adjacency.weight_kind().name();
-            text += &format!(", weight {} ({kind})", weight.name);
+            text += &format!(", weight {}{weight_type}", weight.name);
         }
         text + if columns.names { ", names as ids" } else { ", integer ids" }
     }

@@ -50,7 +50,6 @@ fn written_format() -> clap::builder::PossibleValuesParser {
 impl Convert {
     pub(crate) fn run(self, watch: &Watch) -> Result<String> {
         let graph = self.input.load(watch)?;
-        watch.note(&format!("read as: {}", graph.read_as));
         self.writing.save(&graph, self.output, watch)
     }
 }

@@ -29,7 +29,7 @@ impl Inspect {
         let graph = self.input.load_from(source.as_ref(), watch)?;
         let summary = Summary::of(&graph);
         Ok(if self.json {
-            format!("{:#}\n", as_json(&graph, &summary, in_edges))
+            format!("{:#}\n", watch.signed(as_json(&graph, &summary, in_edges)))
         } else {
             as_text(&self.input.graph, &graph, &summary, in_edges)
         })

@@ -133,10 +133,11 @@ impl Partition {
         }
         Ok(match (self.json, all) {
             (true, true) => {
-                let list: Vec<Value> = outcomes.iter().map(PolicyResult::as_json).collect();
+                let signed = |outcome: &PolicyResult| watch.signed(outcome.as_json());
+                let list: Vec<Value> = outcomes.iter().map(signed).collect();
                 format!("{:#}\n", Value::from(list))
             }
-            (true, false) => format!("{:#}\n", outcomes[0].as_json()),
+            (true, false) => format!("{:#}\n", watch.signed(outcomes[0].as_json())),
             (false, true) => table(&outcomes),
             (false, false) => outcomes[0].as_text(),
         })

@@ -134,13 +134,13 @@ impl Bench {
         }
         let results = Results { repetitions, options: self.given(), rows };
         if let Some(path) = &self.output {
-            write(path, &format!("{:#}\n", results.as_json()), watch)?;
+            write(path, &format!("{:#}\n", watch.signed(results.as_json())), watch)?;
         }
         if let (Some(path), Some(drawing)) = (&self.plot, drawing) {
             write(path, &drawing(&results), watch)?;
         }
         Ok(match self.json {
-            true => format!("{:#}\n", results.as_json()),
+            true => format!("{:#}\n", watch.signed(results.as_json())),
             false => results.as_text(),
         })
     }

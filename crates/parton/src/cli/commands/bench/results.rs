@@ -83,12 +83,8 @@ impl Results {
     }
 
     pub(super) fn as_json(&self) -> Value {
-        // `args` would panic on an argument that is not Unicode.
-        let command = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
         let options = self.options.iter().map(|(name, value)| (name.clone(), json!(value)));
         json!({
-            "parton": env!("CARGO_PKG_VERSION"),
-            "command": command.collect::<Vec<_>>(),
             "cores": crate::defaults::cores(),
             "repetitions": self.repetitions,
             "options": options.collect::<Map<_, _>>(),

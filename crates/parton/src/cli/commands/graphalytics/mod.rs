@@ -24,6 +24,7 @@ use serde_json::{Value, json};
 
 use crate::cli::Context;
 use crate::cli::exit::{CommandOutput, Failure};
+use crate::cli::origin::Origin;
 use crate::cli::show;
 use crate::cli::task::{self, AUTO, PartitionSource, Task, TaskOutcome, Verdict};
 use crate::cli::watch::Watch;
@@ -89,7 +90,8 @@ impl Graphalytics {
             make_folder(folder)?;
         }
         let start = Instant::now();
-        let graph = read(source, &data, watch)?;
+        let graph = read(source.clone(), &data, watch)?;
+        watch.has_read(Origin::new(source.name(), Some(&source), &graph.read_as));
         let load_seconds = start.elapsed().as_secs_f64();
         // An undirected edge counts once.
         let edges = data.number("meta.edges")?.unwrap_or(graph.num_edges());
@@ -101,7 +103,11 @@ impl Graphalytics {
             results.push(self.result(&mut hosts, case, data.name(), watch)?);
         }
         let report = Results { request: &self, data: &data, size, threads, policy, load_seconds };
-        Ok(CommandOutput { text: report.show(&results), failure: failure(&results) })
+        let text = match self.json {
+            true => format!("{:#}\n", watch.signed(report.as_json(&results))),
+            false => report.as_text(&results),
+        };
+        Ok(CommandOutput { text, failure: failure(&results) })
     }
 
     /// Runs one algorithm and judges what comes out.
@@ -320,13 +326,6 @@ struct Results<'r> {
 }
 
 impl Results<'_> {
-    fn show(&self, rows: &[Row]) -> String {
-        match self.request.json {
-            true => format!("{:#}\n", self.as_json(rows)),
-            false => self.as_text(rows),
-        }
-    }
-
     fn as_text(&self, rows: &[Row]) -> String {
         let (vertices, edges) = self.size;
         let head = ["algorithm", "rounds", "seconds", "EVPS", "rule", "reference"];

@@ -26,6 +26,7 @@ use crate::cli::Context;
 use crate::cli::exit::{CommandOutput, Failure};
 use crate::cli::graph_arguments::GraphArguments;
 use crate::cli::options::{self, OwnArguments, PaceArguments};
+use crate::cli::origin::Origin;
 use crate::cli::task::{AUTO, PartitionSource, Task};
 use crate::cli::team::Team;
 use crate::cli::watch::Watch;
@@ -170,7 +171,11 @@ impl Run {
             asked => (asked, None),
         };
         let ((policy, why), input) = match &saved {
-            Some(saved) => ((saved.policy(), Some("as saved")), None),
+            Some(saved) => {
+                let read_as = format!("partition of {hosts} hosts, saved by {}", saved.policy());
+                watch.has_read(Origin::new(&self.input.graph, None, &read_as));
+                ((saved.policy(), Some("as saved")), None)
+            }
             None => {
                 // With any policy: mistakes are reported before the input is read.
                 self.planning.plan(suits(InputTraits::default()).0).check(hosts)?;
@@ -235,7 +240,7 @@ impl Run {
             watch.warn(&stopped);
         }
         let text = match self.json {
-            true => format!("{:#}\n", report.as_json()),
+            true => format!("{:#}\n", watch.signed(report.as_json())),
             false => report.as_text(),
         };
         Ok(CommandOutput { text, failure })

@@ -1,0 +1,99 @@
+//! Which columns of a text table hold an edge: what the user says, else what the names say, else the
+//! first two, and the third if it holds numbers.
+
+use super::fields::Delimiter;
+use super::sample::{Sample, SampleRow, column, counts_rows, holds_numbers};
+use crate::column_names::{self, Choice, Column};
+use crate::error::{Place, printable};
+use crate::formats::{ColumnKey, ReadOptions};
+use crate::source::Source;
+use crate::{Error, Result};
+
+pub(super) use crate::column_names::Choice as Chosen;
+
+/// How many columns a message names.
+const SHOWN_COLUMNS: usize = 20;
+
+/// Chooses the columns of an edge. `data` are those rows of the sample that are edges.
+pub(super) fn choose(
+    source: &Source,
+    sample: &Sample<'_>,
+    data: &[SampleRow<'_>],
+    names: Option<&[String]>,
+    options: &ReadOptions<'_>,
+) -> Result<Choice> {
+    let first = &sample.rows[0];
+    let columns = data.first().unwrap_or(first).cells.len();
+    if let Some(asked) = &options.columns {
+        let find = |column: &ColumnKey| find(source, column, names.unwrap_or(&[]), columns);
+        return Ok(Choice {
+            source: find(&asked.source)?,
+            destination: find(&asked.destination)?,
+            weight: asked.weight.as_ref().map(find).transpose()?,
+        });
+    }
+    let place = Place::line(first.line, 1, first.text);
+    if columns < 2 {
+        let problem = "expected at least 2 columns, found 1; if another byte stands between them, \
+                       say `delimiter`";
+        return Err(source.error(place, problem));
+    }
+    match names.filter(|names| names.iter().any(|name| name.chars().any(char::is_alphabetic))) {
+        Some(names) => {
+            let column = |place: usize| Column {
+                name: names.get(place).map_or("", String::as_str),
+                is_number: holds_numbers(data, place),
+                counts: counts_rows(data, place),
+            };
+            let known: Vec<Column<'_>> = (0..columns).map(column).collect();
+            column_names::choose(&known, options.weights)
+                .map_err(|doubt| source.error(place, doubt))
+        }
+        None => by_place(sample.delimiter, data, columns)
+            .map_err(|problem| source.error(place, problem)),
+    }
+}
+
+/// The first two columns, and the third if it holds numbers, unless they look like something else.
+fn by_place(
+    delimiter: Delimiter,
+    data: &[SampleRow<'_>],
+    columns: usize,
+) -> Result<Choice, String> {
+    let is_id = |cell: &[u8]| !cell.is_empty() && cell.iter().all(u8::is_ascii_digit);
+    let are_ids = |place: usize| column(data, place).all(is_id);
+    let is_delimited = delimiter != Delimiter::Blanks;
+    if columns > 2 && is_delimited && counts_rows(data, 0) && are_ids(1) && are_ids(2) {
+        let rest = if columns > 3 { ",4" } else { "" };
+        return Err(format!(
+            "the first column counts the rows, so it may be an index or the source: say `columns` \
+             2,3{rest} or `columns` 1,2,3"
+        ));
+    }
+    if columns > 2 && column(data, 2).any(|cell| cell.starts_with(b"{") && cell != b"{}") {
+        return Err("the weights are a Python dictionary; write them with NetworkX's \
+                    write_weighted_edgelist, or say `columns` 1,2"
+            .into());
+    }
+    let weight = (columns > 2 && holds_numbers(data, 2)).then_some(2);
+    Ok(Choice { source: 0, destination: 1, weight })
+}
+
+fn find(source: &Source, column: &ColumnKey, names: &[String], columns: usize) -> Result<usize> {
+    match column {
+        ColumnKey::Position(position) if *position < columns => Ok(*position),
+        ColumnKey::Position(position) => Err(Error::Request(format!(
+            "{}: there is no column {}, only {columns}",
+            source.name(),
+            position + 1
+        ))),
+        ColumnKey::Name(name) => names.iter().position(|known| known == name).ok_or_else(|| {
+            let known = names.iter().take(SHOWN_COLUMNS).map(|name| printable(name.as_bytes()));
+            let known = known.collect::<Vec<_>>().join(", ");
+            Error::Request(format!(
+                "{}: there is no column '{name}'; its header names: {known}",
+                source.name()
+            ))
+        }),
+    }
+}
