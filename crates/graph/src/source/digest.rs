@@ -31,8 +31,8 @@ pub(super) struct Digest(pub(super) u64);
 impl Digest {
     /// All of a part.
     pub(super) fn add_all(&mut self, bytes: &ByteSource<'_>) -> Result<()> {
-        let blocks = (0..bytes.len()).step_by(HEAD_BYTES as usize);
-        blocks.map(|at| self.add_range(bytes, at, HEAD_BYTES.min(bytes.len() - at))).collect()
+        let mut blocks = (0..bytes.len()).step_by(HEAD_BYTES as usize);
+        blocks.try_for_each(|at| self.add_range(bytes, at, HEAD_BYTES.min(bytes.len() - at)))
     }
 
     /// The size of a part, and samples of it.
