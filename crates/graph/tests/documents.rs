@@ -263,7 +263,7 @@ fn packed_by_every_program() {
     for name in ["text.bz2", "text.xz", "text.lz4"] {
         let packed = data(name);
         assert_eq!(words(&read(name, packed.clone()).unwrap()), expected);
-        // Each file has two streams, so a cut may lie between them, but nowhere else.
+        // Each file has two streams, so only a cut between them leaves a whole one.
         let mut read_halves = 0;
         for end in 1..packed.len() {
             match read(name, &packed[..end]) {

@@ -108,11 +108,7 @@ impl Document for GmlGraph {
     }
 
     fn keys(&self) -> String {
-        let weight = self
-            .found
-            .get()
-            .map_or(String::new(), |key| format!(", weight = {}", printable(key.as_bytes())));
-        format!("source = source, destination = target{weight}")
+        document::keys_with_weight(self.found.get())
     }
 }
 

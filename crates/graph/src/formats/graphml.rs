@@ -84,11 +84,7 @@ impl Document for XmlGraph {
     }
 
     fn keys(&self) -> String {
-        let weight = self
-            .found
-            .get()
-            .map_or(String::new(), |name| format!(", weight = {}", printable(name.as_bytes())));
-        format!("source = source, destination = target{weight}")
+        document::keys_with_weight(self.found.get())
     }
 }
 

@@ -34,26 +34,25 @@ impl Compression {
         Compression::Lz4,
     ];
 
-    /// The ending of a file's name, with its dot.
-    pub fn ending(self) -> &'static str {
+    /// What it is called, and the ending of a file's name.
+    fn names(self) -> (&'static str, &'static str) {
         match self {
-            Compression::Gzip => ".gz",
-            Compression::Zstd => ".zst",
-            Compression::Bzip2 => ".bz2",
-            Compression::Xz => ".xz",
-            Compression::Lz4 => ".lz4",
+            Compression::Gzip => ("gzip", ".gz"),
+            Compression::Zstd => ("zstd", ".zst"),
+            Compression::Bzip2 => ("bzip2", ".bz2"),
+            Compression::Xz => ("xz", ".xz"),
+            Compression::Lz4 => ("lz4", ".lz4"),
         }
     }
 
     /// What the compression is called.
     pub fn name(self) -> &'static str {
-        match self {
-            Compression::Gzip => "gzip",
-            Compression::Zstd => "zstd",
-            Compression::Bzip2 => "bzip2",
-            Compression::Xz => "xz",
-            Compression::Lz4 => "lz4",
-        }
+        self.names().0
+    }
+
+    /// The ending of a file's name, with its dot.
+    pub fn ending(self) -> &'static str {
+        self.names().1
     }
 
     fn packed(self, head: &[u8]) -> bool {

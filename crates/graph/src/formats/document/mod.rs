@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 use super::{Opened, ReadOptions};
 use crate::edge_file::{Cut, EdgeFile, FileShape, Mirror, Pieces, Slice, WeightRule};
+use crate::error::printable;
 use crate::id_map::OriginalId;
 use crate::progress::Progress;
 use crate::source::{Part, Source};
@@ -216,4 +217,11 @@ impl<D: Document> EdgeFile for DocumentFile<D> {
     fn read_as(&self, _: &Graph) -> String {
         self.understood().unwrap_or_default()
     }
+}
+
+/// The keys of an edge in formats that have words of their own for its ends.
+pub(super) fn keys_with_weight(weight: Option<&String>) -> String {
+    let weight =
+        weight.map_or(String::new(), |key| format!(", weight = {}", printable(key.as_bytes())));
+    format!("source = source, destination = target{weight}")
 }

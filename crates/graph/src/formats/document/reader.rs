@@ -1,7 +1,7 @@
 //! The edges of a document, piece by piece.
 //!
 //! A parser of documents cannot stop in the middle. It runs in a thread of its own, which waits
-//! when it is a few pieces ahead of whoever takes them.
+//! when it is a few pieces ahead of the thread that takes them.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
