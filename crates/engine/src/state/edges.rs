@@ -343,13 +343,15 @@ pub(crate) fn check_weights<W: Weight>(partition: &Partition) -> Result<()> {
     if size_of::<W>() == 0 || edges.weight_kind() == W::KIND {
         return Ok(());
     }
-    let is_fit = |weight: f64| W::try_from_f64(weight).map(drop);
-    with_csr!(edges, csr => {
-        let pieces: Vec<_> = csr.all_weights().chunks(WEIGHTS_PER_TASK).collect();
-        let all_fit = |piece: &&[_]| piece.iter().try_for_each(|weight| is_fit(Weight::to_f64(*weight)));
-        parallel::map(&pieces, all_fit).into_iter().collect::<std::result::Result<(), _>>()
-    })?;
-    Ok(())
+    with_csr!(edges, csr => check_all::<_, W>(csr.all_weights()))
+}
+
+fn check_all<V: Weight, W: Weight>(weights: &[V]) -> Result<()> {
+    let pieces: Vec<_> = weights.chunks(WEIGHTS_PER_TASK).collect();
+    let checked = parallel::map(&pieces, |piece| {
+        piece.iter().try_for_each(|weight| W::try_from_f64(weight.to_f64()).map(drop))
+    });
+    Ok(checked.into_iter().collect::<std::result::Result<(), _>>()?)
 }
 
 /// Weights as another type; the same type is not copied, and `()` takes no memory.

@@ -166,7 +166,7 @@ impl Builder {
         self.pieces += 1;
         let next = Piece::new(order(0, self.pieces), self.plan.names);
         let piece = std::mem::replace(&mut self.piece, next);
-        // Whoever took pieces has stopped, and will not read this.
+        // The thread that took pieces has stopped, and will not read this.
         self.sender.send(Ok(Some(piece))).map_err(|_| "reading was stopped".into())
     }
 }
