@@ -294,8 +294,10 @@ fn during(folder: &Path, command: &mut Command, then: impl Fn(u32)) -> std::proc
 fn every_signal_leaves_nothing_behind() {
     for (signal, code) in [("-HUP", 129), ("-QUIT", 131)] {
         let folder = folder();
-        let mut command = Command::new(env!("CARGO_BIN_EXE_parton"));
-        command.args(["run", "bfs", "path:2000000", "--engine", "frontier", "--root", "0"]);
+        // The tests themselves may run under `nohup`.
+        let mut command = Command::new("env");
+        command.args(["--default-signal=HUP,QUIT", env!("CARGO_BIN_EXE_parton"), "run", "bfs"]);
+        command.args(["path:2000000", "--hosts", "2", "--engine", "frontier", "--root", "0"]);
         command.args(["--output", "out/"]);
         let ended = during(folder.path(), &mut command, |child| {
             let sent = Command::new("kill").args([signal, &child.to_string()]).status();
@@ -318,7 +320,7 @@ fn every_signal_leaves_nothing_behind() {
 fn a_mapped_file_that_shrinks_is_named() {
     let folder = folder();
     let folder = folder.path();
-    assert!(parton(folder, &["generate", "path:3000000", "p.parton", "-q"]).status.success());
+    assert!(parton(folder, &["generate", "path:8000000", "p.parton", "-q"]).status.success());
     let mut command = Command::new(env!("CARGO_BIN_EXE_parton"));
     command
         .args(["run", "bfs", "p.parton", "--engine", "frontier", "--root", "0", "--output", "x/"]);
