@@ -156,7 +156,7 @@ impl Choices {
         });
         if matches!(command, "convert" | "generate") {
             arguments
-                .push(format!("out.{}", random.of(&["parton", "csv", "mtx", "parquet", "gr"])));
+                .push(format!("written.{}", random.of(&["parton", "csv", "mtx", "parquet", "gr"])));
         }
         for _ in 0..random.below(5) {
             let flag = random.of(&self.flags[number]);
@@ -204,7 +204,7 @@ fn judge(output: &Output, folder: &Path) -> Result<(), String> {
     }
     let names = fs::read_dir(folder).map_err(|error| error.to_string())?.flatten();
     let names = names.map(|entry| entry.file_name().to_string_lossy().into_owned());
-    match names.filter(|name| name.starts_with("out.")).find(|_| code != 0) {
+    match names.filter(|name| name.starts_with("written.")).find(|_| code != 0) {
         Some(name) => Err(format!("exit code {code}, but {name} is there\n{said}")),
         None => Ok(()),
     }
