@@ -3,7 +3,7 @@
 use std::io::Write as _;
 
 use parton_graph::formats::{
-    self, ColumnKey, Columns, IdKind, ReadOptions, Vertices, WriteOptions,
+    self, ColumnKey, Columns, IdKind, ReadOptions, TextOptions, Vertices, WriteOptions,
 };
 use parton_graph::source::Source;
 use parton_graph::{
@@ -72,6 +72,20 @@ fn what_lies_beyond_the_first_rows() {
     let weights: String = (1..9000).map(|i| format!("{};{i};{}\n", i + 1, i % 7)).collect();
     let error = read(format!("{weights}1;2;1,105\n")).unwrap_err().to_string();
     assert!(error.contains(":9000:5:") && error.contains("`decimal` point"), "{error}");
+}
+
+#[test]
+fn short_rows_and_short_files_end_well() {
+    let said = read("Source,Target,Type\n1,2,Directed\n3,4\n").unwrap_err().to_string();
+    assert!(said.contains("edges.txt:3:"), "{said}");
+    // More lines to skip than there are, in a read of a slice, too.
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("edges.txt");
+    std::fs::write(&path, "1 2\n3 4\n").unwrap();
+    let text = TextOptions { skip_lines: u64::MAX, ..TextOptions::default() };
+    let options = ReadOptions { text, ..ReadOptions::default() };
+    let graph = formats::read(&Source::find(&path).unwrap(), None, &options).unwrap();
+    assert_eq!((graph.num_vertices(), graph.num_edges()), (0, 0));
 }
 
 #[test]

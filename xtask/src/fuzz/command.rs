@@ -160,6 +160,11 @@ impl Choices {
         }
         for _ in 0..random.below(5) {
             let flag = random.of(&self.flags[number]);
+            // As many rounds as are asked for are no hang.
+            if flag.name == "--max-rounds" {
+                arguments.extend([flag.name.clone(), random.below(20).to_string()]);
+                continue;
+            }
             arguments.push(flag.name.clone());
             if flag.takes_value {
                 arguments.push(match flag.possible.is_empty() || random.below(8) == 0 {

@@ -82,8 +82,10 @@ impl Source {
             }
             let bytes = part.bytes()?;
             let mut body = 0;
-            for _ in 0..skip_lines {
+            let mut skipped = 0;
+            while skipped < skip_lines && body < bytes.len() {
                 body = line_start(&bytes, body + 1)?;
+                skipped += 1;
             }
             let cut = |at: u64| Ok(line_start(&bytes, at)?.max(body));
             let window = cut(here.start)?..cut(here.end)?;
