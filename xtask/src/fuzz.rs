@@ -14,15 +14,11 @@ const INSTRUMENT: &str = "--cfg fuzzing -Cpasses=sancov-module \
     -Cllvm-args=-sanitizer-coverage-trace-compares \
     -Ccodegen-units=1 -Cdebug-assertions";
 
-/// Runs of the command where nobody asks for another number.
-const RUNS_OF_COMMAND: u64 = 100_000;
-
 /// Fuzzes one target, a format or the messages between hosts, or all of them in turn, each for
-/// `SECONDS`; or the command itself, a number of times.
+/// `SECONDS`; or the command itself.
 pub(crate) fn run(arguments: &[&str]) -> bool {
-    if let ["command", runs @ ..] = arguments {
-        let runs = runs.first().map_or(Ok(RUNS_OF_COMMAND), |runs| runs.parse());
-        return runs.is_ok_and(command::run);
+    if let ["command", rest @ ..] = arguments {
+        return command::run(rest);
     }
     let (wanted, seconds) = match arguments {
         [] => (None, "60"),

@@ -15,10 +15,10 @@ mod groups;
 use std::sync::{Arc, Mutex};
 
 use groups::{BUCKET_VERTICES, GROUP_BUCKETS, Group, first_id, split_by_source};
-use rayon::prelude::*;
 
 use crate::dense_index::DenseIndex;
 use crate::huge;
+use crate::parallel;
 use crate::weight::Weight;
 use crate::{Csr, LocalId};
 
@@ -194,7 +194,7 @@ impl<W: Weight> CsrBuilder<W> {
         let groups = self.groups.lock().expect("no thread panicked holding this lock");
         groups.iter().enumerate().for_each(|(g, group)| {
             let group = group.lock().expect("no thread panicked holding this lock");
-            group.segments.par_iter().for_each(|segment| {
+            parallel::for_each(&group.segments, |segment| {
                 for b in 0..GROUP_BUCKETS {
                     let (sources, destinations, _) = group.bucket(segment, b);
                     if !sources.is_empty() {
@@ -269,7 +269,7 @@ impl<W: Weight> CsrBuilder<W> {
             let group = groups.next().unwrap_or_else(Group::new);
             let mut group_slots: Vec<_> = slots.by_ref().take(GROUP_BUCKETS).collect();
             group_slots.sort_by_key(|slot| std::cmp::Reverse(slot.targets.len()));
-            group_slots.into_par_iter().with_max_len(1).for_each(|slot| {
+            parallel::for_each_owned(group_slots, |_, slot| {
                 slot.fill(&group, ids, &first_vertex, &vertex, &convert);
             });
         }

@@ -4,11 +4,12 @@
 //! Offsets are 64-bit because a host may hold more than 2³² edges; targets are 32-bit because
 //! they are read far more often than anything else and no host holds more than 2³² vertices.
 
-use rayon::prelude::*;
+use std::ops::Range;
 
 use crate::LocalId;
 use crate::buffer::Buffer;
 use crate::build::{CsrBuilder, EdgeBatch};
+use crate::parallel::{self, Scratch};
 use crate::transpose::transposed;
 use crate::weight::{Weight, WeightKind};
 
@@ -164,7 +165,7 @@ impl<W: Weight> Csr<W> {
             rest = others;
             chunks.push((first..end, mine));
         }
-        chunks.into_par_iter().for_each(|(range, mut slots)| {
+        parallel::for_each_owned(chunks, |_, (range, mut slots)| {
             for v in range.map(|v| LocalId(v as u32)) {
                 let (mine, others) = slots.split_at_mut(self.degree(v));
                 slots = others;
@@ -214,7 +215,7 @@ impl<W: Weight> Csr<W> {
             );
         }
         let builder = CsrBuilder::new();
-        cuts.par_windows(2).enumerate().for_each_init(EdgeBatch::default, |edges, (order, cut)| {
+        let add = |order: usize, cut: &[usize], edges: &mut EdgeBatch<u32, V>| {
             edges.clear();
             for v in (cut[0]..cut[1]).map(|v| LocalId(v as u32)) {
                 for (target, weight) in self.edges(v) {
@@ -222,8 +223,22 @@ impl<W: Weight> Csr<W> {
                 }
             }
             builder.add(order as u64, edges);
+        };
+        let scratch = Scratch::default();
+        parallel::for_each_owned(cuts.windows(2), |order, cut| {
+            scratch.with(|edges| add(order, cut, edges));
         });
         builder.build(self.num_vertices())
+    }
+
+    /// The sum of `value(source, target, weight)` over all edges, modulo 2^64.
+    pub fn sum_of_edges(&self, value: impl Fn(LocalId, LocalId, W) -> u64 + Sync) -> u64 {
+        let of_rows = |rows: Range<usize>| {
+            let rows = rows.map(|row| LocalId(row as u32));
+            let edges = rows.flat_map(|row| self.edges(row).map(move |(end, w)| (row, end, w)));
+            edges.fold(0, |sum: u64, (row, end, w)| sum.wrapping_add(value(row, end, w)))
+        };
+        parallel::reduce(self.num_vertices(), of_rows, u64::wrapping_add).unwrap_or(0)
     }
 
     /// Whether the arrays form a graph; otherwise what is wrong, and at which vertex or edge.
@@ -231,12 +246,16 @@ impl<W: Weight> Csr<W> {
         if self.offsets[0] != 0 {
             return Err(format!("the first edge offset is {}, expected 0", self.offsets[0]));
         }
-        let falling = self.offsets.par_windows(2).position_any(|w| w[0] > w[1]);
+        let falling = parallel::find_first(self.num_vertices(), |v| {
+            (self.offsets[v] > self.offsets[v + 1]).then_some(v)
+        });
         if let Some(v) = falling {
             return Err(format!("the edges of vertex {v} end before they start"));
         }
         let vertices = self.num_vertices();
-        let stray = self.targets.par_iter().position_any(|t| t.index() >= vertices);
+        let stray = parallel::find_first(self.targets.len(), |edge| {
+            (self.targets[edge].index() >= vertices).then_some(edge)
+        });
         if let Some(edge) = stray {
             let target = self.targets[edge];
             return Err(format!("edge {edge} leads to vertex {target}, but there are {vertices}"));

@@ -42,6 +42,9 @@ pub enum Error {
         /// What was expected and what was found.
         problem: String,
     },
+    /// What was asked for takes more memory than the machine has free.
+    #[error("{0}")]
+    Memory(String),
     /// The request makes no sense for this input or format; the message says what to do instead.
     #[error("{0}")]
     Request(String),

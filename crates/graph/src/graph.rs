@@ -2,13 +2,12 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
-
 use crate::buffer::Buffer;
 use crate::csr::MAX_VERTICES;
 use crate::formats::Vertices;
 use crate::id_map::Ids;
 use crate::ingest::VertexRange;
+use crate::parallel;
 use crate::weight::{Weight, WeightKind};
 use crate::{Csr, Error, LocalId, Result};
 
@@ -144,8 +143,10 @@ impl Graph {
     /// Number of edges of which `counts(source, destination)` holds.
     pub(crate) fn count_edges(&self, counts: impl Fn(LocalId, LocalId) -> bool + Sync) -> u64 {
         with_csr!(&self.adjacency, csr => {
-            let of = |v: LocalId| csr.targets(v).iter().filter(|&&t| counts(v, t)).count() as u64;
-            (0..csr.num_vertices() as u32).into_par_iter().map(|v| of(LocalId(v))).sum()
+            parallel::sum(csr.num_vertices(), |v| {
+                let v = LocalId(v as u32);
+                csr.targets(v).iter().filter(|&&t| counts(v, t)).count() as u64
+            })
         })
     }
 
@@ -153,7 +154,7 @@ impl Graph {
     /// weights need not be.
     pub fn has_finite_weights(&self) -> bool {
         with_csr!(&self.adjacency, csr => {
-            csr.all_weights().par_iter().all(|weight| weight.to_f64().is_finite())
+            parallel::all_of(csr.all_weights(), |weight| weight.to_f64().is_finite())
         })
     }
 
@@ -180,7 +181,11 @@ impl Graph {
             return Ok(self);
         }
         let isolated_from = with_csr!(&self.adjacency, csr => {
-            let last_target = csr.all_targets().par_iter().max().map_or(0, |t| t.index() + 1);
+            let targets = csr.all_targets();
+            let end_in = |edges: Range<usize>| {
+                targets[edges].iter().max().map_or(0, |target| target.index() + 1)
+            };
+            let last_target = parallel::reduce(targets.len(), end_in, usize::max).unwrap_or(0);
             let edges = csr.num_edges();
             last_target.max(csr.offsets().partition_point(|&o| o < edges))
         });
@@ -215,8 +220,9 @@ impl Graph {
         where
             Adjacency: From<Csr<V>>,
         {
-            let unfit = |weight: &W| V::try_from_f64(weight.to_f64()).err();
-            match csr.all_weights().par_iter().find_map_any(unfit) {
+            let weights = csr.all_weights();
+            let unfit = |edge: usize| V::try_from_f64(weights[edge].to_f64()).err();
+            match parallel::find_first(weights.len(), unfit) {
                 Some(unfit) => Err(Error::Request(format!("{unfit}: keep f64 weights"))),
                 None => Ok(csr.reweighted(|_, _, weight| V::from_f64(weight.to_f64())).into()),
             }

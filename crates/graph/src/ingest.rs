@@ -18,6 +18,7 @@ use crate::error::{Place, printable};
 use crate::id_list::IdList;
 use crate::id_map::{Ids, OriginalId};
 use crate::intern::{Full, Interner, Key};
+use crate::parallel;
 use crate::weight::Weight;
 use crate::{Csr, Error, Result};
 
@@ -268,7 +269,7 @@ where
 {
     let (ids, renumbering) = interner.finish();
     let builder = CsrBuilder::new();
-    pieces.into_par_iter().for_each(|(order, edges)| {
+    parallel::for_each_owned(pieces, |_, (order, edges)| {
         let EdgeBatch { sources, destinations, weights } = &edges;
         let vertex = |provisional| renumbering.of(provisional);
         builder.add_mapped(order, sources, destinations, |edge| weights[edge], vertex);

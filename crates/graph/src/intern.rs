@@ -14,6 +14,7 @@ use rayon::prelude::*;
 
 use crate::id_list::NameList;
 use crate::id_map::{Ids, Names};
+use crate::parallel;
 
 const SHARD_BITS: u32 = 6;
 const SHARDS: usize = 1 << SHARD_BITS;
@@ -41,7 +42,8 @@ impl Key for u64 {
         store.len()
     }
     fn collect(stores: &[Vec<u64>], order: &[u32]) -> Ids {
-        Ids::from_sorted(order.par_iter().map(|&p| stores[shard_of(p)][index_of(p)]).collect())
+        let key = |&p: &u32| stores[shard_of(p)][index_of(p)];
+        Ids::from_sorted(parallel::generate(order.len(), |at| key(&order[at])))
     }
 }
 

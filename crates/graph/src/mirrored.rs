@@ -8,9 +8,8 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
-
 use crate::build::split_off_front;
+use crate::parallel;
 use crate::weight::Weight;
 use crate::{Adjacency, Csr, LocalId};
 
@@ -25,11 +24,14 @@ pub struct Completed {
 }
 
 /// The edges that some consecutive rows lack.
+#[derive(Default)]
 struct Missing<W> {
     /// How many each row lacks.
     counts: Vec<usize>,
     edges: Vec<(LocalId, W)>,
     lightened: Vec<Lightened<W>>,
+    /// Scratch memory for the leaving and arriving edges of one pair of vertices.
+    unpaired: [Vec<(LocalId, W)>; 2],
 }
 
 /// An edge that gets the weight that it has in the other direction.
@@ -77,12 +79,11 @@ where
         let chunks: Vec<_> = (0..rows).step_by(chunk).map(|r| r..rows.min(r + chunk)).collect();
         let find = |rows: &Range<usize>| {
             let rows = rows.start as u32..rows.end as u32;
-            let (counts, edges, lightened) = (Vec::new(), Vec::new(), Vec::new());
-            let mut missing = Missing { counts, edges, lightened };
+            let mut missing = Missing::default();
             rows.for_each(|row| missing.find(&self, in_edges, LocalId(row), LocalId(first + row)));
             missing
         };
-        let missing: Vec<Missing<W>> = chunks.par_iter().map(find).collect();
+        let missing = parallel::map(&chunks, find);
         let added = missing.iter().map(|chunk| chunk.edges.len() as u64).sum();
         let lightened = missing.iter().map(|chunk| chunk.lightened.len() as u64).sum();
         let adjacency = match (added, lightened) {
@@ -117,7 +118,7 @@ where
             );
             slots.push((rows, missing, slot));
         }
-        slots.into_par_iter().for_each(|(rows, missing, (targets, weights))| {
+        parallel::for_each_owned(slots, |_, (rows, missing, (targets, weights))| {
             let mut added = missing.edges.into_iter();
             let mut lightened = missing.lightened.into_iter().peekable();
             let mut end = 0;
@@ -159,7 +160,9 @@ impl<W: Weight> Missing<W> {
     /// Finds what is missing of the edges that leave a vertex for another, given those that arrive
     /// from there. Both are in ascending order of their weights.
     fn find_between(&mut self, row: LocalId, leaving: &[(LocalId, W)], arriving: &[(LocalId, W)]) {
-        let (mut unpaired_leaving, mut unpaired_arriving) = (Vec::new(), Vec::new());
+        let Missing { unpaired: [unpaired_leaving, unpaired_arriving], .. } = self;
+        unpaired_leaving.clear();
+        unpaired_arriving.clear();
         let mut others = leaving.iter().peekable();
         for edge in arriving {
             while let Some(other) = others.next_if(|other| weight(other) < weight(edge)) {
@@ -170,13 +173,13 @@ impl<W: Weight> Missing<W> {
             }
         }
         unpaired_leaving.extend(others);
-        for (edge, other) in unpaired_leaving.iter().zip(&unpaired_arriving) {
+        for (edge, other) in unpaired_leaving.iter().zip(&*unpaired_arriving) {
             if weight(other) < weight(edge) {
                 let (target, before, after) = (edge.0, edge.1, other.1);
                 self.lightened.push(Lightened { row, target, before, after });
             }
         }
-        self.edges.extend(unpaired_arriving.into_iter().skip(unpaired_leaving.len()));
+        self.edges.extend(unpaired_arriving.iter().skip(unpaired_leaving.len()));
     }
 }
 

@@ -7,6 +7,7 @@
 use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 
@@ -14,6 +15,9 @@ use crate::huge;
 
 /// Elements that a task makes or visits where each is a matter of nanoseconds.
 const ELEMENTS_PER_TASK: usize = 1 << 12;
+
+/// Elements that make a task worthwhile where some cost far more than others, as rows of edges do.
+const MIN_ELEMENTS_PER_TASK: usize = 1 << 6;
 
 /// Calls `task` with each number below `count`.
 fn run_tasks(count: usize, task: &(dyn Fn(usize) + Sync)) {
@@ -24,9 +28,35 @@ fn run_tasks(count: usize, task: &(dyn Fn(usize) + Sync)) {
     }
 }
 
+/// Memory that a task uses for a while and leaves to later tasks.
+#[derive(Default)]
+pub struct Scratch<S>(Mutex<Vec<S>>);
+
+impl<S: Default> Scratch<S> {
+    /// Calls `task` with what another task has left, or a default.
+    pub fn with<T>(&self, task: impl FnOnce(&mut S) -> T) -> T {
+        let lock = || self.0.lock().expect("no thread panicked holding this lock");
+        let mut scratch = lock().pop().unwrap_or_default();
+        let made = task(&mut scratch);
+        lock().push(scratch);
+        made
+    }
+}
+
 /// Calls `task` with each item.
 pub fn for_each<I: Sync>(items: &[I], task: impl Fn(&I) + Sync) {
     run_tasks(items.len(), &|number| task(&items[number]));
+}
+
+/// Calls `task` with each item and its number.
+pub fn for_each_owned<I: Send>(items: impl IntoIterator<Item = I>, task: impl Fn(usize, I) + Sync) {
+    let items: Vec<_> = items.into_iter().map(|item| Mutex::new(Some(item))).collect();
+    run_tasks(items.len(), &|number| task(number, take(&items[number])));
+}
+
+/// Calls `task` as often as the pool has threads.
+pub(crate) fn for_each_thread(task: impl Fn() + Sync) {
+    run_tasks(rayon::current_num_threads(), &|_| task());
 }
 
 /// What `task` makes of each item, in their order.
@@ -40,10 +70,14 @@ pub fn map_owned<I: Send, T: Send>(
     task: impl Fn(usize, I) -> T + Sync,
 ) -> Vec<T> {
     let items: Vec<_> = items.into_iter().map(|item| Mutex::new(Some(item))).collect();
-    let take = |number: usize| items[number].lock().ok()?.take();
     fill(Vec::with_capacity(items.len()), items.len(), 1, |number| {
-        task(number, take(number).expect("each item is taken once"))
+        task(number, take(&items[number]))
     })
+}
+
+/// The item that one task owns.
+fn take<I>(item: &Mutex<Option<I>>) -> I {
+    item.lock().ok().and_then(|mut item| item.take()).expect("each item is taken once")
 }
 
 /// A vector of `len` elements on [large pages](huge), each made of its index.
@@ -61,6 +95,63 @@ pub fn sum(count: usize, value: impl Fn(usize) -> u64 + Sync) -> u64 {
     let sums =
         map(&pieces(0..count, ELEMENTS_PER_TASK), |piece| piece.clone().map(&value).sum::<u64>());
     sums.into_iter().sum()
+}
+
+/// What `combine` makes of the values that `of_piece` has for pieces of the numbers below `count`: in
+/// order, `None` if there are none.
+pub fn reduce<T: Send>(
+    count: usize,
+    of_piece: impl Fn(Range<usize>) -> T + Sync,
+    combine: impl Fn(T, T) -> T,
+) -> Option<T> {
+    map(&shares(count), |piece| of_piece(piece.clone())).into_iter().reduce(combine)
+}
+
+/// Whether `holds` is true of all numbers below `count`. Tasks that have not started when it is found
+/// false do not ask it.
+pub fn all(count: usize, holds: impl Fn(usize) -> bool + Sync) -> bool {
+    find_first(count, |number| (!holds(number)).then_some(())).is_none()
+}
+
+/// Whether `holds` is true of all items, which may be many and cheap to ask about.
+pub fn all_of<I: Sync>(items: &[I], holds: impl Fn(&I) -> bool + Sync) -> bool {
+    let shares = shares(items.len());
+    let fails = |share: usize| !items[shares[share].clone()].iter().all(&holds);
+    find_first_task(shares.len(), |share| fails(share).then_some(())).is_none()
+}
+
+/// What `find` finds at the least number below `count` where it finds anything.
+pub fn find_first<T: Send>(count: usize, find: impl Fn(usize) -> Option<T> + Sync) -> Option<T> {
+    let shares = shares(count);
+    find_first_task(shares.len(), |share| shares[share].clone().find_map(&find))
+}
+
+/// As [`find_first`], for few numbers that take long: each is a task.
+pub(crate) fn find_first_task<T: Send>(
+    count: usize,
+    find: impl Fn(usize) -> Option<T> + Sync,
+) -> Option<T> {
+    let least = AtomicUsize::new(usize::MAX);
+    let found: Mutex<Option<(usize, T)>> = Mutex::new(None);
+    run_tasks(count, &|number| {
+        if number < least.load(Ordering::Relaxed)
+            && let Some(value) = find(number)
+        {
+            let mut found = found.lock().expect("no thread panicked holding this lock");
+            if found.as_ref().is_none_or(|&(before, _)| number < before) {
+                *found = Some((number, value));
+                least.fetch_min(number, Ordering::Relaxed);
+            }
+        }
+    });
+    let found = found.into_inner().expect("no thread panicked holding this lock");
+    found.map(|(_, value)| value)
+}
+
+/// The numbers below `count` in pieces, several for each thread where there are enough.
+fn shares(count: usize) -> Vec<Range<usize>> {
+    let even = count / (16 * rayon::current_num_threads());
+    pieces(0..count, even.clamp(MIN_ELEMENTS_PER_TASK, ELEMENTS_PER_TASK))
 }
 
 /// Consecutive pieces of a range, of `len` numbers each but for the last.
@@ -123,6 +214,47 @@ mod tests {
             assert_eq!(std::sync::Arc::strong_count(&of_one), len + 1);
         }
         assert_eq!(std::sync::Arc::strong_count(&of_one), 1);
+    }
+
+    #[test]
+    fn the_first_of_several_finds_is_the_answer() {
+        for count in [0, 1, 2, 100, 3 * ELEMENTS_PER_TASK + 5] {
+            for first in [0, 1, count / 2, count] {
+                let find = |number: usize| (number >= first).then_some(number);
+                let expected = (first < count).then_some(first);
+                assert_eq!(find_first(count, find), expected);
+                assert_eq!(find_first_task(count, find), expected);
+                assert_eq!(all(count, |number| number != first), expected.is_none());
+                let numbers: Vec<usize> = (0..count).collect();
+                assert_eq!(all_of(&numbers, |&number| number != first), expected.is_none());
+            }
+            let bounds = reduce(
+                count,
+                |piece| (piece.start, piece.end),
+                |a, b| {
+                    assert_eq!(a.1, b.0, "pieces in order, without a gap");
+                    (a.0, b.1)
+                },
+            );
+            assert_eq!(bounds, (count > 0).then_some((0, count)));
+        }
+    }
+
+    #[test]
+    fn loops_for_effect_visit_all() {
+        let sum = AtomicUsize::new(0);
+        for_each_owned(vec![Box::new(10), Box::new(20)], |number, item| {
+            sum.fetch_add(number + *item, Ordering::Relaxed);
+        });
+        let scratch: Scratch<Vec<usize>> = Scratch::default();
+        for_each_owned(0..100, |_, number| {
+            scratch.with(|numbers| {
+                numbers.clear();
+                numbers.push(number);
+                sum.fetch_add(numbers.iter().sum(), Ordering::Relaxed);
+            });
+        });
+        assert_eq!(sum.into_inner(), 31 + 4950);
     }
 
     #[test]

@@ -8,13 +8,12 @@ mod reading;
 
 use std::ops::Range;
 
-use rayon::prelude::*;
-
 use reading::{Checks, EdgeArrays};
 
 use crate::csr::MAX_VERTICES;
 use crate::formats::arrays::{self, Meter};
 use crate::hash::edge_hash;
+use crate::parallel;
 use crate::progress::{Progress, Silent};
 use crate::source::{ByteSource, Slice};
 use crate::tidy::Tidy;
@@ -44,7 +43,7 @@ impl Rows {
         let base = self.first as u32;
         let offsets = self.adjacency.offsets();
         let targets = self.adjacency.all_targets();
-        (0..self.adjacency.num_vertices()).into_par_iter().with_min_len(1 << 10).all(|row| {
+        parallel::all(self.adjacency.num_vertices(), |row| {
             let ends = &targets[offsets[row] as usize..offsets[row + 1] as usize];
             let this = LocalId(base + row as u32);
             ends.is_sorted_by(|a, b| a < b) && ends.binary_search(&this).is_err()
@@ -67,19 +66,14 @@ impl Rows {
         };
         let base = self.first as u32;
         with_csr!(&self.adjacency, csr => {
-            let of = |row: u32| {
-                let hashes = csr.edges(LocalId(row)).map(|(end, w)| hash(base + row, end.0, w.to_f64()));
-                hashes.fold(0, u64::wrapping_add)
-            };
-            let rows = (0..csr.num_vertices() as u32).into_par_iter();
-            rows.map(of).reduce(|| 0, u64::wrapping_add)
+            csr.sum_of_edges(|row, end, weight| hash(base + row.0, end.0, weight.to_f64()))
         })
     }
 
     /// Whether a weight of a file with [signed weights](RowFile::has_signed_weights) is negative.
     pub fn has_negative_weights(&self) -> bool {
         match &self.adjacency {
-            Adjacency::U32(csr) => csr.all_weights().par_iter().any(|&bits| (bits as i32) < 0),
+            Adjacency::U32(csr) => !parallel::all_of(csr.all_weights(), |&bits| bits as i32 >= 0),
             _ => false,
         }
     }

@@ -4,8 +4,9 @@
 //! side by side in it, its degrees are the in-degrees, and comparing it with the graph itself
 //! tells whether the graph is symmetric.
 
-use rayon::prelude::*;
+use std::ops::Range;
 
+use crate::parallel;
 use crate::weight::Weight;
 use crate::{Csr, Graph, LocalId, WeightKind, with_csr};
 
@@ -55,24 +56,22 @@ impl Degrees {
     /// The degrees of the vertices whose edges start at `offsets`.
     fn of(offsets: &[u64]) -> Self {
         let vertices = offsets.len() - 1;
-        let Some(max_vertex) = (0..vertices as u32)
-            .into_par_iter()
-            .map(|v| (offsets[v as usize + 1] - offsets[v as usize], v))
-            .reduce_with(|a, b| if b.0 > a.0 || (b.0 == a.0 && b.1 < a.1) { b } else { a })
-        else {
+        if vertices == 0 {
             return Degrees::default();
-        };
-        let max = max_vertex.0;
-        let mut degrees: Vec<u64> = offsets.par_windows(2).map(|w| w[1] - w[0]).collect();
+        }
+        let mut degrees = parallel::generate(vertices, |v| offsets[v + 1] - offsets[v]);
+        let min = degrees.iter().copied().min().unwrap_or(0);
+        let max = degrees.iter().copied().max().unwrap_or(0);
+        let max_vertex = degrees.iter().position(|&degree| degree == max);
         let middle = (vertices - 1) / 2;
         let median = *degrees.select_nth_unstable(middle).1;
-        let min = degrees.par_iter().copied().min().unwrap_or(0);
         let mut histogram = vec![0; Self::bin(max) + 1];
         for degree in degrees {
             histogram[Self::bin(degree)] += 1;
         }
         let mean = offsets[vertices] as f64 / vertices as f64;
-        Degrees { min, max, max_vertex: Some(LocalId(max_vertex.1)), mean, median, histogram }
+        let max_vertex = max_vertex.map(|v| LocalId(v as u32));
+        Degrees { min, max, max_vertex, mean, median, histogram }
     }
 
     /// The bin of a degree in the histogram.
@@ -97,23 +96,23 @@ impl Summary {
 
     fn of_csr<W: Weight>(csr: &Csr<W>) -> Self {
         let vertices = csr.num_vertices();
-        let loops = |v: u32| {
-            let v = LocalId(v);
+        let loops = |v: usize| {
+            let v = LocalId(v as u32);
             csr.targets(v).iter().filter(|&&target| target == v).count() as u64
         };
         let transposed = csr.transposed_unweighted();
         let (out_offsets, in_offsets) = (csr.offsets(), transposed.offsets());
-        let lonely = |&v: &usize| {
+        let is_isolated = |v: usize| {
             let none = |offsets: &[u64]| offsets[v] == offsets[v + 1];
             none(in_offsets) && none(out_offsets)
         };
         Summary {
             vertices: vertices as u64,
             edges: csr.num_edges(),
-            self_loops: (0..vertices as u32).into_par_iter().map(loops).sum(),
+            self_loops: parallel::sum(vertices, loops),
             duplicates: count_duplicates(&transposed),
             symmetric: is_symmetric(csr, &transposed),
-            isolated: (0..vertices).into_par_iter().filter(lonely).count() as u64,
+            isolated: parallel::sum(vertices, |v| u64::from(is_isolated(v))),
             out_degrees: Degrees::of(out_offsets),
             in_degrees: Degrees::of(in_offsets),
             weight_kind: W::KIND,
@@ -127,20 +126,25 @@ fn weight_range<W: Weight>(weights: &[W]) -> Option<(f64, f64)> {
         return None;
     }
     let wider = |a: (f64, f64), b: (f64, f64)| (a.0.min(b.0), a.1.max(b.1));
-    weights.par_iter().map(|w| (w.to_f64(), w.to_f64())).reduce_with(wider)
+    let of_piece = |piece: Range<usize>| {
+        let empty = (f64::INFINITY, f64::NEG_INFINITY);
+        weights[piece].iter().map(|w| w.to_f64()).fold(empty, |range, w| wider(range, (w, w)))
+    };
+    parallel::reduce(weights.len(), of_piece, wider)
 }
 
 /// Edges that repeat another, in a graph whose lists are sorted.
 fn count_duplicates(sorted: &Csr<()>) -> u64 {
-    (0..sorted.num_vertices() as u32)
-        .into_par_iter()
-        .map(|v| sorted.targets(LocalId(v)).windows(2).filter(|w| w[0] == w[1]).count() as u64)
-        .sum()
+    parallel::sum(sorted.num_vertices(), |v| {
+        let targets = sorted.targets(LocalId(v as u32));
+        targets.windows(2).filter(|w| w[0] == w[1]).count() as u64
+    })
 }
 
 /// Whether the neighbours each way are the same sets, given the transpose.
 fn is_symmetric<W: Weight>(graph: &Csr<W>, transposed: &Csr<()>) -> bool {
-    (0..graph.num_vertices() as u32).into_par_iter().map(LocalId).all(|v| {
+    parallel::all(graph.num_vertices(), |v| {
+        let v = LocalId(v as u32);
         let sources = transposed.targets(v);
         let mut targets = graph.targets(v).to_vec();
         targets.sort_unstable();

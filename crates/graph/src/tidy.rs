@@ -1,10 +1,9 @@
 //! Making a graph fit what an algorithm or a user expects: both directions, no self-loops, no
 //! parallel edges, ordered neighbours.
 
-use rayon::prelude::*;
-
 use crate::build::split_off_front;
 use crate::mirrored::Completed;
+use crate::parallel;
 use crate::weight::{Weight, WeightKind};
 use crate::{Adjacency, Csr, Direction, Graph, LocalId, with_csr};
 
@@ -92,7 +91,7 @@ fn summed(adjacency: Adjacency, tidy: Tidy) -> Adjacency {
     where
         Adjacency: From<Csr<W>>,
     {
-        match wide.all_weights().par_iter().all(|&sum| W::try_from_f64(sum).is_ok()) {
+        match parallel::all_of(wide.all_weights(), |&sum| W::try_from_f64(sum).is_ok()) {
             true => wide.reweighted(|_, _, sum| W::from_f64(sum)).into(),
             false => wide.into(),
         }
@@ -130,12 +129,9 @@ impl<W: Weight> Csr<W> {
             let w = split_off_front(&mut free_weights, edges);
             chunks.push((first, &offsets[first..=end], t, w));
         }
-        let degrees: Vec<Vec<u64>> = chunks
-            .into_par_iter()
-            .map(|(first, offsets, targets, weights)| {
-                tidy_chunk(tidy, base + first as u32, offsets, targets, weights)
-            })
-            .collect();
+        let degrees = parallel::map_owned(chunks, |_, (first, offsets, targets, weights)| {
+            tidy_chunk(tidy, base + first as u32, offsets, targets, weights)
+        });
 
         // … then the windows close ranks.
         let mut new_offsets = Vec::with_capacity(vertices + 1);

@@ -13,11 +13,10 @@
 use std::ops::Range;
 use std::slice::IterMut;
 
-use rayon::prelude::*;
-
 use crate::build::split_off_front;
 use crate::huge;
 use crate::pages::Pages;
+use crate::parallel;
 use crate::weight::Weight;
 use crate::{Csr, LocalId};
 
@@ -73,14 +72,14 @@ pub(crate) fn transposed<W: Weight, V: Weight>(
 ) -> Csr<V> {
     let columns = csr.num_vertices().div_ceil(COLUMN_VERTICES);
     let cuts = cuts(csr.offsets());
-    let bands: Vec<Band> =
-        cuts.par_windows(2).map(|cut| Band::new(csr, cut[0]..cut[1], columns)).collect();
+    let bands =
+        parallel::map_owned(cuts.windows(2), |_, cut| Band::new(csr, cut[0]..cut[1], columns));
     let edges_to = |column: usize| bands.iter().map(|band| band.counts[column]).sum();
     let column_edges: Vec<usize> = (0..columns).map(edges_to).collect();
 
     let mut groups = Group::for_columns(&column_edges);
     let windows = windows(&mut groups, &bands);
-    bands.par_iter().zip(windows).for_each(|(band, windows)| band.deal(csr, windows, &convert));
+    parallel::for_each_owned(windows, |band, windows| bands[band].deal(csr, windows, &convert));
 
     // Zeroed by the system, page by page as they are first touched.
     let edges = csr.num_edges() as usize;
@@ -103,7 +102,7 @@ pub(crate) fn transposed<W: Weight, V: Weight>(
         };
         // Each column gets its own windows of the three arrays, so threads never meet.
         let slots: Vec<_> = group.columns.clone().map(slot).collect();
-        slots.into_par_iter().with_max_len(1).for_each(|slot| slot.fill(&group, &bands));
+        parallel::for_each_owned(slots, |_, slot| slot.fill(&group, &bands));
     }
     Csr::from_parts(offsets.into(), targets.into(), weights.into())
 }

@@ -71,6 +71,9 @@ pub trait Weight: Pod + Default + PartialEq + PartialOrd + Debug + Send + Sync {
     /// The weight as a double; an edge without weight counts as 1. Exact for every kind.
     fn to_f64(self) -> f64;
 
+    /// The weight without its fraction; an edge without weight counts as 1. Weights below 0 give 0.
+    fn to_u64(self) -> u64;
+
     /// The weight of this type; nothing for `()`. Integers take whole numbers from 0 to 2³² − 1,
     /// single precision rounds and takes what stays finite.
     fn try_from_f64(value: f64) -> Result<Self, UnfitWeight>;
@@ -87,8 +90,13 @@ pub trait Weight: Pod + Default + PartialEq + PartialOrd + Debug + Send + Sync {
 
 impl Weight for () {
     const KIND: WeightKind = WeightKind::None;
+    #[inline]
     fn to_f64(self) -> f64 {
         1.0
+    }
+    #[inline]
+    fn to_u64(self) -> u64 {
+        1
     }
     fn try_from_f64(_: f64) -> Result<(), UnfitWeight> {
         Ok(())
@@ -97,8 +105,13 @@ impl Weight for () {
 
 impl Weight for u32 {
     const KIND: WeightKind = WeightKind::U32;
+    #[inline]
     fn to_f64(self) -> f64 {
         f64::from(self)
+    }
+    #[inline]
+    fn to_u64(self) -> u64 {
+        u64::from(self)
     }
     #[inline]
     fn try_from_f64(value: f64) -> Result<u32, UnfitWeight> {
@@ -110,8 +123,13 @@ impl Weight for u32 {
 
 impl Weight for f32 {
     const KIND: WeightKind = WeightKind::F32;
+    #[inline]
     fn to_f64(self) -> f64 {
         f64::from(self)
+    }
+    #[inline]
+    fn to_u64(self) -> u64 {
+        self as u64
     }
     #[inline]
     fn try_from_f64(value: f64) -> Result<f32, UnfitWeight> {
@@ -123,8 +141,13 @@ impl Weight for f32 {
 
 impl Weight for f64 {
     const KIND: WeightKind = WeightKind::F64;
+    #[inline]
     fn to_f64(self) -> f64 {
         self
+    }
+    #[inline]
+    fn to_u64(self) -> u64 {
+        self as u64
     }
     #[inline]
     fn try_from_f64(value: f64) -> Result<f64, UnfitWeight> {

@@ -119,6 +119,25 @@ fn arrow_of_every_writer() {
 }
 
 #[test]
+fn arrow_in_several_parts_is_one_graph() {
+    let folder = tempfile::tempdir().unwrap();
+    let copy = |name: &str, to: &str| std::fs::write(folder.path().join(to), data(name)).unwrap();
+    let read = || {
+        let source = Source::find(folder.path()).unwrap();
+        formats::read(&source, None, &ReadOptions::default())
+    };
+    copy("pandas.feather", "part-0.feather");
+    copy("pyarrow-zstd.feather", "part-1.feather");
+    let graph = read().unwrap();
+    let expected = "1>2:1.5 1>2:1.5 2>3:2 2>3:2 3>1:0.25 3>1:0.25 |  | directed";
+    assert_eq!(words(&graph), expected);
+    assert!(graph.read_as.starts_with("Arrow in 2 parts: source = "), "{}", graph.read_as);
+    copy("pyarrow-names.arrows", "part-2.arrows");
+    let message = read().err().expect("names beside integers").to_string();
+    assert!(message.contains("part-2.arrows: ids are names, but in "), "{message}");
+}
+
+#[test]
 fn keys_are_found_by_their_names() {
     for (text, expected) in [
         (

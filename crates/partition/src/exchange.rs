@@ -1,8 +1,8 @@
 //! All hosts send batches to all hosts, and no host knows how many will come. A host takes batches
 //! that have arrived between those it sends, so that they do not pile up.
 
+use parton_graph::parallel;
 use parton_net::{HostId, Net, Tag};
-use rayon::prelude::*;
 
 use crate::Result;
 
@@ -16,7 +16,7 @@ pub(crate) fn batches<P: Sync>(
 ) -> impl FnMut() -> Result<Option<Vec<Batches>>> {
     // A few pieces per thread at once, so that few batches wait to be sent.
     let mut groups = pieces.chunks(2 * rayon::current_num_threads());
-    move || Ok(groups.next().map(|pieces| pieces.par_iter().map(&make).collect()))
+    move || Ok(groups.next().map(|pieces| parallel::map(pieces, &make)))
 }
 
 /// Sends the batches of `next` until there are no more, and hands those that arrive to `take`: the

@@ -16,7 +16,7 @@ use parton_graph::generate::Spec;
 use parton_graph::id_map::{Names, OriginalId};
 use parton_graph::rows::{RowFile, Rows};
 use parton_graph::source::Source;
-use parton_graph::{Direction, Graph, Ids};
+use parton_graph::{Direction, Graph, Ids, memory};
 use parton_net::Net;
 
 use crate::Result;
@@ -177,17 +177,37 @@ impl Input {
         matches!(&self.content, Content::Edges(file) if file.shape().mirror == Mirror::Missing)
     }
 
+    /// Numbers of vertices and edges, if they are known before anything is read.
+    fn size(&self) -> Option<(u64, u64)> {
+        match &self.content {
+            Content::Rows(file) => Some((file.num_vertices(), file.num_edges())),
+            Content::Generated(spec) => {
+                Some((spec.generator().num_vertices(), spec.generator().num_edges()))
+            }
+            Content::Edges(_) => None,
+            Content::Whole(graph) => Some((graph.num_vertices() as u64, graph.num_edges())),
+        }
+    }
+
     /// Number of edges for each vertex, if that is known before anything is read.
     pub fn average_degree(&self) -> Option<f64> {
-        let (vertices, edges) = match &self.content {
-            Content::Rows(file) => (file.num_vertices(), file.num_edges()),
-            Content::Generated(spec) => {
-                (spec.generator().num_vertices(), spec.generator().num_edges())
-            }
-            Content::Edges(_) => return None,
-            Content::Whole(graph) => (graph.num_vertices() as u64, graph.num_edges()),
+        self.size().map(|(vertices, edges)| edges as f64 / vertices.max(1) as f64)
+    }
+
+    /// Refuses an input of this name that is known not to fit the memory of this machine, if
+    /// `processes` share it. The bound is a lower one: a label per vertex, and a destination per edge
+    /// unless edges can stay in a mapped file.
+    pub fn check_memory(&self, name: &str, processes: usize) -> Result<()> {
+        let stay_in_file = match &self.content {
+            Content::Rows(_) => !self.fit.undirected || self.is_symmetric(),
+            // What is in memory has been paid for.
+            Content::Whole(_) => true,
+            Content::Generated(_) | Content::Edges(_) => false,
         };
-        Some(edges as f64 / vertices.max(1) as f64)
+        let Some((vertices, edges)) = self.size() else { return Ok(()) };
+        let ids = u128::from(vertices) + u128::from(if stay_in_file { 0 } else { edges });
+        let bytes = ids * size_of::<u32>() as u128 / processes.max(1) as u128;
+        Ok(memory::check(name, vertices, edges, bytes)?)
     }
 
     /// Whether every edge is known to be there in both directions, before anything is changed.

@@ -1,7 +1,7 @@
 //! A host's edges between local ids.
 
+use parton_graph::parallel;
 use parton_graph::{Adjacency, Csr, LocalId, Weight, WeightKind, huge};
-use rayon::prelude::*;
 
 use crate::layout::Layout;
 use crate::shuffle::{Received, RunPlace};
@@ -42,7 +42,7 @@ fn between_locals<W: Weight>(received: &Received, layout: &Layout) -> Csr<W> {
         let targets = free_targets.split_off_mut(..edges).expect(window);
         windows.push((first..end, targets, free_weights.split_off_mut(..edges).expect(window)));
     }
-    windows.into_par_iter().for_each(|(vertices, targets, weights)| {
+    parallel::for_each_owned(windows, |_, (vertices, targets, weights)| {
         let mut slots = targets.iter_mut().zip(weights);
         for v in vertices.filter(|&v| offsets[v] < offsets[v + 1]) {
             let run = received.run(places[v]);

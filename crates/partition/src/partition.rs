@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use parton_graph::{Adjacency, Buffer, GlobalId, LocalId, OriginalId, huge};
+use parton_graph::parallel;
+use parton_graph::{Adjacency, Buffer, GlobalId, LocalId, OriginalId};
 use parton_net::{HostId, Net};
-use rayon::prelude::*;
 
 use crate::dictionary::Originals;
 use crate::edge_set::{Coverage, EdgeSet};
@@ -186,8 +186,7 @@ impl Partition {
     /// The part of a host that is alone: the graph as it is, where it is.
     fn whole(net: &mut Net, input: &Input, share: Share) -> Result<Self> {
         let vertices = share.readers.num_vertices();
-        let mut globals = huge::vec_with_capacity(vertices as usize);
-        globals.par_extend((0..vertices).into_par_iter());
+        let globals = parallel::generate(vertices as usize, |vertex| vertex as u32);
         let originals = input.originals(net, &share.ids, &globals)?;
         let sizes = (u64::from(vertices), share.rows.adjacency.num_edges());
         let in_edges = share.in_rows.map(|rows| rows.adjacency);

@@ -16,6 +16,7 @@ struct Heaviest {
     root: Option<GlobalId>,
 }
 
+#[device(crate = parton::engine)]
 impl Relaxation for Heaviest {
     type Label = u32;
     type Reduction = Min<u32>;

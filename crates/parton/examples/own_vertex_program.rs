@@ -11,6 +11,7 @@ pub(crate) struct Katz {
     pub(crate) tolerance: f64,
 }
 
+#[device(crate = parton::engine)]
 impl VertexProgram for Katz {
     type State = f64;
     type Message = f64;

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | a program of one label per vertex that only improves | [`Relaxation`] |
 //! | any other program of vertices | [`VertexProgram`], [`Vertex`], [`Tally`], [`Properties`] |
+//! | a form of it for GPUs | [`macro@device`] before its `impl`, [`derive@DeviceType`] for its state |
 //! | an algorithm for the command | [`Algorithm`], [`Job`], [`Answer`], [`certificate`] |
 //! | options of its own | [`options!`](crate::algorithms::options!), [`OptionSet`], [`Root`] |
 
@@ -12,7 +13,8 @@ pub use crate::algorithms::{
     Root, Values, WeightNeed, certificate, traversal,
 };
 pub use crate::engine::{
-    Edges, EngineInfo, Pace, Properties, Relaxation, Tally, Vertex, VertexProgram, engines,
+    DeviceType, Edges, EngineInfo, Pace, Properties, Relaxation, Tally, Vertex, VertexProgram,
+    device, engines,
 };
 pub use crate::graph::{GlobalId, Graph, LocalId, Weight, with_csr};
 pub use crate::run::{Outcome, Run};

@@ -349,7 +349,7 @@ fn run_program<P: VertexProgram>(
 ) -> Result<HostOutcome<P::State>> {
     let suits = if program.properties().stationary { engines::PULL } else { engines::PUSH };
     let info = settings.engine(suits)?;
-    let mut engine = engines::vertex_program(info, program, substrate.partition())?;
+    let mut engine = engines::vertex_program(info, None, program, substrate.partition())?;
     let report = settings.run(&mut *engine, substrate)?;
     Ok(HostOutcome { values: engine.states()?.to_vec(), engine: info.name, report })
 }
@@ -366,7 +366,7 @@ fn run_relaxation<P: Relaxation>(
         _ => engines::PUSH,
     };
     let info = settings.engine(suits)?;
-    let mut engine = engines::relaxation(info, program, substrate.partition())?;
+    let mut engine = engines::relaxation(info, None, program, substrate.partition())?;
     let report = settings.run(&mut *engine, substrate)?;
     Ok(HostOutcome { values: engine.labels()?, engine: info.name, report })
 }

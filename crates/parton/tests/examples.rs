@@ -103,7 +103,7 @@ fn bottlenecks_agree() {
                 let part = Partition::build(net, &input, &Plan::new(policy))?;
                 let mut substrate = Substrate::new(&part, net, Optimize::ALL);
                 let (substrate, watch) = (&mut substrate, &mut ());
-                let job = &mut Job { substrate, options: &options, watch };
+                let job = &mut Job { substrate, options: &options, watch, device: None };
                 let mut answer = Bottleneck.run(job)?;
                 assert_eq!(Bottleneck.check(job, &answer)?, None, "{spec}, {policy}");
                 let Values::U32(found) = &mut answer.columns[0].values else {

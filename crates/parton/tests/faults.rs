@@ -187,12 +187,32 @@ fn what_a_file_must_not_say_is_refused_by_runs() {
 }
 
 #[test]
+fn graphs_larger_than_memory_are_refused_at_once() {
+    let folder = folder();
+    let folder = folder.path();
+    for command in [&["run", "bfs", "rmat:31,100000"][..], &["generate", "rmat:31,100000", "x.gr"]]
+    {
+        let said = refused(folder, &[command, &["-q"]].concat(), 71);
+        assert!(said.contains("take at least") && said.contains("GB are free"), "{said}");
+    }
+}
+
+#[test]
 fn numbers_that_do_not_fit_are_not_passed_over() {
     let folder = folder();
     let folder = folder.path();
     write(folder, "far.el", "0 1 1e308\n1 2 1e308\n");
-    let said = refused(folder, &["run", "sssp", "far.el", "--root", "0", "-q"], 65);
-    assert!(said.contains("distances that a double cannot hold"), "{said}");
+    // The same weights, but no path has two of them.
+    write(folder, "near.el", "0 1 1e308\n0 2 1e308\n3 4 1e308\n0 5 1\n");
+    for options in [&["--hosts", "1"], &["--hosts", "3"], &["--engine", "push"]] {
+        let run =
+            |file| [&["run", "sssp", file, "--root", "0", "-q", "--verify"], &options[..]].concat();
+        let said = refused(folder, &run("far.el"), 65);
+        assert!(said.contains("distances that a double cannot hold"), "{said}");
+        let near = parton(folder, &run("near.el"));
+        assert!(near.status.success(), "{}", text(&near.stderr));
+        assert!(text(&near.stdout).contains("1e308"), "{}", text(&near.stdout));
+    }
     write(folder, "whole.el", "0 1 9007199254740993\n");
     let said = refused(folder, &["run", "sssp", "whole.el", "--root", "0", "-q"], 65);
     assert!(said.contains("whole.el:1:5") && said.contains("a double cannot hold"), "{said}");

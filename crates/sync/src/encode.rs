@@ -73,7 +73,8 @@ pub enum Places<'a> {
 }
 
 impl Places<'_> {
-    pub(crate) fn count(self, len: usize) -> usize {
+    /// How many they are on a route of this length.
+    pub fn count(self, len: usize) -> usize {
         match self {
             Places::All => len,
             Places::Some(places) => places.len(),

@@ -114,7 +114,9 @@ impl<T: Number, const L: usize> LaneField<T, L> {
 
     /// All values become zero; nothing is updated or received any more.
     pub fn clear(&mut self) {
-        parallel::map_owned(self.rows.chunks_mut(ROWS_PER_TASK), |_, rows| rows.fill([T::ZERO; L]));
+        parallel::for_each_owned(self.rows.chunks_mut(ROWS_PER_TASK), |_, rows| {
+            rows.fill([T::ZERO; L])
+        });
         self.forget(0..self.rows.len() as u32, |_, _| ());
         self.received.clear();
     }

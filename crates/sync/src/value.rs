@@ -1,6 +1,9 @@
 //! What a field holds for one proxy, as far as messages care: plain data of a fixed number of bytes.
 
+use std::ops::Add;
+
 use bytemuck::Pod;
+use parton_graph::Weight;
 
 use crate::atomic::AtomicValue;
 use crate::encode::ValueKind;
@@ -63,10 +66,30 @@ pub trait Number: AtomicValue + Pod + PartialOrd + Default {
 
     /// The sum; integers wrap.
     fn plus(self, other: Self) -> Self;
+
+    /// The sum; integers stay at their greatest or least where they would wrap.
+    fn saturating_plus(self, other: Self) -> Self;
+
+    /// The nearest `f64`.
+    fn to_f64(self) -> f64;
+
+    /// The number without its fraction, as `as` yields it.
+    fn to_u64(self) -> u64;
+
+    /// The nearest number; integers lose the fraction, as with `as`.
+    fn from_f64(value: f64) -> Self;
+
+    /// The number that a weight is. An edge without weight counts as 1.
+    fn from_weight(weight: impl Weight) -> Self;
 }
 
 macro_rules! number {
-    ($type:ty, $kind:expr, $least:expr, $greatest:expr, $rounds:expr, $plus:expr) => {
+    (
+        $type:ty,
+        $kind:expr,
+        ($least:expr, $greatest:expr, $rounds:expr),
+        ($plus:expr, $saturating_plus:expr, $weight:ident)
+    ) => {
         impl Value for $type {
             const KIND: ValueKind = $kind;
 
@@ -91,19 +114,54 @@ macro_rules! number {
             fn plus(self, other: Self) -> Self {
                 $plus(self, other)
             }
+
+            #[inline]
+            fn saturating_plus(self, other: Self) -> Self {
+                $saturating_plus(self, other)
+            }
+
+            #[inline]
+            fn to_f64(self) -> f64 {
+                self as f64
+            }
+
+            #[inline]
+            fn to_u64(self) -> u64 {
+                self as u64
+            }
+
+            #[inline]
+            fn from_f64(value: f64) -> Self {
+                value as $type
+            }
+
+            #[inline]
+            fn from_weight(weight: impl Weight) -> Self {
+                weight.$weight() as $type
+            }
         }
     };
 }
 
 macro_rules! integer {
     ($type:ty, $kind:expr) => {
-        number!($type, $kind, <$type>::MIN, <$type>::MAX, false, <$type>::wrapping_add);
+        number!(
+            $type,
+            $kind,
+            (<$type>::MIN, <$type>::MAX, false),
+            (<$type>::wrapping_add, <$type>::saturating_add, to_u64)
+        );
     };
 }
 
 macro_rules! float {
     ($type:ty, $kind:expr) => {
-        number!($type, $kind, <$type>::NEG_INFINITY, <$type>::INFINITY, true, std::ops::Add::add);
+        number!(
+            $type,
+            $kind,
+            (<$type>::NEG_INFINITY, <$type>::INFINITY, true),
+            (Add::add, Add::add, to_f64)
+        );
     };
 }
 

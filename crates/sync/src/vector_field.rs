@@ -51,7 +51,7 @@ impl<R: Reduction<Value: Pod>> VectorField<R> {
         }
         let mut elements = vec![R::identity(); width * rows.len()];
         let vectors = elements.chunks_mut(width * VECTORS_PER_TASK);
-        parallel::map_owned(
+        parallel::for_each_owned(
             vectors.zip(proxies.chunks(VECTORS_PER_TASK)),
             |_, (vectors, proxies)| {
                 for (vector, &proxy) in vectors.chunks_exact_mut(width).zip(proxies) {

@@ -14,6 +14,8 @@ use super::super::{cargo, root, step};
 const COMMANDS: [&str; 5] = ["run", "convert", "inspect", "partition", "generate"];
 /// Exit codes that docs/running.md explains, but for 70: that one is a bug in Parton.
 const EXIT_CODES: [i32; 8] = [0, 2, 3, 65, 66, 69, 71, 74];
+/// The exit code for arguments that make no sense.
+const USAGE: i32 = 2;
 /// A run that takes longer hangs.
 const LIMIT: Duration = Duration::from_secs(30);
 /// Address space of a run, so that what asks for too much is told so instead of swapping.
@@ -73,25 +75,69 @@ struct Choices {
     files: Vec<PathBuf>,
 }
 
-/// Runs the command `runs` times; whether every run ended as it should.
-pub(super) fn run(runs: u64) -> bool {
-    if !step("release build", &mut cargo(&["build", "--release"])) {
+/// What to run, and how often.
+struct Settings {
+    runs: u64,
+    /// The number of the first run, which decides its options and files.
+    first: u64,
+    jobs: usize,
+    /// `None` if the command is to be built.
+    parton: Option<PathBuf>,
+    files: PathBuf,
+}
+
+impl Settings {
+    /// Reads `--runs N` and the like; `None` if something else is there.
+    fn parse(arguments: &[&str]) -> Option<Self> {
+        let mut settings = Settings {
+            runs: 100_000,
+            first: 0,
+            jobs: std::thread::available_parallelism().map_or(1, usize::from),
+            parton: None,
+            files: root().join("crates/graph/tests"),
+        };
+        for pair in arguments.chunks(2) {
+            let &[name, value] = pair else { return None };
+            match name {
+                "--runs" => settings.runs = value.parse().ok()?,
+                "--first" => settings.first = value.parse().ok()?,
+                "--jobs" => settings.jobs = value.parse().ok()?,
+                "--parton" => settings.parton = Some(fs::canonicalize(value).ok()?),
+                "--files" => settings.files = fs::canonicalize(value).ok()?,
+                _ => return None,
+            }
+        }
+        Some(settings)
+    }
+}
+
+/// Runs the command as often as the arguments say; whether every run ended as it should.
+pub(super) fn run(arguments: &[&str]) -> bool {
+    let Some(settings) = Settings::parse(arguments) else {
+        eprintln!("expected --runs, --first, --jobs, --parton or --files, each with its value");
+        return false;
+    };
+    let is_built =
+        settings.parton.is_some() || step("release build", &mut cargo(&["build", "--release"]));
+    if !is_built {
         return false;
     }
-    let choices = match Choices::new() {
+    let choices = match Choices::new(&settings) {
         Ok(choices) => choices,
         Err(problem) => {
             eprintln!("{problem}");
             return false;
         }
     };
-    let (next, findings) = (AtomicU64::new(0), AtomicU64::new(0));
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let Settings { runs, first, jobs, .. } = settings;
+    let (next, findings) = (AtomicU64::new(first), AtomicU64::new(0));
     std::thread::scope(|scope| {
-        for _ in 0..threads {
+        for _ in 0..jobs {
             scope.spawn(|| {
-                let seeds =
-                    || Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&seed| seed < runs);
+                let seeds = || {
+                    let seed = next.fetch_add(1, Ordering::Relaxed);
+                    Some(seed).filter(|&seed| seed < first + runs)
+                };
                 for seed in std::iter::from_fn(seeds) {
                     if let Err(problem) = choices.try_one(seed) {
                         findings.fetch_add(1, Ordering::Relaxed);
@@ -107,8 +153,9 @@ pub(super) fn run(runs: u64) -> bool {
 }
 
 impl Choices {
-    fn new() -> Result<Self, String> {
-        let parton = root().join("target/release/parton");
+    fn new(settings: &Settings) -> Result<Self, String> {
+        let built = || root().join("target/release/parton");
+        let parton = settings.parton.clone().unwrap_or_else(built);
         let say = |arguments: &[&str]| {
             let output = Command::new(&parton).args(arguments).output();
             let output = output.map_err(|error| format!("{}: {error}", parton.display()))?;
@@ -124,26 +171,40 @@ impl Choices {
         let algorithms = algorithms.filter_map(|line| line.split_whitespace().next());
         let algorithms: BTreeSet<_> = algorithms.map(str::to_owned).collect();
         let mut files = Vec::new();
-        find_files(&root().join("crates/graph/tests"), &mut files);
+        find_files(&settings.files, &mut files);
         if algorithms.is_empty() || files.is_empty() {
             return Err("no algorithms or no files to try".into());
         }
         Ok(Choices { flags, algorithms: algorithms.into_iter().collect(), files, parton })
     }
 
-    /// One run; what is wrong with how it ended.
+    /// One run; what is wrong with how it ended. Where options are refused, the last is left out and
+    /// the others are tried again: most combinations make no sense, and would hide what lies behind.
     fn try_one(&self, seed: u64) -> Result<(), String> {
         let random = &mut Random(seed.wrapping_mul(0x5851_F42D_4C95_7F2D) + 1);
         let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
-        let arguments = self.arguments(random, folder.path())?;
-        let output = self.launch(&arguments, folder.path());
-        output.and_then(|output| judge(&output, folder.path())).map_err(|problem| {
-            let (kept, line) = (folder.keep(), arguments.join(" "));
-            format!("{problem}\n  in {}: parton {line}", kept.display())
-        })
+        let (arguments, mut options) = self.arguments(random, folder.path())?;
+        loop {
+            let line = [&arguments[..], &options.concat()].concat();
+            let output = self.launch(&line, folder.path());
+            let judged = output.and_then(|output| judge(&output, folder.path()));
+            match judged {
+                Ok(USAGE) if options.pop().is_some() => {}
+                Ok(_) => return Ok(()),
+                Err(problem) => {
+                    let (kept, line) = (folder.keep(), line.join(" "));
+                    return Err(format!("{problem}\n  in {}: parton {line}", kept.display()));
+                }
+            }
+        }
     }
 
-    fn arguments(&self, random: &mut Random, folder: &Path) -> Result<Vec<String>, String> {
+    /// The arguments of a run, and its options, each with its value.
+    fn arguments(
+        &self,
+        random: &mut Random,
+        folder: &Path,
+    ) -> Result<(Vec<String>, Vec<Vec<String>>), String> {
         let number = random.below(COMMANDS.len());
         let command = COMMANDS[number];
         let mut arguments = vec![command.to_owned()];
@@ -158,22 +219,24 @@ impl Choices {
             arguments
                 .push(format!("written.{}", random.of(&["parton", "csv", "mtx", "parquet", "gr"])));
         }
+        let mut options = Vec::new();
         for _ in 0..random.below(5) {
             let flag = random.of(&self.flags[number]);
             // As many rounds as are asked for are no hang.
             if flag.name == "--max-rounds" {
-                arguments.extend([flag.name.clone(), random.below(20).to_string()]);
+                options.push(vec![flag.name.clone(), random.below(20).to_string()]);
                 continue;
             }
-            arguments.push(flag.name.clone());
+            let mut option = vec![flag.name.clone()];
             if flag.takes_value {
-                arguments.push(match flag.possible.is_empty() || random.below(8) == 0 {
+                option.push(match flag.possible.is_empty() || random.below(8) == 0 {
                     true => random.of(&VALUES).to_string(),
                     false => random.of(&flag.possible).clone(),
                 });
             }
+            options.push(option);
         }
-        Ok(arguments)
+        Ok((arguments, options))
     }
 
     /// Runs the command with little memory, and no longer than it may.
@@ -195,8 +258,8 @@ impl Choices {
     }
 }
 
-/// What is wrong with the end of a run.
-fn judge(output: &Output, folder: &Path) -> Result<(), String> {
+/// The exit code of a run, or what is wrong with its end.
+fn judge(output: &Output, folder: &Path) -> Result<i32, String> {
     let said = String::from_utf8_lossy(&output.stderr);
     let Some(code) = output.status.code() else {
         return Err(format!("ended by a signal: {:?}\n{said}", output.status));
@@ -211,7 +274,7 @@ fn judge(output: &Output, folder: &Path) -> Result<(), String> {
     let names = names.map(|entry| entry.file_name().to_string_lossy().into_owned());
     match names.filter(|name| name.starts_with("written.")).find(|_| code != 0) {
         Some(name) => Err(format!("exit code {code}, but {name} is there\n{said}")),
-        None => Ok(()),
+        None => Ok(code),
     }
 }
 

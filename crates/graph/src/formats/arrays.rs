@@ -15,9 +15,9 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytemuck::Pod;
-use rayon::prelude::*;
 
 use crate::buffer::Buffer;
+use crate::parallel;
 use crate::progress::Progress;
 use crate::save::Output;
 use crate::source::Source;
@@ -62,7 +62,7 @@ pub(crate) fn first<T: Pod + Send + Sync, P: Send>(
 ) -> io::Result<Option<P>> {
     let (elements, per_piece) = (array.len(), PIECE_BYTES / size_of::<T>());
     let pieces = (elements + skipped).div_ceil(per_piece);
-    let problem = (0..pieces).into_par_iter().find_map_first(|piece| {
+    let problem = parallel::find_first_task(pieces, |piece| {
         let start = (piece * per_piece).saturating_sub(skipped);
         let range = start..((piece + 1) * per_piece - skipped).min(elements);
         if let Err(error) = array.load(range.clone()) {

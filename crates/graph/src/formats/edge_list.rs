@@ -3,11 +3,10 @@
 //! This is the format of last resort: any text that nothing else recognises is read as an edge
 //! list, so what was understood is always said in `read_as`.
 
-use rayon::prelude::*;
-
 use super::{Format, IdKind, Opened, ReadOptions, Write, WriteOptions};
 use crate::error::printable;
 use crate::id_map::{Ids, Names};
+use crate::parallel;
 use crate::print::push_id;
 use crate::save::Output;
 use crate::source::{Compression, Source};
@@ -113,24 +112,21 @@ pub(super) fn write_rows(
     options.progress.stage("writing", Some(graph.num_edges()));
     with_csr!(&graph.adjacency, csr => {
         for first in (0..csr.num_vertices()).step_by(VERTICES_PER_BATCH * batches_at_once) {
-            let batches: Vec<Vec<u8>> = (0..batches_at_once)
-                .into_par_iter()
-                .map(|batch| {
-                    let first = first + batch * VERTICES_PER_BATCH;
-                    let end = (first + VERTICES_PER_BATCH).min(csr.num_vertices());
-                    let mut rows = Vec::new();
-                    for source in (first..end).map(|v| LocalId(v as u32)) {
-                        for (destination, weight) in csr.edges(source) {
-                            if let Some(delimiter) = start(&mut rows, source, destination) {
-                                push_weight(&mut rows, delimiter, weight);
-                                rows.push(b'\n');
-                            }
+            let batches = parallel::map_owned(0..batches_at_once, |_, batch| {
+                let first = first + batch * VERTICES_PER_BATCH;
+                let end = (first + VERTICES_PER_BATCH).min(csr.num_vertices());
+                let mut rows = Vec::new();
+                for source in (first..end).map(|v| LocalId(v as u32)) {
+                    for (destination, weight) in csr.edges(source) {
+                        if let Some(delimiter) = start(&mut rows, source, destination) {
+                            push_weight(&mut rows, delimiter, weight);
+                            rows.push(b'\n');
                         }
-                        options.progress.advance(csr.degree(source) as u64);
                     }
-                    rows
-                })
-                .collect();
+                    options.progress.advance(csr.degree(source) as u64);
+                }
+                rows
+            });
             for rows in batches {
                 out.write(&rows)?;
             }

@@ -213,6 +213,16 @@ pub fn read(
     }
 }
 
+/// The file of original ids beside an input that its format cannot keep, if there is one; `format` is
+/// found by looking when it is not given.
+pub fn id_source(source: &Source, format: Option<&dyn Format>) -> Result<Option<Source>> {
+    let format = match format {
+        Some(format) => format,
+        None => detect(source)?,
+    };
+    ids_beside(source, format).map(|beside| Source::file(&beside)).transpose()
+}
+
 /// The file beside this one in which original ids lie that its format cannot keep.
 fn ids_beside(source: &Source, format: &dyn Format) -> Option<PathBuf> {
     let numbers_vertices = format.writer().is_some_and(|w| w.numbering(0).is_some());

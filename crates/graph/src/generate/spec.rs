@@ -2,13 +2,12 @@
 
 use std::fmt;
 
-use rayon::prelude::*;
-
 use crate::build::{CsrBuilder, EdgeBatch};
 use crate::csr::MAX_VERTICES;
 use crate::error::printable;
+use crate::parallel::{self, Scratch};
 use crate::progress::Progress;
-use crate::{Direction, Error, Graph, Result};
+use crate::{Direction, Error, Graph, Result, memory};
 
 use super::arguments::{Arguments, DEFAULT_SEED};
 use super::permute::Permuted;
@@ -83,7 +82,7 @@ impl Spec {
         progress.stage("generate", Some(edges));
         let builder = CsrBuilder::<()>::new();
         let pieces = edges.div_ceil(EDGES_PER_PIECE) as usize;
-        (0..pieces).into_par_iter().for_each_init(EdgeBatch::default, |piece, order| {
+        let make = |piece: &mut EdgeBatch<u64, ()>, order: usize| {
             let first = order as u64 * EDGES_PER_PIECE;
             let indices = first..edges.min(first + EDGES_PER_PIECE);
             let made = indices.end - indices.start;
@@ -92,7 +91,9 @@ impl Spec {
             let EdgeBatch { sources, destinations, .. } = &*piece;
             builder.add_mapped(order as u64, sources, destinations, |_| (), |id| id as u32);
             progress.advance(made);
-        });
+        };
+        let scratch = Scratch::default();
+        parallel::for_each_owned(0..pieces, |_, order| scratch.with(|piece| make(piece, order)));
         progress.stage("build", None);
         let csr = builder.build(vertices as usize);
 
@@ -119,27 +120,14 @@ impl Spec {
         }
     }
 
-    /// Refuses a graph that cannot fit: a few digits too many in a spec ask for more memory than
-    /// there is, and the system would end the whole process, without a word, when it runs out.
+    /// Refuses a graph that cannot be built in the memory of this machine.
     fn check_memory(&self) -> Result<()> {
         /// What an edge and a vertex take while the graph is built.
         const BYTES_PER_EDGE: u128 = 6;
         const BYTES_PER_VERTEX: u128 = 8;
-        let bytes = BYTES_PER_EDGE * u128::from(self.generator.num_edges())
-            + BYTES_PER_VERTEX * u128::from(self.generator.num_vertices());
-        // The system promises memory without having it, but not more than it could ever have.
-        let promised = usize::try_from(bytes)
-            .is_ok_and(|bytes| memmap2::MmapOptions::new().len(bytes.max(1)).map_anon().is_ok());
-        if promised {
-            return Ok(());
-        }
-        Err(Error::Request(format!(
-            "{self}: expected a graph that fits the memory of this machine, found {} vertices and \
-             {} edges, which take {:.1} GB",
-            self.generator.num_vertices(),
-            self.generator.num_edges(),
-            bytes as f64 / 1e9
-        )))
+        let (vertices, edges) = (self.generator.num_vertices(), self.generator.num_edges());
+        let bytes = BYTES_PER_EDGE * u128::from(edges) + BYTES_PER_VERTEX * u128::from(vertices);
+        memory::check(&self.to_string(), vertices, edges, bytes)
     }
 }
 

@@ -3,13 +3,16 @@
 use std::ops::Range;
 
 use bytemuck::Pod;
-use rayon::prelude::*;
 
 use super::{Checksums, RowArrays, RowFile, RowLayout, Rows, StoredWeights, Targets};
 use crate::buffer::Buffer;
 use crate::formats::arrays::{self, Meter};
+use crate::parallel;
 use crate::weight::{Weight, WeightKind};
 use crate::{Csr, Error, LocalId, Result};
+
+/// Offsets that one task moves.
+const OFFSETS_PER_TASK: usize = 1 << 16;
 
 /// How much of what is read is checked.
 #[derive(Clone, Copy)]
@@ -177,7 +180,9 @@ impl ArrayReader<'_> {
             return Ok(offsets);
         }
         let mut offsets = offsets.into_vec();
-        offsets.par_iter_mut().for_each(|offset| *offset -= edges.start);
+        parallel::for_each_owned(offsets.chunks_mut(OFFSETS_PER_TASK), |_, offsets| {
+            offsets.iter_mut().for_each(|offset| *offset -= edges.start);
+        });
         Ok(offsets.into())
     }
 

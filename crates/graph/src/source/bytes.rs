@@ -18,11 +18,11 @@ use std::sync::Arc;
 
 use bytemuck::Pod;
 use memmap2::MmapOptions;
-use rayon::prelude::*;
 
 use crate::buffer::Buffer;
 use crate::error::Place;
 use crate::mapped::Mapping;
+use crate::parallel::{self, Scratch};
 use crate::{Error, Result};
 
 /// Large enough to amortise a system call, small enough to stay in a core's cache until the
@@ -113,10 +113,8 @@ impl<'a> ByteSource<'a> {
     pub(crate) fn read_into<T: Pod + Send>(&self, at: u64, elements: &mut [T]) -> Result<()> {
         self.check_range(at, elements.len() as u64, size_of::<T>())?;
         let bytes: &mut [u8] = bytemuck::cast_slice_mut(elements);
-        bytes
-            .par_chunks_mut(PIECE_BYTES)
-            .enumerate()
-            .try_for_each(|(i, piece)| self.read_at(at + (i * PIECE_BYTES) as u64, piece))
+        let read = |i, piece: &mut [u8]| self.read_at(at + (i * PIECE_BYTES) as u64, piece);
+        parallel::map_owned(bytes.chunks_mut(PIECE_BYTES), read).into_iter().collect()
     }
 
     /// `count` elements from position `at`, read in parallel. The memory is asked for only after
@@ -139,16 +137,18 @@ impl<'a> ByteSource<'a> {
         self.check_range(at, count, size_of::<S>())?;
         let mut elements = fresh(count);
         let per_piece = PIECE_BYTES / size_of::<S>();
-        elements.par_chunks_mut(per_piece).enumerate().try_for_each_init(
-            || vec![S::zeroed(); per_piece.min(count as usize)],
-            |stored, (i, converted)| {
-                let first = (i * per_piece) as u64;
-                let stored = &mut stored[..converted.len()];
-                let from = at + first * size_of::<S>() as u64;
-                self.read_at(from, bytemuck::cast_slice_mut(stored))?;
-                convert(first, stored, converted)
-            },
-        )?;
+        let read = |i: usize, stored: &mut Vec<S>, converted: &mut [T]| {
+            let first = (i * per_piece) as u64;
+            stored.resize(converted.len(), S::zeroed());
+            let from = at + first * size_of::<S>() as u64;
+            self.read_at(from, bytemuck::cast_slice_mut(stored))?;
+            convert(first, stored, converted)
+        };
+        let scratch = Scratch::default();
+        let outcomes = parallel::map_owned(elements.chunks_mut(per_piece), |i, converted| {
+            scratch.with(|stored| read(i, stored, converted))
+        });
+        outcomes.into_iter().collect::<Result<()>>()?;
         Ok(elements)
     }
 

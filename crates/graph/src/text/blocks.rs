@@ -8,11 +8,10 @@ use std::io::Read;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use rayon::prelude::*;
-
 use super::{LineError, skip_mark};
 use crate::edge_file::TakePiece;
 use crate::error::Place;
+use crate::parallel;
 use crate::progress::Progress;
 use crate::source::{Part, Source};
 use crate::{Error, Result};
@@ -84,7 +83,7 @@ impl<'a, F> BlockPieces<'a, F> {
         };
         let take_one =
             || left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1));
-        (0..rayon::current_num_threads()).into_par_iter().with_max_len(1).for_each(|_| {
+        parallel::for_each_thread(|| {
             let mut scratch = S::default();
             let mut buffer = Vec::new();
             while take_one().is_ok() {

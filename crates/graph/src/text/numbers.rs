@@ -6,10 +6,9 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
-
 use super::{number, skip_mark};
 use crate::error::{Place, printable};
+use crate::parallel::{self, Scratch};
 use crate::source::{ByteSource, Source};
 use crate::{Error, Result};
 
@@ -73,7 +72,9 @@ impl Words {
             let here = (start - from) as usize..(end - from) as usize;
             Ok(here.filter(|&at| starts_word(buffer, at)).count() as u64)
         };
-        blocks.into_par_iter().map_init(Vec::new, count).collect()
+        let scratch = Scratch::default();
+        let count = |_, block| scratch.with(|buffer| count(buffer, block));
+        parallel::map_owned(blocks, count).into_iter().collect()
     }
 
     fn block_start(&self, block: u64) -> u64 {

@@ -5,7 +5,6 @@ use parton_graph::mirrored::Completed;
 use parton_graph::rows::Rows;
 use parton_graph::{Adjacency, Csr, LocalId, Weight, WeightKind, hash, with_csr};
 use parton_net::Net;
-use rayon::prelude::*;
 
 use super::exchanged::{self, SAMPLES_PER_HOST};
 use super::{Fit, Share};
@@ -52,13 +51,9 @@ pub(super) fn fit(net: &mut Net, mut share: Share, fit: Fit) -> Result<Share> {
 /// The sum of the [`hash::skewness`] of all edges of some rows. If the sum over all hosts is 0, every
 /// edge has its mirror image.
 fn skewness<W: Weight>(csr: &Csr<W>, first: u64) -> u64 {
-    let of = |row: u32| {
-        let source = first as u32 + row;
-        csr.edges(LocalId(row)).fold(0u64, |sum, (target, weight)| {
-            sum.wrapping_add(hash::skewness(source, target.0, weight.to_f64()))
-        })
-    };
-    (0..csr.num_vertices() as u32).into_par_iter().map(of).reduce(|| 0, u64::wrapping_add)
+    csr.sum_of_edges(|row, target, weight| {
+        hash::skewness(first as u32 + row.0, target.0, weight.to_f64())
+    })
 }
 
 /// The share with the reverse of every edge that lacks it.

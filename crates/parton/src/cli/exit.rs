@@ -53,6 +53,7 @@ impl From<Error> for Failure {
                 Failure::bad_data(Error::Data { file, place, problem }.to_string())
             }
             Error::Request(message) => Failure::usage(spelled(&message)),
+            Error::Memory(message) => Failure::new(message, OUT_OF_MEMORY),
             _ => Failure::bug(error.to_string()),
         }
     }

@@ -213,6 +213,12 @@ impl GraphArguments {
         Ok(if self.cleaning.transpose { graph.transposed() } else { graph })
     }
 
+    /// Refuses ranks that see different inputs under one name. Every rank must call this.
+    pub(crate) fn check_alike(&self, team: &mut Team) -> Result<(), Failure> {
+        let format = self.reading.format.as_deref().map(formats::by_name).transpose()?;
+        self.graph.check_alike(format, team)
+    }
+
     /// True if the graph is read and left as it is.
     pub(crate) fn is_plain(&self) -> bool {
         self.reading.is_default() && self.cleaning.is_default()
@@ -268,12 +274,16 @@ impl GraphArguments {
                 Input::from_source(source.clone(), format, &options)?
             }
         };
+        let input = input.fitted(fit);
+        // Ranks may share one machine or have one each: each checks its own share.
+        let processes = if team.is_distributed() { team.hosts(None, 1)? } else { 1 };
+        input.check_memory(&self.graph, processes)?;
         let read_as = input.read_as().unwrap_or("a graph");
         watch.has_read(Origin::new(&self.graph, source.as_ref(), read_as));
         if let Some(note) = input.note() {
             watch.note(note);
         }
-        Ok(input.fitted(fit))
+        Ok(input)
     }
 }
 

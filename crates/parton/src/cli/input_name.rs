@@ -5,6 +5,7 @@ use std::fmt;
 use std::ops::Deref;
 use std::path::PathBuf;
 
+use crate::graph::formats::{self, Format};
 use crate::graph::generate::Spec;
 use crate::graph::source::{Fingerprint, Source};
 use crate::partition::saved::MANIFEST;
@@ -42,28 +43,36 @@ impl fmt::Display for InputName {
 }
 
 impl InputName {
-    /// Refuses ranks that see different files under one name. Every rank must call this.
-    pub(crate) fn check_alike(&self, team: &mut Team) -> Result<(), Failure> {
+    /// Refuses ranks that see different files under one name, or different original ids beside them.
+    /// `format` is found by looking when it is not given. Every rank must call this.
+    pub(crate) fn check_alike(
+        &self,
+        format: Option<&dyn Format>,
+        team: &mut Team,
+    ) -> Result<(), Failure> {
         if !team.is_distributed() || Spec::is_spec(self) {
             return Ok(());
         }
         let saved = self.path.join(MANIFEST);
-        let path = if saved.is_file() { saved } else { self.path.clone() };
-        team.check_input(self, |of_all| {
-            let print = Source::find(&path)?.fingerprint(of_all)?;
-            Ok(print.map_or_else(
-                Default::default,
-                |Fingerprint { files, bytes, digest, changed }| {
-                    let files =
-                        if files == 1 { String::new() } else { format!(" in {files} files") };
-                    (
-                        format!("{bytes} bytes{files} (digest {digest:016x})"),
-                        format!("changed at {changed}"),
-                    )
-                },
-            ))
+        if saved.is_file() {
+            return team.check_input(self, |of_all| Ok(seen(&Source::find(&saved)?, of_all)?));
+        }
+        team.check_input(self, |of_all| Ok(seen(&Source::find(&self.path)?, of_all)?))?;
+        team.check_input(&format!("{self}.ids"), |of_all| {
+            match formats::id_source(&Source::find(&self.path)?, format)? {
+                Some(ids) => Ok(seen(&ids, of_all)?),
+                None => Ok(("no such file".into(), String::new())),
+            }
         })
     }
+}
+
+/// What a rank sees of an input: what must be the same on all ranks, and when it was changed.
+fn seen(source: &Source, of_all: bool) -> crate::graph::Result<(String, String)> {
+    let Some(print) = source.fingerprint(of_all)? else { return Ok(Default::default()) };
+    let Fingerprint { files, bytes, digest, changed } = print;
+    let files = if files == 1 { String::new() } else { format!(" in {files} files") };
+    Ok((format!("{bytes} bytes{files} (digest {digest:016x})"), format!("changed at {changed}")))
 }
 
 /// Says that there is nothing in an input: an empty graph is rarely meant.

@@ -88,7 +88,8 @@ impl Task<'_> {
         let start = Instant::now();
         let mut substrate = Substrate::new(partition, net, self.optimize);
         let substrate_seconds = start.elapsed().as_secs_f64();
-        let job = &mut Job { substrate: &mut substrate, options: self.options, watch };
+        let job =
+            &mut Job { substrate: &mut substrate, options: self.options, watch, device: None };
         let answer = self.algorithm.run(job)?;
         let verdict = match self.verify {
             true => self.verify(&mut substrate, &answer)?,
@@ -99,7 +100,7 @@ impl Task<'_> {
     }
 
     fn verify(&self, substrate: &mut Substrate<'_>, answer: &Answer) -> Result<Verdict, Failure> {
-        let job = &mut Job { substrate, options: self.options, watch: &mut () };
+        let job = &mut Job { substrate, options: self.options, watch: &mut (), device: None };
         let complaint = self.algorithm.check(job, answer)?;
         Ok(complaint.map_or(Verdict::Right, Verdict::Wrong))
     }

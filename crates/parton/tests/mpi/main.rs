@@ -257,6 +257,31 @@ fn ranks_that_differ_are_found_out() {
 }
 
 #[test]
+fn ranks_with_other_ids_beside_a_graph_are_found_out() {
+    let folder = folder();
+    let path = folder.path();
+    let other = path.join("elsewhere");
+    std::fs::create_dir(&other).unwrap();
+    std::fs::write(path.join("names.csv"), "ada,bob\nbob,eve\n").unwrap();
+    let converted = parton(path, &["convert", "names.csv", "n.gr", "-q"]);
+    assert!(converted.status.success(), "{}", text(&converted.stderr));
+    std::fs::copy(path.join("n.gr"), other.join("n.gr")).unwrap();
+    let ids = std::fs::read_to_string(path.join("n.gr.ids")).unwrap();
+    let elsewhere = "[ $rank = 1 ] && cd elsewhere";
+    for mpi in launchers::ALL {
+        let _ = std::fs::remove_file(other.join("n.gr.ids"));
+        let ended = run_after(elsewhere, mpi, 2, path, &["run", "bfs", "n.gr"]);
+        ended.assert_refused(65, &["n.gr.ids: rank 0 sees", "but rank 1 no such file"]);
+        std::fs::write(other.join("n.gr.ids"), ids.replace("bob", "cob")).unwrap();
+        let ended = run_after(elsewhere, mpi, 2, path, &["run", "bfs", "n.gr"]);
+        ended.assert_refused(65, &["n.gr.ids: rank 0 sees", "must see the same input"]);
+        std::fs::write(other.join("n.gr.ids"), &ids).unwrap();
+        let ended = run_after(elsewhere, mpi, 2, path, &["run", "bfs", "n.gr"]);
+        assert!(ended.status.success(), "{ended:?}");
+    }
+}
+
+#[test]
 fn a_full_disk_stops_all_ranks() {
     let folder = folder();
     let path = folder.path();
@@ -352,6 +377,56 @@ fn lose_a_rank_after(seconds: u64, mpi: Mpi, folder: &Path, signal: &str) -> End
     ended
 }
 
+/// True if a part lies in a folder that has not got its name yet.
+fn has_hidden_part(folder: &Path) -> bool {
+    let hidden = files(folder).into_iter().filter(|name| name.starts_with('.'));
+    // The folder may have been renamed since it was listed.
+    let entries = hidden.filter_map(|name| std::fs::read_dir(folder.join(name)).ok()).flatten();
+    entries.flatten().any(|entry| entry.file_name().to_string_lossy().starts_with("part-"))
+}
+
+/// Ends a rank as soon as the first part of a folder is sealed, while the folder has not got its name.
+/// False if the run finished before.
+fn lose_a_rank_while_parts_are_sealed(mpi: Mpi, signal: &str, rank: &str) -> bool {
+    let folder = folder();
+    let folder = &folder.path().canonicalize().unwrap();
+    // Many rows and few rounds.
+    let arguments = ["run", "bfs", "uniform:1000000,1000000", "--output", "x/", "-q"];
+    let mut child = start(mpi, 3, folder, &arguments);
+    let mut victim = None;
+    while !has_hidden_part(folder) && child.try_wait().expect("a child").is_none() {
+        if victim.is_none() {
+            victim = ranks_in(folder).into_iter().find(|(number, _)| number == rank);
+        }
+        std::thread::sleep(Duration::from_micros(200));
+    }
+    let (_, pid) = victim.expect("a rank was seen while it ran");
+    // It fails if the process is gone.
+    let _ = Command::new("kill").args([&format!("-{signal}"), &pid.to_string()]).output();
+    let ended = launchers::wait(child);
+    let is_there = folder.join("x").exists();
+    if is_there {
+        let parts = ["part-00000.csv", "part-00001.csv", "part-00002.csv"];
+        assert_eq!(files(&folder.join("x")), parts, "all or nothing: {ended:?}");
+    }
+    assert!(is_there || !ended.status.success(), "{ended:?}");
+    !is_there
+}
+
+#[test]
+fn a_rank_that_ends_while_parts_are_sealed_leaves_none() {
+    for mpi in launchers::ALL {
+        let mut tries = 0;
+        for (signal, rank) in [("KILL", "0"), ("KILL", "1"), ("TERM", "0"), ("TERM", "2")] {
+            // A run on a fast machine may end before the signal comes.
+            while !lose_a_rank_while_parts_are_sealed(mpi, signal, rank) {
+                tries += 1;
+                assert!(tries < 20, "{}: every run ends too soon", mpi.name);
+            }
+        }
+    }
+}
+
 #[test]
 fn a_rank_that_dies_takes_all_along() {
     for mpi in launchers::ALL {
@@ -383,10 +458,13 @@ fn a_rank_that_hangs_is_noticed_and_ended() {
 /// While MPI starts, no message can be sent: ranks look for each other in the system.
 #[test]
 fn a_rank_that_does_not_come_is_named() {
-    let [mpi, _] = launchers::ALL;
+    launchers::ALL.into_iter().for_each(stop_a_rank_before_it_starts);
+}
+
+fn stop_a_rank_before_it_starts(mpi: Mpi) {
     let folder = folder();
     let folder = folder.path().canonicalize().unwrap();
-    let line = "[ $OMPI_COMM_WORLD_RANK = 1 ] && kill -STOP $$; exec \"$@\"";
+    let line = "[ ${OMPI_COMM_WORLD_RANK:-$PMI_RANK} = 1 ] && kill -STOP $$; exec \"$@\"";
     let mut command = mpi.launch(3);
     command.args(["bash", "-c", line, "bash", PARTON, "run", "bfs", "rmat:6", "-q"]);
     let child = launchers::start(command.current_dir(&folder));

@@ -1,20 +1,21 @@
 //! Apache Arrow: the IPC file format, which is Feather version 2, and the stream format.
 //!
-//! Both are a sequence of messages, which is read from its beginning, batch by batch, by one host,
-//! which deals the edges out. `flat` reads metadata, `schema` the columns, `batch` their cells.
-//! Columns are chosen as in Parquet.
+//! Both are a sequence of messages, which is read from its beginning, batch by batch. Each file of a
+//! folder is read by one host, which deals the edges out. `flat` reads metadata, `schema` the columns,
+//! `batch` their cells. Columns are chosen as in Parquet.
 
 mod batch;
 mod flat;
 mod schema;
 
 use std::io::{self, BufReader, Read};
+use std::ops::Range;
 
 use super::parquet::columns::Columns;
 use super::{Format, Opened, ReadOptions};
 use crate::edge_file::{
-    Chained, Cut, EDGES_PER_PIECE, EdgeFile, FileShape, Piece, PieceReader, Pieces, Slice,
-    TakePiece, WeightRule, order,
+    Cut, EDGES_PER_PIECE, EdgeFile, FileShape, Piece, PieceReader, Pieces, Slice, TakePiece,
+    WeightRule, order,
 };
 use crate::error::printable;
 use crate::formats::parquet::schema::Cells;
@@ -56,14 +57,11 @@ impl Format for Arrow {
 
     fn open(&self, source: Source, options: &ReadOptions<'_>) -> Result<Opened> {
         let source = source.on_disk(false)?;
-        let part = source.single()?.clone();
-        let mut messages = Messages::new(&part)?;
-        let first = messages.next()?.ok_or_else(|| messages.error("expected a schema"))?;
-        let schema = first.schema().map_err(|problem| messages.error(problem))?;
-        let columns = Columns::choose(part.name(), &schema.fields, options)?;
+        let tables = source.parts().iter().map(|part| ArrowTable::open(part, options));
+        let tables = tables.collect::<Result<Vec<_>>>()?;
+        Columns::check_agreement(tables.iter().map(|table| (table.part.name(), &table.columns)))?;
         let cut = if source.is_plain() { Cut::Uneven } else { Cut::Packed };
-        let name = source.name().to_owned();
-        Ok(Opened::Edges(Box::new(ArrowFile { name, part, schema, columns, cut })))
+        Ok(Opened::Edges(Box::new(ArrowFile { name: source.name().to_owned(), tables, cut })))
     }
 
     fn slices_packed_files(&self) -> bool {
@@ -183,13 +181,44 @@ impl Messages {
     }
 }
 
-/// A table whose columns are known, open for reading its rows.
+/// The files of an input, which hold the same kind of edges.
 struct ArrowFile {
     name: String,
+    tables: Vec<ArrowTable>,
+    cut: Cut,
+}
+
+/// A file whose columns are known, open for reading its rows.
+struct ArrowTable {
     part: Part,
     schema: Schema,
     columns: Columns,
-    cut: Cut,
+}
+
+impl ArrowTable {
+    fn open(part: &Part, options: &ReadOptions<'_>) -> Result<Self> {
+        let mut messages = Messages::new(part)?;
+        let first = messages.next()?.ok_or_else(|| messages.error("expected a schema"))?;
+        let schema = first.schema().map_err(|problem| messages.error(problem))?;
+        let columns = Columns::choose(part.name(), &schema.fields, options)?;
+        Ok(ArrowTable { part: part.clone(), schema, columns })
+    }
+
+    /// Starts to read its rows; it is number `index` of its input.
+    fn pieces<'a>(&'a self, index: usize, progress: &'a dyn Progress) -> Result<BatchPieces<'a>> {
+        let mut messages = Messages::new(&self.part)?;
+        // The schema, which is known.
+        messages.next()?;
+        Ok(BatchPieces {
+            table: self,
+            index,
+            messages,
+            dictionaries: Dictionaries::new(),
+            rows: 0,
+            count: 0,
+            progress,
+        })
+    }
 }
 
 impl EdgeFile for ArrowFile {
@@ -198,13 +227,15 @@ impl EdgeFile for ArrowFile {
     }
 
     fn shape(&self) -> FileShape {
-        let weights = match self.columns.weight.as_ref().map(|weight| weight.cells) {
+        let cells =
+            || self.tables.iter().filter_map(|t| t.columns.weight.as_ref()).map(|w| w.cells);
+        let weights = match cells().next() {
             None => WeightRule::None,
-            Some(Cells::F32) => WeightRule::F32,
-            Some(Cells::F64) => WeightRule::F64,
-            Some(_) => WeightRule::Fitting,
+            _ if cells().all(Cells::is_integer) => WeightRule::Fitting,
+            _ if cells().all(|cells| cells == Cells::F32) => WeightRule::F32,
+            _ => WeightRule::F64,
         };
-        FileShape { names: self.columns.names, weights, ..FileShape::default() }
+        FileShape { names: self.tables[0].columns.names, weights, ..FileShape::default() }
     }
 
     fn cut(&self) -> Cut {
@@ -217,32 +248,24 @@ impl EdgeFile for ArrowFile {
         _: &[Vec<u64>],
         progress: &'a dyn Progress,
     ) -> Result<Pieces<'a>> {
-        if slice.index > 0 {
-            return Ok(Box::new(Chained(Vec::new())));
-        }
         progress.stage("read edges", None);
-        let mut messages = Messages::new(&self.part)?;
-        // The schema, which is known.
-        messages.next()?;
-        let dictionaries = Dictionaries::new();
-        Ok(Box::new(BatchPieces {
-            file: self,
-            messages,
-            dictionaries,
-            rows: 0,
-            count: 0,
-            progress,
-        }))
+        let share = slice.share(self.tables.len() as u64);
+        let indices = share.start as usize..share.end as usize;
+        Ok(Box::new(TablePieces { file: self, indices, current: None, progress }))
     }
 
     /// "Arrow: source = src, destination = dst, weight = amount; directed, integer ids"
     fn understood(&self) -> Option<String> {
-        let Columns { source, destination, weight, names } = &self.columns;
+        let Columns { source, destination, weight, names } = &self.tables[0].columns;
         let weight = weight.as_ref().map_or(String::new(), |w| format!(", weight = {}", w.name));
         let ids = if *names { "names as ids" } else { "integer ids" };
         let (source, destination) = (&source.name, &destination.name);
+        let parts = match self.tables.len() {
+            1 => String::new(),
+            parts => format!(" in {parts} parts"),
+        };
         Some(format!(
-            "Arrow: source = {source}, destination = {destination}{weight}; directed, {ids}"
+            "Arrow{parts}: source = {source}, destination = {destination}{weight}; directed, {ids}"
         ))
     }
 
@@ -251,9 +274,35 @@ impl EdgeFile for ArrowFile {
     }
 }
 
+/// Reads file by file, of which one is open at a time.
+struct TablePieces<'a> {
+    file: &'a ArrowFile,
+    /// Files to be read after the current one.
+    indices: Range<usize>,
+    current: Option<BatchPieces<'a>>,
+    progress: &'a dyn Progress,
+}
+
+impl PieceReader for TablePieces<'_> {
+    fn read(&mut self, limit: usize, take: &TakePiece<'_>) -> Result<bool> {
+        if self.current.is_none() {
+            let Some(index) = self.indices.next() else { return Ok(false) };
+            self.current = Some(self.file.tables[index].pieces(index, self.progress)?);
+        }
+        if let Some(current) = &mut self.current
+            && !current.read(limit, take)?
+        {
+            self.current = None;
+        }
+        Ok(self.current.is_some() || !self.indices.is_empty())
+    }
+}
+
 /// Reads batch by batch.
 struct BatchPieces<'a> {
-    file: &'a ArrowFile,
+    table: &'a ArrowTable,
+    /// The number of the file in its input.
+    index: usize,
     messages: Messages,
     dictionaries: Dictionaries,
     /// Rows and pieces gone by.
@@ -262,7 +311,8 @@ struct BatchPieces<'a> {
     progress: &'a dyn Progress,
 }
 
-impl PieceReader for BatchPieces<'_> {
+impl BatchPieces<'_> {
+    /// As [`PieceReader::read`].
     fn read(&mut self, limit: usize, take: &TakePiece<'_>) -> Result<bool> {
         let first = self.count;
         while self.count - first < limit {
@@ -280,12 +330,10 @@ impl PieceReader for BatchPieces<'_> {
         }
         Ok(true)
     }
-}
 
-impl BatchPieces<'_> {
     fn add_dictionary(&mut self, dictionary: Table<'_>, body: &[u8]) -> Result<(), String> {
         let (id, data) = (dictionary.i64(0)?, dictionary.table(1)?.ok_or(flat::BROKEN)?);
-        let known = &self.file.schema.dictionaries;
+        let known = &self.table.schema.dictionaries;
         let Some(&(_, kept)) = known.iter().find(|(known, _)| *known == id) else { return Ok(()) };
         let column = Column { node: 0, buffer: 0, views: 0, kept, dictionary: None };
         let batch = Batch::read(data, body)?;
@@ -308,7 +356,7 @@ impl BatchPieces<'_> {
     }
 
     fn add_batch(&mut self, batch: Table<'_>, body: &[u8], take: &TakePiece<'_>) -> Result<()> {
-        let ArrowFile { schema, columns, .. } = self.file;
+        let ArrowTable { schema, columns, .. } = self.table;
         let failed = |problem: String| self.messages.error(problem);
         let batch = Batch::read(batch, body).map_err(failed)?;
         let cells = |leaf: usize| batch.cells(&schema.columns[leaf], &self.dictionaries);
@@ -317,12 +365,12 @@ impl BatchPieces<'_> {
         let weights = columns.weight.as_ref().map(|weight| cells(weight.leaf)).transpose();
         let weights = weights.map_err(failed)?;
         for first in (0..batch.rows).step_by(EDGES_PER_PIECE) {
-            let mut piece = Piece::new(order(0, self.count), columns.names);
+            let mut piece = Piece::new(order(self.index, self.count), columns.names);
             for row in first..batch.rows.min(first + EDGES_PER_PIECE) {
                 let bad = |column: &str, problem: String| {
                     let place = Place::Row(self.rows + row as u64 + 1);
                     Error::data(
-                        self.file.part.name(),
+                        self.table.part.name(),
                         place,
                         format!("column '{column}' {problem}"),
                     )

@@ -27,6 +27,33 @@ pub(in crate::formats) struct Columns {
 }
 
 impl Columns {
+    /// Refuses files, each with its name, that do not hold the same kind of edges.
+    pub(in crate::formats) fn check_agreement<'a>(
+        mut files: impl Iterator<Item = (&'a str, &'a Columns)>,
+    ) -> Result<()> {
+        let Some((first_name, first)) = files.next() else { return Ok(()) };
+        for (name, columns) in files {
+            let differs = |what: &str, here: &str, there: &str| {
+                let problem = format!("{what} {here}, but in {first_name} {there}");
+                Err(Error::data(name, Place::File, problem))
+            };
+            if columns.names != first.names {
+                let kind = |names| if names { "names" } else { "integers" };
+                let there = format!("they are {}", kind(first.names));
+                return differs("ids are", kind(columns.names), &there);
+            }
+            if columns.weight.is_some() != first.weight.is_some() {
+                let has = |columns: &Columns| match columns.weight {
+                    Some(_) => "weights",
+                    None => "none",
+                };
+                let there = format!("they have {}", has(first));
+                return differs("edges have", has(columns), &there);
+            }
+        }
+        Ok(())
+    }
+
     /// What the user says, else what the [names](column_names) say. A user who chooses columns chooses
     /// the weight too.
     pub(in crate::formats) fn choose(

@@ -4,14 +4,13 @@ use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use rayon::prelude::*;
-
 use super::groups::{Files, GroupReader};
 use crate::edge_file::{
     Cut, EdgeFile, FileShape, Piece, PieceReader, Pieces, Slice, TakePiece, order,
 };
 use crate::formats::ReadOptions;
 use crate::ingest::VertexRange;
+use crate::parallel;
 use crate::progress::Progress;
 use crate::source::Source;
 use crate::{Graph, Result};
@@ -140,13 +139,20 @@ impl PieceReader for GroupPieces<'_> {
         let names = self.files.columns().names;
         let left = AtomicUsize::new(limit);
         let one_less = |left: usize| left.checked_sub(1);
-        (0..rayon::current_num_threads()).into_par_iter().with_max_len(1).try_for_each(|_| {
+        let read = |_| {
             let mut piece = Piece::new(0, names);
-            while left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less).is_ok()
-                && self.read_piece(&mut piece, take)?
-            {}
-            Ok(())
-        })?;
+            while left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less).is_ok() {
+                match self.read_piece(&mut piece, take) {
+                    Ok(true) => {}
+                    Ok(false) => break,
+                    Err(error) => return Some(error),
+                }
+            }
+            None
+        };
+        if let Some(error) = parallel::find_first_task(rayon::current_num_threads(), read) {
+            return Err(error);
+        }
         let queue = self.queue.get_mut().expect("no thread panicked holding this lock");
         Ok(!(queue.open.is_empty() && queue.groups.is_empty()))
     }

@@ -1,7 +1,5 @@
 //! Row groups of Parquet files → pieces of edges.
 
-use rayon::prelude::*;
-
 use super::cells::{CellReader, Trouble};
 use super::columns::{Chosen, Columns};
 use super::schema::Cells;
@@ -9,6 +7,7 @@ use super::table::{Table, library_error};
 use crate::edge_file::{Piece, WeightRule};
 use crate::error::Place;
 use crate::formats::ReadOptions;
+use crate::parallel;
 use crate::source::Source;
 use crate::weight::{Weight, WeightKind};
 use crate::{Error, Result};
@@ -36,10 +35,9 @@ pub(super) struct Group {
 impl Files {
     /// Reads the footers of all files.
     pub(super) fn open(source: &Source, options: &ReadOptions<'_>) -> Result<Self> {
-        let tables: Vec<Result<Table>> =
-            source.parts().par_iter().map(|part| Table::open(part, options)).collect();
+        let tables = parallel::map(source.parts(), |part| Table::open(part, options));
         let tables = tables.into_iter().collect::<Result<Vec<_>>>()?;
-        check_agreement(&tables)?;
+        Columns::check_agreement(tables.iter().map(|table| (table.name(), &table.columns)))?;
         Ok(Files { groups: groups(&tables), tables, asked: options.weight_kind })
     }
 
@@ -117,34 +115,6 @@ impl Files {
         let problem = format!("column '{}' {problem}", column.name);
         Error::data(table.name(), Place::Row(row), problem)
     }
-}
-
-/// All parts must hold the same kind of edges.
-fn check_agreement(tables: &[Table]) -> Result<()> {
-    let Some((first, others)) = tables.split_first() else { return Ok(()) };
-    for table in others {
-        let differs = |what: &str, here: &str, there: &str| {
-            let problem = format!("{what} {here}, but in {} {there}", first.name());
-            Err(Error::data(table.name(), Place::File, problem))
-        };
-        if table.columns.names != first.columns.names {
-            let kind = |names| if names { "names" } else { "integers" };
-            return differs(
-                "ids are",
-                kind(table.columns.names),
-                &format!("they are {}", kind(first.columns.names)),
-            );
-        }
-        if table.columns.weight.is_some() != first.columns.weight.is_some() {
-            let has = |weight: &Option<Chosen>| if weight.is_some() { "weights" } else { "none" };
-            return differs(
-                "edges have",
-                has(&table.columns.weight),
-                &format!("they have {}", has(&first.columns.weight)),
-            );
-        }
-    }
-    Ok(())
 }
 
 fn groups(tables: &[Table]) -> Vec<Group> {

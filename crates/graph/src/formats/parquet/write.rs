@@ -14,10 +14,10 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPrope
 use parquet::file::writer::{SerializedFileWriter, SerializedPageWriter, TrackedWrite};
 use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::{ColumnDescPtr, ColumnPath, SchemaDescriptor};
-use rayon::prelude::*;
 
 use crate::formats::WriteOptions;
 use crate::id_map::Names;
+use crate::parallel;
 use crate::save::Output;
 use crate::{Adjacency, Graph, Ids, Result, WeightKind};
 
@@ -70,7 +70,7 @@ fn write_all(
     // As many groups at a time as there are threads: memory stays small.
     for batch in groups.chunks(rayon::current_num_threads()) {
         let encoded: Vec<LibraryResult<Vec<Chunk>>> =
-            batch.par_iter().map(|group| encoder.encode(group.clone())).collect();
+            parallel::map(batch, |group| encoder.encode(group.clone()));
         for (group, chunks) in batch.iter().zip(encoded) {
             let mut writer = file.next_row_group()?;
             for (bytes, close) in chunks? {
@@ -113,7 +113,7 @@ fn largest(ids: &Ids) -> u64 {
 
 fn are_text(names: &Names) -> bool {
     let text = |v: usize| std::str::from_utf8(names.get(v)).is_ok();
-    (0..names.len()).into_par_iter().all(text)
+    parallel::all(names.len(), text)
 }
 
 fn properties(graph: &Graph) -> LibraryResult<WriterProperties> {

@@ -19,12 +19,12 @@ use std::ops::Range;
 use std::path::Path;
 
 use bytemuck::Pod;
-use rayon::prelude::*;
 
 use super::arrays::{self, Meter};
 use super::{Format, Opened, ReadOptions, Write, WriteOptions};
 use crate::buffer::Buffer;
 use crate::id_map::{Ids, Names};
+use crate::parallel;
 use crate::progress::Silent;
 use crate::rows::{Checksums, RowArrays, RowFile, RowLayout, Rows, StoredWeights, Targets};
 use crate::save::Output;
@@ -112,8 +112,8 @@ fn verify_source(source: &Source) -> Result<()> {
 
 /// The first vertex whose targets do not ascend, and the edge where they fall.
 fn first_fall<W: Weight>(csr: &Csr<W>) -> Option<(LocalId, usize)> {
-    let vertices = (0..csr.num_vertices() as u32).into_par_iter().map(LocalId);
-    vertices.find_map_first(|v| {
+    parallel::find_first(csr.num_vertices(), |v| {
+        let v = LocalId(v as u32);
         let place = csr.targets(v).windows(2).position(|pair| pair[0] > pair[1])?;
         Some((v, csr.edge_range(v).start + place + 1))
     })
@@ -287,8 +287,10 @@ fn out_of_order(vertex: usize) -> String {
 /// those of the ends of names.
 fn unordered_name(names: &Names, slice: Slice) -> Option<usize> {
     let block = |v: usize| v * size_of::<u64>() / layout::BLOCK_BYTES;
-    let mine = (1..names.len()).into_par_iter().filter(|&v| block(v) % slice.of == slice.index);
-    mine.find_first(|&v| names.get(v - 1) >= names.get(v))
+    parallel::find_first(names.len(), |v| {
+        let is_mine = v > 0 && block(v) % slice.of == slice.index;
+        (is_mine && names.get(v - 1) >= names.get(v)).then_some(v)
+    })
 }
 
 #[cfg(test)]

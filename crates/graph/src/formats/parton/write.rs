@@ -3,12 +3,12 @@
 //! are made for it.
 
 use bytemuck::Zeroable;
-use rayon::prelude::*;
 
 use super::layout::{self, Header, StoredIds};
 use super::{out_of_order, unordered_name};
 use crate::formats::WriteOptions;
 use crate::formats::arrays::{self, Meter};
+use crate::parallel;
 use crate::save::Output;
 use crate::source::Slice;
 use crate::{
@@ -51,7 +51,7 @@ pub(super) fn write(graph: &Graph, out: &mut Output, options: &WriteOptions<'_>)
     data.extend(in_edges.iter().flat_map(arrays_of));
 
     let checksum = |array: &[u8]| -> Vec<u32> {
-        array.par_chunks(layout::BLOCK_BYTES).map(crc32fast::hash).collect()
+        parallel::map_owned(array.chunks(layout::BLOCK_BYTES), |_, block| crc32fast::hash(block))
     };
     let checksums: Vec<u32> = data.iter().flat_map(|array| checksum(array)).collect();
     header.file_bytes = file_bytes;
@@ -100,8 +100,7 @@ fn check(graph: &Graph) -> Result<()> {
 
 fn flags(graph: &Graph) -> u32 {
     fn is_sorted<W: Weight>(csr: &Csr<W>) -> bool {
-        let vertices = (0..csr.num_vertices() as u32).into_par_iter();
-        vertices.map(LocalId).all(|v| csr.targets(v).is_sorted())
+        parallel::all(csr.num_vertices(), |v| csr.targets(LocalId(v as u32)).is_sorted())
     }
     let undirected = if graph.direction == Direction::Undirected { layout::UNDIRECTED } else { 0 };
     let sorted = with_csr!(&graph.adjacency, csr => is_sorted(csr));

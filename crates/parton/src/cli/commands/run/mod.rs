@@ -108,7 +108,7 @@ impl Run {
         let start = Instant::now();
         let prepared = self.prepare(context, team);
         let Prepared { request, hosts, options, target, plan, input } = team.together(prepared)?;
-        self.input.graph.check_alike(team)?;
+        self.input.check_alike(team)?;
         let source = match &input {
             Some(input) => PartitionSource::Build(input, plan),
             None => PartitionSource::Load(&self.input.graph.path),
