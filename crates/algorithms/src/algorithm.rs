@@ -1,5 +1,6 @@
 //! The erased face of an algorithm, for the command, the tests and the benches.
 
+use parton_engine::device::Device;
 use parton_engine::{EngineInfo, Limits, Pace, Watch, engines};
 use parton_graph::Graph;
 use parton_sync::Substrate;
@@ -22,7 +23,7 @@ use crate::options::{OptionSet, Options, check_own};
 /// let answers = Cluster::local(2).launch(|net| {
 ///     let partition = Partition::build(net, &input, &Plan::new("oec")).unwrap();
 ///     let substrate = &mut Substrate::new(&partition, net, Optimize::ALL);
-///     let job = &mut Job { substrate, options: &options, watch: &mut () };
+///     let job = &mut Job { substrate, options: &options, watch: &mut (), device: None };
 ///     let answer = Bfs.run(job)?;
 ///     assert_eq!(Bfs.check(job, &answer)?, None, "the certificate holds");
 ///     Ok::<_, Error>(answer)
@@ -101,6 +102,8 @@ pub struct Job<'j, 'a> {
     pub options: &'j Options,
     /// Gets a call after every round.
     pub watch: &'j mut dyn Watch,
+    /// What computes for this host; `None`: threads of this process.
+    pub device: Option<&'j dyn Device>,
 }
 
 impl Job<'_, '_> {

@@ -4,7 +4,7 @@
 
 use std::collections::VecDeque;
 
-use parton_engine::{Relaxation, Vertex, engines};
+use parton_engine::{Relaxation, Vertex, device, engines};
 use parton_graph::{GlobalId, Graph, LocalId, with_csr};
 use parton_sync::reduction::Min;
 
@@ -33,6 +33,7 @@ pub struct Levels {
     pub root: Option<GlobalId>,
 }
 
+#[device]
 impl Relaxation for Levels {
     type Label = u32;
     type Reduction = Min<u32>;

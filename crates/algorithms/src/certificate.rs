@@ -28,13 +28,7 @@ pub fn relaxation<P: Relaxation>(
     masters: &[P::Label],
 ) -> Result<Option<String>> {
     let partition = job.substrate.partition();
-    let mut known =
-        CpuField::<Latest<P::Label>>::new(partition.num_proxies(), Delivery::Label, |proxy| {
-            masters.get(proxy.index()).copied().unwrap_or_default()
-        });
-    known.updated().insert_range(0..masters.len() as u32);
-    // Both ends of every edge are compared.
-    job.substrate.broadcast(&mut known, End::Either)?;
+    let known = at_proxies::<P>(job, masters)?;
     let claimed = Claimed { program, partition, labels: known.cells() };
     let mut search = engines::push_relaxation(&claimed, partition)?;
     run(&mut *search, job.substrate, Pacing::default(), Limits::default(), &mut ())?;
@@ -52,6 +46,35 @@ pub fn relaxation<P: Relaxation>(
     ];
     let found = all.iter().zip(complaints).find(|(count, _)| **count > 0);
     Ok(found.map(|(count, complaint)| format!("{count} {complaint}")))
+}
+
+/// True if a label has overflowed: an edge leads from a vertex with a label to one without, and gives
+/// it none. Every host must call this with the labels of its masters, and all get the same verdict.
+pub fn has_overflow<P: Relaxation>(
+    job: &mut Job<'_, '_>,
+    program: &P,
+    masters: &[P::Label],
+) -> Result<bool> {
+    let partition = job.substrate.partition();
+    let known = at_proxies::<P>(job, masters)?;
+    let identity = P::Reduction::identity();
+    let claimed = Claimed { program, partition, labels: known.cells() };
+    let mine = claimed.count_edges(|there, relaxed| there == identity && relaxed == identity);
+    Ok(job.substrate.net().all_reduce(mine, |a, b| a + b)? > 0)
+}
+
+/// The labels of masters at all proxies, as both ends of every edge are compared.
+fn at_proxies<P: Relaxation>(
+    job: &mut Job<'_, '_>,
+    masters: &[P::Label],
+) -> Result<CpuField<Latest<P::Label>>> {
+    let proxies = job.substrate.partition().num_proxies();
+    let mut known = CpuField::<Latest<P::Label>>::new(proxies, Delivery::Label, |proxy| {
+        masters.get(proxy.index()).copied().unwrap_or_default()
+    });
+    known.updated().insert_range(0..masters.len() as u32);
+    job.substrate.broadcast(&mut known, End::Either)?;
+    Ok(known)
 }
 
 /// Labels that a run claims to be right, at every proxy. As a relaxation it is the search for grounded
@@ -79,6 +102,12 @@ impl<P: Relaxation> Claimed<'_, P> {
 
     /// Edges that would improve the label at their other end.
     fn improvable(&self) -> u64 {
+        self.count_edges(|there, relaxed| P::Reduction::combine(there, relaxed) != there)
+    }
+
+    /// Edges of labelled vertices for which `is_counted` holds, given the label at their other end and
+    /// the one that they give.
+    fn count_edges(&self, is_counted: impl Fn(P::Label, P::Label) -> bool + Sync) -> u64 {
         let forward =
             Directions::<P::Weight>::forward_of_masters(self.partition, self.program.edges());
         let identity = P::Reduction::identity();
@@ -88,9 +117,8 @@ impl<P: Relaxation> Claimed<'_, P> {
             let mut count = 0;
             if label != identity {
                 let mut visit = |to, weight| {
-                    let there = self.labels.get(to);
-                    let better = P::Reduction::combine(there, self.program.relax(label, weight));
-                    count += u64::from(better != there);
+                    let relaxed = self.program.relax(label, weight);
+                    count += u64::from(is_counted(self.labels.get(to), relaxed));
                 };
                 forward.rows().each(from, |_| (), &mut visit);
             }

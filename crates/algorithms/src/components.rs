@@ -2,7 +2,7 @@
 //!
 //! Every vertex is labelled with the least vertex of its component.
 
-use parton_engine::{Edges, EngineInfo, Relaxation, Vertex, engines};
+use parton_engine::{Edges, EngineInfo, Relaxation, Vertex, device, engines};
 use parton_graph::{Graph, LocalId, with_csr};
 use parton_sync::reduction::Min;
 use rayon::prelude::*;
@@ -23,6 +23,7 @@ pub struct Least {
     pub symmetric: bool,
 }
 
+#[device]
 impl Relaxation for Least {
     type Label = u32;
     type Reduction = Min<u32>;

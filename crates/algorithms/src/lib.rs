@@ -22,6 +22,8 @@ pub mod root;
 pub mod sources;
 pub mod sssp;
 pub mod strongly_connected;
+#[cfg(test)]
+mod translation;
 pub mod traversal;
 pub mod triangles;
 pub mod vertices;

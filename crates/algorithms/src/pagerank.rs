@@ -30,10 +30,12 @@ use std::time::Instant;
 
 use parton_engine::degrees::out_degrees;
 use parton_engine::{
-    EngineInfo, Limits, Pacing, Properties, RunReport, Tally, Vertex, VertexProgram, engines, run,
+    DeviceType, EngineInfo, Limits, Pacing, Properties, RunReport, Tally, Vertex, VertexProgram,
+    device, engines, run,
 };
 use parton_graph::{Graph, LocalId, parallel, with_csr};
 use parton_sync::reduction::{Latest, Sum};
+use parton_sync::value::Number;
 
 use crate::algorithm::{Access, Algorithm, Job};
 use crate::answer::{Answer, Column, Fact, Id, Values};
@@ -42,8 +44,8 @@ use crate::options::{OptionSet, Options};
 use crate::root::share;
 pub use options::{Dangling, Formulation, PageRankOptions, Precision};
 use options::{formulation, limits};
-use precision::{SINGLE_ERROR, Share, is_single};
-use teleport::Teleport;
+use precision::{SINGLE_ERROR, is_single};
+use teleport::{Teleport, includes};
 
 /// PageRank.
 pub struct PageRank;
@@ -59,6 +61,10 @@ struct Ranks<'a, S> {
     /// Ranks of masters before the first round; `None`: all the same.
     start: Option<&'a [f64]>,
     teleport: &'a Teleport,
+    /// Masters that the surfer may start again at, one bit each; `None`: all masters.
+    seeds: Option<&'a [u64]>,
+    /// The probability of each of them.
+    probability: f64,
     own: &'a PageRankOptions,
     damping: f64,
     /// What a vertex gets apart from its in-edges, where the surfer may start again.
@@ -70,7 +76,8 @@ struct Ranks<'a, S> {
     shares: PhantomData<S>,
 }
 
-impl<S: Share> VertexProgram for Ranks<'_, S> {
+#[device]
+impl<S: Number + DeviceType> VertexProgram for Ranks<'_, S> {
     type State = f64;
     type Message = S;
     type Messages = Latest<S>;
@@ -80,31 +87,29 @@ impl<S: Share> VertexProgram for Ranks<'_, S> {
     fn init(&self, vertex: Vertex<'_>) -> f64 {
         match self.start {
             Some(start) => start[vertex.local.index()],
-            None => self.teleport.probability(vertex.local),
+            None if includes(self.seeds, vertex.local) => self.probability,
+            None => 0.0,
         }
     }
 
     #[inline]
     fn scatter(&self, vertex: Vertex<'_>, rank: &f64) -> Option<S> {
-        Some(S::rounded(rank * self.parts[vertex.local.index()]))
+        Some(S::from_f64(rank * self.parts[vertex.local.index()]))
     }
 
     #[inline]
     fn along(&self, share: S, (): ()) -> f64 {
-        share.exact()
+        share.to_f64()
     }
 
     #[inline]
     fn apply(&self, vertex: Vertex<'_>, rank: &mut f64, shares: f64, tally: &mut Tally) -> bool {
-        let teleport_rank = match self.teleport.includes(vertex.local) {
-            true => self.teleport_rank,
-            false => 0.0,
-        };
+        let is_place = includes(self.seeds, vertex.local);
+        let teleport_rank = if is_place { self.teleport_rank } else { 0.0 };
         let new = teleport_rank + self.damping * shares;
-        let [change, dangling, ..] = &mut tally.sums;
-        *change += (new - *rank).abs();
+        tally.sums[0] += (new - *rank).abs();
         if self.parts[vertex.local.index()] == 0.0 {
-            *dangling += new;
+            tally.sums[1] += new;
         }
         *rank = new;
         true
@@ -115,6 +120,7 @@ impl<S: Share> VertexProgram for Ranks<'_, S> {
     }
 
     fn conclude(&mut self, total: &Tally) -> bool {
+        // The sums of `apply`: how much ranks changed, and the rank of vertices without out-edges.
         let [change, lost, ..] = total.sums;
         self.change = change;
         self.teleport_rank = self.teleport.rank(self.own, lost);
@@ -132,7 +138,7 @@ struct Ranked {
 }
 
 /// Runs the power method from given ranks, or from equal ones. Every host must call this.
-fn rank<S: Share>(
+fn rank<S: Number + DeviceType>(
     job: &mut Job<'_, '_>,
     engine: &EngineInfo,
     start: Option<&[f64]>,
@@ -156,6 +162,8 @@ fn rank<S: Share>(
         parts: &parts,
         start,
         teleport: &teleport,
+        seeds: teleport.seeds(),
+        probability: teleport.place_probability(),
         own: &own,
         damping: own.damping,
         teleport_rank: teleport.rank(&own, lost),
@@ -163,7 +171,7 @@ fn rank<S: Share>(
         rounds: limits.max_rounds.unwrap_or(u64::MAX),
         shares: PhantomData,
     };
-    let mut engine = engines::vertex_program(engine, program, partition)?;
+    let mut engine = engines::vertex_program(engine, job.device, program, partition)?;
     let setup_seconds = began.elapsed().as_secs_f64();
     let report = run(&mut *engine, job.substrate, pacing, limits, job.watch)?;
     let (ranks, change) = (engine.states()?.to_vec(), engine.program().change);
@@ -387,4 +395,38 @@ fn top(job: &mut Job<'_, '_>, ranks: &[f64]) -> Result<Vec<(Id, f64)>> {
     all.sort_by(|a, b| better(&a.0, &b.0));
     all.truncate(TOP);
     Ok(all.into_iter().map(|((rank, _), id)| (id, rank)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::translation::checks;
+    use crate::translation::harness::Slot;
+
+    fn check<S: Number + DeviceType + Slot>(start: Option<&[f64]>) {
+        let own = PageRankOptions::default();
+        let teleport = Teleport::uniform(5.0);
+        for seeds in [None, Some(&[0b1010_u64][..])] {
+            let program = Ranks::<S> {
+                parts: &[0.0, 0.1, 1.0, 0.25, 1.0 / 3.0],
+                start,
+                teleport: &teleport,
+                seeds,
+                probability: teleport.place_probability(),
+                own: &own,
+                damping: own.damping,
+                teleport_rank: 0.03,
+                change: 1.0,
+                rounds: 10,
+                shares: PhantomData,
+            };
+            checks::vertex_program(&program, &[9, 8, 7, 6, 5]);
+        }
+    }
+
+    #[test]
+    fn translation() {
+        check::<f64>(None);
+        check::<f32>(Some(&[0.1, 0.2, 0.3, 0.4, 0.5]));
+    }
 }

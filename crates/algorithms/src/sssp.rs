@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::marker::PhantomData;
 
-use parton_engine::{EngineInfo, Relaxation, Vertex, engines};
+use parton_engine::{DeviceType, EngineInfo, Relaxation, Vertex, device, engines};
 use parton_graph::{GlobalId, Graph, LocalId, Weight, WeightKind, parallel, with_csr};
 use parton_sync::reduction::Min;
 use parton_sync::value::Number;
@@ -45,21 +45,22 @@ pub struct Distances<D, W> {
 }
 
 /// The width of a bucket of distances.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, DeviceType)]
+#[repr(C)]
 pub struct Delta {
-    /// For whole numbers: its logarithm to the base 2.
-    shift: u32,
     /// For real numbers: its inverse.
     inverse: f64,
+    /// For whole numbers: its logarithm to the base 2.
+    shift: u64,
 }
 
-impl Delta {
-    /// Buckets before the last, which takes all the rest: there is an array of them.
-    const MAX_BUCKETS: usize = 1 << 16;
+/// Buckets before the last, which takes all the rest: there is an array of them.
+const MAX_BUCKETS: usize = 1 << 16;
 
+impl Delta {
     /// Buckets of this width.
-    fn new(width: f64) -> Self {
-        Delta { shift: width.log2().round().clamp(0.0, 31.0) as u32, inverse: 1.0 / width }
+    pub fn new(width: f64) -> Self {
+        Delta { shift: width.log2().round().clamp(0.0, 31.0) as u64, inverse: 1.0 / width }
     }
 }
 
@@ -82,16 +83,15 @@ impl<D, W> Distances<D, W> {
     pub fn new(root: Option<GlobalId>) -> Self {
         Distances { root, delta: Delta { shift: 31, inverse: 0.0 }, types: PhantomData }
     }
+
+    /// The same in buckets of this width.
+    pub fn with_delta(self, delta: Delta) -> Self {
+        Distances { delta, ..self }
+    }
 }
 
-/// A distance that grows by weights of type `W`.
-pub trait Distance<W>: Number {
-    /// The distance at the other end of an edge. Saturates.
-    fn along(self, weight: W) -> Self;
-
-    /// The bucket that it falls into.
-    fn bucket(self, delta: Delta) -> usize;
-
+/// A type of distances.
+pub trait Distance: Number + DeviceType {
     /// A column of distances.
     fn column(distances: Vec<Self>) -> Values;
 
@@ -100,18 +100,8 @@ pub trait Distance<W>: Number {
 }
 
 macro_rules! distance {
-    ($distance:ty, $weight:ty, $values:ident, $along:expr, $bucket:expr) => {
-        impl Distance<$weight> for $distance {
-            #[inline]
-            fn along(self, weight: $weight) -> Self {
-                $along(self, weight)
-            }
-
-            #[inline]
-            fn bucket(self, delta: Delta) -> usize {
-                ($bucket(self, delta) as usize).min(Delta::MAX_BUCKETS)
-            }
-
+    ($($distance:ty: $values:ident),+) => {
+        $(impl Distance for $distance {
             fn column(distances: Vec<Self>) -> Values {
                 Values::$values(distances)
             }
@@ -122,31 +112,14 @@ macro_rules! distance {
                     _ => None,
                 }
             }
-        }
+        })+
     };
 }
 
-fn narrow(distance: u32, delta: Delta) -> u32 {
-    distance >> delta.shift
-}
+distance!(u32: U32, u64: U64, f64: F64);
 
-fn real(distance: f64, delta: Delta) -> f64 {
-    distance * delta.inverse
-}
-
-distance!(u32, (), U32, |distance: u32, ()| distance.saturating_add(1), narrow);
-distance!(u32, u32, U32, u32::saturating_add, narrow);
-distance!(
-    u64,
-    u32,
-    U64,
-    |distance: u64, weight| distance.saturating_add(u64::from(weight)),
-    |distance: u64, delta: Delta| distance >> delta.shift
-);
-distance!(f64, f32, F64, |distance, weight| distance + f64::from(weight), real);
-distance!(f64, f64, F64, |distance: f64, weight| distance + weight, real);
-
-impl<D: Distance<W>, W: Weight> Relaxation for Distances<D, W> {
+#[device]
+impl<D: Distance, W: Weight + DeviceType> Relaxation for Distances<D, W> {
     type Label = D;
     type Reduction = Min<D>;
     type Weight = W;
@@ -155,14 +128,20 @@ impl<D: Distance<W>, W: Weight> Relaxation for Distances<D, W> {
         (Some(vertex.id()) == self.root).then_some(D::ZERO)
     }
 
+    /// Saturates.
     #[inline]
     fn relax(&self, distance: D, weight: W) -> D {
-        distance.along(weight)
+        distance.saturating_plus(D::from_weight(weight))
     }
 
     #[inline]
     fn bucket(&self, distance: D) -> usize {
-        distance.bucket(self.delta)
+        let bucket = if D::ROUNDS {
+            (distance.to_f64() * self.delta.inverse) as usize
+        } else {
+            (distance.to_u64() >> self.delta.shift) as usize
+        };
+        bucket.min(MAX_BUCKETS)
     }
 }
 
@@ -191,17 +170,10 @@ macro_rules! with_types {
 
 /// Types that distances over such weights fit.
 fn types(kind: WeightKind, vertices: u64, weights: Weights) -> Result<Types> {
-    let Weights { least, greatest, sum } = weights;
+    let Weights { least, greatest, .. } = weights;
     if least < 0.0 {
         return Err(Error::Data(format!(
             "shortest paths need weights of at least 0, but an edge has weight {least}"
-        )));
-    }
-    // No path is longer than this; where it is infinite, a vertex in reach could seem out of reach.
-    if !sum.min(greatest * vertices as f64).is_finite() {
-        return Err(Error::Data(format!(
-            "weights up to {greatest:e} can add up to distances that a double cannot hold: scale \
-             them down"
         )));
     }
     Ok(match kind {
@@ -245,11 +217,31 @@ impl Weights {
             sum: self.sum + other.sum,
         }
     }
+
+    /// True if distances may overflow: no path is longer than this bound.
+    fn may_overflow(self, vertices: u64) -> bool {
+        !self.sum.min(self.greatest * vertices as f64).is_finite()
+    }
+
+    /// Their mean; the greatest where their sum overflows.
+    fn mean(self, edges: u64) -> f64 {
+        match self.sum.is_finite() {
+            true => self.sum / edges.max(1) as f64,
+            false => self.greatest,
+        }
+    }
+}
+
+/// The error for a path longer than the greatest double.
+fn overflow() -> Error {
+    Error::Data("weights add up to distances that a double cannot hold: scale them down".into())
 }
 
 /// What suits the graph of a job.
 struct Suitable {
     types: Types,
+    /// True if the labels of a run must be searched for overflows.
+    may_overflow: bool,
     delta: Delta,
     engine: &'static EngineInfo,
     why: String,
@@ -261,7 +253,7 @@ fn suitable(job: &mut Job<'_, '_>, root: Option<&RootVertex>) -> Result<Suitable
     let mine = with_csr!(partition.edges(), csr => Weights::of(csr.all_weights()));
     let all = job.substrate.net().all_reduce(mine, Weights::with)?;
     let (vertices, edges) = (partition.num_vertices(), partition.num_edges());
-    let (mean, degree) = (all.sum / edges.max(1) as f64, job.average_degree());
+    let (mean, degree) = (all.mean(edges), job.average_degree());
     let of_edges = root.map_or(degree, |root| root.degree_of_edges);
     let asked = job.options.own::<SsspOptions>().delta;
     let width = asked.unwrap_or_else(|| suitable_width(mean, degree, of_edges));
@@ -274,28 +266,38 @@ fn suitable(job: &mut Job<'_, '_>, root: Option<&RootVertex>) -> Result<Suitable
             format!("mean weight {mean:.3}, average degree {degree:.1}: buckets {width:.3} wide");
         (engines::DELTA, why)
     };
-    Ok(Suitable { types, delta: Delta::new(width), engine, why })
+    let may_overflow = all.may_overflow(vertices);
+    Ok(Suitable { types, may_overflow, delta: Delta::new(width), engine, why })
 }
 
-fn search<D: Distance<W>, W: Weight>(
+fn search<D: Distance, W: Weight + DeviceType>(
     job: &mut Job<'_, '_>,
     root: Option<GlobalId>,
     suitable: Suitable,
 ) -> Result<Answer> {
-    let Suitable { delta, engine, why, .. } = suitable;
-    let program = Distances::<D, W> { root, delta, types: PhantomData };
+    let Suitable { may_overflow, delta, engine, why, .. } = suitable;
+    let program = Distances::<D, W>::new(root).with_delta(delta);
     let (engine, why) = job.engine(&Sssp, engine, || why)?;
     let labelled = traversal::label(job, &program, engine)?;
+    // An infinite distance looks like a vertex out of reach.
+    if may_overflow && certificate::has_overflow(job, &program, &labelled.labels)? {
+        return Err(overflow());
+    }
     Ok(labelled.answer((engine, why), "distance", D::column))
 }
 
-fn certify<D: Distance<W>, W: Weight>(
+fn certify<D: Distance, W: Weight + DeviceType>(
     job: &mut Job<'_, '_>,
     root: Option<GlobalId>,
+    may_overflow: bool,
     values: &Values,
 ) -> Result<Option<String>> {
     let distances = D::in_column(values).expect("the types depend on the graph alone");
-    certificate::relaxation(job, &Distances::<D, W>::new(root), distances)
+    let program = Distances::<D, W>::new(root);
+    if may_overflow && certificate::has_overflow(job, &program, distances)? {
+        return Err(overflow());
+    }
+    certificate::relaxation(job, &program, distances)
 }
 
 impl Algorithm for Sssp {
@@ -351,9 +353,9 @@ impl Algorithm for Sssp {
 
     fn check(&self, job: &mut Job<'_, '_>, answer: &Answer) -> Result<Option<String>> {
         let root = job.options.own::<SsspOptions>().root.find(job.substrate)?;
-        let types = suitable(job, root.as_ref())?.types;
+        let Suitable { types, may_overflow, .. } = suitable(job, root.as_ref())?;
         let root = root.map(|found| found.vertex);
-        with_types!(types, certify(job, root, &answer.columns[0].values))
+        with_types!(types, certify(job, root, may_overflow, &answer.columns[0].values))
     }
 
     fn reference(&self, graph: &Graph, options: &Options) -> Result<Vec<Column>> {
@@ -361,12 +363,12 @@ impl Algorithm for Sssp {
         let kind = graph.adjacency.weight_kind();
         let types = types(kind, graph.num_vertices() as u64, weights)?;
         let root = options.own::<SsspOptions>().root.find_in(graph)?;
-        let values = with_types!(types, dijkstra(graph, root));
+        let values = with_types!(types, dijkstra(graph, root))?;
         Ok(vec![Column { name: "distance", values }])
     }
 }
 
-fn dijkstra<D: Distance<W>, W: Weight>(graph: &Graph, root: Option<usize>) -> Values {
+fn dijkstra<D: Distance, W: Weight>(graph: &Graph, root: Option<usize>) -> Result<Values> {
     let edges = parton_engine::EdgeView::<W>::new(&graph.adjacency);
     let mut distances = vec![D::GREATEST; graph.num_vertices()];
     let mut queue = BinaryHeap::new();
@@ -379,14 +381,22 @@ fn dijkstra<D: Distance<W>, W: Weight>(graph: &Graph, root: Option<usize>) -> Va
             continue;
         }
         for (target, weight) in edges.rows().edges(LocalId(vertex as u32)) {
-            let longer = distance.along(weight);
+            let longer = distance.saturating_plus(D::from_weight(weight));
             if longer < distances[target.index()] {
                 distances[target.index()] = longer;
                 queue.push(Nearest(longer, target.index()));
             }
         }
     }
-    D::column(distances)
+    let overflows = |vertex: usize| {
+        let mut edges = edges.rows().edges(LocalId(vertex as u32));
+        distances[vertex] != D::GREATEST
+            && edges.any(|(target, _)| distances[target.index()] == D::GREATEST)
+    };
+    match (0..distances.len()).any(overflows) {
+        true => Err(overflow()),
+        false => Ok(D::column(distances)),
+    }
 }
 
 /// A vertex in the queue, the nearest greatest.

@@ -19,7 +19,7 @@ mod trim;
 use std::collections::HashMap;
 use std::time::Instant;
 
-use parton_engine::{Edges, EngineInfo, Limits, Pacing, Relaxation, Vertex, engines};
+use parton_engine::{Edges, EngineInfo, Limits, Pacing, Relaxation, Vertex, device, engines};
 use parton_graph::{GlobalId, Graph, LocalId, parallel, with_csr};
 use parton_partition::{End, Partition};
 use parton_sync::reduction::{Latest, Min};
@@ -48,6 +48,7 @@ struct Reach {
     edges: Edges,
 }
 
+#[device]
 impl Relaxation for Reach {
     type Label = u32;
     type Reduction = Min<u32>;
@@ -124,7 +125,7 @@ impl<'a> ComponentSearch<'a> {
         let mut reached = Vec::new();
         for edges in [Edges::Out, Edges::In] {
             let program = Reach { pivot: GlobalId(!best[1]), edges };
-            let mut engine = engines::relaxation(engine, &program, self.partition)?;
+            let mut engine = engines::relaxation(engine, None, &program, self.partition)?;
             let pacing = job.options.pacing;
             self.phases.run(job, &mut *engine, pacing, Limits::default())?;
             let labels = engine.labels()?.into_iter();
@@ -159,17 +160,17 @@ impl<'a> ComponentSearch<'a> {
         let regions = parallel::generate(partition.num_proxies(), |proxy| {
             if self.remaining.is_gone(LocalId(proxy as u32)) { NO_REGION } else { 0 }
         });
-        let own = |proxy| shuffled_label(partition.global(proxy).0 as u32);
-        let start = |proxy| Some(own(proxy));
-        let forward = Regional { edges: Edges::Out, regions: &regions, start: &start };
+        let forward = Regional {
+            edges: Edges::Out,
+            regions: &regions,
+            is_shuffled: true,
+            only_origins: false,
+        };
         let least = spread(job, &mut self.phases, &forward, pacing)?;
         let of_left = left.iter().map(|&master| (master, least[master.index()]));
         let colours = broadcast_values(job.substrate, of_left)?;
-        let root = |proxy: LocalId| {
-            let colour = colours[proxy.index()];
-            (colour == own(proxy)).then_some(colour)
-        };
-        let reverse = Regional { edges: Edges::In, regions: &colours, start: &root };
+        let reverse =
+            Regional { edges: Edges::In, regions: &colours, is_shuffled: true, only_origins: true };
         let reached = spread(job, &mut self.phases, &reverse, pacing)?;
         for master in left {
             let colour = reached[master.index()];
@@ -233,20 +234,6 @@ fn spread(
     let mut engine = engines::push_relaxation(program, job.substrate.partition())?;
     phases.run(job, &mut *engine, pacing, Limits::default())?;
     Ok(engine.labels()?)
-}
-
-/// A pseudo-random permutation of ids that never yields [`NO_REGION`].
-fn shuffled_label(id: u32) -> u32 {
-    let shuffle = |mut bits: u32| {
-        bits = (bits ^ bits >> 16).wrapping_mul(0x7feb_352d);
-        bits = (bits ^ bits >> 15).wrapping_mul(0x846c_a68b);
-        bits ^ bits >> 16
-    };
-    // No vertex has the greatest id, so its number is free.
-    match shuffle(id) {
-        NO_REGION => shuffle(u32::MAX),
-        number => number,
-    }
 }
 
 /// Broadcasts values of some masters to all proxies; [`NO_REGION`] for others. Every host must call this.
@@ -328,13 +315,12 @@ impl Algorithm for StronglyConnected {
         let named = components.iter().copied();
         let labels = broadcast_values(job.substrate, masters().zip(named))?;
         let label = |proxy: LocalId| labels[proxy.index()];
-        let is_first = |proxy| u64::from(label(proxy)) == partition.global(proxy).0;
         let greater =
             masters().filter(|&m| u64::from(label(m)) > partition.global(m).0).count() as u64;
         let mut unreached = [0; 2];
         for (edges, unreached) in [Edges::Out, Edges::In].into_iter().zip(&mut unreached) {
-            let start = |proxy| is_first(proxy).then(|| label(proxy));
-            let program = Regional { edges, regions: &labels, start: &start };
+            let program =
+                Regional { edges, regions: &labels, is_shuffled: false, only_origins: true };
             let reached = spread(job, &mut Phases::default(), &program, Pacing::default())?;
             *unreached = reached.into_iter().filter(|&label| label == NO_COMPONENT).count() as u64;
         }
@@ -401,12 +387,11 @@ impl Algorithm for StronglyConnected {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::translation::{checks, level};
 
     #[test]
-    fn shuffled_ids_are_distinct() {
-        let mut all: Vec<u32> =
-            (0..100_000).chain(u32::MAX - 1000..u32::MAX).map(shuffled_label).collect();
-        all.sort_unstable();
-        assert!(all.is_sorted_by(|a, b| a < b) && all.last() < Some(&NO_REGION));
+    fn translation() {
+        let reach = Reach { pivot: GlobalId(7), edges: Edges::In };
+        checks::relaxation(&reach, &[3, 7, 9], level);
     }
 }

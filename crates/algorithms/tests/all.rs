@@ -11,6 +11,7 @@ mod engine_common;
 mod launchers;
 mod matrix;
 mod matrix_completion;
+mod options;
 mod properties;
 mod pruned_pull;
 #[path = "../../graph/tests/common/real.rs"]

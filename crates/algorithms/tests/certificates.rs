@@ -34,7 +34,8 @@ fn verdicts(
     let launched = cluster.launch(|net| -> Result<_, Error> {
         let partition = partition(net, &input, How::new(policy))?;
         let mut substrate = Substrate::new(&partition, net, Optimize::ALL);
-        let mut job = Job { substrate: &mut substrate, options: &options, watch: &mut () };
+        let mut job =
+            Job { substrate: &mut substrate, options: &options, watch: &mut (), device: None };
         let mut answer = algorithm.run(&mut job)?;
         let mut verdicts = vec![algorithm.check(&mut job, &answer)?];
         let masters = (0..partition.num_masters() as u32).map(LocalId);

@@ -234,7 +234,12 @@ fn forged_answers_are_found_out() {
         let launched = cluster.launch(|net| -> Result<_, Error> {
             let partition = common::partition(net, &input, How::new("cvc"))?;
             let mut substrate = Substrate::new(&partition, net, Optimize::ALL);
-            let job = &mut Job { substrate: &mut substrate, options: &options, watch: &mut () };
+            let job = &mut Job {
+                substrate: &mut substrate,
+                options: &options,
+                watch: &mut (),
+                device: None,
+            };
             let answer = MatrixCompletion.run(job)?;
             let mut verdicts = Vec::new();
             for forgery in 0..4 {

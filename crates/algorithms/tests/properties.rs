@@ -11,7 +11,7 @@ use common::{How, engines, run_program, run_relaxation};
 use parton_algorithms::bfs::Levels;
 use parton_algorithms::components::Least;
 use parton_algorithms::sssp::{Distance, Distances};
-use parton_engine::Relaxation;
+use parton_engine::{DeviceType, Relaxation};
 use parton_graph::{Adjacency, Csr, GlobalId, Graph, Weight};
 
 const ROOT: Option<GlobalId> = Some(GlobalId(3));
@@ -61,7 +61,7 @@ where
     Graph::dense(Csr::from_edges(80, &(0..200).map(edge).collect::<Vec<_>>()), "test")
 }
 
-fn distances<D: Distance<W> + Debug, W: Weight>(graph: &Graph) {
+fn distances<D: Distance + Debug, W: Weight + DeviceType>(graph: &Graph) {
     both_ways(graph, || Distances::<D, W>::new(ROOT));
 }
 

@@ -39,7 +39,7 @@ fn gain(
             let host = net.host().index();
             let mut substrate = Substrate::new(&parts[host], net, Optimize::ALL);
             let watch = &mut SimulatedHost(if host == 1 { slowness } else { 1.0 });
-            let mut job = Job { substrate: &mut substrate, options: &options, watch };
+            let mut job = Job { substrate: &mut substrate, options: &options, watch, device: None };
             Ok(algorithm.run(&mut job)?.report)
         });
         reports.unwrap_or_else(|e| panic!("{e}"))[0].seconds

@@ -7,6 +7,7 @@
 //! Reading order: [`program`], [`engine`], [`mod@run`], [`registry`], [`pace`], [`report`], then a host's
 //! data in [`state`], the [`techniques`] that engines compose, and the [`engines`].
 
+pub mod device;
 pub mod engine;
 pub mod engines;
 mod meter;
@@ -19,8 +20,10 @@ pub mod simulated;
 pub mod state;
 pub mod techniques;
 
+pub use device::DeviceType;
 pub use engine::{Conclusion, Engine, Measure, Next, Paced};
 pub use pace::{Pace, Pacing};
+pub use parton_macros::device;
 pub use parton_sync::Tally;
 pub use program::{EdgeProgram, Edges, Properties, Relaxation, Tip, Vertex, VertexProgram};
 pub use registry::{EngineInfo, ProgramEngine, RelaxationEngine};

@@ -9,6 +9,7 @@ use parton_partition::End;
 use parton_sync::value::Number;
 use parton_sync::{AtomicValue, Reduction, Tally};
 
+use crate::device::DeviceProgram;
 use crate::engine::Measure;
 
 /// A vertex, seen from one of its proxies.
@@ -77,6 +78,11 @@ pub trait VertexProgram: Sync {
     /// Learns what all hosts summed up in this round. Returns whether the program has ended.
     fn conclude(&mut self, total: &Tally) -> bool {
         total.active == 0
+    }
+
+    /// The program for a device, if it has such a form. `#[device]` writes this method.
+    fn device(&self) -> Option<DeviceProgram<'_>> {
+        None
     }
 }
 
@@ -224,6 +230,11 @@ pub trait Relaxation: Sync {
     #[inline]
     fn bucket(&self, _label: Self::Label) -> usize {
         0
+    }
+
+    /// The program for a device, if it has such a form. `#[device]` writes this method.
+    fn device(&self) -> Option<DeviceProgram<'_>> {
+        None
     }
 }
 

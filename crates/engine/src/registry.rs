@@ -70,26 +70,35 @@ macro_rules! engines {
         /// Every engine that runs programs of any algorithm.
         pub const ALL: &[&EngineInfo] = &[$($constant),+];
 
-        /// An engine for a relaxation.
+        /// An engine for a relaxation, on the device if there is one, else on this process's threads.
         pub fn relaxation<'a, P: Relaxation>(
             engine: &EngineInfo,
+            device: Option<&'a dyn Device>,
             program: &'a P,
             partition: &'a Partition,
         ) -> Result<Box<dyn RelaxationEngine<P> + 'a>> {
             check_weights::<P::Weight>(partition)?;
+            if let Some(device) = device {
+                return device_relaxation(device, engine, program, partition);
+            }
             $(if engine == $constant {
                 return <$engine>::relaxation(program, partition);
             })+
             Err(engine.misfit("relaxations"))
         }
 
-        /// An engine for a vertex program.
+        /// An engine for a vertex program, on the device if there is one, else on this process's
+        /// threads.
         pub fn vertex_program<'a, P: VertexProgram + 'a>(
             engine: &EngineInfo,
+            device: Option<&'a dyn Device>,
             program: P,
             partition: &'a Partition,
         ) -> Result<Box<dyn ProgramEngine<P> + 'a>> {
             check_weights::<P::Weight>(partition)?;
+            if let Some(device) = device {
+                return device_program(device, engine, program, partition);
+            }
             $(if engine == $constant {
                 return <$engine>::vertex_program(program, partition);
             })+

@@ -169,7 +169,7 @@ fn what_needs_rounds_is_refused_and_says_why() {
     let refused = |program: Tokens<Sum<u64>>, limits: Limits| -> String {
         let launched = local(2).launch(|net| -> Result<_, Error> {
             let part = &parts[net.host().index()];
-            let mut engine = engines::vertex_program(engines::PUSH, program.clone(), part)?;
+            let mut engine = engines::vertex_program(engines::PUSH, None, program.clone(), part)?;
             let mut substrate = Substrate::new(part, net, Optimize::ALL);
             run(&mut *engine, &mut substrate, Pace::Basp.into(), limits, &mut ()).map(drop)
         });
@@ -184,7 +184,7 @@ fn what_needs_rounds_is_refused_and_says_why() {
     let limited = How { pacing: Pace::Basp.into(), ..How::new(engines::PUSH) };
     let launched = local(2).launch(|net| -> Result<_, Error> {
         let part = &parts[net.host().index()];
-        let mut engine = engines::relaxation(limited.engine, &Hops, part)?;
+        let mut engine = engines::relaxation(limited.engine, None, &Hops, part)?;
         let mut substrate = Substrate::new(part, net, Optimize::ALL);
         run(&mut *engine, &mut substrate, limited.pacing, limited.limits, &mut ()).map(drop)
     });

@@ -1,7 +1,10 @@
-//! `derive(Value)`: a small struct becomes a value that fields hold and messages carry.
+//! Macros: `derive(Value)` makes a small struct a value that fields hold and messages carry,
+//! `#[device]` and `derive(DeviceType)` bring programs and their types to devices.
 //!
-//! The fields of the struct travel one after the other, without padding. In memory they lie in one
+//! The fields of a value travel one after the other, without padding. In memory they lie in one
 //! atomic of 8 bytes, or in up to four words under a sequence lock.
+
+mod device_type;
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
@@ -14,6 +17,36 @@ use syn::{Attribute, Data, DeriveInput, Error, Index, Member, Path, Result, pars
 pub fn derive_value(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     let input = syn::parse_macro_input!(input as DeriveInput);
     expand(&input).unwrap_or_else(Error::into_compile_error).into()
+}
+
+/// Translates a program, a reduction or a function for devices.
+///
+/// Before `impl Relaxation for …` and `impl VertexProgram for …` it adds the method `device` to the
+/// block; before `impl Reduction for …` it implements `DeviceReduction`. Before a free function it lets
+/// translated functions call that one.
+///
+/// Translated functions consist of numbers of 32 and 64 bits, `bool`, `Option`, and structs with
+/// `derive(DeviceType)`; of `let`, assignments, `if`, `match`, `for` over ranges, `return`, `as`,
+/// operators, and common methods of numbers and options. They see fields of `self`, which must
+/// implement `Parameter`, and constants of numbers. Anything else is an error at its place.
+///
+/// `#[device(crate = path)]` names the crate `parton_engine` where it is known under another path.
+#[proc_macro_attribute]
+pub fn device(
+    arguments: proc_macro::TokenStream,
+    item: proc_macro::TokenStream,
+) -> proc_macro::TokenStream {
+    parton_compile::device(arguments.into(), item.into()).into()
+}
+
+/// Makes a `#[repr(C)]` struct of numbers a type that devices know, and a parameter of programs.
+///
+/// Its fields have names and leave no padding between them. `#[device(crate = path)]` names the crate
+/// `parton_engine` where it is known under another path.
+#[proc_macro_derive(DeviceType, attributes(device))]
+pub fn derive_device_type(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    let input = syn::parse_macro_input!(input as DeriveInput);
+    device_type::expand(&input).unwrap_or_else(Error::into_compile_error).into()
 }
 
 fn expand(input: &DeriveInput) -> Result<TokenStream> {

@@ -345,7 +345,7 @@ impl<const L: usize> BackwardSweep<'_, '_, L> {
         let new = shares.rows[..masters].chunks_mut(piece_len);
         let new_lanes = shares.lanes[..masters].chunks_mut(piece_len);
         let pieces = scores.zip(sums.zip(lanes)).zip(new.zip(new_lanes));
-        parallel::map_owned(pieces, |piece, ((scores, (sums, lanes)), (new, new_lanes))| {
+        parallel::for_each_owned(pieces, |piece, ((scores, (sums, lanes)), (new, new_lanes))| {
             let first = (piece * piece_len) as u32;
             let here = members.within(first..first + scores.len() as u32);
             for (&master, &of) in here.vertices.iter().zip(here.lanes) {

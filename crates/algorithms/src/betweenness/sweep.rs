@@ -184,7 +184,7 @@ impl<const L: usize> Accumulation<'_, L> {
                 self.sort(from, part.clone(), wanted_lanes, per_group)
             });
             let pieces = sums.chunks_mut(per_group).zip(lanes.chunks_mut(per_group));
-            parallel::map_owned(pieces, |group, (sums, lanes)| {
+            parallel::for_each_owned(pieces, |group, (sums, lanes)| {
                 let mut piece = Piece { first: (group * per_group) as u32, sums, lanes };
                 for part in &sorted {
                     let pairs = &part[group];
@@ -257,7 +257,7 @@ impl<const L: usize> Accumulation<'_, L> {
             return receivers.within(all, |level| self.collect(level, piece, updated));
         }
         let pieces = sums.chunks_mut(PROXIES_PER_TASK).zip(lanes.chunks_mut(PROXIES_PER_TASK));
-        parallel::map_owned(pieces, |piece, (sums, lanes)| {
+        parallel::for_each_owned(pieces, |piece, (sums, lanes)| {
             let first = (piece * PROXIES_PER_TASK) as u32;
             let range = first..first + sums.len() as u32;
             let piece = Piece { first, sums, lanes };

@@ -1,7 +1,6 @@
 //! How exactly what passes along edges is kept, moved and sent.
 
 use parton_engine::Limits;
-use parton_sync::AtomicValue;
 
 use super::{PageRankOptions, Precision};
 
@@ -14,32 +13,6 @@ const MIN_VERTICES: u64 = 1 << 18;
 const MIN_VERTICES_COUNTED: u64 = 1 << 21;
 /// Rounding may cost this part of what stopping early costs.
 const NEGLIGIBLE_PART: f64 = 1.0 / 16.0;
-
-/// The part of its rank that a vertex passes along each edge, as it is kept and sent.
-pub(super) trait Share: AtomicValue + Default {
-    fn rounded(share: f64) -> Self;
-    fn exact(self) -> f64;
-}
-
-impl Share for f32 {
-    fn rounded(share: f64) -> Self {
-        share as f32
-    }
-
-    fn exact(self) -> f64 {
-        self.into()
-    }
-}
-
-impl Share for f64 {
-    fn rounded(share: f64) -> Self {
-        share
-    }
-
-    fn exact(self) -> f64 {
-        self
-    }
-}
 
 /// True if shares are f32: as asked, or if there are many vertices and rounding costs little
 /// compared with stopping after this many rounds, or at this tolerance.

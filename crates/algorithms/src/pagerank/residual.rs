@@ -14,10 +14,12 @@
 use std::time::Instant;
 
 use parton_engine::degrees::out_degrees;
-use parton_engine::{EngineInfo, engines};
-use parton_engine::{Properties, Tally, Vertex, VertexProgram, run};
+use parton_engine::{
+    DeviceType, EngineInfo, Properties, Tally, Vertex, VertexProgram, device, engines, run,
+};
 use parton_sync::reduction::Sum;
 
+use super::teleport::includes;
 use super::{Dangling, PageRankOptions, Ranked, Teleport};
 use crate::algorithm::Job;
 use crate::error::Result;
@@ -31,7 +33,7 @@ pub(super) fn rank(job: &mut Job<'_, '_>, engine: &EngineInfo) -> Result<Ranked>
     let own = job.options.own::<PageRankOptions>();
     let teleport = Teleport::find(job.substrate, &own)?;
     let program = Residuals::new(&own, &out_degrees, vertices, &teleport);
-    let mut engine = engines::vertex_program(engine, program, partition)?;
+    let mut engine = engines::vertex_program(engine, job.device, program, partition)?;
     let setup_seconds = began.elapsed().as_secs_f64();
     let report = run(&mut *engine, job.substrate, job.options.pacing, job.limits(), job.watch)?;
     let flows = engine.states()?;
@@ -52,14 +54,18 @@ pub(super) fn rank(job: &mut Job<'_, '_>, engine: &EngineInfo) -> Result<Ranked>
 struct Residuals<'a> {
     /// Of masters, in the whole graph.
     out_degrees: &'a [u64],
-    teleport: &'a Teleport,
+    /// Masters that the surfer may start again at, one bit each; `None`: all masters.
+    seeds: Option<&'a [u64]>,
+    /// The probability of each of them.
+    probability: f64,
     damping: f64,
     /// Residuals up to this size are not passed on.
     threshold: f64,
 }
 
 /// The rank of a vertex.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, DeviceType)]
+#[repr(C)]
 struct Flow {
     rank: f64,
     /// What has arrived and was not passed on.
@@ -82,7 +88,8 @@ impl<'a> Residuals<'a> {
             Dangling::Redistribute => (1.0 - own.damping) / 2.0,
         };
         let threshold = own.tolerance * share / vertices;
-        Residuals { out_degrees, teleport, damping: own.damping, threshold }
+        let (seeds, probability) = (teleport.seeds(), teleport.place_probability());
+        Residuals { out_degrees, seeds, probability, damping: own.damping, threshold }
     }
 }
 
@@ -98,6 +105,7 @@ impl Flow {
     }
 }
 
+#[device]
 impl VertexProgram for Residuals<'_> {
     type State = Flow;
     type Message = f64;
@@ -106,7 +114,9 @@ impl VertexProgram for Residuals<'_> {
     type Weight = ();
 
     fn init(&self, vertex: Vertex) -> Flow {
-        let rank = (1.0 - self.damping) * self.teleport.probability(vertex.local);
+        let is_place = includes(self.seeds, vertex.local);
+        let probability = if is_place { self.probability } else { 0.0 };
+        let rank = (1.0 - self.damping) * probability;
         Flow { rank, residual: 0.0, passing: rank }
     }
 
@@ -139,5 +149,40 @@ impl VertexProgram for Residuals<'_> {
 
     fn properties(&self) -> Properties {
         Properties { any_order: true, ..Properties::default() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::translation::checks::{self, State};
+    use crate::translation::harness::Random;
+
+    impl State for Flow {
+        fn random(random: &mut Random) -> Self {
+            Flow { rank: random.value(), residual: random.value(), passing: random.value() }
+        }
+
+        fn state_slots(&self) -> Vec<u64> {
+            [self.rank, self.residual, self.passing].map(f64::to_bits).to_vec()
+        }
+
+        fn known(slots: &[u64]) -> Vec<u64> {
+            f64::known(slots)
+        }
+    }
+
+    #[test]
+    fn translation() {
+        for seeds in [None, Some(&[0b1010_u64][..])] {
+            let program = Residuals {
+                out_degrees: &[0, 1, 7, u64::MAX, 1 << 40],
+                seeds,
+                probability: 0.2,
+                damping: 0.85,
+                threshold: 1e-3,
+            };
+            checks::vertex_program(&program, &[9, 8, 7, 6, 5]);
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! The teleport distribution: where a random surfer starts again.
 
+use parton_engine::device;
 use parton_graph::bits::BitSet;
 use parton_graph::{Graph, LocalId};
 use parton_sync::Substrate;
@@ -20,11 +21,16 @@ pub(super) struct Teleport {
 }
 
 impl Teleport {
+    /// The distribution that is equal on this many vertices.
+    pub(super) fn uniform(vertices: f64) -> Self {
+        Teleport { seeds: None, places: vertices }
+    }
+
     /// The distribution that was asked for. Every host must call this.
     pub(super) fn find(substrate: &mut Substrate<'_>, own: &PageRankOptions) -> Result<Self> {
         let partition = substrate.partition();
         let Some(ids) = &own.seeds else {
-            return Ok(Teleport { seeds: None, places: partition.num_vertices() as f64 });
+            return Ok(Teleport::uniform(partition.num_vertices() as f64));
         };
         let mut vertices = vertices::find(substrate, ids, SEEDS)?;
         vertices.sort_unstable();
@@ -47,15 +53,19 @@ impl Teleport {
         Ok(probabilities)
     }
 
-    /// Whether the surfer may start again at a master.
-    #[inline]
-    pub(super) fn includes(&self, master: LocalId) -> bool {
-        self.seeds.as_ref().is_none_or(|seeds| seeds.contains(master.index()))
+    /// Masters that are seeds, one bit each; `None`: all masters.
+    pub(super) fn seeds(&self) -> Option<&[u64]> {
+        self.seeds.as_ref().map(BitSet::words)
+    }
+
+    /// The probability of each place that the surfer may start again at.
+    pub(super) fn place_probability(&self) -> f64 {
+        1.0 / self.places
     }
 
     /// The probability of a master.
     pub(super) fn probability(&self, master: LocalId) -> f64 {
-        if self.includes(master) { 1.0 / self.places } else { 0.0 }
+        if includes(self.seeds(), master) { self.place_probability() } else { 0.0 }
     }
 
     /// The rank that each included vertex gets in a round apart from its in-edges, if the vertices
@@ -66,5 +76,15 @@ impl Teleport {
             Dangling::Drop => 0.0,
         };
         (1.0 - own.damping + own.damping * lost) / self.places
+    }
+}
+
+/// Whether the surfer may start again at a master.
+#[device]
+#[inline]
+pub(super) fn includes(seeds: Option<&[u64]>, master: LocalId) -> bool {
+    match seeds {
+        Some(words) => words[master.index() / 64] >> (master.index() % 64) & 1 == 1,
+        None => true,
     }
 }

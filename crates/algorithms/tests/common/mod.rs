@@ -122,7 +122,7 @@ pub(crate) fn try_run(
         for (algorithm, options) in runs {
             let mut substrate = Substrate::new(&partition, net, how.optimize)
                 .with_places_per_message(how.places_per_message);
-            let mut job = Job { substrate: &mut substrate, options, watch: &mut () };
+            let mut job = Job { substrate: &mut substrate, options, watch: &mut (), device: None };
             let answer = algorithm.run(&mut job)?;
             let complaint = algorithm.check(&mut job, &answer)?;
             answers.push((answer, complaint));

@@ -193,7 +193,7 @@ impl<'a, P: VertexProgram> VertexEngine<'a, P> {
         let (accumulators, reverse) = (self.accumulators.cells(), collector.rows());
         let (program, messages) = (&self.program, self.messages.cells());
         let tasks = collector.tasks(self.partition.num_proxies());
-        parallel::map_owned(tasks, |number, rows| {
+        parallel::for_each_owned(tasks, |number, rows| {
             let mut totals = collector.collect(program, messages, number, &rows);
             let mut collected = rows.clone().zip(totals.drain(rows.len()));
             // Tasks begin with a word.

@@ -69,7 +69,7 @@ impl Frontier {
             let lengths = pieces.iter().map(|piece| piece.vertices.len());
             self.list.vertices = huge::zeroed_vec(lengths.clone().sum());
             let places = cut(&mut self.list.vertices, lengths);
-            parallel::map_owned(places.into_iter().zip(&pieces), |_, (place, piece)| {
+            parallel::for_each_owned(places.into_iter().zip(&pieces), |_, (place, piece)| {
                 place.copy_from_slice(&piece.vertices);
             });
         }

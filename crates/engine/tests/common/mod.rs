@@ -85,7 +85,7 @@ pub(crate) fn run_program<P: VertexProgram>(
     on_all(cluster, parts, how, |part, substrate| {
         let mut engine: Box<dyn ProgramEngine<P>> = match how.devices.include(part) {
             true => Box::new(DeviceProgram::new(program(), part)),
-            false => engines::vertex_program(how.engine, program(), part)?,
+            false => engines::vertex_program(how.engine, None, program(), part)?,
         };
         let watch = &mut how.watch(substrate);
         let report = run(&mut *engine, substrate, how.pacing, how.limits, watch)?;
@@ -103,7 +103,7 @@ pub(crate) fn run_relaxation<P: Relaxation>(
     on_all(cluster, parts, how, |part, substrate| {
         let mut engine: Box<dyn RelaxationEngine<P>> = match how.devices.include(part) {
             true => Box::new(DeviceRelaxation::new(program, part, u64::MAX)),
-            false => engines::relaxation(how.engine, program, part)?,
+            false => engines::relaxation(how.engine, None, program, part)?,
         };
         let watch = &mut how.watch(substrate);
         let report = run(&mut *engine, substrate, how.pacing, how.limits, watch)?;

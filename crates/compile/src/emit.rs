@@ -1,0 +1,3 @@
+//! From the [intermediate form](crate::ir) to text that a device's compiler reads.
+
+pub mod cuda;

@@ -1,0 +1,8 @@
+//! Translated functions agree with their source to the bit, and what cannot be translated is refused
+//! where it stands.
+
+mod checks;
+mod functions;
+mod harness;
+mod programs;
+mod refusals;

@@ -1,0 +1,151 @@
+//! An engine on a device, with the face of an engine of a program.
+
+use std::borrow::Cow;
+use std::marker::PhantomData;
+
+use parton_graph::Weight;
+use parton_partition::Partition;
+use parton_sync::value::Number;
+use parton_sync::{Phase, Reduction, Result, Substrate, Tally, Value};
+
+use super::{Device, DeviceEngine, ProgramRequest, RelaxationRequest, untranslated};
+use crate::engine::{Conclusion, Engine, Next, Paced};
+use crate::program::{Accumulated, Relaxation, VertexProgram};
+use crate::registry::{EngineInfo, ProgramEngine, RelaxationEngine};
+
+/// Builds the engine of a device for a relaxation.
+pub(crate) fn device_relaxation<'a, P: Relaxation>(
+    device: &'a dyn Device,
+    engine: &EngineInfo,
+    program: &'a P,
+    partition: &'a Partition,
+) -> Result<Box<dyn RelaxationEngine<P> + 'a>> {
+    let request = RelaxationRequest {
+        program: Relaxation::device(program).ok_or_else(|| untranslated(device))?,
+        label: P::Label::KIND,
+        weight: P::Weight::KIND,
+        edges: program.edges(),
+        first_wins: program.first_wins(),
+        passes_unchanged: program.passes_unchanged(),
+        filters: P::FILTERS,
+    };
+    let engine = device.relaxation(engine, request, partition)?;
+    let num_masters = partition.num_masters();
+    Ok(Box::new(RelaxationOnDevice { engine, num_masters, program: PhantomData::<&P> }))
+}
+
+/// Builds the engine of a device for a vertex program.
+pub(crate) fn device_program<'a, P: VertexProgram + 'a>(
+    device: &'a dyn Device,
+    engine: &EngineInfo,
+    program: P,
+    partition: &'a Partition,
+) -> Result<Box<dyn ProgramEngine<P> + 'a>> {
+    let request = ProgramRequest {
+        program: VertexProgram::device(&program).ok_or_else(|| untranslated(device))?,
+        state_bytes: size_of::<P::State>(),
+        message: P::Message::KIND,
+        accumulated: <Accumulated<P> as Value>::KIND,
+        is_ordered: <P::Reduction as Reduction>::ORDERED,
+        messages_commute: <P::Messages as Reduction>::COMMUTES,
+        weight: P::Weight::KIND,
+        properties: program.properties(),
+    };
+    assert!(request.program.knows::<P::State>("State"), "a program's own form for devices");
+    let engine = device.vertex_program(engine, request, partition)?;
+    let num_masters = partition.num_masters();
+    Ok(Box::new(ProgramOnDevice { engine, num_masters, program }))
+}
+
+/// A relaxation on a device.
+struct RelaxationOnDevice<'a, P> {
+    engine: Box<dyn DeviceEngine + 'a>,
+    num_masters: usize,
+    program: PhantomData<&'a P>,
+}
+
+/// A vertex program on a device. The program itself stays with the host, where it learns what all
+/// hosts summed up.
+struct ProgramOnDevice<'a, P> {
+    engine: Box<dyn DeviceEngine + 'a>,
+    num_masters: usize,
+    program: P,
+}
+
+/// The methods that a device's engine does by itself.
+macro_rules! forward_to_device {
+    () => {
+        fn begin(&mut self, substrate: &mut Substrate<'_>) -> Result<()> {
+            self.engine.begin(substrate)
+        }
+
+        fn compute(&mut self) -> Result<u64> {
+            self.engine.compute()
+        }
+
+        fn exchange(&mut self, phase: Phase, substrate: &mut Substrate<'_>) -> Result<()> {
+            self.engine.exchange(phase, substrate)
+        }
+
+        fn apply(&mut self) -> Result<Tally> {
+            self.engine.apply()
+        }
+
+        fn next(&mut self) -> Result<Next> {
+            self.engine.next()
+        }
+
+        fn paced(&mut self) -> Result<&mut dyn Paced, &'static str> {
+            self.engine.paced()
+        }
+    };
+}
+
+impl<P: Relaxation> Engine for RelaxationOnDevice<'_, P> {
+    forward_to_device!();
+
+    fn conclude(&mut self, total: &Tally, substrate: &mut Substrate<'_>) -> Result<Conclusion> {
+        self.engine.conclude(total, substrate)
+    }
+}
+
+impl<P: VertexProgram> Engine for ProgramOnDevice<'_, P> {
+    forward_to_device!();
+
+    fn conclude(&mut self, total: &Tally, _: &mut Substrate<'_>) -> Result<Conclusion> {
+        let conclusion = Conclusion::new(self.program.conclude(total));
+        if let Some(program) = VertexProgram::device(&self.program) {
+            self.engine.update_parameters(&program)?;
+        }
+        Ok(conclusion)
+    }
+}
+
+impl<P: Relaxation> RelaxationEngine<P> for RelaxationOnDevice<'_, P> {
+    fn labels(&self) -> Result<Vec<P::Label>> {
+        let mut labels = vec![P::Label::ZERO; self.num_masters];
+        self.engine.read_values(bytemuck::cast_slice_mut(&mut labels))?;
+        Ok(labels)
+    }
+}
+
+impl<P: VertexProgram> ProgramEngine<P> for ProgramOnDevice<'_, P> {
+    fn states(&self) -> Result<Cow<'_, [P::State]>> {
+        let mut states = Vec::<P::State>::with_capacity(self.num_masters);
+        let bytes = self.num_masters * size_of::<P::State>();
+        // SAFETY: the vector has room for that many bytes, and all of them are written before they
+        // are read.
+        let room = unsafe {
+            states.as_mut_ptr().cast::<u8>().write_bytes(0, bytes);
+            std::slice::from_raw_parts_mut(states.as_mut_ptr().cast::<u8>(), bytes)
+        };
+        self.engine.read_values(room)?;
+        // SAFETY: the program's functions know `P::State` as a `DeviceType`, which any bytes are.
+        unsafe { states.set_len(self.num_masters) };
+        Ok(Cow::Owned(states))
+    }
+
+    fn program(&self) -> &P {
+        &self.program
+    }
+}

@@ -1,0 +1,100 @@
+//! What computes for a host other than the threads of this process: the seam between programs and
+//! devices.
+//!
+//! A program reaches a device as text ([`program`]): its functions, translated from Rust by
+//! `#[device]`, its types and its parameters. A [`Device`] builds an engine from that, and nothing
+//! but bytes comes back.
+
+mod adapter;
+pub mod program;
+
+use parton_graph::WeightKind;
+use parton_partition::Partition;
+use parton_sync::{Error, Result, ValueKind};
+
+pub(crate) use adapter::{device_program, device_relaxation};
+pub use parton_macros::DeviceType;
+pub use program::{DeviceFunction, DeviceProgram, DeviceReduction, DeviceType, Parameter};
+
+use crate::engine::Engine;
+use crate::program::{Edges, Properties};
+use crate::registry::EngineInfo;
+
+/// A device that can compute for a host.
+pub trait Device: Send + Sync {
+    /// What users call it: `gpu:0`.
+    fn name(&self) -> String;
+
+    /// An engine of this kind for a relaxation.
+    fn relaxation<'a>(
+        &'a self,
+        engine: &EngineInfo,
+        request: RelaxationRequest<'_>,
+        partition: &'a Partition,
+    ) -> Result<Box<dyn DeviceEngine + 'a>>;
+
+    /// An engine of this kind for a vertex program.
+    fn vertex_program<'a>(
+        &'a self,
+        engine: &EngineInfo,
+        request: ProgramRequest<'_>,
+        partition: &'a Partition,
+    ) -> Result<Box<dyn DeviceEngine + 'a>>;
+}
+
+/// A relaxation as a device sees it.
+pub struct RelaxationRequest<'p> {
+    /// Functions `start`, `relax`, and `passes` and `bucket` where the program has its own; types
+    /// `Label`, `Weight` and `Fold`.
+    pub program: DeviceProgram<'p>,
+    /// How labels travel.
+    pub label: ValueKind,
+    /// The weights that the program asks for.
+    pub weight: WeightKind,
+    /// Which edges labels travel along.
+    pub edges: Edges,
+    /// As [`Relaxation::first_wins`](crate::Relaxation::first_wins) says.
+    pub first_wins: bool,
+    /// As [`Relaxation::passes_unchanged`](crate::Relaxation::passes_unchanged) says.
+    pub passes_unchanged: bool,
+    /// Whether the program stops labels at some edges.
+    pub filters: bool,
+}
+
+/// A vertex program as a device sees it.
+pub struct ProgramRequest<'p> {
+    /// Functions `init`, `scatter`, `along` and `apply`; types `State`, `Message`, `Accumulated`,
+    /// `Weight`, `Messages` and `Fold`.
+    pub program: DeviceProgram<'p>,
+    /// Bytes of a state.
+    pub state_bytes: usize,
+    /// How messages travel.
+    pub message: ValueKind,
+    /// How contributions travel.
+    pub accumulated: ValueKind,
+    /// Whether the order of folding contributions can be seen in the result.
+    pub is_ordered: bool,
+    /// Whether several messages of a vertex may become one.
+    pub messages_commute: bool,
+    /// The weights that the program asks for.
+    pub weight: WeightKind,
+    /// What the engine may rely on.
+    pub properties: Properties,
+}
+
+/// An engine on a device.
+pub trait DeviceEngine: Engine {
+    /// Copies the labels, or states, of this host's masters, one after another as they lie in memory.
+    fn read_values(&self, into: &mut [u8]) -> Result<()>;
+
+    /// Takes over the parameters of a program that has learnt something. Arrays stay as they are.
+    fn update_parameters(&mut self, program: &DeviceProgram<'_>) -> Result<()>;
+}
+
+/// The error for a program that has no form for devices.
+pub(crate) fn untranslated(device: &dyn Device) -> Error {
+    Error::Device {
+        device: device.name(),
+        reason: "this program has no form for devices: mark its `impl` with `#[device]`".into(),
+    }
+}
