@@ -23,7 +23,12 @@ pub fn run(options: &[&str]) {
             let answers = (0..turns).map(|_| {
                 let mut substrate = Substrate::new(&partition, net, Optimize::ALL);
                 let substrate = &mut substrate;
-                algorithm.run(&mut Job { substrate, options: &options, watch: &mut () })
+                algorithm.run(&mut Job {
+                    substrate,
+                    options: &options,
+                    watch: &mut (),
+                    device: None,
+                })
             });
             let answers = answers.collect::<Result<Vec<_>, _>>()?;
             let best = |a: &&_, b: &&_| f64::total_cmp(&seconds(a), &seconds(b));

@@ -195,7 +195,7 @@ fn once(
         let speed =
             if slow && host == SLOW_HOST && quota.is_none() { SLOW_HOST_SPEED } else { 1.0 };
         let watch = &mut Machine { speed, simulated: how.simulated, due: Duration::ZERO };
-        let mut job = Job { substrate: &mut substrate, options: &options, watch };
+        let mut job = Job { substrate: &mut substrate, options: &options, watch, device: None };
         let mut run = || algorithm.run(&mut job);
         let answer = if let Some(quota) = quota { quota.within(run) } else { run() };
         Ok(answer?.report)

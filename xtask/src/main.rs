@@ -2,7 +2,8 @@
 
 mod figures;
 mod fuzz;
-mod mpi;
+mod nvrtc;
+mod packages;
 mod tidy;
 
 use std::path::{Path, PathBuf};
@@ -10,8 +11,9 @@ use std::process::{Command, ExitCode};
 use std::time::Instant;
 
 const USAGE: &str = "\
-cargo xtask test [--long]            everything that must pass: format, tidy, lints, tests (under MPI, too),
-                                     docs; long: whole products of settings instead of samples, more seeds
+cargo xtask test [--long] [--gpu]    everything that must pass: format, tidy, lints, tests (under MPI, too),
+                                     docs; long: whole products of settings instead of samples, more seeds;
+                                     gpu: on a GPU as well, which must be there
 cargo xtask tidy [CHECK]             links and commands in docs, words, sizes, twins, unused items; a second
 cargo xtask bench figures [OPTIONS]  times, memory and loading; fills docs/performance.md
                                      --data DIR   real graphs: DIR/dimacs9/NW/NW.gr.gz
@@ -25,14 +27,17 @@ cargo xtask bench render             fills the pages from the newest files in be
 cargo xtask bench load|partition|net|wire|overhead
                                      single measurements, printed
 cargo xtask fuzz [TARGET] [SECONDS]  coverage-guided fuzzing of readers and messages, on stable Rust
-cargo xtask fuzz command [RUNS]      the command under random options and damaged files: 100000 runs";
+cargo xtask fuzz command [OPTIONS]   the command under random options and damaged files
+                                     --runs N (100000), --first N (the number of the first run), --jobs N
+                                     (at a time), --parton FILE (built otherwise), --files DIR (to damage)";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let passed = match words[..] {
-        ["test"] => test(false),
-        ["test", "--long"] => test(true),
+        ["test", ref flags @ ..] if flags.iter().all(|flag| ["--long", "--gpu"].contains(flag)) => {
+            test(flags.contains(&"--long"), flags.contains(&"--gpu"))
+        }
         ["tidy", ref rest @ ..] => tidy::run(rest),
         ["bench", ref rest @ ..] if !rest.is_empty() => bench(rest),
         ["fuzz", ref rest @ ..] => fuzz::run(rest),
@@ -72,8 +77,9 @@ fn step(what: &str, command: &mut Command) -> bool {
     passed
 }
 
-/// Everything that must pass, quickest first; `long` also tries what takes minutes.
-fn test(long: bool) -> bool {
+/// Everything that must pass, quickest first; `long` also tries what takes minutes, `gpu` what needs a
+/// GPU.
+fn test(long: bool, gpu: bool) -> bool {
     let strict = ["--", "--deny", "warnings"];
     let lint = |arguments: &[&str]| {
         cargo(&[&["clippy", "--quiet", "--all-targets"], arguments, &strict[..]].concat())
@@ -85,13 +91,21 @@ fn test(long: bool) -> bool {
     if long {
         tests.env("PARTON_LONG", "1");
     }
+    if gpu {
+        tests.env("PARTON_TEST_GPU", "1");
+    }
+    // Compiled kernels of tests stay out of the user's folder.
+    tests.env("PARTON_CACHE", root().join("target/kernels"));
     let manifests = ["Cargo.toml", "bench/Cargo.toml", "fuzz/Cargo.toml"];
     manifests.iter().all(|path| step(&format!("format of {path}"), &mut format(path)))
         && tidy::run(&[])
         && step("lints", &mut lint(&["--workspace"]))
         && step("lints of bench", &mut lint(&beside))
-        && mpi::install()
-        && step("tests", &mut tests)
+        && packages::install()
+        && {
+            tests.envs(nvrtc::install().map(|file| ("PARTON_NVRTC", file)));
+            step("tests", &mut tests)
+        }
         && step(
             "documentation",
             cargo(&["doc", "--workspace", "--no-deps"]).env("RUSTDOCFLAGS", "--deny warnings"),

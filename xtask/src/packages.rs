@@ -1,16 +1,18 @@
-//! The MPIs that tests run under: installed where that is allowed, asked for where it is not.
+//! Programs that tests start, beside Rust's: installed where that is allowed, asked for where it is not.
 
 use std::process::Command;
 
 use crate::step;
 
-/// Launchers that tests start, and the packages that have them.
-const LAUNCHERS: [(&str, &str); 2] = [("mpirun.openmpi", "openmpi-bin"), ("mpirun.mpich", "mpich")];
+/// Programs and the packages that have them: two MPIs, and the compiler for kernels of the emulated
+/// device.
+const PROGRAMS: [(&str, &str); 3] =
+    [("mpirun.openmpi", "openmpi-bin"), ("mpirun.mpich", "mpich"), ("g++", "g++")];
 
-/// Makes sure that all launchers are there.
+/// Makes sure that all programs are there.
 pub(crate) fn install() -> bool {
     let missing = || {
-        let missing = LAUNCHERS.iter().filter(|(program, _)| !runs(program));
+        let missing = PROGRAMS.iter().filter(|(program, _)| !runs(program));
         missing.map(|(_, package)| *package).collect::<Vec<_>>()
     };
     let packages = missing();
@@ -22,12 +24,13 @@ pub(crate) fn install() -> bool {
         let line = format!("apt-get update && {install}");
         let mut command = Command::new("sh");
         command.args(["-c", &line]).env("DEBIAN_FRONTEND", "noninteractive");
-        if step("MPI for the tests", &mut command) && missing().is_empty() {
+        if step("packages for the tests", &mut command) && missing().is_empty() {
             return true;
         }
     }
     eprintln!(
-        "tests run under two MPIs, side by side as Debian and Ubuntu install them: {install}"
+        "tests run under two MPIs, side by side as Debian and Ubuntu install them, and compile kernels \
+         with g++: {install}"
     );
     false
 }

@@ -1,0 +1,366 @@
+//! Vertex programs on a device: messages travel along edges, and masters apply what arrives.
+//!
+//! A stationary program collects in every round, rows by degree class: a thread, a warp or a block for
+//! each. The order in which a row is folded depends on the row alone, so sums are the same in every run.
+//! Other programs push from the vertices that have a message, or collect from these where the order of
+//! folding shows.
+
+use std::sync::Arc;
+
+use bytemuck::{Pod, Zeroable};
+use parton_engine::device::{DeviceEngine, DeviceProgram, ProgramRequest};
+use parton_engine::{Edges, Engine, Next, Paced, Properties, Tally};
+use parton_graph::{Adjacency, LocalId};
+use parton_partition::Partition;
+use parton_sync::{Delivery, Phase, Result as SyncResult, Substrate};
+
+use super::queue::{Found, Queue};
+use crate::driver::{Address, Launch};
+use crate::error::Result;
+use crate::field::{self, DeviceField};
+use crate::host::{GpuHost, failed};
+use crate::launch::{Kernels, Parameters, arguments};
+use crate::memory::Buffer;
+use crate::rows::Directions;
+
+/// Rows of fewer edges are collected by one thread each,
+const MIN_EDGES_PER_WARP: u64 = 16;
+/// rows of at least this many by one block each, and others by a warp.
+const MIN_EDGES_PER_BLOCK: u64 = 2048;
+/// Threads of a block that adds up tallies.
+const TALLY_THREADS: u32 = 128;
+/// Blocks of the same: a fixed number, so that sums are rounded the same way on every device.
+const TALLY_BLOCKS: u64 = 512;
+
+/// A vertex program on a device.
+pub(crate) struct VertexEngine<'a> {
+    kernels: Arc<Kernels>,
+    program: Parameters,
+    partition: &'a Partition,
+    properties: Properties,
+    messages_commute: bool,
+    directions: Directions,
+    globals: Buffer<u32>,
+    states: Buffer<u8>,
+    messages: DeviceField,
+    accumulators: DeviceField,
+    /// Rows by degree class, where messages are collected.
+    classes: Option<Classes>,
+    queue: Queue,
+    found: Found,
+    /// The vertices that have a message in this round.
+    senders: Buffer<u32>,
+    tallies: Buffer<DeviceTally>,
+    forgets: bool,
+}
+
+/// Rows with edges, by the number of their edges, and all of them as a set.
+struct Classes {
+    kernels: [(&'static str, Buffer<u32>); 3],
+    with_edges: Buffer<u32>,
+}
+
+/// `Tally` of the prelude.
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+struct DeviceTally {
+    changed: u64,
+    sums: [f64; 4],
+    counts: [i64; 4],
+    least: [f64; 2],
+    greatest: [f64; 2],
+}
+
+impl Classes {
+    fn new(host: &GpuHost, partition: &Partition, edges: Edges) -> Result<Self> {
+        let proxies = partition.num_proxies();
+        let degree = |adjacency: &Adjacency, row: usize| {
+            adjacency.offsets()[row + 1] - adjacency.offsets()[row]
+        };
+        let parts: Vec<&Adjacency> = match edges {
+            Edges::Out => vec![partition.in_edges()],
+            Edges::In => vec![partition.out_edges()],
+            Edges::Both => vec![partition.in_edges(), partition.out_edges()],
+        };
+        let mut lists = [Vec::new(), Vec::new(), Vec::new()];
+        let mut with_edges = vec![0u32; proxies.div_ceil(32)];
+        for row in 0..proxies {
+            let degree: u64 = parts.iter().map(|part| degree(part, row)).sum();
+            if degree > 0 {
+                let class = usize::from(degree >= MIN_EDGES_PER_WARP)
+                    + usize::from(degree >= MIN_EDGES_PER_BLOCK);
+                lists[class].push(LocalId(row as u32).0);
+                with_edges[row / 32] |= 1 << (row % 32);
+            }
+        }
+        let staging = host.uploader();
+        let [few, more, many] = lists;
+        Ok(Classes {
+            kernels: [
+                ("vertex_pull_thread", staging.buffer(&few)?),
+                ("vertex_pull_warp", staging.buffer(&more)?),
+                ("vertex_pull_block", staging.buffer(&many)?),
+            ],
+            with_edges: staging.buffer(&with_edges)?,
+        })
+    }
+}
+
+impl<'a> VertexEngine<'a> {
+    pub(crate) fn new(
+        host: &GpuHost,
+        request: ProgramRequest<'_>,
+        partition: &'a Partition,
+    ) -> Result<Self> {
+        let (driver, staging) = (host.driver(), host.uploader());
+        let (proxies, masters) = (partition.num_proxies(), partition.num_masters());
+        let Properties { stationary, edges, .. } = request.properties;
+        // A device collects for all vertices as fast as it pushes, and without atomics.
+        let collects = request.is_ordered || stationary;
+        let directions =
+            Directions::upload(staging, driver, partition, edges, request.weight, collects)?;
+        let of_messages = field::text("messages", "Message", "Messages");
+        let of_accumulators = field::text("accumulators", "Accumulated", "Fold");
+        let mut names = field::kernel_names("messages");
+        names.extend(field::kernel_names("accumulators"));
+        let own =
+            ["init", "list", "push", "pull_thread", "pull_warp", "pull_block", "apply", "forget"];
+        names.extend(own.iter().map(|kernel| format!("vertex_{kernel}")));
+        names.push("count_members".into());
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let kernel_text = include_str!("../../kernels/vertex.cu");
+        let texts = [of_messages.as_str(), of_accumulators.as_str(), kernel_text];
+        let defines = directions.define();
+        let kernels = Arc::new(Kernels::new(driver, &request.program, &defines, &texts, &names)?);
+        let program = Parameters::new(staging, &request.program)?;
+        let is_shared = partition.num_hosts() > 1;
+        let delivery = if stationary { Delivery::Label } else { Delivery::Event };
+        let messages = (request.message, delivery);
+        let messages =
+            DeviceField::new("messages", &kernels, driver, proxies, messages, is_shared)?;
+        let kind = (request.accumulated, Delivery::Event);
+        let accumulators = DeviceField::new("accumulators", &kernels, driver, proxies, kind, true)?;
+        let globals = staging.buffer(partition.globals())?;
+        let states = Buffer::new(driver, masters * request.state_bytes)?;
+        let init = arguments![
+            globals.address(),
+            masters as u32,
+            proxies as u32,
+            states.address(),
+            messages.values.address(),
+            accumulators.values.address(),
+            messages.active.address(),
+            messages.updated_if_shared()
+        ];
+        kernels.run("vertex_init", proxies as u64, &program, &init)?;
+        let classes = if collects { Some(Classes::new(host, partition, edges)?) } else { None };
+        driver.synchronize()?;
+        staging.release();
+        Ok(VertexEngine {
+            queue: Queue::new(driver, proxies, &directions.forward)?,
+            found: Found::default(),
+            senders: Buffer::zeroed(driver, messages.words() as usize)?,
+            tallies: Buffer::new(driver, TALLY_BLOCKS as usize)?,
+            forgets: false,
+            properties: request.properties,
+            messages_commute: request.messages_commute,
+            kernels,
+            program,
+            partition,
+            directions,
+            globals,
+            states,
+            messages,
+            accumulators,
+            classes,
+        })
+    }
+
+    fn deliver(&mut self) -> Result<u64> {
+        let stationary = self.properties.stationary;
+        if !stationary && self.found.edges == 0 {
+            return Ok(0);
+        }
+        let edges = match &self.classes {
+            Some(_) => self.collect()?,
+            None => self.push()?,
+        };
+        if self.forgets {
+            let words = self.messages.words();
+            let forget = arguments![self.senders.address(), words, self.messages.values.address()];
+            self.kernels.launch("vertex_forget", words.into(), &forget)?;
+        }
+        Ok(edges)
+    }
+
+    fn push(&mut self) -> Result<u64> {
+        let [vertices, chunks, found] = self.queue.addresses();
+        let arguments = arguments![
+            self.messages.values.address(),
+            self.accumulators.values.address(),
+            self.accumulators.updated.address(),
+            self.directions.forward.argument(),
+            vertices,
+            chunks,
+            found
+        ];
+        let threads = u64::from(self.kernels.threads());
+        let work = u64::from(self.found.vertices).max(u64::from(self.found.chunks) * threads);
+        self.kernels.run("vertex_push", work, &self.program, &arguments)?;
+        Ok(self.found.edges)
+    }
+
+    fn collect(&mut self) -> Result<u64> {
+        let (Some(classes), Some(reverse)) = (&self.classes, &self.directions.reverse) else {
+            return Ok(0);
+        };
+        let stationary = self.properties.stationary;
+        let senders = if stationary { Address(0) } else { self.senders.address() };
+        let touched = match stationary {
+            // Every row with edges collects in every round.
+            true => {
+                let words = classes.with_edges.len();
+                self.accumulators.updated.queue_copy(0, &classes.with_edges, 0..words)?;
+                Address(0)
+            }
+            false => self.accumulators.updated.address(),
+        };
+        let threads = self.kernels.threads();
+        for ((kernel, rows), threads_per_row) in classes.kernels.iter().zip([1, 32, threads]) {
+            if rows.is_empty() {
+                continue;
+            }
+            let arguments = arguments![
+                self.messages.values.address(),
+                senders,
+                reverse.argument(),
+                rows.address(),
+                rows.len() as u32,
+                self.accumulators.values.address(),
+                touched
+            ];
+            let blocks = (rows.len() as u64 * u64::from(threads_per_row)).div_ceil(threads.into());
+            let launch =
+                Launch { blocks: blocks.min(1 << 30) as u32, threads, is_cooperative: false };
+            self.kernels.run_as(kernel, launch, &self.program, &arguments)?;
+        }
+        Ok(reverse.num_edges())
+    }
+
+    fn apply_arrived(&mut self) -> Result<Tally> {
+        let masters = self.partition.num_masters() as u32;
+        let stationary = self.properties.stationary;
+        let threads = TALLY_THREADS.min(self.kernels.threads());
+        let blocks = u64::from(masters).div_ceil(threads.into()).clamp(1, TALLY_BLOCKS) as u32;
+        let arguments = arguments![
+            self.globals.address(),
+            masters,
+            u32::from(stationary),
+            self.states.address(),
+            self.messages.values.address(),
+            self.accumulators.values.address(),
+            self.accumulators.updated.address(),
+            self.messages.active.address(),
+            self.messages.updated_if_shared(),
+            self.tallies.address()
+        ];
+        let launch = Launch { blocks, threads, is_cooperative: false };
+        self.kernels.run_as("vertex_apply", launch, &self.program, &arguments)?;
+        let mut tallies = vec![DeviceTally::zeroed(); blocks as usize];
+        self.tallies.download(0, &mut tallies)?;
+        if self.messages.is_shared && stationary {
+            // Every master sends in every round; those without mirrors are on no route.
+            self.mark_masters()?;
+        }
+        Ok(tallies.iter().map(Tally::from).fold(Tally::default(), Tally::plus))
+    }
+
+    /// Every master is updated. Bits of mirrors in its last word are never read.
+    fn mark_masters(&mut self) -> Result<()> {
+        let words = self.partition.num_masters().div_ceil(32);
+        self.messages.updated.queue_fill_part(0..words, 0xff)
+    }
+
+    fn gather_next(&mut self) -> Result<Next> {
+        if self.properties.stationary {
+            return Ok(Next::new(self.directions.forward.num_edges() > 0));
+        }
+        std::mem::swap(&mut self.senders, &mut self.messages.active);
+        self.messages.active.queue_fill(0)?;
+        self.queue.clear()?;
+        let [vertices, chunks, found] = self.queue.addresses();
+        let (words, edges) = (self.messages.words(), self.directions.forward.argument());
+        let list = arguments![self.senders.address(), words, edges, vertices, chunks, found];
+        self.kernels.launch("vertex_list", words.into(), &list)?;
+        self.found = self.queue.found()?;
+        Ok(Next::new(self.found.edges > 0))
+    }
+}
+
+impl From<&DeviceTally> for Tally {
+    fn from(tally: &DeviceTally) -> Tally {
+        let &DeviceTally { changed, sums, counts, least, greatest } = tally;
+        Tally { changed, sums, counts, least, greatest, ..Tally::default() }
+    }
+}
+
+impl Engine for VertexEngine<'_> {
+    fn compute(&mut self) -> SyncResult<u64> {
+        self.deliver().map_err(failed)
+    }
+
+    fn exchange(&mut self, phase: Phase, substrate: &mut Substrate<'_>) -> SyncResult<()> {
+        let edges = self.properties.edges;
+        match phase {
+            Phase::Reduce => substrate.reduce(&mut self.accumulators, edges.written()),
+            Phase::Broadcast => substrate.broadcast(&mut self.messages, edges.read()),
+        }
+    }
+
+    fn apply(&mut self) -> SyncResult<Tally> {
+        let tally = self.apply_arrived().map_err(failed)?;
+        let masters = self.partition.num_masters() as u32;
+        // Contributions were applied, and are not sent.
+        parton_sync::Field::reset(
+            &mut self.accumulators,
+            Phase::Broadcast,
+            parton_partition::End::Either,
+            &[0..masters],
+        )?;
+        Ok(tally)
+    }
+
+    fn next(&mut self) -> SyncResult<Next> {
+        self.gather_next().map_err(failed)
+    }
+
+    fn paced(&mut self) -> SyncResult<&mut dyn Paced, &'static str> {
+        let Properties { stationary, any_order, .. } = self.properties;
+        if stationary {
+            Err("every vertex takes part in every round")
+        } else if !any_order {
+            Err("the program does not say that its answer is the same in any order")
+        } else if !self.messages_commute {
+            Err("of two messages of a vertex only the last would be heard")
+        } else {
+            Ok(self)
+        }
+    }
+}
+
+impl Paced for VertexEngine<'_> {
+    fn leave_rounds(&mut self, _: bool) {
+        self.forgets = true;
+    }
+}
+
+impl DeviceEngine for VertexEngine<'_> {
+    fn read_values(&self, into: &mut [u8]) -> SyncResult<()> {
+        self.states.download(0, into).map_err(failed)
+    }
+
+    fn update_parameters(&mut self, program: &DeviceProgram<'_>) -> SyncResult<()> {
+        self.program.update(program);
+        Ok(())
+    }
+}

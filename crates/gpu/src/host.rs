@@ -1,0 +1,106 @@
+//! A host that computes on a GPU: which engine runs which program there.
+
+use std::sync::Arc;
+
+use parton_engine::device::{Device, DeviceEngine, ProgramRequest, RelaxationRequest};
+use parton_engine::{EngineInfo, engines};
+use parton_partition::Partition;
+
+use crate::driver::Driver;
+use crate::engines::{relaxation, union, vertex};
+use crate::error::Error;
+use crate::memory::Uploader;
+
+/// A host's device.
+pub struct GpuHost {
+    driver: Arc<dyn Driver>,
+    uploader: Uploader,
+    /// Whether a round is one step of a frontier, also where several could be taken at once.
+    pub(crate) takes_single_steps: bool,
+}
+
+impl GpuHost {
+    /// A host over this device.
+    pub fn new(driver: Arc<dyn Driver>) -> Self {
+        GpuHost { uploader: Uploader::new(&driver), driver, takes_single_steps: false }
+    }
+
+    /// Makes a round one step of a frontier: the meaning of rounds for users who count them.
+    pub fn single_steps(self, takes_single_steps: bool) -> Self {
+        GpuHost { takes_single_steps, ..self }
+    }
+
+    pub(crate) fn driver(&self) -> &Arc<dyn Driver> {
+        &self.driver
+    }
+
+    pub(crate) fn uploader(&self) -> &Uploader {
+        &self.uploader
+    }
+}
+
+impl Device for GpuHost {
+    fn name(&self) -> String {
+        self.driver.info().name.clone()
+    }
+
+    fn relaxation<'a>(
+        &'a self,
+        engine: &EngineInfo,
+        request: RelaxationRequest<'_>,
+        partition: &'a Partition,
+    ) -> parton_sync::Result<Box<dyn DeviceEngine + 'a>> {
+        check_bytes(self, request.label.bytes())?;
+        if engine == engines::UNION {
+            return Ok(Box::new(
+                union::UnionEngine::new(self, request, partition).map_err(failed)?,
+            ));
+        }
+        let strategy = if engine == engines::PUSH {
+            relaxation::Strategy::Push
+        } else if engine == engines::DELTA {
+            relaxation::Strategy::NearFar
+        } else if engine == engines::PULL {
+            relaxation::Strategy::Pull
+        } else {
+            relaxation::Strategy::Either
+        };
+        let built = relaxation::RelaxationEngine::new(self, strategy, request, partition);
+        Ok(Box::new(built.map_err(failed)?))
+    }
+
+    fn vertex_program<'a>(
+        &'a self,
+        _: &EngineInfo,
+        request: ProgramRequest<'_>,
+        partition: &'a Partition,
+    ) -> parton_sync::Result<Box<dyn DeviceEngine + 'a>> {
+        check_bytes(self, request.accumulated.bytes())?;
+        let built = vertex::VertexEngine::new(self, request, partition);
+        Ok(Box::new(built.map_err(failed)?))
+    }
+}
+
+/// Threads fold values of 4 or 8 bytes at once.
+fn check_bytes(host: &GpuHost, bytes: usize) -> parton_sync::Result<()> {
+    match bytes {
+        4 | 8 => Ok(()),
+        _ => Err(parton_sync::Error::Device {
+            device: host.name(),
+            reason: format!("values of {bytes} bytes: a GPU folds values of 4 or 8 bytes"),
+        }),
+    }
+}
+
+/// A device's failure as that of an exchange.
+pub(crate) fn failed(error: Error) -> parton_sync::Error {
+    let device = match &error {
+        Error::OutOfMemory { device, .. }
+        | Error::Compile { device, .. }
+        | Error::Driver { device, .. } => device.clone(),
+        Error::Missing(_) => "device".into(),
+    };
+    let text = error.to_string();
+    let reason = text.strip_prefix(&format!("{device}: ")).unwrap_or(&text).to_owned();
+    parton_sync::Error::Device { device, reason }
+}

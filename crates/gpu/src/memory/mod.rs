@@ -1,0 +1,14 @@
+//! Typed arrays on a device and in pinned memory, and a fast way for large arrays to the device.
+//!
+//! Queued copies go on while the host does. A host must call [`Driver::synchronize`] before it reads
+//! what a device writes to pinned memory, and before it changes what a device still reads there.
+//!
+//! [`Driver::synchronize`]: crate::driver::Driver::synchronize
+
+mod buffer;
+mod pinned;
+mod uploader;
+
+pub use buffer::Buffer;
+pub use pinned::PinnedBuffer;
+pub use uploader::Uploader;

@@ -1,0 +1,184 @@
+//! A host's edges in a device's memory.
+
+use std::sync::Arc;
+
+use bytemuck::{Pod, Zeroable};
+use parton_engine::Edges;
+use parton_graph::{Adjacency, LocalId, Weight, WeightKind, with_csr};
+use parton_partition::Partition;
+
+use crate::driver::Driver;
+use crate::error::Result;
+use crate::memory::{Buffer, Uploader};
+
+/// Edges by one of their ends: out-edges, in-edges, or both.
+pub(crate) struct DeviceEdges {
+    parts: Vec<Arc<DeviceRows>>,
+    num_edges: u64,
+}
+
+/// Rows of one direction.
+struct DeviceRows {
+    offsets: Offsets,
+    ends: Buffer<u32>,
+    /// `None` where the graph has none, or the program asks for none.
+    weights: Option<Buffer<u8>>,
+}
+
+enum Offsets {
+    Narrow(Buffer<u32>),
+    Wide(Buffer<u64>),
+}
+
+/// `Edges` of `rows.cu`.
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+pub(crate) struct EdgeArgument {
+    parts: [[u64; 3]; 2],
+    num_parts: u64,
+}
+
+/// Edges in both directions, as far as an engine needs them.
+pub(crate) struct Directions {
+    pub(crate) forward: DeviceEdges,
+    pub(crate) reverse: Option<DeviceEdges>,
+    is_wide: bool,
+}
+
+impl Directions {
+    /// Uploads the edges that labels or messages travel along.
+    pub(crate) fn upload(
+        uploader: &Uploader,
+        driver: &Arc<dyn Driver>,
+        partition: &Partition,
+        edges: Edges,
+        weight: WeightKind,
+        needs_reverse: bool,
+    ) -> Result<Self> {
+        let is_wide = partition.edges().num_edges() > u64::from(u32::MAX);
+        let uploaded = |adjacency: &Adjacency| {
+            DeviceRows::upload(uploader, driver, adjacency, weight, is_wide).map(Arc::new)
+        };
+        let (mut out, mut into) = (None, None);
+        if needs_reverse || edges != Edges::In {
+            out = Some(uploaded(partition.out_edges())?);
+        }
+        if needs_reverse || edges != Edges::Out {
+            // A host that is alone with a symmetric graph has one array for both.
+            let is_same =
+                out.is_some() && std::ptr::eq(partition.out_edges(), partition.in_edges());
+            into = Some(match &out {
+                Some(out) if is_same => out.clone(),
+                _ => uploaded(partition.in_edges())?,
+            });
+        }
+        let along = |edges: Edges| {
+            let parts = match edges {
+                Edges::Out => vec![out.clone()],
+                Edges::In => vec![into.clone()],
+                Edges::Both => vec![out.clone(), into.clone()],
+            };
+            let parts: Vec<_> = parts.into_iter().flatten().collect();
+            let num_edges = parts.iter().map(|rows| rows.ends.len() as u64).sum();
+            DeviceEdges { parts, num_edges }
+        };
+        let reversed = match edges {
+            Edges::Out => Edges::In,
+            Edges::In => Edges::Out,
+            Edges::Both => Edges::Both,
+        };
+        let reverse = needs_reverse.then(|| along(reversed));
+        Ok(Directions { forward: along(edges), reverse, is_wide })
+    }
+
+    /// The type of offsets, for kernels.
+    pub(crate) fn define(&self) -> String {
+        format!("typedef {} Offset;\n", if self.is_wide { "u64" } else { "u32" })
+    }
+}
+
+impl DeviceRows {
+    fn upload(
+        uploader: &Uploader,
+        driver: &Arc<dyn Driver>,
+        adjacency: &Adjacency,
+        weight: WeightKind,
+        is_wide: bool,
+    ) -> Result<Self> {
+        let offsets = adjacency.offsets();
+        let offsets = if is_wide {
+            Offsets::Wide(uploader.buffer(offsets)?)
+        } else {
+            let mut narrow = Buffer::new(driver, offsets.len())?;
+            uploader.upload_with(&mut narrow, 0, offsets.len(), |range, place: &mut [u32]| {
+                let wide = offsets[range].iter();
+                place.iter_mut().zip(wide).for_each(|(narrow, &wide)| *narrow = wide as u32);
+            })?;
+            Offsets::Narrow(narrow)
+        };
+        let ends: &[LocalId] = adjacency.all_targets();
+        let ends = uploader.buffer(bytemuck::cast_slice::<LocalId, u32>(ends))?;
+        let weights = match weight {
+            WeightKind::None => None,
+            _ if adjacency.weight_kind() == WeightKind::None => None,
+            _ => Some(
+                with_csr!(adjacency, csr => upload_weights(uploader, driver, csr.all_weights(), weight)?),
+            ),
+        };
+        Ok(DeviceRows { offsets, ends, weights })
+    }
+}
+
+/// Weights of a graph, as the type that a program asks for. The engine crate has checked that they fit.
+fn upload_weights<W: Weight>(
+    uploader: &Uploader,
+    driver: &Arc<dyn Driver>,
+    weights: &[W],
+    kind: WeightKind,
+) -> Result<Buffer<u8>> {
+    if W::KIND == kind {
+        return uploader.buffer(bytemuck::cast_slice(weights));
+    }
+    let width = kind.bytes();
+    let mut converted = vec![0u8; weights.len() * width];
+    for (place, weight) in converted.chunks_exact_mut(width).zip(weights) {
+        let value = weight.to_f64();
+        match kind {
+            WeightKind::U32 => place.copy_from_slice(&(value as u32).to_ne_bytes()),
+            WeightKind::F32 => place.copy_from_slice(&(value as f32).to_ne_bytes()),
+            _ => place.copy_from_slice(&value.to_ne_bytes()),
+        }
+    }
+    let mut buffer = Buffer::new(driver, converted.len())?;
+    uploader.upload(&mut buffer, 0, &converted)?;
+    Ok(buffer)
+}
+
+impl DeviceEdges {
+    /// Number of edges; edges that labels travel both ways count twice.
+    pub(crate) fn num_edges(&self) -> u64 {
+        self.num_edges
+    }
+
+    /// Chunks of long rows that a list of all vertices has at most.
+    pub(crate) fn max_chunks(&self) -> usize {
+        self.num_edges as usize / EDGES_PER_CHUNK * 2 + 2 * self.parts.len()
+    }
+
+    /// What kernels get.
+    pub(crate) fn argument(&self) -> EdgeArgument {
+        let mut parts = [[0; 3]; 2];
+        for (part, rows) in parts.iter_mut().zip(&self.parts) {
+            let offsets = match &rows.offsets {
+                Offsets::Narrow(offsets) => offsets.address(),
+                Offsets::Wide(offsets) => offsets.address(),
+            };
+            let weights = rows.weights.as_ref().map_or(0, |weights| weights.address().0);
+            *part = [offsets.0, rows.ends.address().0, weights];
+        }
+        EdgeArgument { parts, num_parts: self.parts.len() as u64 }
+    }
+}
+
+/// Edges of a chunk at most, as in `rows.cu`.
+const EDGES_PER_CHUNK: usize = 2048;

@@ -1,0 +1,328 @@
+//! Engines on a device against those on the CPU: every policy, several host counts, devices alone and
+//! beside ordinary hosts.
+
+use std::sync::Arc;
+
+use parton_engine::device::{Device, DeviceProgram};
+use parton_engine::{
+    Edges, EngineInfo, Limits, Pacing, Properties, Relaxation, Vertex, VertexProgram, engines, run,
+};
+use parton_gpu::GpuHost;
+use parton_gpu::emulated::{Emulated, Settings};
+use parton_net::Cluster;
+use parton_partition::{Input, Partition, Plan, policies};
+use parton_sync::reduction::{Latest, Min, Sum};
+use parton_sync::{Optimize, Substrate, Tally};
+
+/// Least sums of weights, or numbers of edges, from vertex 0.
+struct Paths {
+    edges: Edges,
+}
+
+impl Relaxation for Paths {
+    type Label = u32;
+    type Reduction = Min<u32>;
+    type Weight = u32;
+
+    fn start(&self, vertex: Vertex<'_>) -> Option<u32> {
+        (vertex.id().0 == 0).then_some(0)
+    }
+
+    fn relax(&self, label: u32, weight: u32) -> u32 {
+        label.saturating_add(weight)
+    }
+
+    fn edges(&self) -> Edges {
+        self.edges
+    }
+
+    fn bucket(&self, label: u32) -> usize {
+        (label >> 2) as usize
+    }
+
+    fn device(&self) -> Option<DeviceProgram<'_>> {
+        const TEXT: &str = "
+            DEVICE Option<Label> start(const Program&, Vertex vertex) { return {vertex.global == 0, 0}; }
+            DEVICE Label relax(const Program&, Label label, Weight weight) {
+                return label + weight < label ? 0xffffffffu : label + weight;
+            }
+            DEVICE u64 bucket(const Program&, Label label) { return label >> 2; }";
+        let program = DeviceProgram::new(TEXT, &["bucket"]);
+        let program = program.with_type::<u32>("Label").with_type::<u32>("Weight");
+        Some(program.with_reduction::<Min<u32>>("Fold"))
+    }
+}
+
+/// Numbers of edges from vertex 0.
+struct Hops;
+
+impl Relaxation for Hops {
+    type Label = u32;
+    type Reduction = Min<u32>;
+    type Weight = ();
+
+    fn start(&self, vertex: Vertex<'_>) -> Option<u32> {
+        (vertex.id().0 == 0).then_some(0)
+    }
+
+    fn relax(&self, label: u32, (): ()) -> u32 {
+        label + 1
+    }
+
+    fn first_wins(&self) -> bool {
+        true
+    }
+
+    fn device(&self) -> Option<DeviceProgram<'_>> {
+        const TEXT: &str = "
+            DEVICE Option<Label> start(const Program&, Vertex vertex) { return {vertex.global == 0, 0}; }
+            DEVICE Label relax(const Program&, Label label, Weight) { return label + 1; }";
+        let program = DeviceProgram::new(TEXT, &[]);
+        let program = program.with_type::<u32>("Label").with_type::<()>("Weight");
+        Some(program.with_reduction::<Min<u32>>("Fold"))
+    }
+}
+
+/// The least vertex that a path joins.
+struct Least;
+
+impl Relaxation for Least {
+    type Label = u32;
+    type Reduction = Min<u32>;
+    type Weight = ();
+
+    fn start(&self, vertex: Vertex<'_>) -> Option<u32> {
+        Some(vertex.id().0 as u32)
+    }
+
+    fn relax(&self, label: u32, (): ()) -> u32 {
+        label
+    }
+
+    fn passes_unchanged(&self) -> bool {
+        true
+    }
+
+    fn edges(&self) -> Edges {
+        Edges::Both
+    }
+
+    fn device(&self) -> Option<DeviceProgram<'_>> {
+        const TEXT: &str = "
+            DEVICE Option<Label> start(const Program&, Vertex vertex) { return {true, (u32)vertex.global}; }
+            DEVICE Label relax(const Program&, Label label, Weight) { return label; }";
+        let program = DeviceProgram::new(TEXT, &[]);
+        let program = program.with_type::<u32>("Label").with_type::<()>("Weight");
+        Some(program.with_reduction::<Min<u32>>("Fold"))
+    }
+}
+
+/// Tokens that are passed on for some rounds: a sum that shows lost and doubled contributions.
+struct Tokens {
+    rounds: u64,
+    round: u64,
+    stationary: bool,
+    edges: Edges,
+}
+
+impl VertexProgram for Tokens {
+    type State = u64;
+    type Message = u64;
+    type Messages = Latest<u64>;
+    type Reduction = Sum<u64>;
+    type Weight = ();
+
+    fn init(&self, vertex: Vertex<'_>) -> u64 {
+        if self.stationary || vertex.id().0 % 3 == 1 { vertex.id().0 + 1 } else { 0 }
+    }
+
+    fn scatter(&self, _: Vertex<'_>, state: &u64) -> Option<u64> {
+        (*state != 0 || self.stationary).then_some(*state)
+    }
+
+    fn along(&self, message: u64, (): ()) -> u64 {
+        message
+    }
+
+    fn apply(&self, _: Vertex<'_>, state: &mut u64, sum: u64, tally: &mut Tally) -> bool {
+        *state = state.wrapping_mul(3).wrapping_add(sum);
+        tally.counts[1] = tally.counts[1].wrapping_add(sum as i64);
+        self.round + 1 < self.rounds
+    }
+
+    fn properties(&self) -> Properties {
+        Properties { stationary: self.stationary, edges: self.edges, ..Properties::default() }
+    }
+
+    fn conclude(&mut self, total: &Tally) -> bool {
+        self.round += 1;
+        total.active == 0 || self.round == self.rounds
+    }
+
+    fn device(&self) -> Option<DeviceProgram<'_>> {
+        const TEXT: &str = "
+            DEVICE State init(const Program& self, Vertex vertex) {
+                return self.stationary || vertex.global % 3 == 1 ? vertex.global + 1 : 0;
+            }
+            DEVICE Option<Message> scatter(const Program& self, Vertex, const State& state) {
+                return {state != 0 || self.stationary, state};
+            }
+            DEVICE Accumulated along(const Program&, Message message, Weight) { return message; }
+            DEVICE bool apply(const Program& self, Vertex, State& state, Accumulated sum, Tally& tally) {
+                state = state * 3 + sum;
+                tally.counts[1] += (i64)sum;
+                return self.round + 1 < self.rounds;
+            }";
+        let program = DeviceProgram::new(TEXT, &[])
+            .with_type::<u64>("State")
+            .with_type::<u64>("Message")
+            .with_type::<u64>("Accumulated")
+            .with_type::<()>("Weight")
+            .with_reduction::<Latest<u64>>("Messages")
+            .with_reduction::<Sum<u64>>("Fold");
+        let program = program.with("rounds", &self.rounds).with("round", &self.round);
+        Some(program.with("stationary", &self.stationary))
+    }
+}
+
+/// Which hosts have a device.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Mix {
+    None,
+    All,
+    Odd,
+}
+
+fn device(mix: Mix, host: usize) -> Option<Arc<GpuHost>> {
+    let has = mix == Mix::All || mix == Mix::Odd && host % 2 == 1;
+    let driver = || Arc::new(Emulated::new(Settings { seed: host as u64, ..Settings::default() }));
+    has.then(|| Arc::new(GpuHost::new(driver())))
+}
+
+/// What all hosts find, by vertex, with the bytes they sent.
+fn on_hosts<T: Copy + Default + Send>(
+    (graph, policy, hosts, mix): (&str, &str, usize, Mix),
+    run_host: impl Fn(Option<&dyn Device>, &Partition, &mut Substrate<'_>) -> (Vec<T>, i64) + Sync,
+) -> (Vec<T>, i64) {
+    let input = Input::open(graph).unwrap();
+    let found = Cluster::local(hosts).launch(|net| {
+        let part = Partition::build(net, &input, &Plan::new(policy)).unwrap();
+        let device = device(mix, part.host().index());
+        let device = device.as_ref().map(|device| &**device as &dyn Device);
+        let mut substrate = Substrate::new(&part, net, Optimize::ALL);
+        let (values, sum) = run_host(device, &part, &mut substrate);
+        let globals = part.globals()[..part.num_masters()].to_vec();
+        Ok::<_, parton_sync::Error>((globals, values, sum, part.num_vertices()))
+    });
+    let found = found.unwrap();
+    let mut all = vec![T::default(); found[0].3 as usize];
+    for (globals, values, ..) in &found {
+        globals.iter().zip(values).for_each(|(&vertex, &value)| all[vertex as usize] = value);
+    }
+    (all, found[0].2)
+}
+
+fn labels<P: Relaxation<Label = u32>>(
+    setting: (&str, &str, usize, Mix),
+    engine: &EngineInfo,
+    pacing: Pacing,
+    program: &P,
+) -> Vec<u32> {
+    let (found, _) = on_hosts(setting, |device, part, substrate| {
+        let mut engine = engines::relaxation(engine, device, program, part).unwrap();
+        run(&mut *engine, substrate, pacing, Limits::default(), &mut ()).unwrap();
+        (engine.labels().unwrap(), 0)
+    });
+    found
+}
+
+/// Every policy that needs no file.
+fn all_policies() -> impl Iterator<Item = &'static str> {
+    policies::ALL.iter().filter(|kind| kind.argument.is_none()).map(|kind| kind.name)
+}
+
+const GRAPHS: [&str; 5] =
+    ["rmat:7,6,3", "path:70", "star:40", "uniform:30,9,5", "grid:9x8,permute"];
+
+fn compare<P: Relaxation<Label = u32>>(engines: &[&EngineInfo], program: &P) {
+    for (number, policy) in all_policies().enumerate() {
+        let graph = GRAPHS[number % GRAPHS.len()];
+        let hosts = [1, 2, 3, 4, 7][number % 5];
+        let expected =
+            labels((graph, policy, hosts, Mix::None), engines::PUSH, Pacing::default(), program);
+        for engine in engines {
+            for mix in [Mix::All, Mix::Odd] {
+                for pacing in [Pacing::default(), Pacing::AT_ONCE] {
+                    let found = labels((graph, policy, hosts, mix), engine, pacing, program);
+                    let name = engine.name;
+                    assert_eq!(
+                        found, expected,
+                        "{name} {graph} {policy} {hosts} {mix:?} {pacing:?}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn hops() {
+    compare(&[engines::PUSH, engines::FRONTIER, engines::PULL], &Hops);
+}
+
+#[test]
+fn weighted_paths() {
+    for edges in [Edges::Out, Edges::In, Edges::Both] {
+        compare(&[engines::DELTA, engines::FRONTIER], &Paths { edges });
+    }
+}
+
+#[test]
+fn components() {
+    compare(&[engines::UNION, engines::FRONTIER], &Least);
+}
+
+#[test]
+fn every_graph_on_one_device() {
+    for graph in GRAPHS {
+        let setting = |mix| (graph, "oec", 1, mix);
+        let expected = labels(setting(Mix::None), engines::PUSH, Pacing::default(), &Hops);
+        for engine in [engines::PUSH, engines::FRONTIER, engines::PULL, engines::DELTA] {
+            let found = labels(setting(Mix::All), engine, Pacing::default(), &Hops);
+            assert_eq!(found, expected, "{} {graph}", engine.name);
+        }
+    }
+}
+
+#[test]
+fn sums_lose_and_double_nothing() {
+    for (number, policy) in all_policies().enumerate() {
+        for (stationary, engine) in
+            [(false, engines::PUSH), (true, engines::PUSH), (true, engines::PULL)]
+        {
+            for edges in [Edges::Out, Edges::In, Edges::Both] {
+                let graph = GRAPHS[(number + 2) % GRAPHS.len()];
+                let hosts = [1, 2, 3, 4, 7][(number + 1) % 5];
+                let tokens = |mix| {
+                    on_hosts((graph, policy, hosts, mix), |device, part, substrate| {
+                        let program = Tokens { rounds: 4, round: 0, stationary, edges };
+                        let mut engine =
+                            engines::vertex_program(engine, device, program, part).unwrap();
+                        let (pacing, limits) = (Pacing::default(), Limits::default());
+                        run(&mut *engine, substrate, pacing, limits, &mut ()).unwrap();
+                        (engine.states().unwrap().to_vec(), 0)
+                    })
+                };
+                let expected = tokens(Mix::None);
+                for mix in [Mix::All, Mix::Odd] {
+                    let name = engine.name;
+                    assert_eq!(
+                        tokens(mix),
+                        expected,
+                        "{name} {graph} {policy} {hosts} {mix:?} {edges:?}"
+                    );
+                }
+            }
+        }
+    }
+}
