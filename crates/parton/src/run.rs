@@ -366,7 +366,12 @@ fn run_relaxation<P: Relaxation>(
         _ => engines::PUSH,
     };
     let info = settings.engine(suits)?;
-    let mut engine = engines::relaxation(info, None, program, substrate.partition())?;
+    let mut engine = engines::relaxation(
+        info,
+        parton_engine::ComputesOn::Threads,
+        program,
+        substrate.partition(),
+    )?;
     let report = settings.run(&mut *engine, substrate)?;
     Ok(HostOutcome { values: engine.labels()?, engine: info.name, report })
 }

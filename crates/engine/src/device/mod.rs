@@ -42,6 +42,27 @@ pub trait Device: Send + Sync {
     ) -> Result<Box<dyn DeviceEngine + 'a>>;
 }
 
+/// What a host of a run computes on.
+#[derive(Clone, Copy)]
+pub enum ComputesOn<'d> {
+    /// The threads of its process, as all hosts do.
+    Threads,
+    /// The threads of its process, while other hosts compute on devices.
+    ThreadsBesideDevices,
+    /// A device.
+    Device(&'d dyn Device),
+}
+
+impl<'d> ComputesOn<'d> {
+    /// The device, if it is one.
+    pub fn device(self) -> Option<&'d dyn Device> {
+        match self {
+            ComputesOn::Device(device) => Some(device),
+            _ => None,
+        }
+    }
+}
+
 /// A relaxation as a device sees it.
 pub struct RelaxationRequest<'p> {
     /// Functions `start`, `relax`, and `passes` and `bucket` where the program has its own; types
