@@ -48,6 +48,12 @@ pub trait Algorithm: Sync {
         engines::GENERAL
     }
 
+    /// The engines of [`Algorithm::engines`] with which devices run it, with these options. None: it
+    /// needs threads of the host's processor.
+    fn device_engines(&self, _: &Options) -> &'static [&'static EngineInfo] {
+        &[]
+    }
+
     /// What graph it is defined on, with these options.
     fn needs(&self, _: &Options) -> Needs {
         Needs::default()
@@ -120,14 +126,7 @@ impl<'j> Job<'j, '_> {
 
     /// What this host computes on, beside the others. Every host must call this.
     pub fn computes_on(&mut self) -> Result<ComputesOn<'j>> {
-        let device = self.device;
-        let has_device = u64::from(device.is_some());
-        let any_has = self.substrate.net().all_reduce(has_device, std::cmp::max)? > 0;
-        Ok(match device {
-            Some(device) => ComputesOn::Device(device),
-            None if any_has => ComputesOn::ThreadsBesideDevices,
-            None => ComputesOn::Threads,
-        })
+        Ok(ComputesOn::agree(self.device, self.substrate)?)
     }
 
     /// The engine the user asked for, or else `suits`, and why. An error if options do not belong to
@@ -154,6 +153,23 @@ pub fn check_request(algorithm: &dyn Algorithm, options: &Options) -> Result<()>
     check_engine(algorithm, options)?;
     check_pace(algorithm, options)?;
     algorithm.accepts(options)
+}
+
+/// Whether a device can run what a user asks of an algorithm, found out before there is a graph.
+pub fn check_device(algorithm: &dyn Algorithm, options: &Options) -> Result<()> {
+    let (name, engines) = (algorithm.name(), algorithm.device_engines(options));
+    let names = || engines.iter().map(|engine| engine.name).collect::<Vec<_>>().join(", ");
+    match options.engine {
+        _ if engines.is_empty() => Err(Error::Request(format!(
+            "{name} does not run on devices: leave `devices` out, or say cpu"
+        ))),
+        Some(asked) if !engines.contains(&asked) => Err(Error::Request(format!(
+            "devices do not run {name} with engine {}: they do with {}",
+            asked.name,
+            names()
+        ))),
+        _ => Ok(()),
+    }
 }
 
 fn check_pace(algorithm: &dyn Algorithm, options: &Options) -> Result<()> {

@@ -15,6 +15,8 @@ use crate::memory::Uploader;
 pub struct GpuHost {
     driver: Arc<dyn Driver>,
     uploader: Uploader,
+    /// Bytes of the device's memory that this host may use.
+    memory_limit: Option<u64>,
     /// Whether a round is one step of a frontier, also where several could be taken at once.
     pub(crate) takes_single_steps: bool,
 }
@@ -22,7 +24,13 @@ pub struct GpuHost {
 impl GpuHost {
     /// A host over this device.
     pub fn new(driver: Arc<dyn Driver>) -> Self {
-        GpuHost { uploader: Uploader::new(&driver), driver, takes_single_steps: false }
+        let uploader = Uploader::new(&driver);
+        GpuHost { uploader, driver, memory_limit: None, takes_single_steps: false }
+    }
+
+    /// Limits the bytes of the device's memory that this host may use.
+    pub fn memory_limit(self, memory_limit: Option<u64>) -> Self {
+        GpuHost { memory_limit, ..self }
     }
 
     /// Makes a round one step of a frontier: the meaning of rounds for users who count them.
@@ -42,6 +50,10 @@ impl GpuHost {
 impl Device for GpuHost {
     fn name(&self) -> String {
         self.driver.info().name.clone()
+    }
+
+    fn wait(&self) -> parton_sync::Result<()> {
+        self.driver.synchronize().map_err(failed)
     }
 
     fn relaxation<'a>(
@@ -85,9 +97,9 @@ impl Device for GpuHost {
 fn check_bytes(host: &GpuHost, bytes: usize) -> parton_sync::Result<()> {
     match bytes {
         4 | 8 => Ok(()),
-        _ => Err(parton_sync::Error::Device {
+        _ => Err(parton_sync::Error::DeviceMisfit {
             device: host.name(),
-            reason: format!("values of {bytes} bytes: a GPU folds values of 4 or 8 bytes"),
+            reason: format!("its values have {bytes} bytes, and devices fold values of 4 or 8"),
         }),
     }
 }
@@ -102,5 +114,8 @@ pub(crate) fn failed(error: Error) -> parton_sync::Error {
     };
     let text = error.to_string();
     let reason = text.strip_prefix(&format!("{device}: ")).unwrap_or(&text).to_owned();
-    parton_sync::Error::Device { device, reason }
+    match error {
+        Error::OutOfMemory { .. } => parton_sync::Error::DeviceMemory { device, reason },
+        _ => parton_sync::Error::Device { device, reason },
+    }
 }

@@ -5,6 +5,8 @@ use std::path::Path;
 
 use crate::algorithms::Access;
 use crate::defaults::{InputTraits, choose_policy, threads_per_host};
+use crate::devices::DeviceList;
+use crate::engine::device::{ComputesOn, Device};
 use crate::engine::{
     self, EngineInfo, Limits, Pace, Pacing, Relaxation, RunReport, VertexProgram, engines,
 };
@@ -196,10 +198,20 @@ pub struct Run<'p, V> {
     threads: Option<NonZeroUsize>,
     policy: Option<String>,
     fit: Fit,
+    devices: Devices,
 }
 
-/// One host's share of a run.
-type Execute<'p, V> = dyn Fn(&mut Substrate<'_>, &Settings) -> Result<HostOutcome<V>> + Sync + 'p;
+/// What computes for hosts.
+#[derive(Default)]
+struct Devices {
+    list: DeviceList,
+    memory_limit: Option<u64>,
+}
+
+/// One host's share of a run, on its device if it has one.
+type Execute<'p, V> = dyn Fn(&mut Substrate<'_>, Option<&dyn Device>, &Settings) -> Result<HostOutcome<V>>
+    + Sync
+    + 'p;
 
 /// What the hosts have to know.
 #[derive(Default)]
@@ -231,9 +243,9 @@ impl<'p, V: Copy + Send + Sync> Run<'p, V> {
     where
         P: VertexProgram<State = V>,
     {
-        Run::from_execute(move |substrate, settings| {
+        Run::from_execute(move |substrate, device, settings| {
             let program = make(substrate)?;
-            run_program(program, substrate, settings)
+            run_program(program, substrate, device, settings)
         })
     }
 
@@ -242,7 +254,9 @@ impl<'p, V: Copy + Send + Sync> Run<'p, V> {
     where
         P: Relaxation<Label = V> + 'p,
     {
-        Run::from_execute(move |substrate, settings| run_relaxation(&program, substrate, settings))
+        Run::from_execute(move |substrate, device, settings| {
+            run_relaxation(&program, substrate, device, settings)
+        })
     }
 
     /// A run of the relaxation that each host makes when it has its partition.
@@ -250,14 +264,16 @@ impl<'p, V: Copy + Send + Sync> Run<'p, V> {
     where
         P: Relaxation<Label = V>,
     {
-        Run::from_execute(move |substrate, settings| {
+        Run::from_execute(move |substrate, device, settings| {
             let program = make(substrate)?;
-            run_relaxation(&program, substrate, settings)
+            run_relaxation(&program, substrate, device, settings)
         })
     }
 
     fn from_execute(
-        execute: impl Fn(&mut Substrate<'_>, &Settings) -> Result<HostOutcome<V>> + Sync + 'p,
+        execute: impl Fn(&mut Substrate<'_>, Option<&dyn Device>, &Settings) -> Result<HostOutcome<V>>
+        + Sync
+        + 'p,
     ) -> Self {
         Run {
             execute: Box::new(execute),
@@ -266,6 +282,7 @@ impl<'p, V: Copy + Send + Sync> Run<'p, V> {
             threads: None,
             policy: None,
             fit: Fit::AS_IT_IS,
+            devices: Devices::default(),
         }
     }
 
@@ -290,6 +307,19 @@ impl<'p, V: Copy + Send + Sync> Run<'p, V> {
     /// The [engine](crate::engine::engines). One that cannot run the program is an error.
     pub fn engine(mut self, name: impl Into<String>) -> Self {
         self.settings.engine = Some(name.into());
+        self
+    }
+
+    /// What computes for each host. Default: threads of this process. A program runs on devices if its
+    /// `impl` is marked with [`#[device]`](macro@crate::prelude::device).
+    pub fn devices(mut self, list: DeviceList) -> Self {
+        self.devices.list = list;
+        self
+    }
+
+    /// Bytes of its device's memory that each host may use. Default: all that is free.
+    pub fn device_memory(mut self, bytes: u64) -> Self {
+        self.devices.memory_limit = Some(bytes);
         self
     }
 
@@ -329,12 +359,19 @@ impl<'p, V: Copy + Send + Sync> Run<'p, V> {
         });
         let plan = Plan::new(&policy);
         plan.check(self.hosts)?;
-        let threads = threads_per_host(self.threads, self.hosts);
+        let Devices { list, memory_limit } = &self.devices;
+        list.check(self.hosts).map_err(crate::algorithms::Error::Request)?;
+        let all: Vec<usize> = (0..self.hosts).collect();
+        let devices = list.open(&all, &all, *memory_limit)?;
+        let devices = devices.single_steps(self.settings.limits.max_rounds.is_some());
+        let sharing = devices.hosts_that_need_threads(self.hosts);
+        let threads = threads_per_host(self.threads, sharing);
         let mut cluster = Cluster::local(self.hosts).threads_per_host(threads);
         let hosts = cluster.launch(|net| {
             let partition = Partition::build(net, &input, &plan)?;
             let mut substrate = Substrate::new(&partition, net, Optimize::ALL);
-            let outcome = (self.execute)(&mut substrate, &self.settings)?;
+            let device = devices.get(partition.host()).map(|gpu| gpu as &dyn Device);
+            let outcome = (self.execute)(&mut substrate, device, &self.settings)?;
             Ok::<_, Error>((HostIds::of(&partition), outcome))
         })?;
         Ok(gather(hosts, policy))
@@ -345,11 +382,12 @@ impl<'p, V: Copy + Send + Sync> Run<'p, V> {
 fn run_program<P: VertexProgram>(
     program: P,
     substrate: &mut Substrate<'_>,
+    device: Option<&dyn Device>,
     settings: &Settings,
 ) -> Result<HostOutcome<P::State>> {
     let suits = if program.properties().stationary { engines::PULL } else { engines::PUSH };
     let info = settings.engine(suits)?;
-    let mut engine = engines::vertex_program(info, None, program, substrate.partition())?;
+    let mut engine = engines::vertex_program(info, device, program, substrate.partition())?;
     let report = settings.run(&mut *engine, substrate)?;
     Ok(HostOutcome { values: engine.states()?.to_vec(), engine: info.name, report })
 }
@@ -358,6 +396,7 @@ fn run_program<P: VertexProgram>(
 fn run_relaxation<P: Relaxation>(
     program: &P,
     substrate: &mut Substrate<'_>,
+    device: Option<&dyn Device>,
     settings: &Settings,
 ) -> Result<HostOutcome<P::Label>> {
     let suits = match (program.passes_unchanged(), program.first_wins()) {
@@ -366,12 +405,8 @@ fn run_relaxation<P: Relaxation>(
         _ => engines::PUSH,
     };
     let info = settings.engine(suits)?;
-    let mut engine = engines::relaxation(
-        info,
-        parton_engine::ComputesOn::Threads,
-        program,
-        substrate.partition(),
-    )?;
+    let computes_on = ComputesOn::agree(device, substrate)?;
+    let mut engine = engines::relaxation(info, computes_on, program, substrate.partition())?;
     let report = settings.run(&mut *engine, substrate)?;
     Ok(HostOutcome { values: engine.labels()?, engine: info.name, report })
 }

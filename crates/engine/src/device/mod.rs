@@ -10,7 +10,7 @@ pub mod program;
 
 use parton_graph::WeightKind;
 use parton_partition::Partition;
-use parton_sync::{Error, Result, ValueKind};
+use parton_sync::{Error, Result, Substrate, ValueKind};
 
 pub(crate) use adapter::{device_program, device_relaxation};
 pub use parton_macros::DeviceType;
@@ -24,6 +24,11 @@ use crate::registry::EngineInfo;
 pub trait Device: Send + Sync {
     /// What users call it: `gpu:0`.
     fn name(&self) -> String;
+
+    /// Waits until the device has done all that was asked of it.
+    fn wait(&self) -> Result<()> {
+        Ok(())
+    }
 
     /// An engine of this kind for a relaxation.
     fn relaxation<'a>(
@@ -54,6 +59,18 @@ pub enum ComputesOn<'d> {
 }
 
 impl<'d> ComputesOn<'d> {
+    /// What this host computes on, as all hosts tell each other whether they have a device. Every host must
+    /// call this.
+    pub fn agree(device: Option<&'d dyn Device>, substrate: &mut Substrate<'_>) -> Result<Self> {
+        let has_device = u64::from(device.is_some());
+        let any_has = substrate.net().all_reduce(has_device, std::cmp::max)? > 0;
+        Ok(match device {
+            Some(device) => ComputesOn::Device(device),
+            None if any_has => ComputesOn::ThreadsBesideDevices,
+            None => ComputesOn::Threads,
+        })
+    }
+
     /// The device, if it is one.
     pub fn device(self) -> Option<&'d dyn Device> {
         match self {
@@ -114,8 +131,8 @@ pub trait DeviceEngine: Engine {
 
 /// The error for a program that has no form for devices.
 pub(crate) fn untranslated(device: &dyn Device) -> Error {
-    Error::Device {
+    Error::DeviceMisfit {
         device: device.name(),
-        reason: "this program has no form for devices: mark its `impl` with `#[device]`".into(),
+        reason: "the program has no form for devices: mark its `impl` with `#[device]`".into(),
     }
 }

@@ -3,9 +3,12 @@
 //! Turns (A B C A B C, never A A B B C C) make a busy neighbour slow all configurations alike.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::Instant;
 
 use crate::algorithms::{Algorithm, Options};
+use crate::devices::HostDevices;
+use crate::engine::device::Device;
 use crate::engine::{EngineInfo, RunReport};
 use crate::graph::Graph;
 use crate::graph::progress::Progress;
@@ -32,6 +35,8 @@ pub(super) struct Case {
     pub(super) fit: Fit,
     pub(super) hosts: usize,
     pub(super) threads: usize,
+    /// What computes for the hosts.
+    pub(super) devices: Arc<HostDevices>,
 }
 
 /// How to measure.
@@ -207,12 +212,13 @@ impl PartitionedGraph {
         verify: bool,
         notes: &mut BTreeSet<String>,
     ) -> Result<Repetition, Failure> {
-        let Case { algorithm, options, .. } = case;
+        let Case { algorithm, options, devices, .. } = case;
         let task = Task { algorithm: *algorithm, options, optimize: Optimize::ALL, verify };
         let parts = &self.parts;
         let work = |net: &mut crate::net::Net| {
             let part = &parts[net.host().index()];
-            task.on_host(net, part, &mut ())
+            let device = devices.get(net.host()).map(|gpu| gpu as &dyn Device);
+            task.on_host(net, part, device, &mut ())
         };
         let mut hosts = self.cluster.launch(work)?;
         let setup_seconds = hosts.iter().map(|host| host.setup_seconds).fold(0.0, f64::max);

@@ -1,6 +1,7 @@
 //! The work of one host in a run: its partition, the algorithm, the certificate, its rows.
 
-use crate::engine;
+use crate::devices::{HostDevice, HostDevices};
+use crate::engine::{self, device::Device};
 use crate::net::{HostId, Net};
 use crate::output::TablePart;
 use crate::partition::quality::Quality;
@@ -16,6 +17,7 @@ use crate::cli::watch::Watch;
 pub(super) struct HostTask<'w> {
     pub(super) source: PartitionSource<'w>,
     pub(super) task: Task<'w>,
+    pub(super) devices: &'w HostDevices,
     /// The file for rows, if one was asked for.
     pub(super) target: Option<&'w Target>,
     pub(super) load_seconds: f64,
@@ -32,6 +34,8 @@ pub(super) struct HostRun {
     pub(super) memory_peak: Option<u64>,
     /// The same on all hosts.
     pub(super) quality: Quality,
+    /// What computed for each host.
+    pub(super) devices: Vec<HostDevice>,
     /// The changes that made the graph fit the algorithm.
     pub(super) changes: Vec<String>,
     /// A note of the policy.
@@ -50,7 +54,8 @@ impl HostTask<'_> {
         let then = rounds.as_mut().map(|rounds| rounds as &mut dyn engine::Watch);
         self.stage.rounds_begin();
         let watch = &mut RoundCounter { stage: self.stage, then };
-        let mut finished = self.task.on_host(net, &partition, watch)?;
+        let device = self.devices.get(net.host()).map(|gpu| gpu as &dyn Device);
+        let mut finished = self.task.on_host(net, &partition, device, watch)?;
         let parts = match (&finished.verdict, self.target) {
             (Verdict::Wrong(_), _) | (_, None) => Vec::new(),
             (_, Some(target)) => {
@@ -66,13 +71,23 @@ impl HostTask<'_> {
         let [load, partition_seconds, setup] = seconds;
         let run = finished.answer.report.seconds;
         let seconds = Seconds { load, partition: partition_seconds, setup, run };
+        let devices = self.devices.of_all_hosts(net)?;
         let memory_peak = match (memory_peak(), self.is_distributed) {
             (Some(own), true) => Some(net.all_reduce(own, |a, b| a + b)?),
             (own, _) => own,
         };
         let policy_note = partition.note().map(str::to_owned);
         let changes = partition.changes().to_vec();
-        Ok(HostRun { seconds, memory_peak, quality, changes, policy_note, finished, parts })
+        Ok(HostRun {
+            seconds,
+            memory_peak,
+            quality,
+            devices,
+            changes,
+            policy_note,
+            finished,
+            parts,
+        })
     }
 }
 
