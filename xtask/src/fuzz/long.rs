@@ -16,6 +16,8 @@ const INPUTS_PER_RUN: u64 = 500_000;
 /// What to run, and how long.
 struct Settings {
     inputs: u64,
+    /// The number of the first run, which decides its inputs.
+    first: usize,
     jobs: usize,
     limit: Duration,
     /// `None` if the fuzzer is to be built.
@@ -30,6 +32,7 @@ impl Settings {
     fn parse(arguments: &[&str]) -> Option<Self> {
         let mut settings = Settings {
             inputs: 5_000_000,
+            first: 0,
             jobs: std::thread::available_parallelism().map_or(1, usize::from),
             limit: Duration::from_secs(86_400),
             fuzzer: None,
@@ -40,6 +43,7 @@ impl Settings {
             let &[name, value] = pair else { return None };
             match name {
                 "--inputs" => settings.inputs = value.parse().ok()?,
+                "--first" => settings.first = value.parse().ok()?,
                 "--jobs" => settings.jobs = value.parse().ok()?,
                 "--seconds" => settings.limit = Duration::from_secs(value.parse().ok()?),
                 "--fuzzer" => settings.fuzzer = Some(fs::canonicalize(value).ok()?),
@@ -64,7 +68,7 @@ struct Progress {
 pub(super) fn run(arguments: &[&str]) -> bool {
     let Some(settings) = Settings::parse(arguments) else {
         eprintln!(
-            "expected --inputs, --jobs, --seconds, --fuzzer, --files or --folder, each with its value"
+            "expected --inputs, --first, --jobs, --seconds, --fuzzer, --files or --folder, each with its value"
         );
         return false;
     };
@@ -131,7 +135,7 @@ fn fuzz_once(
     let output = fs::File::create(log).map_err(|error| error.to_string())?;
     let fuzzer = on_target(fuzzer, target, &settings.folder, &settings.messy);
     let mut fuzzer = fuzzer.map_err(|error| error.to_string())?;
-    fuzzer.arg(format!("-runs={inputs}")).arg(format!("-seed={}", run + 1));
+    fuzzer.arg(format!("-runs={inputs}")).arg(format!("-seed={}", settings.first + run + 1));
     fuzzer.arg(format!("-max_total_time={}", limit.as_secs()));
     let status = fuzzer.stdin(Stdio::null()).stdout(Stdio::null()).stderr(output).status();
     let status = status.map_err(|error| error.to_string())?;
