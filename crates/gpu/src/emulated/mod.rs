@@ -14,6 +14,7 @@ use std::sync::{Mutex, MutexGuard};
 use arena::Arena;
 use library::{Argument, Function};
 
+use crate::cuda::nvrtc::Nvrtc;
 use crate::driver::{Address, DeviceInfo, Driver, Kernel, Launch, Pinned};
 use crate::error::{Error, Result};
 
@@ -41,6 +42,8 @@ pub struct Settings {
     /// Number of calls that succeed. The device is lost from then on. Compiling is none, since it does
     /// not need the device, and whether it is done depends on what was compiled before.
     pub failing_after: Option<u64>,
+    /// Architectures of GPUs that NVRTC must compile every text for, too, as far as it knows them.
+    pub must_compile_for: &'static [&'static str],
 }
 
 impl Default for Settings {
@@ -51,6 +54,7 @@ impl Default for Settings {
             is_deferred: true,
             seed: 1,
             failing_after: None,
+            must_compile_for: &[],
         }
     }
 }
@@ -292,11 +296,21 @@ impl Driver for Emulated {
     }
 
     fn compile(&self, text: &str) -> Result<Vec<u8>> {
+        if !self.settings.must_compile_for.is_empty() {
+            let nvrtc = Nvrtc::get()?;
+            let known = nvrtc.architectures();
+            let wanted = self.settings.must_compile_for.iter();
+            for architecture in wanted.filter(|&&wanted| known.iter().any(|known| known == wanted))
+            {
+                nvrtc.compile(DEVICE, architecture, text)?;
+            }
+        }
         compiler::compile(text)
     }
 
     fn compiler(&self) -> Result<String> {
-        compiler::identity()
+        // A text that was compiled for the processor alone is no proof.
+        Ok(format!("{}{}", compiler::identity()?, self.settings.must_compile_for.concat()))
     }
 
     fn load(&self, image: &[u8], kernels: &[&str]) -> Result<Vec<Kernel>> {

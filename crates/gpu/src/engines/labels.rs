@@ -68,7 +68,8 @@ impl<'a> Labels<'a> {
         let program = Parameters::new(staging, &request.program)?;
         let kind = (request.label, Delivery::Label);
         let is_shared = partition.num_hosts() > 1;
-        let field = DeviceField::new("labels", &kernels, driver, proxies, kind, is_shared)?;
+        let mut field = DeviceField::new("labels", &kernels, driver, proxies, kind, is_shared)?;
+        field.prepare(partition)?;
         let globals = staging.buffer(partition.globals())?;
         let (values, active) = (field.values.address(), field.active.address());
         let start = arguments![globals.address(), proxies as u32, values, active];

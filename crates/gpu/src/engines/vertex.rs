@@ -26,7 +26,7 @@ use crate::rows::Directions;
 /// Threads of a block that adds up tallies.
 const TALLY_THREADS: u32 = 128;
 /// Blocks of the same: a fixed number, so that sums are rounded the same way on every device.
-const TALLY_BLOCKS: u64 = 1024;
+const TALLY_BLOCKS: u64 = 2048;
 
 /// A vertex program on a device.
 pub(crate) struct VertexEngine<'a> {
@@ -90,8 +90,17 @@ impl<'a> VertexEngine<'a> {
         let of_accumulators = field::text("accumulators", "Accumulated", "Fold");
         let mut names = field::kernel_names("messages");
         names.extend(field::kernel_names("accumulators"));
-        let own =
-            ["init", "list", "push", "pull_thread", "pull_warp", "pull_block", "apply", "forget"];
+        let own = [
+            "init",
+            "list",
+            "push",
+            "pull_thread",
+            "pull_warp",
+            "pull_block",
+            "apply",
+            "sum_tallies",
+            "forget",
+        ];
         names.extend(own.iter().map(|kernel| format!("vertex_{kernel}")));
         names.push("count_members".into());
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
@@ -103,10 +112,13 @@ impl<'a> VertexEngine<'a> {
         let is_shared = partition.num_hosts() > 1;
         let delivery = if stationary { Delivery::Label } else { Delivery::Event };
         let messages = (request.message, delivery);
-        let messages =
+        let mut messages =
             DeviceField::new("messages", &kernels, driver, proxies, messages, is_shared)?;
         let kind = (request.accumulated, Delivery::Event);
-        let accumulators = DeviceField::new("accumulators", &kernels, driver, proxies, kind, true)?;
+        let mut accumulators =
+            DeviceField::new("accumulators", &kernels, driver, proxies, kind, true)?;
+        messages.prepare(partition)?;
+        accumulators.prepare(partition)?;
         let data = Masters::new(host, partition, request.state_bytes)?;
         let init = arguments![
             data.globals.address(),
@@ -231,13 +243,16 @@ impl<'a> VertexEngine<'a> {
         ];
         let launch = Launch { blocks, threads, is_cooperative: false };
         self.kernels.run_as("vertex_apply", launch, &self.program, &arguments)?;
-        let mut tallies = vec![DeviceTally::zeroed(); blocks as usize];
-        self.masters.tallies.download(0, &mut tallies)?;
+        let sum = Launch { blocks: 1, ..launch };
+        let tallies = arguments![self.masters.tallies.address(), blocks];
+        self.kernels.launch_as("vertex_sum_tallies", sum, &tallies)?;
+        let mut tally = [DeviceTally::zeroed()];
+        self.masters.tallies.download(0, &mut tally)?;
         if self.messages.field.is_shared && stationary {
             // Every master sends in every round; those without mirrors are on no route.
             self.mark_masters()?;
         }
-        Ok(tallies.iter().map(Tally::from).fold(Tally::default(), Tally::plus))
+        Ok(Tally::from(&tally[0]))
     }
 
     /// Every master is updated. Bits of mirrors in its last word are never read.
