@@ -1,6 +1,6 @@
 //! The erased face of an algorithm, for the command, the tests and the benches.
 
-use parton_engine::device::Device;
+use parton_engine::device::{ComputesOn, Device};
 use parton_engine::{EngineInfo, Limits, Pace, Watch, engines};
 use parton_graph::Graph;
 use parton_sync::Substrate;
@@ -112,7 +112,7 @@ pub struct Job<'j, 'a> {
     pub device: Option<&'j dyn Device>,
 }
 
-impl Job<'_, '_> {
+impl<'j> Job<'j, '_> {
     /// Mean number of out-edges, for reasons that users read.
     pub fn average_degree(&self) -> f64 {
         let partition = self.substrate.partition();
@@ -122,6 +122,11 @@ impl Job<'_, '_> {
     /// When to stop, as the user asked.
     pub fn limits(&self) -> Limits {
         Limits { max_rounds: self.options.max_rounds }
+    }
+
+    /// What this host computes on, beside the others. Every host must call this.
+    pub fn computes_on(&mut self) -> Result<ComputesOn<'j>> {
+        Ok(ComputesOn::agree(self.device, self.substrate)?)
     }
 
     /// The engine the user asked for, or else `suits`, and why. An error if options do not belong to

@@ -19,7 +19,9 @@ mod trim;
 use std::collections::HashMap;
 use std::time::Instant;
 
-use parton_engine::{Edges, EngineInfo, Limits, Pacing, Relaxation, Vertex, device, engines};
+use parton_engine::{
+    ComputesOn, Edges, EngineInfo, Limits, Pacing, Relaxation, Vertex, device, engines,
+};
 use parton_graph::{GlobalId, Graph, LocalId, parallel, with_csr};
 use parton_partition::{End, Partition};
 use parton_sync::reduction::{Latest, Min};
@@ -88,7 +90,7 @@ impl<'a> ComponentSearch<'a> {
         let partition = substrate.partition();
         Ok(ComponentSearch {
             partition,
-            remaining: RemainingGraph::new(substrate)?,
+            remaining: RemainingGraph::of_all(substrate)?,
             phases: Phases::default(),
             components: vec![NO_COMPONENT; partition.num_masters()],
             coloured: Vec::new(),
@@ -103,7 +105,7 @@ impl<'a> ComponentSearch<'a> {
     fn trim(&mut self, job: &mut Job<'_, 'a>) -> Result<()> {
         let pacing = job.options.pacing;
         self.phases.run(job, &mut self.remaining, pacing, Limits::default())?;
-        for master in self.remaining.take_trimmed() {
+        for master in self.remaining.take_removed() {
             self.components[master.index()] = self.partition.global(master).0 as u32;
         }
         Ok(())
@@ -125,7 +127,8 @@ impl<'a> ComponentSearch<'a> {
         let mut reached = Vec::new();
         for edges in [Edges::Out, Edges::In] {
             let program = Reach { pivot: GlobalId(!best[1]), edges };
-            let mut engine = engines::relaxation(engine, None, &program, self.partition)?;
+            let mut engine =
+                engines::relaxation(engine, ComputesOn::Threads, &program, self.partition)?;
             let pacing = job.options.pacing;
             self.phases.run(job, &mut *engine, pacing, Limits::default())?;
             let labels = engine.labels()?.into_iter();

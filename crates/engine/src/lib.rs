@@ -20,7 +20,7 @@ pub mod simulated;
 pub mod state;
 pub mod techniques;
 
-pub use device::DeviceType;
+pub use device::{ComputesOn, DeviceType};
 pub use engine::{Conclusion, Engine, Measure, Next, Paced};
 pub use pace::{Pace, Pacing};
 pub use parton_macros::device;

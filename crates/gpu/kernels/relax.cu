@@ -25,40 +25,31 @@ extern "C" __global__ void relax_start(Program self, const u32* globals, u32 pro
     }
 }
 
-// Lists the active vertices that have edges. With `takes`, only those of buckets up to `last_bucket`
-// are listed, and leave the set.
-extern "C" __global__ void relax_list(Program self, const Label* labels, u32* active, u32 words,
-                                      Edges edges, u32 takes, u64 last_bucket, u32* queue,
-                                      Chunk* chunks, Found* found)
+// Lists the active vertices.
+extern "C" __global__ void relax_list(const u32* active, u32 words, Edges edges, u32* queue, Chunk* chunks,
+                                      Found* found)
 {
-    for (u64 word = thread_of_grid(); word < words; word += threads_of_grid()) {
-        u32 members = active[word], taken = 0, waiting = 0;
-        for (; members; members &= members - 1) {
-            u32 bit = p_trailing_bit(members);
-            LocalId vertex = (LocalId)(word * 32 + bit);
-            if (takes && bucket(self, labels[vertex]) > last_bucket) {
-                waiting++;
-                continue;
-            }
-            taken |= 1u << bit;
-            enqueue(edges, vertex, queue, chunks, found);
-        }
-        if (takes && taken) active[word] &= ~taken;
-        if (waiting) atomicAdd(&found->waiting, (u64)waiting);
-    }
+    list_all(active, words, edges, queue, chunks, found);
 }
 
-// The lowest bucket of the active vertices.
-extern "C" __global__ void relax_lowest_bucket(Program self, const Label* labels, const u32* active,
-                                               u32 words, u64* lowest)
+// Lists the active vertices of buckets up to `last_bucket`, which leave the set, and finds the lowest
+// bucket of those that stay.
+extern "C" __global__ void relax_take(Program self, const Label* labels, u32* active, u32 words, Edges edges,
+                                      u64 last_bucket, u32* queue, Chunk* chunks, Found* found)
 {
-    u64 least = ~0ull;
-    for (u64 word = thread_of_grid(); word < words; word += threads_of_grid())
-        for (u32 members = active[word]; members; members &= members - 1) {
-            u64 mine = bucket(self, labels[word * 32 + p_trailing_bit(members)]);
-            least = mine < least ? mine : least;
-        }
-    if (least != ~0ull) atomicMin(lowest, least);
+    u64 waiting = 0;
+    list_members(active, words, edges, queue, chunks, found,
+                 [&](LocalId vertex) {
+                     u64 mine = bucket(self, labels[vertex]);
+                     if (mine > last_bucket && ~mine > waiting) waiting = ~mine;
+                     return mine <= last_bucket;
+                 },
+                 [&](u64 word, u32 members, u32 taken) { if (taken) active[word] = members & ~taken; });
+    for (u32 distance = 16; distance > 0; distance /= 2) {
+        u64 other = __shfl_xor_sync(ALL_LANES, waiting, distance);
+        waiting = other > waiting ? other : waiting;
+    }
+    if (lane_of_warp() == 0 && waiting) atomicMax(&found->waiting, waiting);
 }
 
 // Top-down: listed vertices spread their labels.
@@ -98,11 +89,9 @@ extern "C" __global__ void relax_pull(Program self, Label* labels, const u32* fr
         LocalId vertex = (LocalId)i;
         if (i < proxies) {
             Label old = labels[vertex], label = old;
-            bool looks = true;
-            if (first_wins) {
-                Label target = relax(self, *best, Weight());
-                looks = Fold::combine(old, target) != old;
-            }
+            // Labels of one level are equal, so the first neighbour found gives the best there is.
+            Label target = first_wins ? relax(self, *best, Weight()) : old;
+            bool looks = !first_wins || Fold::combine(old, target) != old;
             for (u64 part = 0; looks && part < reverse.num_parts; part++) {
                 const Rows& rows = reverse.parts[part];
                 u64 end = rows.offsets[vertex + 1];
@@ -114,14 +103,14 @@ extern "C" __global__ void relax_pull(Program self, Label* labels, const u32* fr
                     if (!passes(self, from, vertex, weight)) continue;
 #endif
                     label = Fold::combine(label, relax(self, load_now(&labels[from]), weight));
-                    if (first_wins) looks = false;
+                    if (first_wins) looks = Fold::combine(label, target) != label;
                 }
             }
             is_better = label != old;
             if (is_better) labels[vertex] = label;
         }
-        u32 bits = __ballot_sync(0xffffffffu, is_better);
-        if (threadIdx.x % 32 == 0 && bits) {
+        u32 bits = __ballot_sync(ALL_LANES, is_better);
+        if (lane_of_warp() == 0 && bits) {
             active[i / 32] |= bits;
             if (updated) updated[i / 32] |= bits;
         }

@@ -26,13 +26,11 @@ extern "C" __global__ void vertex_init(Program self, const u32* globals, u32 mas
     }
 }
 
-// Lists the active vertices that have edges.
+// Lists the active vertices.
 extern "C" __global__ void vertex_list(const u32* active, u32 words, Edges edges, u32* queue, Chunk* chunks,
                                        Found* found)
 {
-    for (u64 word = thread_of_grid(); word < words; word += threads_of_grid())
-        for (u32 members = active[word]; members; members &= members - 1)
-            enqueue(edges, (LocalId)(word * 32 + p_trailing_bit(members)), queue, chunks, found);
+    list_all(active, words, edges, queue, chunks, found);
 }
 
 // Listed vertices spread their messages.
@@ -68,7 +66,7 @@ DEVICE Accumulated collect(const Program& self, const Message* messages, const u
 DEVICE Accumulated shuffle_down(Accumulated value, u32 distance)
 {
     typedef typename WordOf<sizeof(Accumulated)>::Type Word;
-    return same_bits<Accumulated>(__shfl_down_sync(0xffffffffu, same_bits<Word>(value), distance));
+    return same_bits<Accumulated>(__shfl_down_sync(ALL_LANES, same_bits<Word>(value), distance));
 }
 
 // Rows of few edges: one thread each. `senders` limits what is collected to vertices with a message.
@@ -91,13 +89,13 @@ extern "C" __global__ void vertex_pull_warp(Program self, const Message* message
                                             Edges reverse, const u32* list, u32 count,
                                             Accumulated* accumulated, u32* touched)
 {
-    u32 lane = threadIdx.x % 32;
+    u32 lane = lane_of_warp();
     for (u64 i = thread_of_grid() / 32; i < count; i += threads_of_grid() / 32) {
         bool any = false;
         Accumulated all = collect(self, messages, senders, reverse, list[i], lane, 32, &any);
         for (u32 distance = 16; distance > 0; distance /= 2)
             all = Fold::combine(all, shuffle_down(all, distance));
-        any = __any_sync(0xffffffffu, any);
+        any = __any_sync(ALL_LANES, any);
         if (lane == 0 && any) {
             accumulated[list[i]] = all;
             if (touched) set_bit(touched, list[i]);

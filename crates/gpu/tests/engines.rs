@@ -3,9 +3,10 @@
 
 use std::sync::Arc;
 
-use parton_engine::device::{Device, DeviceProgram};
+use parton_engine::device::DeviceProgram;
 use parton_engine::{
-    Edges, EngineInfo, Limits, Pacing, Properties, Relaxation, Vertex, VertexProgram, engines, run,
+    ComputesOn, Edges, EngineInfo, Limits, Pacing, Properties, Relaxation, Vertex, VertexProgram,
+    engines, run,
 };
 use parton_gpu::GpuHost;
 use parton_gpu::emulated::{Emulated, Settings};
@@ -202,15 +203,19 @@ fn device(mix: Mix, host: usize) -> Option<Arc<GpuHost>> {
 /// What all hosts find, by vertex, with the bytes they sent.
 fn on_hosts<T: Copy + Default + Send>(
     (graph, policy, hosts, mix): (&str, &str, usize, Mix),
-    run_host: impl Fn(Option<&dyn Device>, &Partition, &mut Substrate<'_>) -> (Vec<T>, i64) + Sync,
+    run_host: impl Fn(ComputesOn<'_>, &Partition, &mut Substrate<'_>) -> (Vec<T>, i64) + Sync,
 ) -> (Vec<T>, i64) {
     let input = Input::open(graph).unwrap();
     let found = Cluster::local(hosts).launch(|net| {
         let part = Partition::build(net, &input, &Plan::new(policy)).unwrap();
         let device = device(mix, part.host().index());
-        let device = device.as_ref().map(|device| &**device as &dyn Device);
+        let computes_on = match &device {
+            Some(device) => ComputesOn::Device(&**device),
+            None if mix == Mix::None => ComputesOn::Threads,
+            None => ComputesOn::ThreadsBesideDevices,
+        };
         let mut substrate = Substrate::new(&part, net, Optimize::ALL);
-        let (values, sum) = run_host(device, &part, &mut substrate);
+        let (values, sum) = run_host(computes_on, &part, &mut substrate);
         let globals = part.globals()[..part.num_masters()].to_vec();
         Ok::<_, parton_sync::Error>((globals, values, sum, part.num_vertices()))
     });
@@ -228,8 +233,8 @@ fn labels<P: Relaxation<Label = u32>>(
     pacing: Pacing,
     program: &P,
 ) -> Vec<u32> {
-    let (found, _) = on_hosts(setting, |device, part, substrate| {
-        let mut engine = engines::relaxation(engine, device, program, part).unwrap();
+    let (found, _) = on_hosts(setting, |computes_on, part, substrate| {
+        let mut engine = engines::relaxation(engine, computes_on, program, part).unwrap();
         run(&mut *engine, substrate, pacing, Limits::default(), &mut ()).unwrap();
         (engine.labels().unwrap(), 0)
     });
@@ -304,7 +309,8 @@ fn sums_lose_and_double_nothing() {
                 let graph = GRAPHS[(number + 2) % GRAPHS.len()];
                 let hosts = [1, 2, 3, 4, 7][(number + 1) % 5];
                 let tokens = |mix| {
-                    on_hosts((graph, policy, hosts, mix), |device, part, substrate| {
+                    on_hosts((graph, policy, hosts, mix), |computes_on, part, substrate| {
+                        let device = computes_on.device();
                         let program = Tokens { rounds: 4, round: 0, stationary, edges };
                         let mut engine =
                             engines::vertex_program(engine, device, program, part).unwrap();

@@ -7,7 +7,7 @@ use crate::algorithms::pagerank::PageRank;
 use crate::algorithms::{Access, Options};
 use crate::defaults::{InputTraits, choose_policy, threads_per_host};
 use crate::devices::DeviceList;
-use crate::engine::device::Device;
+use crate::engine::device::{ComputesOn, Device};
 use crate::engine::{
     self, EngineInfo, Limits, Pace, Pacing, Relaxation, RunReport, VertexProgram, engines,
 };
@@ -422,7 +422,8 @@ fn run_relaxation<P: Relaxation>(
         _ => engines::PUSH,
     };
     let info = settings.engine(suits)?;
-    let mut engine = engines::relaxation(info, device, program, substrate.partition())?;
+    let computes_on = ComputesOn::agree(device, substrate)?;
+    let mut engine = engines::relaxation(info, computes_on, program, substrate.partition())?;
     let report = settings.run(&mut *engine, substrate)?;
     Ok(HostOutcome { values: engine.labels()?, engine: info.name, report })
 }

@@ -10,7 +10,7 @@ pub mod program;
 
 use parton_graph::WeightKind;
 use parton_partition::Partition;
-use parton_sync::{Error, Result, ValueKind};
+use parton_sync::{Error, Result, Substrate, ValueKind};
 
 pub(crate) use adapter::{device_program, device_relaxation};
 pub use parton_macros::DeviceType;
@@ -45,6 +45,39 @@ pub trait Device: Send + Sync {
         request: ProgramRequest<'_>,
         partition: &'a Partition,
     ) -> Result<Box<dyn DeviceEngine + 'a>>;
+}
+
+/// What a host of a run computes on.
+#[derive(Clone, Copy)]
+pub enum ComputesOn<'d> {
+    /// The threads of its process, as all hosts do.
+    Threads,
+    /// The threads of its process, while other hosts compute on devices.
+    ThreadsBesideDevices,
+    /// A device.
+    Device(&'d dyn Device),
+}
+
+impl<'d> ComputesOn<'d> {
+    /// What this host computes on, as all hosts tell each other whether they have a device. Every host must
+    /// call this.
+    pub fn agree(device: Option<&'d dyn Device>, substrate: &mut Substrate<'_>) -> Result<Self> {
+        let has_device = u64::from(device.is_some());
+        let any_has = substrate.net().all_reduce(has_device, std::cmp::max)? > 0;
+        Ok(match device {
+            Some(device) => ComputesOn::Device(device),
+            None if any_has => ComputesOn::ThreadsBesideDevices,
+            None => ComputesOn::Threads,
+        })
+    }
+
+    /// The device, if it is one.
+    pub fn device(self) -> Option<&'d dyn Device> {
+        match self {
+            ComputesOn::Device(device) => Some(device),
+            _ => None,
+        }
+    }
 }
 
 /// A relaxation as a device sees it.

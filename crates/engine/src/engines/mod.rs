@@ -12,7 +12,7 @@ mod vertex;
 use parton_partition::Partition;
 use parton_sync::Result;
 
-use crate::device::{Device, device_program, device_relaxation};
+use crate::device::{ComputesOn, Device, device_program, device_relaxation};
 use crate::program::{Relaxation, VertexProgram};
 use crate::registry::{BuildEngine, EngineInfo, ProgramEngine, RelaxationEngine, engines};
 use crate::state::edges::check_weights;

@@ -37,6 +37,7 @@ use parton_net::{HostId, Net};
 use parton_partition::{Coverage, End, Partition};
 use parton_sync::{CpuField, Delivery, Field, Phase, Reduction, Result, Substrate, Tally};
 
+use super::push::Push;
 use crate::engine::{Conclusion, Engine, Next, Paced};
 use crate::program::{Relaxation, Vertex};
 use crate::registry::{BuildEngine, EngineInfo, RelaxationEngine};
@@ -67,6 +68,14 @@ impl BuildEngine for Union {
             true => Ok(Box::new(UnionFind::new(program, partition))),
             false => Err(Self::INFO.misfit("relaxations that change labels along edges")),
         }
+    }
+
+    /// Labels travel vertex by vertex: hosts agree on the largest component in messages of their own.
+    fn relaxation_beside_devices<'a, P: Relaxation>(
+        program: &'a P,
+        partition: &'a Partition,
+    ) -> Result<Box<dyn RelaxationEngine<P> + 'a>> {
+        Push::relaxation(program, partition)
     }
 }
 
