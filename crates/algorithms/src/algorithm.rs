@@ -172,6 +172,21 @@ pub fn check_device(algorithm: &dyn Algorithm, options: &Options) -> Result<()> 
     }
 }
 
+/// Options for hosts of which some compute on devices and others do not. They must send each other the
+/// same; with `union` they do not, since hosts without a device first agree on the largest component.
+pub fn options_for_mixed_hosts(algorithm: &dyn Algorithm, options: Options) -> Result<Options> {
+    match options.engine {
+        Some(engines::UNION) => Err(Error::Request(
+            "engine union runs on hosts that all have a device, or on hosts that all have none"
+                .into(),
+        )),
+        None if algorithm.engines().contains(&engines::UNION) => {
+            Ok(Options { engine: Some(engines::FRONTIER), ..options })
+        }
+        _ => Ok(options),
+    }
+}
+
 fn check_pace(algorithm: &dyn Algorithm, options: &Options) -> Result<()> {
     if options.pacing.pace != Pace::Basp {
         return Ok(());

@@ -1,6 +1,7 @@
 //! A host that computes on a GPU: which engine runs which program there.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use parton_engine::device::{Device, DeviceEngine, ProgramRequest, RelaxationRequest};
 use parton_engine::{EngineInfo, engines};
@@ -9,7 +10,7 @@ use parton_partition::Partition;
 use crate::driver::Driver;
 use crate::engines::{relaxation, union, vertex};
 use crate::error::Error;
-use crate::memory::Uploader;
+use crate::memory::{MemoryPlan, Uploader};
 
 /// A host's device.
 pub struct GpuHost {
@@ -17,6 +18,8 @@ pub struct GpuHost {
     uploader: Uploader,
     /// Bytes of the device's memory that this host may use.
     memory_limit: Option<u64>,
+    /// Bytes that the last engine was planned to take.
+    planned: AtomicU64,
     /// Whether a round is one step of a frontier, also where several could be taken at once.
     pub(crate) takes_single_steps: bool,
 }
@@ -25,7 +28,8 @@ impl GpuHost {
     /// A host over this device.
     pub fn new(driver: Arc<dyn Driver>) -> Self {
         let uploader = Uploader::new(&driver);
-        GpuHost { uploader, driver, memory_limit: None, takes_single_steps: false }
+        let planned = AtomicU64::new(0);
+        GpuHost { uploader, driver, memory_limit: None, planned, takes_single_steps: false }
     }
 
     /// Limits the bytes of the device's memory that this host may use.
@@ -36,6 +40,33 @@ impl GpuHost {
     /// Makes a round one step of a frontier: the meaning of rounds for users who count them.
     pub fn single_steps(self, takes_single_steps: bool) -> Self {
         GpuHost { takes_single_steps, ..self }
+    }
+
+    /// Bytes of the device's memory that this host may still use.
+    pub fn free_memory(&self) -> crate::Result<u64> {
+        let free = self.driver.free_memory()?;
+        Ok(self.memory_limit.map_or(free, |limit| limit.min(free)))
+    }
+
+    /// Bytes that the last engine was planned to take; 0 if there was none.
+    pub fn planned_bytes(&self) -> u64 {
+        self.planned.load(Ordering::Relaxed)
+    }
+
+    /// Fails if an engine would take more memory than this host may use.
+    fn reserve(&self, plan: MemoryPlan, partition: &Partition) -> parton_sync::Result<()> {
+        let free = self.free_memory().map_err(failed)?;
+        self.planned.store(plan.total(), Ordering::Relaxed);
+        if plan.total() <= free {
+            return Ok(());
+        }
+        Err(failed(Error::DoesNotFit {
+            device: self.name(),
+            plan,
+            free,
+            is_limited: self.memory_limit.is_some_and(|limit| limit == free),
+            hosts: partition.num_hosts() as u64,
+        }))
     }
 
     pub(crate) fn driver(&self) -> &Arc<dyn Driver> {
@@ -63,6 +94,9 @@ impl Device for GpuHost {
         partition: &'a Partition,
     ) -> parton_sync::Result<Box<dyn DeviceEngine + 'a>> {
         check_bytes(self, request.label.bytes())?;
+        let needs_reverse =
+            engine != engines::PUSH && engine != engines::DELTA && engine != engines::UNION;
+        self.reserve(MemoryPlan::of_relaxation(&request, partition, needs_reverse), partition)?;
         if engine == engines::UNION {
             return Ok(Box::new(
                 union::UnionEngine::new(self, request, partition).map_err(failed)?,
@@ -88,6 +122,7 @@ impl Device for GpuHost {
         partition: &'a Partition,
     ) -> parton_sync::Result<Box<dyn DeviceEngine + 'a>> {
         check_bytes(self, request.accumulated.bytes())?;
+        self.reserve(MemoryPlan::of_program(&request, partition), partition)?;
         let built = vertex::VertexEngine::new(self, request, partition);
         Ok(Box::new(built.map_err(failed)?))
     }
@@ -108,6 +143,7 @@ fn check_bytes(host: &GpuHost, bytes: usize) -> parton_sync::Result<()> {
 pub(crate) fn failed(error: Error) -> parton_sync::Error {
     let device = match &error {
         Error::OutOfMemory { device, .. }
+        | Error::DoesNotFit { device, .. }
         | Error::Compile { device, .. }
         | Error::Driver { device, .. } => device.clone(),
         Error::Missing(_) => "device".into(),
@@ -115,7 +151,9 @@ pub(crate) fn failed(error: Error) -> parton_sync::Error {
     let text = error.to_string();
     let reason = text.strip_prefix(&format!("{device}: ")).unwrap_or(&text).to_owned();
     match error {
-        Error::OutOfMemory { .. } => parton_sync::Error::DeviceMemory { device, reason },
+        Error::OutOfMemory { .. } | Error::DoesNotFit { .. } => {
+            parton_sync::Error::DeviceMemory { device, reason }
+        }
         _ => parton_sync::Error::Device { device, reason },
     }
 }

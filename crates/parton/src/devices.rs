@@ -222,6 +222,13 @@ pub(crate) struct HostDevice {
     pub(crate) speed: Option<f64>,
 }
 
+impl HostDevice {
+    /// The same for all devices that are equally fast, as far as names tell.
+    pub(crate) fn kind(&self) -> &str {
+        self.name.split(':').next().unwrap_or_default()
+    }
+}
+
 /// What a host without a device of its own computes with.
 pub(crate) const CPU: &str = "cpu";
 
@@ -248,10 +255,19 @@ impl HostDevices {
         self.hosts.get(place).and_then(Option::as_ref)
     }
 
+    /// Whether some hosts of this process have a device and others do not.
+    pub(crate) fn are_mixed(&self) -> bool {
+        self.hosts.iter().any(Option::is_some) && self.hosts.iter().any(Option::is_none)
+    }
+
+    /// What users call the device of a host of this process.
+    pub(crate) fn name(&self, host: HostId) -> String {
+        self.get(host).map_or_else(|| CPU.into(), |gpu| gpu.name())
+    }
+
     /// What computes for each host of all processes. Every host must call this.
     pub(crate) fn of_all_hosts(&self, net: &mut Net) -> parton_net::Result<Vec<HostDevice>> {
-        let own = self.get(net.host()).map_or_else(|| CPU.into(), |gpu| gpu.name());
-        let names = net.all_gather(own.into_bytes())?;
+        let names = net.all_gather(self.name(net.host()).into_bytes())?;
         let device = |name: &Vec<u8>| HostDevice {
             name: String::from_utf8_lossy(name).into_owned(),
             speed: None,

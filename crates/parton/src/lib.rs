@@ -55,10 +55,12 @@ pub mod cli;
 mod defaults;
 mod devices;
 mod error;
+mod host_weights;
 pub mod output;
 pub mod prelude;
 mod run;
 
 pub use devices::DeviceList;
 pub use error::{Error, Result};
+pub use host_weights::HostWeights;
 pub use run::{IntoInput, Outcome, Run, relax, run};

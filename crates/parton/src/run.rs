@@ -3,7 +3,8 @@
 use std::num::NonZeroUsize;
 use std::path::Path;
 
-use crate::algorithms::Access;
+use crate::algorithms::pagerank::PageRank;
+use crate::algorithms::{Access, Options};
 use crate::defaults::{InputTraits, choose_policy, threads_per_host};
 use crate::devices::DeviceList;
 use crate::engine::device::{ComputesOn, Device};
@@ -13,6 +14,7 @@ use crate::engine::{
 use crate::error::{Error, Result};
 use crate::graph::id_map::Names;
 use crate::graph::{Graph, Ids, LocalId, OriginalId};
+use crate::host_weights::{HostWeights, Trial};
 use crate::net::Cluster;
 use crate::partition::{Fit, Input, Partition, Plan};
 use crate::sync::{Optimize, Substrate};
@@ -206,6 +208,7 @@ pub struct Run<'p, V> {
 struct Devices {
     list: DeviceList,
     memory_limit: Option<u64>,
+    weights: Option<HostWeights>,
 }
 
 /// One host's share of a run, on its device if it has one.
@@ -323,6 +326,13 @@ impl<'p, V: Copy + Send + Sync> Run<'p, V> {
         self
     }
 
+    /// How much of the graph each host gets. Default: the same, or as fast as hosts turn out to be where
+    /// their devices differ.
+    pub fn host_weights(mut self, weights: HostWeights) -> Self {
+        self.devices.weights = Some(weights);
+        self
+    }
+
     /// When hosts wait for each other. Default: in every round.
     pub fn pace(mut self, pace: Pace) -> Self {
         self.settings.pacing = pace.into();
@@ -357,9 +367,13 @@ impl<'p, V: Copy + Send + Sync> Run<'p, V> {
         let policy = self.policy.clone().unwrap_or_else(|| {
             choose_policy(self.hosts, access, InputTraits::of(&input)).0.to_owned()
         });
-        let plan = Plan::new(&policy);
+        let Devices { list, memory_limit, weights } = &self.devices;
+        let host_weights = match weights {
+            Some(HostWeights::Given(weights)) => Some(weights.clone()),
+            _ => None,
+        };
+        let plan = Plan { host_weights, ..Plan::new(&policy) };
         plan.check(self.hosts)?;
-        let Devices { list, memory_limit } = &self.devices;
         list.check(self.hosts).map_err(crate::algorithms::Error::Request)?;
         let all: Vec<usize> = (0..self.hosts).collect();
         let devices = list.open(&all, &all, *memory_limit)?;
@@ -368,6 +382,9 @@ impl<'p, V: Copy + Send + Sync> Run<'p, V> {
         let threads = threads_per_host(self.threads, sharing);
         let mut cluster = Cluster::local(self.hosts).threads_per_host(threads);
         let hosts = cluster.launch(|net| {
+            // Ranks go along every edge in every round: what that takes is what most programs take.
+            let trial = Trial::new(&PageRank, &Options::default(), threads, &input);
+            let (plan, _) = trial.settle(net, &devices, weights.as_ref(), &plan)?;
             let partition = Partition::build(net, &input, &plan)?;
             let mut substrate = Substrate::new(&partition, net, Optimize::ALL);
             let device = devices.get(partition.host()).map(|gpu| gpu as &dyn Device);

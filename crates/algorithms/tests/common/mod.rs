@@ -6,6 +6,8 @@ pub(crate) mod nasty;
 
 use parton_algorithms::{Algorithm, Answer, Column, Error, Fact, Job, Options, Values};
 use parton_engine::RunReport;
+use parton_engine::device::Device;
+use parton_gpu::GpuHost;
 use parton_graph::LocalId;
 use parton_net::{Cluster, LaunchError, Net};
 use parton_partition::{Input, Order, Partition, Plan, policies};
@@ -82,11 +84,22 @@ pub(crate) struct How<'a> {
     pub(crate) optimize: Optimize,
     pub(crate) places_per_message: usize,
     pub(crate) order: Order,
+    /// What computes for a host; `None`: the processor for all.
+    pub(crate) devices: Option<&'a DeviceOf>,
 }
+
+/// The device of a host, by its number.
+pub(crate) type DeviceOf = dyn Fn(usize) -> Option<GpuHost> + Sync;
 
 impl<'a> How<'a> {
     pub(crate) fn new(policy: &'a str) -> Self {
-        How { policy, optimize: Optimize::ALL, places_per_message: 1 << 20, order: Order::Original }
+        How {
+            policy,
+            optimize: Optimize::ALL,
+            places_per_message: 1 << 20,
+            order: Order::Original,
+            devices: None,
+        }
     }
 }
 
@@ -119,11 +132,14 @@ pub(crate) fn try_run(
         let masters = 0..partition.num_masters() as u32;
         let globals: Vec<u64> = masters.map(|local| partition.global(LocalId(local)).0).collect();
         let mut answers = Vec::new();
+        let device = how.devices.and_then(|device_of| device_of(net.host().index()));
         for (algorithm, options) in runs {
+            let device = device.as_ref().map(|gpu| gpu as &dyn Device);
             let mut substrate = Substrate::new(&partition, net, how.optimize)
                 .with_places_per_message(how.places_per_message);
-            let mut job = Job { substrate: &mut substrate, options, watch: &mut (), device: None };
+            let mut job = Job { substrate: &mut substrate, options, watch: &mut (), device };
             let answer = algorithm.run(&mut job)?;
+            job.device = None;
             let complaint = algorithm.check(&mut job, &answer)?;
             answers.push((answer, complaint));
         }

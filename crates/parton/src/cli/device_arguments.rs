@@ -7,6 +7,7 @@ use crate::cli::exit::Failure;
 use crate::cli::options::spelled;
 use crate::cli::team::Team;
 use crate::devices::{DeviceList, HostDevices};
+use crate::host_weights::HostWeights;
 
 /// What computes for each host.
 #[derive(Args, Clone)]
@@ -19,9 +20,28 @@ pub(crate) struct DeviceArguments {
     /// How much of its device's memory each host may use, such as 4GB [default: all that is free]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     device_memory: Option<u64>,
+
+    /// How much of the graph each host gets: equal, numbers as in 4,1, or auto, as fast as hosts are in
+    /// a short trial and as much as their devices hold [default: equal, auto for hosts with different
+    /// devices]
+    #[arg(long, value_name = "equal|auto|W,W,…")]
+    host_weights: Option<HostWeights>,
 }
 
 impl DeviceArguments {
+    /// How much each host gets, if the user says.
+    pub(crate) fn host_weights(&self) -> Option<&HostWeights> {
+        self.host_weights.as_ref()
+    }
+
+    /// The weights that the user gives as numbers.
+    pub(crate) fn given_weights(&self) -> Option<Vec<f64>> {
+        match &self.host_weights {
+            Some(HostWeights::Given(weights)) => Some(weights.clone()),
+            _ => None,
+        }
+    }
+
     /// What was asked, by the names that users write.
     pub(crate) fn given(&self) -> Vec<(String, String)> {
         let devices = Some(&self.devices).filter(|list| **list != DeviceList::default());

@@ -108,11 +108,23 @@ impl From<algorithms::Error> for Failure {
 impl From<gpu::Error> for Failure {
     fn from(error: gpu::Error) -> Self {
         let code = match error {
-            gpu::Error::OutOfMemory { .. } => OUT_OF_MEMORY,
+            gpu::Error::OutOfMemory { .. } | gpu::Error::DoesNotFit { .. } => OUT_OF_MEMORY,
             gpu::Error::Compile { .. } => BUG,
             _ => HOST_LOST,
         };
         Failure::new(error.to_string(), code)
+    }
+}
+
+impl From<crate::Error> for Failure {
+    fn from(error: crate::Error) -> Self {
+        match error {
+            crate::Error::Graph(error) => error.into(),
+            crate::Error::Partition(error) => error.into(),
+            crate::Error::Algorithm(error) => error.into(),
+            crate::Error::Device(error) => error.into(),
+            crate::Error::Launch(message) => Failure::bug(message),
+        }
     }
 }
 

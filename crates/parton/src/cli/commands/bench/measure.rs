@@ -12,12 +12,13 @@ use crate::engine::device::Device;
 use crate::engine::{EngineInfo, RunReport};
 use crate::graph::Graph;
 use crate::graph::progress::Progress;
-use crate::net::Cluster;
+use crate::host_weights::{HostWeights, Trial};
+use crate::net::{Cluster, HostId};
 use crate::partition::quality::Quality;
 use crate::partition::{Fit, Input, Partition, Plan};
 use crate::sync::Optimize;
 
-use super::results::{Key, Row};
+use super::results::{Cut, Key, Row};
 use super::samples::Samples;
 use crate::cli::exit::Failure;
 use crate::cli::graph_arguments::GraphArguments;
@@ -44,6 +45,8 @@ pub(super) struct Measurement<'m> {
     pub(super) cases: &'m [Case],
     /// The policy asked for.
     pub(super) policy: &'m str,
+    /// How much each host gets, if the user says.
+    pub(super) host_weights: Option<&'m HostWeights>,
     pub(super) repetitions: usize,
     pub(super) verify: bool,
     pub(super) watch: &'m Watch,
@@ -56,6 +59,8 @@ struct PartitionedGraph {
     parts: Vec<Partition>,
     quality: Quality,
     policy: String,
+    /// The algorithm that hosts were measured with, if they were.
+    measured_with: Option<&'static str>,
     seconds: f64,
 }
 
@@ -126,22 +131,25 @@ impl Measurement<'_> {
     ) -> Result<PartitionedGraph, Failure> {
         let policy = case.policy(self.policy);
         let input = Input::from(graph.clone()).fitted(case.fit);
-        let source = PartitionSource::Build(&input, Plan::new(policy));
+        let trial = Trial::new(case.algorithm, &case.options, case.threads, &input);
+        let asked = self.host_weights.filter(|_| case.hosts > 1);
         let mut cluster = task::cluster(case.hosts, case.threads);
         let outcome = cluster.launch(|net| -> Result<_, Failure> {
-            let (part, seconds) = source.on_host(net)?;
+            let (plan, devices) = trial.settle(net, &case.devices, asked, &Plan::new(policy))?;
+            let (part, seconds) = PartitionSource::Build(&input, plan).on_host(net)?;
             let quality = Quality::measure(net, &part)?;
-            Ok((part, seconds, quality))
+            Ok((part, seconds, (quality, devices)))
         })?;
         let seconds = outcome.iter().map(|(_, seconds, _)| *seconds).fold(0.0, f64::max);
         let mut parts = Vec::new();
         let mut measured = None;
-        for (part, _, quality) in outcome {
+        for (part, _, of_all) in outcome {
             parts.push(part);
-            measured = Some(quality);
+            measured = Some(of_all);
         }
-        let quality = measured.ok_or_else(|| Failure::bug("a cluster without hosts"))?;
+        let (quality, devices) = measured.ok_or_else(|| Failure::bug("a cluster without hosts"))?;
         let name = case.algorithm.name();
+        let was_measured = devices.iter().any(|device| device.speed.is_some());
         notes.extend(parts.iter().flat_map(Partition::changes).map(|c| format!("{name}: {c}")));
         Ok(PartitionedGraph {
             fit: case.fit,
@@ -149,6 +157,7 @@ impl Measurement<'_> {
             parts,
             quality,
             policy: policy.into(),
+            measured_with: was_measured.then_some(name),
             seconds,
         })
     }
@@ -187,10 +196,13 @@ impl Measurement<'_> {
             vertices: stage.quality.vertices,
             edges: stage.quality.edges,
             engine_used: best.engine.name,
-            policy_used: stage.policy.clone(),
-            replication: stage.quality.replication(),
             load_seconds,
-            partition_seconds: stage.seconds,
+            cut: Cut {
+                policy: stage.policy.clone(),
+                replication: stage.quality.replication(),
+                seconds: stage.seconds,
+                devices: HostId::all(case.hosts).map(|host| case.devices.name(host)).collect(),
+            },
             setup_seconds,
             run_seconds,
             report: best.report,
@@ -201,8 +213,10 @@ impl Measurement<'_> {
 
 impl PartitionedGraph {
     fn fits(&self, case: &Case, asked: &str) -> bool {
+        let was_for_another =
+            self.measured_with.is_some_and(|algorithm| algorithm != case.algorithm.name());
         let fits = self.parts.len() == case.hosts && self.fit == case.fit;
-        fits && self.policy == case.policy(asked)
+        fits && self.policy == case.policy(asked) && !was_for_another
     }
 
     /// Runs a case once.

@@ -122,13 +122,15 @@ impl Bench {
         self.devices.check(self.most_hosts())?;
         let cases = self.cases(context)?;
         for case in &cases {
-            Plan::new(case.policy(&self.policy)).check(case.hosts)?;
+            let host_weights = self.devices.given_weights().filter(|_| case.hosts > 1);
+            Plan { host_weights, ..Plan::new(case.policy(&self.policy)) }.check(case.hosts)?;
         }
         let inputs = self.inputs()?;
         let repetitions = self.repetitions.get();
         let measure = Measurement {
             cases: &cases,
             policy: &self.policy,
+            host_weights: self.devices.host_weights(),
             repetitions,
             verify: self.verify,
             watch,

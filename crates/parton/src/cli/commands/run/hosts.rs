@@ -1,9 +1,13 @@
 //! The work of one host in a run: its partition, the algorithm, the certificate, its rows.
 
+use std::time::Instant;
+
 use crate::devices::{HostDevice, HostDevices};
 use crate::engine::{self, device::Device};
+use crate::host_weights::{HostWeights, Trial};
 use crate::net::{HostId, Net};
 use crate::output::TablePart;
+use crate::partition::Partition;
 use crate::partition::quality::Quality;
 
 use super::report::Seconds;
@@ -16,6 +20,10 @@ use crate::cli::watch::Watch;
 /// The work of every host.
 pub(super) struct HostTask<'w> {
     pub(super) source: PartitionSource<'w>,
+    /// How hosts are measured; `None` if partitions were saved.
+    pub(super) trial: Option<Trial<'w>>,
+    /// How much each host gets, if the user says.
+    pub(super) asked_weights: Option<&'w HostWeights>,
     pub(super) task: Task<'w>,
     pub(super) devices: &'w HostDevices,
     /// The file for rows, if one was asked for.
@@ -48,7 +56,7 @@ pub(super) struct HostRun {
 impl HostTask<'_> {
     /// One host's share of the work. Every host must call this.
     pub(super) fn on_host(&self, net: &mut Net) -> Result<HostRun, Failure> {
-        let (partition, partition_seconds) = self.source.on_host(net)?;
+        let (partition, devices, partition_seconds) = self.partition(net)?;
         let quality = Quality::measure(net, &partition)?;
         let mut rounds = (partition.host() == HostId(0)).then(|| self.watch.rounds());
         let then = rounds.as_mut().map(|rounds| rounds as &mut dyn engine::Watch);
@@ -71,7 +79,6 @@ impl HostTask<'_> {
         let [load, partition_seconds, setup] = seconds;
         let run = finished.answer.report.seconds;
         let seconds = Seconds { load, partition: partition_seconds, setup, run };
-        let devices = self.devices.of_all_hosts(net)?;
         let memory_peak = match (memory_peak(), self.is_distributed) {
             (Some(own), true) => Some(net.all_reduce(own, |a, b| a + b)?),
             (own, _) => own,
@@ -88,6 +95,23 @@ impl HostTask<'_> {
             finished,
             parts,
         })
+    }
+}
+
+impl HostTask<'_> {
+    /// This host's partition, what computes for all hosts, and the seconds that measuring hosts and
+    /// cutting took.
+    fn partition(&self, net: &mut Net) -> Result<(Partition, Vec<HostDevice>, f64), Failure> {
+        let (PartitionSource::Build(input, plan), Some(trial)) = (&self.source, &self.trial) else {
+            let devices = self.devices.of_all_hosts(net)?;
+            let (partition, seconds) = self.source.on_host(net)?;
+            return Ok((partition, devices, seconds));
+        };
+        let start = Instant::now();
+        let (plan, devices) = trial.settle(net, self.devices, self.asked_weights, plan)?;
+        let trial_seconds = start.elapsed().as_secs_f64();
+        let (partition, seconds) = PartitionSource::Build(input, plan).on_host(net)?;
+        Ok((partition, devices, trial_seconds + seconds))
     }
 }
 

@@ -34,6 +34,7 @@ use crate::cli::team::Team;
 use crate::cli::watch::Watch;
 use crate::defaults::{InputTraits, choose_policy};
 use crate::devices::HostDevices;
+use crate::host_weights::Trial;
 use hosts::HostTask;
 use report::{Report, Request};
 use target::Target;
@@ -127,8 +128,12 @@ impl Run {
             Task { algorithm, options: &options, optimize: request.optimize, verify: self.verify };
         let stage = team.stage().clone();
         let watch = context.watch;
+        let trial =
+            input.as_ref().map(|input| Trial::new(algorithm, &options, request.threads, input));
         let host_task = HostTask {
             source,
+            trial,
+            asked_weights: self.devices.host_weights(),
             task,
             devices: &devices,
             target: target.as_ref(),
@@ -189,7 +194,7 @@ impl Run {
             }
             None => {
                 // With any policy: mistakes are reported before the input is read.
-                self.planning.plan(suits(InputTraits::default()).0).check(hosts)?;
+                self.plan(suits(InputTraits::default()).0).check(hosts)?;
                 let input = self.input.open(fit, watch, team)?;
                 (suits(InputTraits::of(&input)), Some(input))
             }
@@ -203,8 +208,13 @@ impl Run {
             pacing: options.pacing,
             optimize: optimize(&self.optimize),
         };
-        let plan = self.planning.plan(policy);
+        let plan = self.plan(policy);
         Ok(Prepared { request, hosts, options, devices, target, plan, input })
+    }
+
+    /// The plan to cut by a policy, with the weights that were given.
+    fn plan(&self, policy: &str) -> Plan {
+        self.planning.plan(policy, self.devices.given_weights())
     }
 
     /// Refuses a request whose report would replace its rows.
@@ -277,7 +287,8 @@ impl Run {
                 self.policy
             ));
         }
-        match self.planning.is_default() && self.input.is_plain() {
+        let has_weights = self.devices.host_weights().is_some();
+        match self.planning.is_default() && !has_weights && self.input.is_plain() {
             true => Ok(hosts),
             false => refuse(
                 "a saved partition is taken as it is: say these options when it is \
