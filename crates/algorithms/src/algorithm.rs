@@ -59,6 +59,11 @@ pub trait Algorithm: Sync {
         Some("it does not say that it can do without rounds")
     }
 
+    /// Why no host may compute on a device, with these options; `None` if hosts may.
+    fn needs_threads(&self, _: &Options) -> Option<&'static str> {
+        None
+    }
+
     /// From which ends it goes along edges, with these options: a vertex's edges there had best be in
     /// one place.
     fn access(&self, _: &Options) -> Access {
@@ -118,6 +123,17 @@ impl Job<'_, '_> {
         Limits { max_rounds: self.options.max_rounds }
     }
 
+    /// Whether any host computes on a device. All hosts then follow the protocol that devices know, whatever
+    /// computes for them. An error if the algorithm does not run there. Every host must call this.
+    pub fn has_devices(&mut self, algorithm: &dyn Algorithm) -> Result<bool> {
+        let mine = u64::from(self.device.is_some());
+        let has_devices = self.substrate.net().all_reduce(mine, std::cmp::max)? > 0;
+        if has_devices {
+            check_devices(algorithm, self.options)?;
+        }
+        Ok(has_devices)
+    }
+
     /// The engine the user asked for, or else `suits`, and why. An error if options do not belong to
     /// the algorithm, the engine cannot run it, or it is not defined on such graphs.
     pub fn engine(
@@ -142,6 +158,17 @@ pub fn check_request(algorithm: &dyn Algorithm, options: &Options) -> Result<()>
     check_engine(algorithm, options)?;
     check_pace(algorithm, options)?;
     algorithm.accepts(options)
+}
+
+/// Whether hosts may compute on devices, found out before there is a graph.
+pub fn check_devices(algorithm: &dyn Algorithm, options: &Options) -> Result<()> {
+    match algorithm.needs_threads(options) {
+        Some(why) => {
+            let name = algorithm.name();
+            Err(Error::Request(format!("{name} does not run on devices: {why}")))
+        }
+        None => Ok(()),
+    }
 }
 
 fn check_pace(algorithm: &dyn Algorithm, options: &Options) -> Result<()> {

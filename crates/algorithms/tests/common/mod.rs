@@ -4,8 +4,13 @@
 
 pub(crate) mod nasty;
 
+use std::sync::Arc;
+
 use parton_algorithms::{Algorithm, Answer, Column, Error, Fact, Job, Options, Values};
 use parton_engine::RunReport;
+use parton_engine::device::Device;
+use parton_gpu::GpuHost;
+use parton_gpu::emulated::{Emulated, Settings};
 use parton_graph::LocalId;
 use parton_net::{Cluster, LaunchError, Net};
 use parton_partition::{Input, Order, Partition, Plan, policies};
@@ -82,11 +87,49 @@ pub(crate) struct How<'a> {
     pub(crate) optimize: Optimize,
     pub(crate) places_per_message: usize,
     pub(crate) order: Order,
+    pub(crate) devices: Devices,
 }
 
 impl<'a> How<'a> {
     pub(crate) fn new(policy: &'a str) -> Self {
-        How { policy, optimize: Optimize::ALL, places_per_message: 1 << 20, order: Order::Original }
+        How {
+            policy,
+            optimize: Optimize::ALL,
+            places_per_message: 1 << 20,
+            order: Order::Original,
+            devices: Devices::None,
+        }
+    }
+}
+
+/// Which hosts compute on a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Devices {
+    None,
+    All,
+    /// Every other host.
+    Odd,
+    /// The others.
+    Even,
+}
+
+impl Devices {
+    /// The device of a host: the GPU if `PARTON_TEST_GPU` is 1, else an emulated one.
+    fn of(self, host: usize) -> Option<GpuHost> {
+        let has_device = match self {
+            Devices::None => false,
+            Devices::All => true,
+            Devices::Odd => host % 2 == 1,
+            Devices::Even => host.is_multiple_of(2),
+        };
+        let is_gpu = || std::env::var("PARTON_TEST_GPU").as_deref() == Ok("1");
+        has_device.then(|| match is_gpu() {
+            true => GpuHost::new(parton_gpu::discover::open("gpu").expect("a GPU")),
+            false => {
+                let settings = Settings { seed: host as u64, ..Settings::default() };
+                GpuHost::new(Arc::new(Emulated::new(settings)))
+            }
+        })
     }
 }
 
@@ -119,10 +162,12 @@ pub(crate) fn try_run(
         let masters = 0..partition.num_masters() as u32;
         let globals: Vec<u64> = masters.map(|local| partition.global(LocalId(local)).0).collect();
         let mut answers = Vec::new();
+        let device = how.devices.of(partition.host().index());
+        let device = device.as_ref().map(|device| device as &dyn Device);
         for (algorithm, options) in runs {
             let mut substrate = Substrate::new(&partition, net, how.optimize)
                 .with_places_per_message(how.places_per_message);
-            let mut job = Job { substrate: &mut substrate, options, watch: &mut (), device: None };
+            let mut job = Job { substrate: &mut substrate, options, watch: &mut (), device };
             let answer = algorithm.run(&mut job)?;
             let complaint = algorithm.check(&mut job, &answer)?;
             answers.push((answer, complaint));

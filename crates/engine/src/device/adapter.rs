@@ -50,6 +50,7 @@ pub(crate) fn device_program<'a, P: VertexProgram + 'a>(
         messages_commute: <P::Messages as Reduction>::COMMUTES,
         weight: P::Weight::KIND,
         properties: program.properties(),
+        round: program.round(),
     };
     assert!(request.program.knows::<P::State>("State"), "a program's own form for devices");
     let engine = device.vertex_program(engine, request, partition)?;
@@ -117,6 +118,7 @@ impl<P: VertexProgram> Engine for ProgramOnDevice<'_, P> {
         if let Some(program) = VertexProgram::device(&self.program) {
             self.engine.update_parameters(&program)?;
         }
+        self.engine.prepare_round(self.program.round())?;
         Ok(conclusion)
     }
 }

@@ -17,7 +17,7 @@ pub use parton_macros::DeviceType;
 pub use program::{DeviceFunction, DeviceProgram, DeviceReduction, DeviceType, Parameter};
 
 use crate::engine::Engine;
-use crate::program::{Edges, Properties};
+use crate::program::{Edges, Properties, Round};
 use crate::registry::EngineInfo;
 
 /// A device that can compute for a host.
@@ -80,6 +80,8 @@ pub struct ProgramRequest<'p> {
     pub weight: WeightKind,
     /// What the engine may rely on.
     pub properties: Properties,
+    /// What the program asks of the first round.
+    pub round: Round,
 }
 
 /// An engine on a device.
@@ -89,6 +91,11 @@ pub trait DeviceEngine: Engine {
 
     /// Takes over the parameters of a program that has learnt something. Arrays stay as they are.
     fn update_parameters(&mut self, program: &DeviceProgram<'_>) -> Result<()>;
+
+    /// Learns what the program asks of the next round.
+    fn prepare_round(&mut self, _: Round) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// The error for a program that has no form for devices.
