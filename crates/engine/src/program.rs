@@ -146,7 +146,7 @@ pub enum Edges {
 
 impl Edges {
     /// The same edges by their other ends.
-    pub(crate) fn reversed(self) -> Self {
+    pub fn reversed(self) -> Self {
         match self {
             Edges::Out => Edges::In,
             Edges::In => Edges::Out,

@@ -3,16 +3,22 @@
 //!
 //! A program reaches a device as text ([`program`]): its functions, translated from Rust by
 //! `#[device]`, its types and its parameters. A [`Device`] builds an engine from that, and nothing
-//! but bytes comes back.
+//! but bytes comes back. Algorithms that are no such programs leave their local work to a device:
+//! [`intersections`] of lists, and [`ballots`].
 
 mod adapter;
+pub mod ballots;
+pub mod intersections;
 pub mod program;
 
 use parton_graph::WeightKind;
+use parton_graph::bits::BitSet;
 use parton_partition::Partition;
 use parton_sync::{Error, Result, ValueKind};
 
 pub(crate) use adapter::{device_program, device_relaxation};
+pub use ballots::Ballots;
+pub use intersections::{Intersections, SortedLists};
 pub use parton_macros::DeviceType;
 pub use program::{DeviceFunction, DeviceProgram, DeviceReduction, DeviceType, Parameter};
 
@@ -40,6 +46,18 @@ pub trait Device: Send + Sync {
         request: ProgramRequest<'_>,
         partition: &'a Partition,
     ) -> Result<Box<dyn DeviceEngine + 'a>>;
+
+    /// Counts of common entries of these lists.
+    fn intersections<'a>(&'a self, lists: SortedLists<'_>) -> Result<Box<dyn Intersections + 'a>>;
+
+    /// Counts of the labels that neighbours along these edges have. `shared` are the masters that have
+    /// neighbours on other hosts, too.
+    fn ballots<'a>(
+        &'a self,
+        partition: &'a Partition,
+        edges: Edges,
+        shared: &BitSet,
+    ) -> Result<Box<dyn Ballots + 'a>>;
 }
 
 /// A relaxation as a device sees it.

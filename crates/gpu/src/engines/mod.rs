@@ -1,5 +1,7 @@
 //! One engine per file, as on the CPU.
 
+pub(crate) mod ballot;
+pub(crate) mod intersect;
 mod queue;
 pub(crate) mod relaxation;
 pub(crate) mod union;
