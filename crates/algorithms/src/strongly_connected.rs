@@ -125,7 +125,7 @@ impl<'a> ComponentSearch<'a> {
         let mut reached = Vec::new();
         for edges in [Edges::Out, Edges::In] {
             let program = Reach { pivot: GlobalId(!best[1]), edges };
-            let mut engine = engines::relaxation(engine, None, &program, self.partition)?;
+            let mut engine = engines::relaxation(engine, job.device, &program, self.partition)?;
             let pacing = job.options.pacing;
             self.phases.run(job, &mut *engine, pacing, Limits::default())?;
             let labels = engine.labels()?.into_iter();
@@ -231,7 +231,7 @@ fn spread(
     program: &Regional<'_>,
     pacing: Pacing,
 ) -> Result<Vec<u32>> {
-    let mut engine = engines::push_relaxation(program, job.substrate.partition())?;
+    let mut engine = engines::push_relaxation(job.device, program, job.substrate.partition())?;
     phases.run(job, &mut *engine, pacing, Limits::default())?;
     Ok(engine.labels()?)
 }

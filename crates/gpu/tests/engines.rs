@@ -207,6 +207,7 @@ fn on_hosts<T: Copy + Default + Send>(
     let input = Input::open(graph).unwrap();
     let found = Cluster::local(hosts).launch(|net| {
         let part = Partition::build(net, &input, &Plan::new(policy)).unwrap();
+        let part = if mix == Mix::None { part } else { part.beside_devices() };
         let device = device(mix, part.host().index());
         let device = device.as_ref().map(|device| &**device as &dyn Device);
         let mut substrate = Substrate::new(&part, net, Optimize::ALL);

@@ -10,6 +10,7 @@ use parton_algorithms::{Algorithm, Answer, Column, Error, Fact, Job, Options, Va
 use parton_engine::RunReport;
 use parton_engine::device::Device;
 use parton_gpu::GpuHost;
+use parton_gpu::cuda::nvrtc::Nvrtc;
 use parton_gpu::emulated::{Emulated, Settings};
 use parton_graph::LocalId;
 use parton_net::{Cluster, LaunchError, Net};
@@ -126,7 +127,14 @@ impl Devices {
         has_device.then(|| match is_gpu() {
             true => GpuHost::new(parton_gpu::discover::open("gpu").expect("a GPU")),
             false => {
-                let settings = Settings { seed: host as u64, ..Settings::default() };
+                // What NVRTC compiles for a GPU, where it is installed, is what the emulator runs.
+                let architectures: &[&str] = match Nvrtc::get() {
+                    Ok(_) if is_long() => &["sm_70", "sm_75", "sm_80", "sm_86", "sm_90"],
+                    Ok(_) => &["sm_70", "sm_90"],
+                    Err(_) => &[],
+                };
+                let seed = host as u64;
+                let settings = Settings { seed, architectures, ..Settings::default() };
                 GpuHost::new(Arc::new(Emulated::new(settings)))
             }
         })
@@ -159,6 +167,10 @@ pub(crate) fn try_run(
 ) -> Result<Vec<Outcome>, LaunchError<Error>> {
     let launched = cluster.launch(|net| -> Result<_, Error> {
         let partition = partition(net, input, how)?;
+        let partition = match how.devices {
+            Devices::None => partition,
+            _ => partition.beside_devices(),
+        };
         let masters = 0..partition.num_masters() as u32;
         let globals: Vec<u64> = masters.map(|local| partition.global(LocalId(local)).0).collect();
         let mut answers = Vec::new();

@@ -25,14 +25,18 @@ engines! {
     UNION: union::Union,
 }
 
-/// The engine `push` for a relaxation. An algorithm that never asks for another engine calls this: the
-/// other engines are then not compiled for its program.
+/// The engine `push` for a relaxation, on the device if there is one. An algorithm that never asks for another
+/// engine calls this: the other engines are then not compiled for its program.
 pub fn push_relaxation<'a, P: Relaxation>(
+    device: Option<&'a dyn Device>,
     program: &'a P,
     partition: &'a Partition,
 ) -> Result<Box<dyn RelaxationEngine<P> + 'a>> {
     check_weights::<P::Weight>(partition)?;
-    push::Push::relaxation(program, partition)
+    match device {
+        Some(device) => device_relaxation(device, PUSH, program, partition),
+        None => push::Push::relaxation(program, partition),
+    }
 }
 
 /// The engines that run any vertex program.

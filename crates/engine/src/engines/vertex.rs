@@ -10,8 +10,10 @@ use std::ops::Range;
 
 use parton_graph::bits::BitSet;
 use parton_graph::{LocalId, parallel};
-use parton_partition::Partition;
-use parton_sync::{AtomicValue, CpuField, Delivery, Phase, Reduction, Result, Substrate, Tally};
+use parton_partition::{End, Partition};
+use parton_sync::{
+    AtomicValue, CpuField, Delivery, Field, Phase, Reduction, Result, Substrate, Tally,
+};
 
 use crate::engine::{Conclusion, Engine, Next, Paced};
 use crate::program::{Accumulated, Properties, Round, Vertex, VertexProgram};
@@ -109,18 +111,20 @@ impl<'a, P: VertexProgram> VertexEngine<'a, P> {
             fused: is_fused.then(|| FusedApply::new(proxies)),
             forgets: false,
         };
-        engine.prepare_round();
+        engine.turn();
         engine
     }
 
-    /// Learns what the program asks of the next round.
-    fn prepare_round(&mut self) {
+    /// Learns what the program asks of the next round. Returns whether messages turn round.
+    fn turn(&mut self) -> bool {
         let next = self.program.round();
-        if next.is_reversed != self.round.is_reversed {
+        let turns = next.is_reversed != self.round.is_reversed;
+        if turns {
             let opposite = self.opposite.as_mut().expect("a program that turns says so");
             std::mem::swap(&mut self.edges, opposite);
         }
         self.round = next;
+        turns
     }
 
     fn is_stationary(&self) -> bool {
@@ -395,7 +399,11 @@ impl<P: VertexProgram> Engine for VertexEngine<'_, P> {
 
     fn conclude(&mut self, total: &Tally, _: &mut Substrate<'_>) -> Result<Conclusion> {
         let conclusion = Conclusion::new(self.program.conclude(total));
-        self.prepare_round();
+        if self.turn() {
+            // No mirror is owed a message that went the other way.
+            let masters = 0..self.partition.num_masters() as u32;
+            self.messages.reset(Phase::Broadcast, End::Either, &[masters])?;
+        }
         Ok(conclusion)
     }
 

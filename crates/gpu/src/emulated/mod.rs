@@ -14,6 +14,7 @@ use std::sync::{Mutex, MutexGuard};
 use arena::Arena;
 use library::{Argument, Function};
 
+use crate::cuda::nvrtc::Nvrtc;
 use crate::driver::{Address, DeviceInfo, Driver, Kernel, Launch, Pinned};
 use crate::error::{Error, Result};
 
@@ -41,6 +42,8 @@ pub struct Settings {
     /// Number of calls that succeed. The device is lost from then on. Compiling is none, since it does
     /// not need the device, and whether it is done depends on what was compiled before.
     pub failing_after: Option<u64>,
+    /// Architectures that NVRTC compiles kernels for, too: it refuses some of what g++ takes.
+    pub architectures: &'static [&'static str],
 }
 
 impl Default for Settings {
@@ -51,6 +54,7 @@ impl Default for Settings {
             is_deferred: true,
             seed: 1,
             failing_after: None,
+            architectures: &[],
         }
     }
 }
@@ -292,11 +296,18 @@ impl Driver for Emulated {
     }
 
     fn compile(&self, text: &str) -> Result<Vec<u8>> {
+        for architecture in self.settings.architectures {
+            Nvrtc::get()?.compile(DEVICE, architecture, text)?;
+        }
         compiler::compile(text)
     }
 
     fn compiler(&self) -> Result<String> {
-        compiler::identity()
+        let mut identity = compiler::identity()?;
+        for architecture in self.settings.architectures {
+            identity.push_str(&Nvrtc::get()?.identity(architecture));
+        }
+        Ok(identity)
     }
 
     fn load(&self, image: &[u8], kernels: &[&str]) -> Result<Vec<Kernel>> {

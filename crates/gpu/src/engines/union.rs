@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use parton_engine::device::{DeviceEngine, DeviceProgram, RelaxationRequest};
 use parton_engine::{Edges, Engine, Next, Paced, Tally};
-use parton_partition::Partition;
+use parton_partition::{End, Partition};
 use parton_sync::{Delivery, Error, Phase, Result as SyncResult, Substrate};
 
 use super::queue::Queue;
@@ -193,8 +193,9 @@ impl Engine for UnionEngine<'_> {
 
     fn exchange(&mut self, phase: Phase, substrate: &mut Substrate<'_>) -> SyncResult<()> {
         match phase {
-            Phase::Reduce => substrate.reduce(&mut self.labels, self.edges.written()),
-            Phase::Broadcast => substrate.broadcast(&mut self.labels, self.edges.read()),
+            // An edge joins its ends whichever way it points.
+            Phase::Reduce => substrate.reduce(&mut self.labels, End::Either),
+            Phase::Broadcast => substrate.broadcast(&mut self.labels, End::Either),
         }
     }
 
