@@ -1,6 +1,6 @@
 //! The erased face of an algorithm, for the command, the tests and the benches.
 
-use parton_engine::device::{ComputesOn, Device};
+use parton_engine::device::Device;
 use parton_engine::{EngineInfo, Limits, Pace, Watch, engines};
 use parton_graph::Graph;
 use parton_sync::Substrate;
@@ -48,12 +48,6 @@ pub trait Algorithm: Sync {
         engines::GENERAL
     }
 
-    /// The engines of [`Algorithm::engines`] with which devices run it, with these options. None: it
-    /// needs threads of the host's processor.
-    fn device_engines(&self, _: &Options) -> &'static [&'static EngineInfo] {
-        &[]
-    }
-
     /// What graph it is defined on, with these options.
     fn needs(&self, _: &Options) -> Needs {
         Needs::default()
@@ -63,6 +57,11 @@ pub trait Algorithm: Sync {
     /// need not. Its program says the same, but only when there is a graph.
     fn needs_rounds(&self, _: &Options) -> Option<&'static str> {
         Some("it does not say that it can do without rounds")
+    }
+
+    /// Why no host may compute on a device, with these options; `None` if hosts may.
+    fn needs_threads(&self, _: &Options) -> Option<&'static str> {
+        None
     }
 
     /// From which ends it goes along edges, with these options: a vertex's edges there had best be in
@@ -112,7 +111,7 @@ pub struct Job<'j, 'a> {
     pub device: Option<&'j dyn Device>,
 }
 
-impl<'j> Job<'j, '_> {
+impl Job<'_, '_> {
     /// Mean number of out-edges, for reasons that users read.
     pub fn average_degree(&self) -> f64 {
         let partition = self.substrate.partition();
@@ -124,9 +123,15 @@ impl<'j> Job<'j, '_> {
         Limits { max_rounds: self.options.max_rounds }
     }
 
-    /// What this host computes on, beside the others. Every host must call this.
-    pub fn computes_on(&mut self) -> Result<ComputesOn<'j>> {
-        Ok(ComputesOn::agree(self.device, self.substrate)?)
+    /// Whether any host computes on a device. All hosts then follow the protocol that devices know, whatever
+    /// computes for them. An error if the algorithm does not run there. Every host must call this.
+    pub fn has_devices(&mut self, algorithm: &dyn Algorithm) -> Result<bool> {
+        let mine = u64::from(self.device.is_some());
+        let has_devices = self.substrate.net().all_reduce(mine, std::cmp::max)? > 0;
+        if has_devices {
+            check_devices(algorithm, self.options)?;
+        }
+        Ok(has_devices)
     }
 
     /// The engine the user asked for, or else `suits`, and why. An error if options do not belong to
@@ -155,35 +160,14 @@ pub fn check_request(algorithm: &dyn Algorithm, options: &Options) -> Result<()>
     algorithm.accepts(options)
 }
 
-/// Whether a device can run what a user asks of an algorithm, found out before there is a graph.
-pub fn check_device(algorithm: &dyn Algorithm, options: &Options) -> Result<()> {
-    let (name, engines) = (algorithm.name(), algorithm.device_engines(options));
-    let names = || engines.iter().map(|engine| engine.name).collect::<Vec<_>>().join(", ");
-    match options.engine {
-        _ if engines.is_empty() => Err(Error::Request(format!(
-            "{name} does not run on devices: leave `devices` out, or say cpu"
-        ))),
-        Some(asked) if !engines.contains(&asked) => Err(Error::Request(format!(
-            "devices do not run {name} with engine {}: they do with {}",
-            asked.name,
-            names()
-        ))),
-        _ => Ok(()),
-    }
-}
-
-/// Options for hosts of which some compute on devices and others do not. They must send each other the
-/// same; with `union` they do not, since hosts without a device first agree on the largest component.
-pub fn options_for_mixed_hosts(algorithm: &dyn Algorithm, options: Options) -> Result<Options> {
-    match options.engine {
-        Some(engines::UNION) => Err(Error::Request(
-            "engine union runs on hosts that all have a device, or on hosts that all have none"
-                .into(),
-        )),
-        None if algorithm.engines().contains(&engines::UNION) => {
-            Ok(Options { engine: Some(engines::FRONTIER), ..options })
+/// Whether hosts may compute on devices, found out before there is a graph.
+pub fn check_devices(algorithm: &dyn Algorithm, options: &Options) -> Result<()> {
+    match algorithm.needs_threads(options) {
+        Some(why) => {
+            let name = algorithm.name();
+            Err(Error::Request(format!("{name} does not run on devices: {why}")))
         }
-        _ => Ok(options),
+        None => Ok(()),
     }
 }
 

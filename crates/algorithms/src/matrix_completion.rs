@@ -79,6 +79,10 @@ impl Algorithm for MatrixCompletion {
         Some("what hosts have learnt of a vertex becomes one in every round")
     }
 
+    fn needs_threads(&self, _: &Options) -> Option<&'static str> {
+        Some("ratings of one user or item are learnt one after the other")
+    }
+
     fn accepts(&self, options: &Options) -> Result<()> {
         let refuse = |problem: String| Err(Error::Request(problem));
         let MatrixCompletionOptions { width, learning_rate, regularization, test, .. } =
@@ -103,6 +107,7 @@ impl Algorithm for MatrixCompletion {
     fn run(&self, job: &mut Job<'_, '_>) -> Result<Answer> {
         let start = std::time::Instant::now();
         self.accepts(job.options)?;
+        job.has_devices(self)?;
         let (engine, why) =
             job.engine(self, &blocks::INFO, || "every rating changes both its ends".into())?;
         let own = job.options.own::<MatrixCompletionOptions>();

@@ -1,159 +1,176 @@
-//! Algorithms on devices: every algorithm that runs on one, with every engine, policy and pace, over any
-//! number of hosts, on devices alone and on devices beside processors. The answer is the oracle's, with a
-//! valid certificate, and hosts send each other what processors would.
+//! Algorithms on hosts that compute on devices, alone and beside ordinary hosts: the oracle's answer.
 //!
-//! An emulated device runs a sample of this; `cargo xtask test --long` tries all. With `PARTON_TEST_GPU=1`
-//! a GPU runs everything.
+//! Devices are emulated: the same kernels, on the processor. A variable `PARTON_TEST_GPU` of 1 asks for the GPU.
 
-use std::io::Write;
-use std::sync::Arc;
-use std::time::Duration;
-
-use parton_algorithms::{ALL, Algorithm, Options, check_device, options_for_mixed_hosts};
-use parton_engine::{Pace, Pacing, engines};
-use parton_gpu::emulated::{Emulated, Settings};
-use parton_gpu::{GpuHost, discover};
+use parton_algorithms::betweenness::{Betweenness, BetweennessOptions};
+use parton_algorithms::bfs::Bfs;
+use parton_algorithms::components::Components;
+use parton_algorithms::kcore::{KCore, KCoreOptions};
+use parton_algorithms::label_propagation::LabelPropagation;
+use parton_algorithms::lcc::Lcc;
+use parton_algorithms::matrix_completion::MatrixCompletion;
+use parton_algorithms::pagerank::{PageRank, PageRankOptions, Precision};
+use parton_algorithms::sssp::Sssp;
+use parton_algorithms::strongly_connected::StronglyConnected;
+use parton_algorithms::triangles::Triangles;
+use parton_algorithms::{ALL, Algorithm, Options, Sources, check_devices};
+use parton_engine::{EngineInfo, Pace, Pacing};
 use parton_graph::Graph;
+use parton_graph::generate::Spec;
+use parton_graph::progress::Silent;
 use parton_net::Cluster;
-use parton_partition::Input;
 
 use crate::common::nasty::nasty_graphs;
-use crate::common::{How, Outcome, all_policies, is_long, try_run};
-use crate::matrix::{agrees, settled};
+use crate::common::{Devices, How, all_policies, is_tried};
+use crate::matrix::compare;
 
-/// How long a host waits for another. A device that compiles a kernel takes seconds.
-const PATIENCE: Duration = Duration::from_secs(30);
-
-/// Which hosts have a device.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Mix {
-    All,
-    Odd,
+/// Small graphs with a structure, beside the nasty ones.
+fn graphs() -> Vec<(&'static str, Graph)> {
+    let specs = ["rmat:6,6,3", "grid:5x4,permute", "complete:9"];
+    nasty_graphs().into_iter().chain(specs.map(generated)).collect()
 }
 
-impl Mix {
-    fn device(self, host: usize) -> Option<GpuHost> {
-        let has = self == Mix::All || host % 2 == 1;
-        has.then(|| match is_gpu_wanted() {
-            true => GpuHost::new(discover::open("gpu").expect("PARTON_TEST_GPU asks for a GPU")),
-            false => {
-                let settings = Settings { seed: host as u64 + 1, ..Settings::default() };
-                GpuHost::new(Arc::new(Emulated::new(settings)))
-            }
-        })
+fn generated(spec: &'static str) -> (&'static str, Graph) {
+    let graph = Spec::parse(spec).and_then(|spec| spec.generate(&Silent));
+    (spec, graph.expect("a graph"))
+}
+
+/// Compares these runs on graphs with long rows, of all classes that kernels know.
+fn try_long_rows(specs: &[&'static str], runs: &[(&dyn Algorithm, Options)]) {
+    for (spec, (hosts, policy)) in
+        specs.iter().zip([(1, "oec"), (2, "cvc"), (3, "iec"), (2, "hvc")])
+    {
+        let (name, graph) = generated(spec);
+        let mut cluster = Cluster::local(hosts).threads_per_host(1);
+        let devices = if hosts == 3 { Devices::Even } else { Devices::All };
+        compare(&mut cluster, (name, &graph), runs, How { devices, ..How::new(policy) });
     }
 }
 
-/// True if tests shall run on a GPU. A line says why they do not.
-fn is_gpu_wanted() -> bool {
-    static SAID: std::sync::Once = std::sync::Once::new();
-    let is_wanted = std::env::var("PARTON_TEST_GPU").as_deref() == Ok("1");
-    SAID.call_once(|| {
-        let reason = match (is_wanted, discover::list()) {
-            (true, _) => return,
-            (false, Ok(_)) => "set PARTON_TEST_GPU=1".to_owned(),
-            (false, Err(reason)) => reason.to_string(),
-        };
-        // Seen even if the test passes.
-        let _ = writeln!(std::io::stderr(), "\nalgorithms were not tested on a GPU: {reason}");
-    });
-    is_wanted
-}
-
-/// Whether a setting is tried, given the number of each choice.
-fn is_tried(choices: &[usize], one_in: usize) -> bool {
-    is_long() || is_gpu_wanted() || choices.iter().sum::<usize>().is_multiple_of(one_in)
-}
-
-/// Every algorithm that runs on devices, with every engine that it has there.
-fn runs_at(pacing: Pacing) -> Vec<(&'static dyn Algorithm, Options)> {
-    let mut runs: Vec<(&'static dyn Algorithm, Options)> = Vec::new();
-    for &algorithm in ALL {
-        for engine in algorithm.device_engines(&Options::default()) {
-            let options = Options { pacing, engine: Some(engine), ..Options::default() };
-            let can = pacing.pace != Pace::Basp || algorithm.needs_rounds(&options).is_none();
-            if can && check_device(algorithm, &options).is_ok() {
-                runs.push((algorithm, settled(algorithm, options)));
-            }
-        }
-    }
-    runs
-}
-
-/// Runs on devices and on processors, and compares both with the oracle and with each other.
-fn compare(
-    cluster: &mut Cluster,
-    (name, graph): (&str, &Graph),
-    runs: &[(&'static dyn Algorithm, Options)],
-    policy: &str,
-    mix: Mix,
-) {
-    let hosts = cluster.num_hosts();
-    let device_of = move |host| mix.device(host);
-    let how = How { devices: Some(&device_of), ..How::new(policy) };
-    for (algorithm, options) in runs {
-        let is_mixed = mix == Mix::Odd && hosts > 1;
-        if is_mixed && options_for_mixed_hosts(*algorithm, options.clone()).is_err() {
-            continue;
-        }
-        let needs = algorithm.needs(options);
-        let input = Input::from(graph.clone()).fitted(needs.fit());
-        let oracle = needs.prepared(graph.clone());
-        let one = [(*algorithm as &dyn Algorithm, options.clone())];
-        let (name_of_algorithm, pace) = (algorithm.name(), options.pacing.pace);
-        let engine = options.engine.map_or("auto", |engine| engine.name);
-        let what = format!(
-            "{name_of_algorithm} by {engine} on {name}, {hosts} hosts, {policy}, {mix:?}, {pace:?}"
-        );
-        let mut run = |how| -> Outcome {
-            try_run(cluster, &input, &one, how)
-                .unwrap_or_else(|e| panic!("{what}: {e}"))
-                .swap_remove(0)
-        };
-        let found = run(how);
-        let columns = &found.columns;
-        assert!(agrees(hosts, *algorithm, &oracle, options, columns), "{what}: {columns:?}");
-        assert_eq!(found.complaint, None, "{what}");
-        assert!(found.report.converged || options.max_rounds.is_some(), "{what}: unfinished");
-        // Hosts that wait for each other send what follows from the program. Within a round, `push` and
-        // `delta` take as many steps as suits the device, and `union` asks others less often.
-        let is_fixed =
-            !["push", "delta", "union"].contains(&engine) || name_of_algorithm == "pagerank";
-        if hosts > 1 && pace == Pace::Bsp && is_fixed {
-            let expected = run(How::new(policy));
-            let [found, expected] = [found, expected].map(|outcome| outcome.report.rounds);
-            // Ranks are final a little earlier or later, as sums are rounded.
-            assert!(found.len() == expected.len() || name_of_algorithm == "pagerank", "{what}");
-            for (round, (found, expected)) in found.iter().zip(&expected).enumerate() {
-                assert_eq!(found.sent, expected.sent, "{what}: sent in round {round}");
+/// Compares these runs on every graph. Numbers of hosts, policies and mixes of devices take turns.
+fn try_all(runs: &[(&dyn Algorithm, Options)]) {
+    let mixes = [Devices::All, Devices::Odd, Devices::Even];
+    let policies = all_policies();
+    for (h, hosts) in [1, 2, 3, 7].into_iter().enumerate() {
+        let mut cluster = Cluster::local(hosts).threads_per_host(1);
+        for (g, (name, graph)) in graphs().iter().enumerate() {
+            for (m, devices) in mixes.into_iter().enumerate() {
+                let is_none = hosts == 1 && devices != Devices::All;
+                if !is_none && is_tried(&[h, g, m], 6) {
+                    let policy = policies[(h * 5 + g + m * 7) % policies.len()];
+                    let how = How { devices, ..How::new(policy) };
+                    compare(&mut cluster, (name, graph), runs, how);
+                }
             }
         }
     }
 }
 
 #[test]
-fn algorithms_on_devices() {
-    let graphs = nasty_graphs();
-    let paces = [Pacing::default(), Pacing::AT_ONCE].map(runs_at);
-    assert!(paces[0].iter().any(|(_, options)| options.engine == Some(engines::UNION)));
-    let mut turn = 0;
-    for (h, hosts) in [1, 2, 3, 4, 7].into_iter().enumerate() {
-        let mut cluster = Cluster::local(hosts).threads_per_host(1).patience(PATIENCE);
-        for (p, policy) in all_policies().into_iter().enumerate() {
-            for (m, mix) in [Mix::All, Mix::Odd].into_iter().enumerate() {
-                for (r, runs) in paces.iter().enumerate() {
-                    if hosts == 1 && (mix, r) != (Mix::All, 0) || !is_tried(&[h, p, m, r], 6) {
-                        continue;
-                    }
-                    // Graphs take turns, but in a long run.
-                    turn += 1;
-                    let (first, count) =
-                        (turn * 5 % graphs.len(), if is_long() { graphs.len() } else { 2 });
-                    for (name, graph) in graphs.iter().cycle().skip(first).take(count) {
-                        compare(&mut cluster, (name, graph), runs, policy, mix);
-                    }
-                }
-            }
-        }
+fn cores() {
+    let core = |k, pacing| Options { pacing, ..Options::default() }.with(KCoreOptions { k });
+    let of = |k, pacing| (&KCore as &dyn Algorithm, core(k, pacing));
+    let (rounds, none) = (Pacing::default(), Pacing::AT_ONCE);
+    try_all(&[
+        of(None, rounds),
+        of(Some(2), rounds),
+        of(Some(3), none),
+        of(None, Pace::Auto.into()),
+    ]);
+}
+
+#[test]
+fn triangles() {
+    let runs: [(&dyn Algorithm, Options); 2] =
+        [(&Triangles, Options::default()), (&Lcc, Options::default())];
+    try_all(&runs);
+    try_long_rows(&["complete:50", "rmat:8,16", "complete:40", "rmat:7,30"], &runs);
+}
+
+#[test]
+fn labels() {
+    let rounds = |max_rounds| Options { max_rounds, ..Options::default() };
+    try_all(&[(&LabelPropagation, rounds(None)), (&LabelPropagation, rounds(Some(2)))]);
+    let runs: [(&dyn Algorithm, Options); 1] = [(&LabelPropagation, rounds(Some(3)))];
+    try_long_rows(&["star:3000", "rmat:8,40", "star:4000", "rmat:7,70"], &runs);
+}
+
+/// Relaxations by every engine: dense and symmetric graphs too, on which hosts without devices would agree on
+/// directions and on the largest component.
+#[test]
+fn relaxations() {
+    let engines = |algorithm: &'static dyn Algorithm| {
+        let of = move |engine: &&'static EngineInfo| {
+            (algorithm, Options { engine: Some(*engine), ..Options::default() })
+        };
+        algorithm.engines().iter().map(of)
+    };
+    let runs: Vec<_> = engines(&Bfs).chain(engines(&Sssp)).chain(engines(&Components)).collect();
+    let mut cluster = Cluster::local(3).threads_per_host(1);
+    for (number, policy) in all_policies().into_iter().enumerate() {
+        let (name, graph) = generated(["rmat:6,20", "complete:30", "uniform:60,900"][number % 3]);
+        let graph = if number % 2 == 0 { graph.undirected() } else { graph };
+        let devices = [Devices::Odd, Devices::Even, Devices::All][number / 2 % 3];
+        compare(&mut cluster, (name, &graph), &runs, How { devices, ..How::new(policy) });
+    }
+}
+
+#[test]
+fn betweenness() {
+    let sources = |sources| Options::default().with(BetweennessOptions { sources });
+    let random = |count| Sources::Random { count, seed: 5 };
+    try_all(&[(&Betweenness, sources(random(3))), (&Betweenness, sources(random(1)))]);
+}
+
+#[test]
+fn strong_components() {
+    let paced = |pacing| Options { pacing, ..Options::default() };
+    try_all(&[
+        (&StronglyConnected, paced(Pacing::default())),
+        (&StronglyConnected, paced(Pacing::AT_ONCE)),
+    ]);
+}
+
+/// Sums of ranks in the fixed order of rows, and residuals.
+#[test]
+fn ranks() {
+    let power =
+        PageRankOptions { tolerance: 0.0, precision: Precision::Double, ..Default::default() };
+    let power = Options { max_rounds: Some(20), ..Options::default() }.with(power);
+    let residual = PageRankOptions { tolerance: 1e-9, ..Default::default() };
+    let residual = Options { pacing: Pacing::AT_ONCE, ..Options::default() }.with(residual);
+    try_all(&[(&PageRank, power), (&PageRank, residual)]);
+}
+
+/// Ranks of a surfer who starts again at some vertices, by both formulations.
+#[test]
+fn personal_ranks() {
+    let seeds = Some(vec!["3".to_string(), "17".to_string()]);
+    let own =
+        PageRankOptions { tolerance: 0.0, precision: Precision::Double, ..Default::default() };
+    let power = PageRankOptions { seeds: seeds.clone(), ..own };
+    let power = Options { max_rounds: Some(20), ..Options::default() }.with(power);
+    let residual = PageRankOptions { seeds, tolerance: 1e-9, ..Default::default() };
+    let residual = Options { pacing: Pacing::AT_ONCE, ..Options::default() }.with(residual);
+    let runs: [(&dyn Algorithm, Options); 2] = [(&PageRank, power), (&PageRank, residual)];
+    try_long_rows(&["rmat:6,6,3", "rmat:7,8", "grid:6x5", "star:40"], &runs);
+}
+
+#[test]
+fn refusals() {
+    let refused = |algorithm: &dyn Algorithm, options: &Options| {
+        let error = check_devices(algorithm, options).expect_err("no form for devices");
+        error.to_string()
+    };
+    assert_eq!(
+        refused(&MatrixCompletion, &Options::default()),
+        "matrix-completion does not run on devices: ratings of one user or item are learnt one after \
+         the other"
+    );
+    let basp = Options { pacing: Pace::Basp.into(), ..Options::default() };
+    assert!(refused(&KCore, &basp).contains("give `k`"));
+    assert!(check_devices(&KCore, &basp.with(KCoreOptions { k: Some(2) })).is_ok());
+    for algorithm in ALL.iter().filter(|algorithm| algorithm.name() != "matrix-completion") {
+        assert!(check_devices(*algorithm, &Options::default()).is_ok(), "{}", algorithm.name());
     }
 }

@@ -162,10 +162,10 @@ DEVICE void sum_block(Tally* shared, const Tally& mine)
     }
 }
 
-// Masters apply what has arrived; all of them if `everywhere`. Each block adds up its tallies in a fixed
-// order.
+// Masters apply what has arrived; all of them if `everywhere`. What they send needs no mark if all send in
+// every round: `stationary`. Each block adds up its tallies in a fixed order.
 extern "C" __global__ void vertex_apply(Program self, const u32* globals, u32 masters, u32 everywhere,
-                                        State* states, Message* messages, Accumulated* accumulated,
+                                        u32 stationary, State* states, Message* messages, Accumulated* accumulated,
                                         const u32* touched, u32* active, u32* updated, Tally* tallies)
 {
     __shared__ Tally shared[128];
@@ -182,7 +182,7 @@ extern "C" __global__ void vertex_apply(Program self, const u32* globals, u32 ma
         Option<Message> message = scatter(self, vertex, state);
         if (!message.is_some) continue;
         messages[i] = message.value;
-        if (everywhere) continue;
+        if (stationary) continue;
         set_bit(active, (LocalId)i);
         if (updated) set_bit(updated, (LocalId)i);
     }

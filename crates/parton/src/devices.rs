@@ -6,6 +6,7 @@ use std::str::FromStr;
 use parton_engine::device::Device;
 use parton_gpu::{GpuHost, discover};
 use parton_net::{HostId, Net};
+use parton_partition::Partition;
 
 /// Devices for hosts, as users list them: one entry per host, or one for all.
 ///
@@ -232,6 +233,14 @@ impl HostDevice {
 /// What a host without a device of its own computes with.
 pub(crate) const CPU: &str = "cpu";
 
+/// A host's partition for a run of which these compute: all hosts have to know if any has a device.
+pub(crate) fn partition_for(devices: &[HostDevice], partition: Partition) -> Partition {
+    match devices.iter().any(|device| device.name != CPU) {
+        true => partition.beside_devices(),
+        false => partition,
+    }
+}
+
 impl HostDevices {
     /// Among how many of `hosts` hosts the cores are shared out: hosts whose device computes leave them
     /// to the others.
@@ -253,11 +262,6 @@ impl HostDevices {
     pub(crate) fn get(&self, host: HostId) -> Option<&GpuHost> {
         let place = host.index().checked_sub(self.first)?;
         self.hosts.get(place).and_then(Option::as_ref)
-    }
-
-    /// Whether some hosts of this process have a device and others do not.
-    pub(crate) fn are_mixed(&self) -> bool {
-        self.hosts.iter().any(Option::is_some) && self.hosts.iter().any(Option::is_none)
     }
 
     /// What users call the device of a host of this process.

@@ -4,10 +4,14 @@
 
 pub(crate) mod nasty;
 
+use std::sync::Arc;
+
 use parton_algorithms::{Algorithm, Answer, Column, Error, Fact, Job, Options, Values};
 use parton_engine::RunReport;
 use parton_engine::device::Device;
 use parton_gpu::GpuHost;
+use parton_gpu::cuda::nvrtc::Nvrtc;
+use parton_gpu::emulated::{Emulated, Settings};
 use parton_graph::LocalId;
 use parton_net::{Cluster, LaunchError, Net};
 use parton_partition::{Input, Order, Partition, Plan, policies};
@@ -84,8 +88,7 @@ pub(crate) struct How<'a> {
     pub(crate) optimize: Optimize,
     pub(crate) places_per_message: usize,
     pub(crate) order: Order,
-    /// What computes for a host; `None`: the processor for all.
-    pub(crate) devices: Option<&'a DeviceOf>,
+    pub(crate) devices: Devices,
 }
 
 /// The device of a host, by its number.
@@ -98,8 +101,48 @@ impl<'a> How<'a> {
             optimize: Optimize::ALL,
             places_per_message: 1 << 20,
             order: Order::Original,
-            devices: None,
+            devices: Devices::None,
         }
+    }
+}
+
+/// Which hosts compute on a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Devices {
+    None,
+    /// No host has one, but all behave as if another had.
+    Elsewhere,
+    All,
+    /// Every other host.
+    Odd,
+    /// The others.
+    Even,
+}
+
+impl Devices {
+    /// The device of a host: the GPU if `PARTON_TEST_GPU` is 1, else an emulated one.
+    fn of(self, host: usize) -> Option<GpuHost> {
+        let has_device = match self {
+            Devices::None | Devices::Elsewhere => false,
+            Devices::All => true,
+            Devices::Odd => host % 2 == 1,
+            Devices::Even => host.is_multiple_of(2),
+        };
+        let is_gpu = || std::env::var("PARTON_TEST_GPU").as_deref() == Ok("1");
+        has_device.then(|| match is_gpu() {
+            true => GpuHost::new(parton_gpu::discover::open("gpu").expect("a GPU")),
+            false => {
+                // What NVRTC compiles for a GPU, where it is installed, is what the emulator runs.
+                let architectures: &[&str] = match Nvrtc::get() {
+                    Ok(_) if is_long() => &["sm_70", "sm_75", "sm_80", "sm_86", "sm_90"],
+                    Ok(_) => &["sm_70", "sm_90"],
+                    Err(_) => &[],
+                };
+                let seed = host as u64;
+                let settings = Settings { seed, architectures, ..Settings::default() };
+                GpuHost::new(Arc::new(Emulated::new(settings)))
+            }
+        })
     }
 }
 
@@ -129,12 +172,16 @@ pub(crate) fn try_run(
 ) -> Result<Vec<Outcome>, LaunchError<Error>> {
     let launched = cluster.launch(|net| -> Result<_, Error> {
         let partition = partition(net, input, how)?;
+        let partition = match how.devices {
+            Devices::None => partition,
+            _ => partition.beside_devices(),
+        };
         let masters = 0..partition.num_masters() as u32;
         let globals: Vec<u64> = masters.map(|local| partition.global(LocalId(local)).0).collect();
         let mut answers = Vec::new();
-        let device = how.devices.and_then(|device_of| device_of(net.host().index()));
+        let device = how.devices.of(partition.host().index());
+        let device = device.as_ref().map(|device| device as &dyn Device);
         for (algorithm, options) in runs {
-            let device = device.as_ref().map(|gpu| gpu as &dyn Device);
             let mut substrate = Substrate::new(&partition, net, how.optimize)
                 .with_places_per_message(how.places_per_message);
             let mut job = Job { substrate: &mut substrate, options, watch: &mut (), device };

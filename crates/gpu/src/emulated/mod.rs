@@ -45,12 +45,12 @@ pub struct Settings {
     /// Number of calls that succeed. The device is lost from then on. Compiling is none, since it does
     /// not need the device, and whether it is done depends on what was compiled before.
     pub failing_after: Option<u64>,
-    /// Architectures of GPUs that NVRTC must compile every text for, too, as far as it knows them.
-    pub must_compile_for: &'static [&'static str],
     /// The launch, counted from 1, whose kernel faults.
     pub faulting_launch: Option<u64>,
     /// Number of allocations that succeed. No memory is left from then on.
     pub full_after: Option<u64>,
+    /// Architectures that NVRTC compiles kernels for, too: it refuses some of what g++ takes.
+    pub architectures: &'static [&'static str],
 }
 
 impl Default for Settings {
@@ -61,7 +61,7 @@ impl Default for Settings {
             memory: number(MEMORY_VARIABLE).unwrap_or(DEFAULT_MEMORY),
             is_deferred: true,
             seed: 1,
-            must_compile_for: &[],
+            architectures: &[],
             failing_after: number(LOST_VARIABLE),
             faulting_launch: number(FAULT_VARIABLE),
             full_after: number(FULL_VARIABLE),
@@ -334,21 +334,18 @@ impl Driver for Emulated {
     }
 
     fn compile(&self, text: &str) -> Result<Vec<u8>> {
-        if !self.settings.must_compile_for.is_empty() {
-            let nvrtc = Nvrtc::get()?;
-            let known = nvrtc.architectures();
-            let wanted = self.settings.must_compile_for.iter();
-            for architecture in wanted.filter(|&&wanted| known.iter().any(|known| known == wanted))
-            {
-                nvrtc.compile(DEVICE, architecture, text)?;
-            }
+        for architecture in self.settings.architectures {
+            Nvrtc::get()?.compile(DEVICE, architecture, text)?;
         }
         compiler::compile(text)
     }
 
     fn compiler(&self) -> Result<String> {
-        // A text that was compiled for the processor alone is no proof.
-        Ok(format!("{}{}", compiler::identity()?, self.settings.must_compile_for.concat()))
+        let mut identity = compiler::identity()?;
+        for architecture in self.settings.architectures {
+            identity.push_str(&Nvrtc::get()?.identity(architecture));
+        }
+        Ok(identity)
     }
 
     fn load(&self, image: &[u8], kernels: &[&str]) -> Result<Vec<Kernel>> {
