@@ -3,6 +3,7 @@
 //! Every measurement is a process of its own, so that peak memory is that of the work alone and
 //! nobody inherits a warm allocator. Contestants take turns; the best of several turns counts.
 
+mod gpu;
 mod load;
 mod measure;
 mod net;
@@ -17,6 +18,7 @@ fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match words[..] {
+        ["gpu", ref options @ ..] => gpu::run(options),
         ["load", ref options @ ..] => load::run(options),
         ["net"] => net::run(),
         ["overhead", ref options @ ..] => overhead::run(options),
@@ -29,7 +31,8 @@ fn main() {
         }
         _ => {
             eprintln!(
-                "parton-bench load [--scale N] [--turns N] [--folder DIR] [--output FILE.json]\nparton-bench net\n\
+                "parton-bench gpu --graphs GRAPH+GRAPH… [--runs bfs/frontier+…] [--roots N] [--turns N] [--device NAME] [--output FILE.json]\n\
+                 parton-bench load [--scale N] [--turns N] [--folder DIR] [--output FILE.json]\nparton-bench net\n\
                  parton-bench partition [--scale N] [--hosts N] [--turns N] [--folder DIR] [--output FILE.json]\n\
                  parton-bench overhead [--graph GRAPH] [--turns N]\n\
                  parton-bench pace [--graphs GRAPH+GRAPH…] [--policy NAME] [--runs bfs/push+…] [--turns N] [--simulated] [--slow-host cgroup] [--output FILE.json]\n\

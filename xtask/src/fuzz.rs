@@ -2,7 +2,9 @@
 //! so no nightly toolchain and no extra cargo command is needed.
 
 mod command;
+mod long;
 
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::{cargo, root, step};
@@ -14,18 +16,24 @@ const INSTRUMENT: &str = "--cfg fuzzing -Cpasses=sancov-module \
     -Cllvm-args=-sanitizer-coverage-trace-compares \
     -Ccodegen-units=1 -Cdebug-assertions";
 
+/// Targets that start from the messy tables of the tests, too.
+const TABLES: [&str; 2] = ["edges", "tables"];
+
 /// Fuzzes one target, a format or the messages between hosts, or all of them in turn, each for
-/// `SECONDS`; or the command itself.
+/// `SECONDS`; all of them with many inputs; or the command itself.
 pub(crate) fn run(arguments: &[&str]) -> bool {
-    if let ["command", rest @ ..] = arguments {
-        return command::run(rest);
+    match arguments {
+        ["command", rest @ ..] => return command::run(rest),
+        ["long", rest @ ..] => return long::run(rest),
+        _ => {}
     }
     let (wanted, seconds) = match arguments {
         [] => (None, "60"),
         [target] => (Some(*target), "60"),
         [target, seconds, ..] => (Some(*target), *seconds),
     };
-    let known = match targets() {
+    let Some(fuzzer) = build() else { return false };
+    let known = match targets(&fuzzer) {
         Ok(known) => known,
         Err(problem) => {
             eprintln!("{problem}");
@@ -37,49 +45,61 @@ pub(crate) fn run(arguments: &[&str]) -> bool {
             eprintln!("unknown target '{target}'; known: {}", known.join(", "));
             false
         }
-        Some(target) => fuzz(target, seconds),
-        None => known.iter().all(|target| fuzz(target, seconds)),
+        Some(target) => fuzz(&fuzzer, target, seconds),
+        None => known.iter().all(|target| fuzz(&fuzzer, target, seconds)),
     }
 }
 
-/// The fuzzer with these arguments of libFuzzer; it is built first where that is needed.
-fn fuzzer(arguments: &[&str]) -> Command {
+/// Builds the fuzzer. `None` if that fails.
+fn build() -> Option<PathBuf> {
     // With an explicit target, build scripts and macros are not instrumented.
     let target = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
-    let run = ["run", "--release", "--manifest-path", "fuzz/Cargo.toml", "--target", &target, "--"];
-    let mut fuzzer = cargo(&[&run[..], arguments].concat());
-    fuzzer.env("RUSTFLAGS", INSTRUMENT).env_remove("PARTON_FUZZ_TARGET");
-    fuzzer
+    let build = ["build", "--release", "--manifest-path", "fuzz/Cargo.toml", "--target", &target];
+    let is_built = step("build the fuzzer", cargo(&build).env("RUSTFLAGS", INSTRUMENT));
+    is_built.then(|| root().join("fuzz/target").join(target).join("release/parton-fuzz"))
 }
 
 /// The names of all targets, which the fuzzer prints when it is given none.
-fn targets() -> Result<Vec<String>, String> {
-    let output = fuzzer(&[]).stderr(Stdio::inherit()).output();
-    let output = output.map_err(|error| format!("cannot run cargo: {error}"))?;
+fn targets(fuzzer: &Path) -> Result<Vec<String>, String> {
+    let mut fuzzer = Command::new(fuzzer);
+    let output = fuzzer.env_remove("PARTON_FUZZ_TARGET").stderr(Stdio::null()).output();
+    let output = output.map_err(|error| format!("the fuzzer cannot be run: {error}"))?;
     if !output.status.success() {
-        return Err("the fuzzer cannot be built or run".into());
+        return Err("the fuzzer does not name its targets".into());
     }
     Ok(String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect())
 }
 
-fn fuzz(target: &str, seconds: &str) -> bool {
-    let [corpus, artifacts] =
-        ["corpus", "artifacts"].map(|folder| root().join("fuzz").join(folder).join(target));
-    for folder in [&corpus, &artifacts] {
-        if let Err(error) = std::fs::create_dir_all(folder) {
-            eprintln!("{}: {error}", folder.display());
-            return false;
+/// The fuzzer on one target, with what it finds and learns in folders under `folder`.
+fn on_target(fuzzer: &Path, target: &str, folder: &Path, messy: &Path) -> std::io::Result<Command> {
+    let [corpus, artifacts] = ["corpus", "artifacts"].map(|name| folder.join(name).join(target));
+    std::fs::create_dir_all(&corpus)?;
+    std::fs::create_dir_all(&artifacts)?;
+    let mut fuzzer = Command::new(fuzzer);
+    fuzzer.arg(format!("-artifact_prefix={}/", artifacts.display()));
+    fuzzer.args(["-max_len=4096", "-rss_limit_mb=4096", "-timeout=10", "-print_final_stats=1"]);
+    fuzzer.env("PARTON_FUZZ_TARGET", target).env("PARTON_FUZZ_CORPUS", &corpus);
+    // It writes to the first folder and only reads the second.
+    fuzzer.arg(&corpus);
+    if TABLES.contains(&target) {
+        fuzzer.arg(messy);
+    }
+    Ok(fuzzer)
+}
+
+/// Files as other programs write them.
+fn messy_files() -> PathBuf {
+    root().join("crates/graph/tests/corpus")
+}
+
+fn fuzz(fuzzer: &Path, target: &str, seconds: &str) -> bool {
+    match on_target(fuzzer, target, &root().join("fuzz"), &messy_files()) {
+        Ok(mut fuzzer) => {
+            step(&format!("fuzz {target}"), fuzzer.arg(format!("-max_total_time={seconds}")))
+        }
+        Err(error) => {
+            eprintln!("{}: {error}", root().join("fuzz").display());
+            false
         }
     }
-    let mut fuzzer = fuzzer(&[
-        &format!("-max_total_time={seconds}"),
-        &format!("-artifact_prefix={}/", artifacts.display()),
-        "-max_len=4096",
-        "-rss_limit_mb=4096",
-        "-timeout=10",
-        "-print_final_stats=1",
-        &corpus.to_string_lossy(),
-    ]);
-    fuzzer.env("PARTON_FUZZ_TARGET", target).env("PARTON_FUZZ_CORPUS", &corpus);
-    step(&format!("fuzz {target}"), &mut fuzzer)
 }

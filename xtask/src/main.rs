@@ -27,6 +27,7 @@ cargo xtask bench render             fills the pages from the newest files in be
 cargo xtask bench load|partition|net|wire|overhead
                                      single measurements, printed
 cargo xtask fuzz [TARGET] [SECONDS]  coverage-guided fuzzing of readers and messages, on stable Rust
+cargo xtask fuzz long [OPTIONS]      five million inputs for each of them, on all cores
 cargo xtask fuzz command [OPTIONS]   the command under random options and damaged files
                                      --runs N (100000), --first N (the number of the first run), --jobs N
                                      (at a time), --parton FILE (built otherwise), --files DIR (to damage)";

@@ -50,7 +50,7 @@ pub fn relaxation<P: Relaxation>(
 
 /// True if a label has overflowed: an edge leads from a vertex with a label to one without, and gives
 /// it none. Every host must call this with the labels of its masters, and all get the same verdict.
-pub fn has_overflow<P: Relaxation>(
+pub(crate) fn has_overflow<P: Relaxation>(
     job: &mut Job<'_, '_>,
     program: &P,
     masters: &[P::Label],

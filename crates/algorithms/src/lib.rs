@@ -18,6 +18,7 @@ mod neighbours;
 pub mod options;
 pub mod pagerank;
 mod phases;
+mod removal;
 pub mod root;
 pub mod sources;
 pub mod sssp;

@@ -85,7 +85,7 @@ impl<D, W> Distances<D, W> {
     }
 
     /// The same in buckets of this width.
-    pub fn with_delta(self, delta: Delta) -> Self {
+    pub(crate) fn with_delta(self, delta: Delta) -> Self {
         Distances { delta, ..self }
     }
 }

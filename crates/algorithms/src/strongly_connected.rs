@@ -88,7 +88,7 @@ impl<'a> ComponentSearch<'a> {
         let partition = substrate.partition();
         Ok(ComponentSearch {
             partition,
-            remaining: RemainingGraph::new(substrate)?,
+            remaining: RemainingGraph::of_all(substrate)?,
             phases: Phases::default(),
             components: vec![NO_COMPONENT; partition.num_masters()],
             coloured: Vec::new(),
@@ -103,7 +103,7 @@ impl<'a> ComponentSearch<'a> {
     fn trim(&mut self, job: &mut Job<'_, 'a>) -> Result<()> {
         let pacing = job.options.pacing;
         self.phases.run(job, &mut self.remaining, pacing, Limits::default())?;
-        for master in self.remaining.take_trimmed() {
+        for master in self.remaining.take_removed() {
             self.components[master.index()] = self.partition.global(master).0 as u32;
         }
         Ok(())

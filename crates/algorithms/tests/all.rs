@@ -5,6 +5,7 @@ mod bridges;
 mod certificates;
 mod common;
 mod conformance;
+mod device_products;
 mod devices;
 #[path = "../../engine/tests/common/mod.rs"]
 mod engine_common;

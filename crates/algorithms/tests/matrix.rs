@@ -30,7 +30,7 @@ fn options(engine: Option<&'static EngineInfo>) -> Options {
 
 /// Fixed rounds, so that rounding cannot decide when ranks are final; where there are none, ranks
 /// that are close to final.
-fn settled(algorithm: &dyn Algorithm, options: Options) -> Options {
+pub(crate) fn settled(algorithm: &dyn Algorithm, options: Options) -> Options {
     match (algorithm.name(), options.pacing.pace) {
         ("pagerank", Pace::Basp) => {
             let own = PageRankOptions { tolerance: TOLERANCE, ..options.own() };
@@ -68,7 +68,7 @@ const ASTRAY: f64 = 1.25;
 /// are elsewhere: but not much worse than where they started or where one host gets, as means of
 /// vectors that lost a part, or have one twice, would be. How good they are in the end has tests of
 /// its own.
-fn agrees(
+pub(crate) fn agrees(
     hosts: usize,
     algorithm: &dyn Algorithm,
     graph: &Graph,

@@ -13,7 +13,7 @@ pub struct Function {
     /// What it is called in device code.
     pub name: String,
     /// Parameters after the program itself.
-    pub parameters: Vec<Parameter>,
+    pub parameters: Vec<FunctionParameter>,
     /// What it returns.
     pub result: Type,
     /// What it does.
@@ -24,9 +24,9 @@ pub struct Function {
 
 /// A parameter of a function.
 #[derive(Debug)]
-pub struct Parameter {
+pub struct FunctionParameter {
     /// The name that it binds, if any.
-    pub local: Option<LocalId>,
+    pub local: Option<LocalIndex>,
     /// Its type.
     pub ty: Type,
     /// How it is passed.
@@ -59,7 +59,7 @@ pub enum Type {
 
 /// The place of a local in [`Function::locals`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct LocalId(pub usize);
+pub struct LocalIndex(pub usize);
 
 /// Something that a function binds.
 #[derive(Debug)]
@@ -69,12 +69,12 @@ pub struct Local {
     /// Whether it can be assigned to.
     pub is_mutable: bool,
     /// What is known of it.
-    pub role: Role,
+    pub role: LocalRole,
 }
 
 /// What is known of a local.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
+pub enum LocalRole {
     /// Nothing.
     Plain,
     /// It is a `Vertex`.
@@ -102,7 +102,7 @@ pub enum Statement {
     /// `let local: ty = value;`
     Let {
         /// What is bound; nothing for `_`.
-        local: Option<LocalId>,
+        local: Option<LocalIndex>,
         /// The type that was written.
         ty: Option<Type>,
         /// The value; without one, the local is assigned later.
@@ -133,7 +133,7 @@ pub enum Statement {
     /// `for local in from..to { body }`
     For {
         /// The variable of the loop; nothing for `_`.
-        local: Option<LocalId>,
+        local: Option<LocalIndex>,
         /// The first value.
         from: Expression,
         /// Where the loop ends.
@@ -170,7 +170,7 @@ pub enum Kind {
     /// A float as digits, with its type if it has a suffix.
     Float(String, Option<Type>),
     /// Something bound.
-    Local(LocalId),
+    Local(LocalIndex),
     /// A field of the program: the name of the parameter in device code.
     Parameter(String),
     /// A constant of the user: the name of the function that yields it.
@@ -194,7 +194,7 @@ pub enum Kind {
     /// A place that a function writes to: an argument behind a mutable reference.
     Mutable(Box<Expression>),
     /// A closure. It is an argument of a method.
-    Closure(Vec<LocalId>, Box<Expression>),
+    Closure(Vec<LocalIndex>, Box<Expression>),
     /// `Type { field: value, ..base }`.
     Struct {
         /// The type.
@@ -235,7 +235,7 @@ pub enum Pattern {
     /// `_` and `()`.
     Any,
     /// A name.
-    Bind(LocalId),
+    Bind(LocalIndex),
     /// A literal or a constant.
     Value(Expression),
     /// From a value, up to a value, and whether that belongs to the range.
@@ -296,12 +296,12 @@ pub struct Mentions {
 
 impl Expression {
     /// Whether this is a literal without a type, or made of nothing else.
-    pub fn is_bare(&self, locals: &[Local]) -> bool {
+    pub(crate) fn is_bare(&self, locals: &[Local]) -> bool {
         let all = |parts: &[&Expression]| parts.iter().all(|part| part.is_bare(locals));
         match &self.kind {
             Kind::Integer(_, ty) => ty.is_none(),
             Kind::Float(_, ty) => ty.is_none(),
-            Kind::Local(local) => locals[local.0].role == Role::Bare,
+            Kind::Local(local) => locals[local.0].role == LocalRole::Bare,
             Kind::Unary(_, operand) => operand.is_bare(locals),
             Kind::Binary(operator, a, b) => match operator {
                 Binary::Shl | Binary::Shr => a.is_bare(locals),
@@ -321,7 +321,7 @@ impl Expression {
     }
 
     /// Whether evaluating it changes anything.
-    pub fn has_effects(&self) -> bool {
+    pub(crate) fn has_effects(&self) -> bool {
         match &self.kind {
             Kind::Unit
             | Kind::Bool(_)
@@ -376,7 +376,7 @@ impl Block {
 
 impl Binary {
     /// Whether it yields a truth value, whatever its operands are.
-    pub fn is_truth(self) -> bool {
+    pub(crate) fn is_truth(self) -> bool {
         use Binary::*;
         matches!(self, Eq | Ne | Lt | Le | Gt | Ge | And | Or)
     }

@@ -1,6 +1,8 @@
 //! From syntax to the [intermediate form](crate::ir): resolves names, drops references, and refuses
 //! what a device does not know. All mistakes are collected, each at its place in the source.
 
+mod branches;
+mod calls;
 mod expressions;
 mod methods;
 mod names;
@@ -15,7 +17,8 @@ use syn::spanned::Spanned;
 use syn::{Error, FnArg, ImplItem, ImplItemFn, ItemFn, ItemImpl, ReturnType, Signature};
 
 use crate::ir::{
-    Expression, Function, Kind, Local, LocalId, Mentions, Parameter, Passing, Role, Type,
+    Expression, Function, FunctionParameter, Kind, Local, LocalIndex, LocalRole, Mentions, Passing,
+    Type,
 };
 use crate::signatures::{Contract, Trait};
 use names::mangle;
@@ -69,7 +72,7 @@ struct Parser {
     associated: &'static [&'static str],
     /// Of the current function.
     locals: Vec<Local>,
-    scopes: Vec<HashMap<String, LocalId>>,
+    scopes: Vec<HashMap<String, LocalIndex>>,
     /// Values inside which the parser is: C++ cannot leave the function from there.
     num_values: usize,
     /// Loops around, inside the innermost value.
@@ -116,8 +119,8 @@ impl Parser {
     }
 
     /// Binds a name in the innermost scope.
-    fn bind(&mut self, name: &str, role: Role, is_mutable: bool) -> LocalId {
-        let id = LocalId(self.locals.len());
+    fn bind(&mut self, name: &str, role: LocalRole, is_mutable: bool) -> LocalIndex {
+        let id = LocalIndex(self.locals.len());
         let base = mangle(name);
         let is_free = |name: &String| self.locals.iter().all(|local| local.name != *name);
         let numbered = (2..).map(|number| format!("{base}{number}"));
@@ -128,11 +131,11 @@ impl Parser {
         id
     }
 
-    fn resolve(&self, name: &str) -> Option<LocalId> {
+    fn resolve(&self, name: &str) -> Option<LocalIndex> {
         self.scopes.iter().rev().find_map(|scope| scope.get(name).copied())
     }
 
-    fn role(&self, local: LocalId) -> Role {
+    fn role(&self, local: LocalIndex) -> LocalRole {
         self.locals[local.0].role
     }
 
@@ -217,19 +220,19 @@ impl Parser {
         name: String,
         result: Type,
         body: &syn::Block,
-        parameters: impl FnOnce(&mut Self) -> Vec<Parameter>,
+        parameters: impl FnOnce(&mut Self) -> Vec<FunctionParameter>,
     ) -> Function {
         self.locals.clear();
         let (parameters, body) = self.scoped(|parser| (parameters(parser), parser.block(body)));
         Function { name, parameters, result, body, locals: std::mem::take(&mut self.locals) }
     }
 
-    fn parameter(&mut self, pattern: &syn::Pat, ty: Type, passing: Passing) -> Parameter {
+    fn parameter(&mut self, pattern: &syn::Pat, ty: Type, passing: Passing) -> FunctionParameter {
         let role = match (&ty, passing) {
-            (Type::Known("Vertex"), _) => Role::Vertex,
-            (Type::Known("Tally"), _) => Role::Tally,
-            (_, Passing::Mutable) => Role::Reference,
-            _ => Role::Plain,
+            (Type::Known("Vertex"), _) => LocalRole::Vertex,
+            (Type::Known("Tally"), _) => LocalRole::Tally,
+            (_, Passing::Mutable) => LocalRole::Reference,
+            _ => LocalRole::Plain,
         };
         let local = match pattern {
             syn::Pat::Ident(name) if name.by_ref.is_none() && name.subpat.is_none() => {
@@ -246,7 +249,7 @@ impl Parser {
                 None
             }
         };
-        Parameter { local, ty, passing }
+        FunctionParameter { local, ty, passing }
     }
 }
 

@@ -25,40 +25,31 @@ extern "C" __global__ void relax_start(Program self, const u32* globals, u32 pro
     }
 }
 
-// Lists the active vertices that have edges. With `takes`, only those of buckets up to `last_bucket`
-// are listed, and leave the set.
-extern "C" __global__ void relax_list(Program self, const Label* labels, u32* active, u32 words,
-                                      Edges edges, u32 takes, u64 last_bucket, u32* queue,
-                                      Chunk* chunks, Found* found)
+// Lists the active vertices.
+extern "C" __global__ void relax_list(const u32* active, u32 words, Edges edges, u32* queue, Chunk* chunks,
+                                      Found* found)
 {
-    for (u64 word = thread_of_grid(); word < words; word += threads_of_grid()) {
-        u32 members = active[word], taken = 0, waiting = 0;
-        for (; members; members &= members - 1) {
-            u32 bit = p_trailing_bit(members);
-            LocalId vertex = (LocalId)(word * 32 + bit);
-            if (takes && bucket(self, labels[vertex]) > last_bucket) {
-                waiting++;
-                continue;
-            }
-            taken |= 1u << bit;
-            enqueue(edges, vertex, queue, chunks, found);
-        }
-        if (takes && taken) active[word] &= ~taken;
-        if (waiting) atomicAdd(&found->waiting, (u64)waiting);
-    }
+    list_all(active, words, edges, queue, chunks, found);
 }
 
-// The lowest bucket of the active vertices.
-extern "C" __global__ void relax_lowest_bucket(Program self, const Label* labels, const u32* active,
-                                               u32 words, u64* lowest)
+// Lists the active vertices of buckets up to `last_bucket`, which leave the set, and finds the lowest
+// bucket of those that stay.
+extern "C" __global__ void relax_take(Program self, const Label* labels, u32* active, u32 words, Edges edges,
+                                      u64 last_bucket, u32* queue, Chunk* chunks, Found* found)
 {
-    u64 least = ~0ull;
-    for (u64 word = thread_of_grid(); word < words; word += threads_of_grid())
-        for (u32 members = active[word]; members; members &= members - 1) {
-            u64 mine = bucket(self, labels[word * 32 + p_trailing_bit(members)]);
-            least = mine < least ? mine : least;
-        }
-    if (least != ~0ull) atomicMin(lowest, least);
+    u64 waiting = 0;
+    list_members(active, words, edges, queue, chunks, found,
+                 [&](LocalId vertex) {
+                     u64 mine = bucket(self, labels[vertex]);
+                     if (mine > last_bucket && ~mine > waiting) waiting = ~mine;
+                     return mine <= last_bucket;
+                 },
+                 [&](u64 word, u32 members, u32 taken) { if (taken) active[word] = members & ~taken; });
+    for (u32 distance = 16; distance > 0; distance /= 2) {
+        u64 other = __shfl_xor_sync(ALL_LANES, waiting, distance);
+        waiting = other > waiting ? other : waiting;
+    }
+    if (lane_of_warp() == 0 && waiting) atomicMax(&found->waiting, waiting);
 }
 
 // Top-down: listed vertices spread their labels.
@@ -86,87 +77,85 @@ extern "C" __global__ void relax_best(const Label* labels, const u32* frontier, 
     if (mine != Fold::identity()) fold_into<Fold>(best, mine);
 }
 
-// Bottom-up: every vertex looks through its in-edges for neighbours in the frontier. The warp of a word
-// of bits is the only one that writes it.
-extern "C" __global__ void relax_pull(Program self, Label* labels, const u32* frontier, u32* active,
-                                      u32* updated, Edges reverse, u32 proxies, u32 first_wins,
-                                      const Label* best)
+// What a vertex would gain from one of its in-edges.
+DEVICE Label gained(const Program& self, const Label* labels, const u32* frontier, const Rows& rows,
+                    LocalId vertex, u64 edge, Label label)
+{
+    LocalId from = rows.ends[edge];
+    if (!has_bit(frontier, from)) return label;
+    Weight weight = Weights<Weight>::at(rows.weights, edge);
+#if FILTERS
+    if (!passes(self, from, vertex, weight)) return label;
+#endif
+    return Fold::combine(label, relax(self, load_now(&labels[from]), weight));
+}
+
+// Bottom-up where the first neighbour wins: every vertex looks through its in-edges for a neighbour in the
+// frontier, until its label is as good as the best of the frontier can make it. The warp of a word of bits
+// is the only one that writes it.
+extern "C" __global__ void relax_pull_first(Program self, Label* labels, const u32* frontier, u32* active,
+                                            u32* updated, Edges reverse, u32 proxies, const Label* best)
 {
     u64 padded = ((u64)proxies + 31) / 32 * 32;
+    Label target = relax(self, *best, Weight());
     for (u64 i = thread_of_grid(); i < padded; i += threads_of_grid()) {
         bool is_better = false;
         LocalId vertex = (LocalId)i;
         if (i < proxies) {
             Label old = labels[vertex], label = old;
-            bool looks = true;
-            if (first_wins) {
-                Label target = relax(self, *best, Weight());
-                looks = Fold::combine(old, target) != old;
-            }
+            bool looks = Fold::combine(old, target) != old;
             for (u64 part = 0; looks && part < reverse.num_parts; part++) {
                 const Rows& rows = reverse.parts[part];
                 u64 end = rows.offsets[vertex + 1];
                 for (u64 edge = rows.offsets[vertex]; looks && edge < end; edge++) {
-                    LocalId from = rows.ends[edge];
-                    if (!has_bit(frontier, from)) continue;
-                    Weight weight = Weights<Weight>::at(rows.weights, edge);
-#if FILTERS
-                    if (!passes(self, from, vertex, weight)) continue;
-#endif
-                    label = Fold::combine(label, relax(self, load_now(&labels[from]), weight));
-                    if (first_wins) looks = false;
+                    label = gained(self, labels, frontier, rows, vertex, edge, label);
+                    looks = Fold::combine(label, target) != label;
                 }
             }
             is_better = label != old;
             if (is_better) labels[vertex] = label;
         }
-        u32 bits = __ballot_sync(0xffffffffu, is_better);
-        if (threadIdx.x % 32 == 0 && bits) {
+        u32 bits = __ballot_sync(ALL_LANES, is_better);
+        if (lane_of_warp() == 0 && bits) {
             active[i / 32] |= bits;
             if (updated) updated[i / 32] |= bits;
         }
     }
 }
 
-// One cooperative launch for many steps of narrow frontiers: threads take a vertex each, and all wait
-// for each other between steps. Ends when nothing is left, or more than `most` vertices are in a queue.
-// `found[0]` and `found[1]` count the vertices in the two queues, in turns.
-extern "C" __global__ void relax_narrow(Program self, Label* labels, u32* active, u32* updated, Edges edges,
-                                        u32* queue, u32* other_queue, u32* counts, u32 most, u32 steps,
-                                        u64* edges_visited)
+// Bottom-up along all in-edges: a lane takes a short row, the warp a long one.
+extern "C" __global__ void relax_pull(Program self, Label* labels, const u32* frontier, u32* active,
+                                      u32* updated, Edges reverse, u32 proxies)
 {
-    u64 visited = 0;
-    for (u32 step = 0; step < steps; step++) {
-        u32* now = step % 2 ? other_queue : queue;
-        u32* then = step % 2 ? queue : other_queue;
-        u32 count = ((volatile u32*)counts)[step % 3];
-        if (count == 0 || count > most) break;
-        if (thread_of_grid() == 0) counts[(step + 2) % 3] = 0;
-        for (u64 i = thread_of_grid(); i < count; i += threads_of_grid()) {
-            LocalId vertex = ((volatile u32*)now)[i];
-            // A vertex that improves after this is queued again.
-            atomicAnd(&active[vertex >> 5], ~(1u << (vertex & 31)));
-            __threadfence();
-            Label label = load_now(&labels[vertex]);
-            for (u64 part = 0; part < edges.num_parts; part++) {
-                const Rows& rows = edges.parts[part];
-                u64 end = rows.offsets[vertex + 1];
-                for (u64 edge = rows.offsets[vertex]; edge < end; edge++, visited++) {
-                    LocalId to = rows.ends[edge];
-                    Weight weight = Weights<Weight>::at(rows.weights, edge);
-#if FILTERS
-                    if (!passes(self, vertex, to, weight)) continue;
-#endif
-                    if (fold_into<Fold>(&labels[to], relax(self, label, weight))) {
-                        if (updated) set_bit(updated, to);
-                        // The label must be visible before the bit is looked at: its vertex clears the bit, then loads the label.
-                        __threadfence();
-                        if (set_bit(active, to)) then[atomicAdd(&counts[(step + 1) % 3], 1u)] = to;
-                    }
-                }
+    u32 lane = lane_of_warp();
+    u64 padded = ((u64)proxies + 31) / 32 * 32;
+    for (u64 i = thread_of_grid(); i < padded; i += threads_of_grid()) {
+        LocalId vertex = (LocalId)i;
+        Label old = i < proxies ? labels[vertex] : Fold::identity(), label = old;
+        for (u64 part = 0; part < reverse.num_parts; part++) {
+            const Rows& rows = reverse.parts[part];
+            u64 begin = i < proxies ? rows.offsets[vertex] : 0;
+            u64 end = i < proxies ? rows.offsets[vertex + 1] : 0;
+            bool is_long = end - begin >= 32;
+            for (u64 edge = begin; !is_long && edge < end; edge++)
+                label = gained(self, labels, frontier, rows, vertex, edge, label);
+            for (u32 rest = __ballot_sync(ALL_LANES, is_long); rest; rest &= rest - 1) {
+                u32 of = p_trailing_bit(rest);
+                LocalId row = __shfl_sync(ALL_LANES, vertex, of);
+                u64 stop = __shfl_sync(ALL_LANES, end, of);
+                Label mine = Fold::identity();
+                for (u64 edge = __shfl_sync(ALL_LANES, begin, of) + lane; edge < stop; edge += 32)
+                    mine = gained(self, labels, frontier, rows, row, edge, mine);
+                mine = fold_warp<Fold>(mine);
+                if (lane == of) label = Fold::combine(label, mine);
             }
         }
-        grid_sync();
+        bool is_better = label != old;
+        if (is_better) labels[vertex] = label;
+        u32 bits = __ballot_sync(ALL_LANES, is_better);
+        if (lane == 0 && bits) {
+            active[i / 32] |= bits;
+            if (updated) updated[i / 32] |= bits;
+        }
     }
-    if (visited) atomicAdd(edges_visited, visited);
 }

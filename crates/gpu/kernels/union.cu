@@ -3,10 +3,12 @@
 // Each proxy points to a parent of no greater id. Components of the host's own edges are joined once;
 // after that, labels travel inside a component at once, and only between hosts in rounds.
 
-DEVICE LocalId root_of(u32* parents, LocalId proxy)
+// Loads may come from a processor's own cache and be old: an old parent is an ancestor, too, and `join`
+// finds out when it writes. Nearly all proxies end at one root, which every processor then has at hand.
+DEVICE LocalId root_of(const u32* parents, LocalId proxy)
 {
     for (;;) {
-        LocalId parent = ((volatile u32*)parents)[proxy];
+        LocalId parent = parents[proxy];
         if (parent == proxy) return proxy;
         proxy = parent;
     }
@@ -47,19 +49,31 @@ extern "C" __global__ void union_compress(u32* parents, u32 proxies)
         parents[i] = root_of(parents, (LocalId)i);
 }
 
-// Lists the vertices outside the largest component, or all of them where edges are there one way only.
-extern "C" __global__ void union_list(const u32* parents, u32 proxies, Edges edges, u32 largest,
-                                      u32* queue, Chunk* chunks, Found* found)
+// The set of the vertices outside a component. The warp of a word of bits writes it.
+extern "C" __global__ void union_outside(const u32* parents, u32 proxies, u32 component, u32* outside)
 {
-    for (u64 i = thread_of_grid(); i < proxies; i += threads_of_grid())
-        if (parents[i] != largest) enqueue(edges, (LocalId)i, queue, chunks, found);
+    u64 padded = ((u64)proxies + 31) / 32 * 32;
+    for (u64 i = thread_of_grid(); i < padded; i += threads_of_grid()) {
+        u32 bits = __ballot_sync(ALL_LANES, i < proxies && parents[i] != component);
+        if (lane_of_warp() == 0) outside[i / 32] = bits;
+    }
 }
 
-extern "C" __global__ void union_join(u32* parents, Edges edges, const u32* queue, const Chunk* chunks,
-                                      const Found* found)
+// Lists the members of a set.
+extern "C" __global__ void union_list(const u32* members, u32 words, Edges edges, u32* queue, Chunk* chunks,
+                                      Found* found)
 {
-    each_edge(edges, queue, chunks, found,
-              [&](LocalId from, LocalId to, Weight) { join(parents, from, to); });
+    list_all(members, words, edges, queue, chunks, found);
+}
+
+// Joins the ends of the edges of listed vertices, unless neither is outside the largest component. Two
+// bits answer that for most edges, and stay in the cache where parents would not.
+extern "C" __global__ void union_join(u32* parents, const u32* outside, Edges edges, const u32* queue,
+                                      const Chunk* chunks, const Found* found)
+{
+    each_edge(edges, queue, chunks, found, [&](LocalId from, LocalId to, Weight) {
+        if (has_bit(outside, from) || has_bit(outside, to)) join(parents, from, to);
+    });
 }
 
 // The best label of each component goes to its root.
@@ -67,7 +81,12 @@ extern "C" __global__ void union_gather(const u32* parents, u32 proxies, const u
                                         const Label* labels, Label* best)
 {
     for (u64 i = thread_of_grid(); i < proxies; i += threads_of_grid())
-        if (!members || has_bit(members, (LocalId)i)) fold_into<Fold>(&best[parents[i]], labels[i]);
+        if (!members || has_bit(members, (LocalId)i)) {
+            Label* cell = &best[parents[i]];
+            // An old value only ever asks for one fold too many.
+            Label known = *cell;
+            if (Fold::combine(known, labels[i]) != known) fold_into<Fold>(cell, labels[i]);
+        }
 }
 
 // Every proxy takes the label of its component.

@@ -1,6 +1,7 @@
 //! A host that computes on a GPU: which engine runs which program there.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use parton_engine::device::{
     Ballots, Device, DeviceEngine, Intersections, ProgramRequest, RelaxationRequest, SortedLists,
@@ -12,12 +13,16 @@ use parton_partition::Partition;
 use crate::driver::Driver;
 use crate::engines::{ballot, intersect, relaxation, union, vertex};
 use crate::error::Error;
-use crate::memory::Uploader;
+use crate::memory::{MemoryPlan, Uploader};
 
 /// A host's device.
 pub struct GpuHost {
     driver: Arc<dyn Driver>,
     uploader: Uploader,
+    /// Bytes of the device's memory that this host may use.
+    memory_limit: Option<u64>,
+    /// Bytes that the last engine was planned to take.
+    planned: AtomicU64,
     /// Whether a round is one step of a frontier, also where several could be taken at once.
     pub(crate) takes_single_steps: bool,
 }
@@ -25,12 +30,46 @@ pub struct GpuHost {
 impl GpuHost {
     /// A host over this device.
     pub fn new(driver: Arc<dyn Driver>) -> Self {
-        GpuHost { uploader: Uploader::new(&driver), driver, takes_single_steps: false }
+        let uploader = Uploader::new(&driver);
+        let planned = AtomicU64::new(0);
+        GpuHost { uploader, driver, memory_limit: None, planned, takes_single_steps: false }
+    }
+
+    /// Limits the bytes of the device's memory that this host may use.
+    pub fn memory_limit(self, memory_limit: Option<u64>) -> Self {
+        GpuHost { memory_limit, ..self }
     }
 
     /// Makes a round one step of a frontier: the meaning of rounds for users who count them.
     pub fn single_steps(self, takes_single_steps: bool) -> Self {
         GpuHost { takes_single_steps, ..self }
+    }
+
+    /// Bytes of the device's memory that this host may still use.
+    pub fn free_memory(&self) -> crate::Result<u64> {
+        let free = self.driver.free_memory()?;
+        Ok(self.memory_limit.map_or(free, |limit| limit.min(free)))
+    }
+
+    /// Bytes that the last engine was planned to take; 0 if there was none.
+    pub fn planned_bytes(&self) -> u64 {
+        self.planned.load(Ordering::Relaxed)
+    }
+
+    /// Fails if an engine would take more memory than this host may use.
+    fn reserve(&self, plan: MemoryPlan, partition: &Partition) -> parton_sync::Result<()> {
+        let free = self.free_memory().map_err(failed)?;
+        self.planned.store(plan.total(), Ordering::Relaxed);
+        if plan.total() <= free {
+            return Ok(());
+        }
+        Err(failed(Error::DoesNotFit {
+            device: self.name(),
+            plan,
+            free,
+            is_limited: self.memory_limit.is_some_and(|limit| limit == free),
+            hosts: partition.num_hosts() as u64,
+        }))
     }
 
     pub(crate) fn driver(&self) -> &Arc<dyn Driver> {
@@ -47,6 +86,10 @@ impl Device for GpuHost {
         self.driver.info().name.clone()
     }
 
+    fn wait(&self) -> parton_sync::Result<()> {
+        self.driver.synchronize().map_err(failed)
+    }
+
     fn relaxation<'a>(
         &'a self,
         engine: &EngineInfo,
@@ -54,6 +97,9 @@ impl Device for GpuHost {
         partition: &'a Partition,
     ) -> parton_sync::Result<Box<dyn DeviceEngine + 'a>> {
         check_bytes(self, request.label.bytes())?;
+        let needs_reverse =
+            engine != engines::PUSH && engine != engines::DELTA && engine != engines::UNION;
+        self.reserve(MemoryPlan::of_relaxation(&request, partition, needs_reverse), partition)?;
         if engine == engines::UNION {
             return Ok(Box::new(
                 union::UnionEngine::new(self, request, partition).map_err(failed)?,
@@ -79,6 +125,7 @@ impl Device for GpuHost {
         partition: &'a Partition,
     ) -> parton_sync::Result<Box<dyn DeviceEngine + 'a>> {
         check_bytes(self, request.accumulated.bytes())?;
+        self.reserve(MemoryPlan::of_program(&request, partition), partition)?;
         let built = vertex::VertexEngine::new(self, request, partition);
         Ok(Box::new(built.map_err(failed)?))
     }
@@ -105,9 +152,9 @@ impl Device for GpuHost {
 fn check_bytes(host: &GpuHost, bytes: usize) -> parton_sync::Result<()> {
     match bytes {
         4 | 8 => Ok(()),
-        _ => Err(parton_sync::Error::Device {
+        _ => Err(parton_sync::Error::DeviceMisfit {
             device: host.name(),
-            reason: format!("values of {bytes} bytes: a GPU folds values of 4 or 8 bytes"),
+            reason: format!("its values have {bytes} bytes, and devices fold values of 4 or 8"),
         }),
     }
 }
@@ -116,11 +163,17 @@ fn check_bytes(host: &GpuHost, bytes: usize) -> parton_sync::Result<()> {
 pub(crate) fn failed(error: Error) -> parton_sync::Error {
     let device = match &error {
         Error::OutOfMemory { device, .. }
+        | Error::DoesNotFit { device, .. }
         | Error::Compile { device, .. }
         | Error::Driver { device, .. } => device.clone(),
         Error::Missing(_) => "device".into(),
     };
     let text = error.to_string();
     let reason = text.strip_prefix(&format!("{device}: ")).unwrap_or(&text).to_owned();
-    parton_sync::Error::Device { device, reason }
+    match error {
+        Error::OutOfMemory { .. } | Error::DoesNotFit { .. } => {
+            parton_sync::Error::DeviceMemory { device, reason }
+        }
+        _ => parton_sync::Error::Device { device, reason },
+    }
 }

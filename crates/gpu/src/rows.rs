@@ -168,7 +168,8 @@ impl DeviceEdges {
 
     /// Chunks of long rows that a list of all vertices has at most.
     pub(crate) fn max_chunks(&self) -> usize {
-        self.num_edges as usize / EDGES_PER_CHUNK * 2 + 2 * self.parts.len()
+        // Each direction of a row ends with a chunk that may be short.
+        (self.num_edges as usize / EDGES_PER_CHUNK + 1) * (1 + self.parts.len())
     }
 
     /// What kernels get.

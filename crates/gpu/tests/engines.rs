@@ -8,11 +8,14 @@ use parton_engine::{
     Edges, EngineInfo, Limits, Pacing, Properties, Relaxation, Vertex, VertexProgram, engines, run,
 };
 use parton_gpu::GpuHost;
+use parton_gpu::cuda::nvrtc::Nvrtc;
 use parton_gpu::emulated::{Emulated, Settings};
 use parton_net::Cluster;
 use parton_partition::{Input, Partition, Plan, policies};
 use parton_sync::reduction::{Latest, Min, Sum};
 use parton_sync::{Optimize, Substrate, Tally};
+
+use crate::common::say;
 
 /// Least sums of weights, or numbers of edges, from vertex 0.
 struct Paths {
@@ -281,6 +284,30 @@ fn weighted_paths() {
 #[test]
 fn components() {
     compare(&[engines::UNION, engines::FRONTIER], &Least);
+}
+
+/// Kernels of all engines, for programs of several types.
+#[test]
+fn all_engines_compile_for_gpus() {
+    if let Err(reason) = Nvrtc::get() {
+        return say(&format!("engines were not compiled for GPUs: {reason}"));
+    }
+    let architectures = &["sm_70", "sm_75", "sm_80", "sm_90"];
+    let driver = Emulated::new(Settings { architectures, ..Settings::default() });
+    let host = GpuHost::new(Arc::new(driver));
+    let input = Input::open("path:5").unwrap();
+    let built = Cluster::local(1).launch(|net| {
+        let part = Partition::build(net, &input, &Plan::new("oec")).unwrap();
+        let on = Some(&host as &dyn Device);
+        for engine in [engines::PUSH, engines::PULL, engines::FRONTIER, engines::DELTA] {
+            engines::relaxation(engine, on, &Hops, &part)?;
+            engines::relaxation(engine, on, &Paths { edges: Edges::Both }, &part)?;
+        }
+        engines::relaxation(engines::UNION, on, &Least, &part)?;
+        let tokens = Tokens { rounds: 1, round: 0, stationary: true, edges: Edges::Out };
+        engines::vertex_program(engines::PULL, on, tokens, &part).map(drop)
+    });
+    built.unwrap();
 }
 
 #[test]

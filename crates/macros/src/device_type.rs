@@ -2,41 +2,21 @@
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
+use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::{Attribute, Data, DeriveInput, Error, Fields, Path, Result, Type, parse_quote};
+use syn::{
+    Attribute, Data, DeriveInput, Error, Field, Fields, Path, Result, Token, Type, parse_quote,
+};
 
 /// Integers and other types that no device has.
 const UNKNOWN: &[&str] = &["u8", "u16", "i8", "i16", "u128", "i128", "usize", "isize", "char"];
 
 pub(crate) fn expand(input: &DeriveInput) -> Result<TokenStream> {
     let name = &input.ident;
-    if !input.generics.params.is_empty() {
-        let message = "a type for devices has no parameters: write one per type";
-        return Err(Error::new_spanned(&input.generics, message));
-    }
-    let Data::Struct(data) = &input.data else {
-        return Err(Error::new_spanned(name, "a type for devices is a struct"));
-    };
-    let Fields::Named(fields) = &data.fields else {
-        return Err(Error::new_spanned(name, "a type for devices has fields with names"));
-    };
-    if fields.named.is_empty() {
-        return Err(Error::new_spanned(name, "a type for devices has at least one field"));
-    }
-    if !is_repr_c(&input.attrs)? {
-        let message = "a type for devices lies in memory as C++ lays it out: add `#[repr(C)]`";
-        return Err(Error::new_spanned(name, message));
-    }
+    let fields = checked_fields(input)?;
     let engine = crate_path(&input.attrs)?;
-    let types: Vec<_> = fields.named.iter().map(|field| &field.ty).collect();
-    let mut errors = types.iter().filter_map(|ty| refused(ty));
-    if let Some(first) = errors.next() {
-        return Err(errors.fold(first, |mut all, error| {
-            all.combine(error);
-            all
-        }));
-    }
-    let names = fields.named.iter().filter_map(|field| field.ident.as_ref());
+    let types: Vec<_> = fields.iter().map(|field| &field.ty).collect();
+    let names = fields.iter().filter_map(|field| field.ident.as_ref());
     let names: Vec<_> = names.map(|name| format!("{name}_")).collect();
     let program = quote!(#engine::device::program);
     let defines = types
@@ -79,6 +59,36 @@ pub(crate) fn expand(input: &DeriveInput) -> Result<TokenStream> {
             }
         }
     })
+}
+
+/// The fields of a struct that a device can have.
+fn checked_fields(input: &DeriveInput) -> Result<&Punctuated<Field, Token![,]>> {
+    let name = &input.ident;
+    if !input.generics.params.is_empty() {
+        let message = "a type for devices has no parameters: write one per type";
+        return Err(Error::new_spanned(&input.generics, message));
+    }
+    let Data::Struct(data) = &input.data else {
+        return Err(Error::new_spanned(name, "a type for devices is a struct"));
+    };
+    let Fields::Named(fields) = &data.fields else {
+        return Err(Error::new_spanned(name, "a type for devices has fields with names"));
+    };
+    if fields.named.is_empty() {
+        return Err(Error::new_spanned(name, "a type for devices has at least one field"));
+    }
+    if !is_repr_c(&input.attrs)? {
+        let message = "a type for devices lies in memory as C++ lays it out: add `#[repr(C)]`";
+        return Err(Error::new_spanned(name, message));
+    }
+    let mut errors = fields.named.iter().filter_map(|field| refused(&field.ty));
+    match errors.next() {
+        None => Ok(&fields.named),
+        Some(first) => Err(errors.fold(first, |mut all, error| {
+            all.combine(error);
+            all
+        })),
+    }
 }
 
 fn refused(ty: &Type) -> Option<Error> {

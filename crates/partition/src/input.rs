@@ -194,6 +194,12 @@ impl Input {
         self.size().map(|(vertices, edges)| edges as f64 / vertices.max(1) as f64)
     }
 
+    /// Number of edges that hosts will have, at most, if that is known before anything is read.
+    pub fn num_edges(&self) -> Option<u64> {
+        let is_doubled = self.fit.undirected && !self.is_symmetric();
+        self.size().map(|(_, edges)| if is_doubled { 2 * edges } else { edges })
+    }
+
     /// Refuses an input of this name that is known not to fit the memory of this machine, if
     /// `processes` share it. The bound is a lower one: a label per vertex, and a destination per edge
     /// unless edges can stay in a mapped file.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{algorithms, graph, net, partition, sync};
+use crate::{algorithms, gpu, graph, net, partition, sync};
 
 /// Result of the calls in this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -17,6 +17,8 @@ pub enum Error {
     Partition(partition::Error),
     /// The program cannot be run as asked, or its hosts failed.
     Algorithm(algorithms::Error),
+    /// A host's device is not there, or cannot be used.
+    Device(gpu::Error),
     /// Hosts could not be started, or one of them panicked.
     Launch(String),
 }
@@ -27,6 +29,7 @@ impl fmt::Display for Error {
             Error::Graph(error) => error.fmt(f),
             Error::Partition(error) => error.fmt(f),
             Error::Algorithm(error) => error.fmt(f),
+            Error::Device(error) => error.fmt(f),
             Error::Launch(message) => f.write_str(message),
         }
     }
@@ -52,6 +55,12 @@ impl From<partition::Error> for Error {
 impl From<algorithms::Error> for Error {
     fn from(error: algorithms::Error) -> Self {
         Error::Algorithm(error)
+    }
+}
+
+impl From<gpu::Error> for Error {
+    fn from(error: gpu::Error) -> Self {
+        Error::Device(error)
     }
 }
 

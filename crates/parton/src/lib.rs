@@ -44,6 +44,7 @@
 
 pub use parton_algorithms as algorithms;
 pub use parton_engine as engine;
+pub use parton_gpu as gpu;
 pub use parton_graph as graph;
 pub use parton_net as net;
 pub use parton_partition as partition;
@@ -52,10 +53,14 @@ pub use parton_sync as sync;
 #[cfg(feature = "cli")]
 pub mod cli;
 mod defaults;
+mod devices;
 mod error;
+mod host_weights;
 pub mod output;
 pub mod prelude;
 mod run;
 
+pub use devices::DeviceList;
 pub use error::{Error, Result};
+pub use host_weights::HostWeights;
 pub use run::{IntoInput, Outcome, Run, relax, run};

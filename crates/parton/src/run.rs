@@ -3,14 +3,18 @@
 use std::num::NonZeroUsize;
 use std::path::Path;
 
-use crate::algorithms::Access;
+use crate::algorithms::pagerank::PageRank;
+use crate::algorithms::{Access, Options};
 use crate::defaults::{InputTraits, choose_policy, threads_per_host};
+use crate::devices::{DeviceList, partition_for};
+use crate::engine::device::Device;
 use crate::engine::{
     self, EngineInfo, Limits, Pace, Pacing, Relaxation, RunReport, VertexProgram, engines,
 };
 use crate::error::{Error, Result};
 use crate::graph::id_map::Names;
 use crate::graph::{Graph, Ids, LocalId, OriginalId};
+use crate::host_weights::{HostWeights, Trial};
 use crate::net::Cluster;
 use crate::partition::{Fit, Input, Partition, Plan};
 use crate::sync::{Optimize, Substrate};
@@ -196,10 +200,21 @@ pub struct Run<'p, V> {
     threads: Option<NonZeroUsize>,
     policy: Option<String>,
     fit: Fit,
+    devices: Devices,
 }
 
-/// One host's share of a run.
-type Execute<'p, V> = dyn Fn(&mut Substrate<'_>, &Settings) -> Result<HostOutcome<V>> + Sync + 'p;
+/// What computes for hosts.
+#[derive(Default)]
+struct Devices {
+    list: DeviceList,
+    memory_limit: Option<u64>,
+    weights: Option<HostWeights>,
+}
+
+/// One host's share of a run, on its device if it has one.
+type Execute<'p, V> = dyn Fn(&mut Substrate<'_>, Option<&dyn Device>, &Settings) -> Result<HostOutcome<V>>
+    + Sync
+    + 'p;
 
 /// What the hosts have to know.
 #[derive(Default)]
@@ -231,9 +246,9 @@ impl<'p, V: Copy + Send + Sync> Run<'p, V> {
     where
         P: VertexProgram<State = V>,
     {
-        Run::from_execute(move |substrate, settings| {
+        Run::from_execute(move |substrate, device, settings| {
             let program = make(substrate)?;
-            run_program(program, substrate, settings)
+            run_program(program, substrate, device, settings)
         })
     }
 
@@ -242,7 +257,9 @@ impl<'p, V: Copy + Send + Sync> Run<'p, V> {
     where
         P: Relaxation<Label = V> + 'p,
     {
-        Run::from_execute(move |substrate, settings| run_relaxation(&program, substrate, settings))
+        Run::from_execute(move |substrate, device, settings| {
+            run_relaxation(&program, substrate, device, settings)
+        })
     }
 
     /// A run of the relaxation that each host makes when it has its partition.
@@ -250,14 +267,16 @@ impl<'p, V: Copy + Send + Sync> Run<'p, V> {
     where
         P: Relaxation<Label = V>,
     {
-        Run::from_execute(move |substrate, settings| {
+        Run::from_execute(move |substrate, device, settings| {
             let program = make(substrate)?;
-            run_relaxation(&program, substrate, settings)
+            run_relaxation(&program, substrate, device, settings)
         })
     }
 
     fn from_execute(
-        execute: impl Fn(&mut Substrate<'_>, &Settings) -> Result<HostOutcome<V>> + Sync + 'p,
+        execute: impl Fn(&mut Substrate<'_>, Option<&dyn Device>, &Settings) -> Result<HostOutcome<V>>
+        + Sync
+        + 'p,
     ) -> Self {
         Run {
             execute: Box::new(execute),
@@ -266,6 +285,7 @@ impl<'p, V: Copy + Send + Sync> Run<'p, V> {
             threads: None,
             policy: None,
             fit: Fit::AS_IT_IS,
+            devices: Devices::default(),
         }
     }
 
@@ -290,6 +310,26 @@ impl<'p, V: Copy + Send + Sync> Run<'p, V> {
     /// The [engine](crate::engine::engines). One that cannot run the program is an error.
     pub fn engine(mut self, name: impl Into<String>) -> Self {
         self.settings.engine = Some(name.into());
+        self
+    }
+
+    /// What computes for each host. Default: threads of this process. A program runs on devices if its
+    /// `impl` is marked with [`#[device]`](macro@crate::prelude::device).
+    pub fn devices(mut self, list: DeviceList) -> Self {
+        self.devices.list = list;
+        self
+    }
+
+    /// Bytes of its device's memory that each host may use. Default: all that is free.
+    pub fn device_memory(mut self, bytes: u64) -> Self {
+        self.devices.memory_limit = Some(bytes);
+        self
+    }
+
+    /// How much of the graph each host gets. Default: the same, or as fast as hosts turn out to be where
+    /// their devices differ.
+    pub fn host_weights(mut self, weights: HostWeights) -> Self {
+        self.devices.weights = Some(weights);
         self
     }
 
@@ -327,14 +367,29 @@ impl<'p, V: Copy + Send + Sync> Run<'p, V> {
         let policy = self.policy.clone().unwrap_or_else(|| {
             choose_policy(self.hosts, access, InputTraits::of(&input)).0.to_owned()
         });
-        let plan = Plan::new(&policy);
+        let Devices { list, memory_limit, weights } = &self.devices;
+        let host_weights = match weights {
+            Some(HostWeights::Given(weights)) => Some(weights.clone()),
+            _ => None,
+        };
+        let plan = Plan { host_weights, ..Plan::new(&policy) };
         plan.check(self.hosts)?;
-        let threads = threads_per_host(self.threads, self.hosts);
+        list.check(self.hosts).map_err(crate::algorithms::Error::Request)?;
+        let all: Vec<usize> = (0..self.hosts).collect();
+        let devices = list.open(&all, &all, *memory_limit)?;
+        let devices = devices.single_steps(self.settings.limits.max_rounds.is_some());
+        let sharing = devices.hosts_that_need_threads(self.hosts);
+        let threads = threads_per_host(self.threads, sharing);
         let mut cluster = Cluster::local(self.hosts).threads_per_host(threads);
         let hosts = cluster.launch(|net| {
+            // Ranks go along every edge in every round: what that takes is what most programs take.
+            let trial = Trial::new(&PageRank, &Options::default(), threads, &input);
+            let (plan, computing) = trial.settle(net, &devices, weights.as_ref(), &plan)?;
             let partition = Partition::build(net, &input, &plan)?;
+            let partition = partition_for(&computing, partition);
             let mut substrate = Substrate::new(&partition, net, Optimize::ALL);
-            let outcome = (self.execute)(&mut substrate, &self.settings)?;
+            let device = devices.get(partition.host()).map(|gpu| gpu as &dyn Device);
+            let outcome = (self.execute)(&mut substrate, device, &self.settings)?;
             Ok::<_, Error>((HostIds::of(&partition), outcome))
         })?;
         Ok(gather(hosts, policy))
@@ -345,11 +400,12 @@ impl<'p, V: Copy + Send + Sync> Run<'p, V> {
 fn run_program<P: VertexProgram>(
     program: P,
     substrate: &mut Substrate<'_>,
+    device: Option<&dyn Device>,
     settings: &Settings,
 ) -> Result<HostOutcome<P::State>> {
     let suits = if program.properties().stationary { engines::PULL } else { engines::PUSH };
     let info = settings.engine(suits)?;
-    let mut engine = engines::vertex_program(info, None, program, substrate.partition())?;
+    let mut engine = engines::vertex_program(info, device, program, substrate.partition())?;
     let report = settings.run(&mut *engine, substrate)?;
     Ok(HostOutcome { values: engine.states()?.to_vec(), engine: info.name, report })
 }
@@ -358,6 +414,7 @@ fn run_program<P: VertexProgram>(
 fn run_relaxation<P: Relaxation>(
     program: &P,
     substrate: &mut Substrate<'_>,
+    device: Option<&dyn Device>,
     settings: &Settings,
 ) -> Result<HostOutcome<P::Label>> {
     let suits = match (program.passes_unchanged(), program.first_wins()) {
@@ -366,7 +423,7 @@ fn run_relaxation<P: Relaxation>(
         _ => engines::PUSH,
     };
     let info = settings.engine(suits)?;
-    let mut engine = engines::relaxation(info, None, program, substrate.partition())?;
+    let mut engine = engines::relaxation(info, device, program, substrate.partition())?;
     let report = settings.run(&mut *engine, substrate)?;
     Ok(HostOutcome { values: engine.labels()?, engine: info.name, report })
 }

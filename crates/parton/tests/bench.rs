@@ -68,7 +68,7 @@ fn json_has_all_samples_under_the_agreed_names() {
     let one_graph =
         [("bfs", "auto", 1), ("bfs", "auto", 3), ("pagerank", "auto", 1), ("pagerank", "auto", 3)];
     assert_eq!(configurations(&results), [one_graph, one_graph].concat());
-    let agreed = "algorithm best bytes converged edges_per_second engine engine_used graph hosts \
+    let agreed = "algorithm best bytes converged devices edges_per_second engine engine_used graph hosts \
                   median messages policy policy_used replication rounds seconds single_host \
                   spread threads verified work";
     for (number, row) in rows(&results).iter().enumerate() {

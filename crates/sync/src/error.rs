@@ -22,6 +22,22 @@ pub enum Error {
         /// What it said.
         reason: String,
     },
+    /// The device does not have enough memory.
+    #[error("{device}: {reason}")]
+    DeviceMemory {
+        /// Which device, as users call it.
+        device: String,
+        /// What is needed, what there is, and what would fit.
+        reason: String,
+    },
+    /// The device cannot run this program, whatever the graph.
+    #[error("{device} cannot run this: {reason}")]
+    DeviceMisfit {
+        /// Which device, as users call it.
+        device: String,
+        /// Why.
+        reason: String,
+    },
     /// A message that no host of this version writes.
     #[error("host {from} sent a message that cannot be read: {error}")]
     Wire {

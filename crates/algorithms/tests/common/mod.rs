@@ -91,6 +91,9 @@ pub(crate) struct How<'a> {
     pub(crate) devices: Devices,
 }
 
+/// The device of a host, by its number.
+pub(crate) type DeviceOf = dyn Fn(usize) -> Option<GpuHost> + Sync;
+
 impl<'a> How<'a> {
     pub(crate) fn new(policy: &'a str) -> Self {
         How {
@@ -107,6 +110,8 @@ impl<'a> How<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Devices {
     None,
+    /// No host has one, but all behave as if another had.
+    Elsewhere,
     All,
     /// Every other host.
     Odd,
@@ -118,7 +123,7 @@ impl Devices {
     /// The device of a host: the GPU if `PARTON_TEST_GPU` is 1, else an emulated one.
     fn of(self, host: usize) -> Option<GpuHost> {
         let has_device = match self {
-            Devices::None => false,
+            Devices::None | Devices::Elsewhere => false,
             Devices::All => true,
             Devices::Odd => host % 2 == 1,
             Devices::Even => host.is_multiple_of(2),
@@ -181,6 +186,7 @@ pub(crate) fn try_run(
                 .with_places_per_message(how.places_per_message);
             let mut job = Job { substrate: &mut substrate, options, watch: &mut (), device };
             let answer = algorithm.run(&mut job)?;
+            job.device = None;
             let complaint = algorithm.check(&mut job, &answer)?;
             answers.push((answer, complaint));
         }

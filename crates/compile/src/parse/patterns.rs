@@ -4,7 +4,7 @@ use syn::{Expr, Pat, RangeLimits};
 
 use super::Parser;
 use super::names::is_constant;
-use crate::ir::{Kind, Pattern, Role};
+use crate::ir::{Kind, LocalRole, Pattern};
 
 impl Parser {
     /// A pattern; names that it binds go to the innermost scope.
@@ -21,7 +21,7 @@ impl Parser {
             }
             Pat::Ident(name) if name.by_ref.is_none() && name.subpat.is_none() => {
                 let is_mutable = name.mutability.is_some();
-                Pattern::Bind(self.bind(&name.ident.to_string(), Role::Plain, is_mutable))
+                Pattern::Bind(self.bind(&name.ident.to_string(), LocalRole::Plain, is_mutable))
             }
             Pat::Path(path) => self.value_pattern(&Expr::Path(path.clone())),
             Pat::Lit(literal) => self.value_pattern(&Expr::Lit(literal.clone())),
@@ -72,7 +72,7 @@ impl Parser {
     /// Binds the names of a pattern that was refused, so that no error follows from that one.
     pub(super) fn bind_all(&mut self, pattern: &Pat) {
         match pattern {
-            Pat::Ident(name) => _ = self.bind(&name.ident.to_string(), Role::Plain, true),
+            Pat::Ident(name) => _ = self.bind(&name.ident.to_string(), LocalRole::Plain, true),
             Pat::Tuple(tuple) => tuple.elems.iter().for_each(|part| self.bind_all(part)),
             Pat::TupleStruct(tuple) => tuple.elems.iter().for_each(|part| self.bind_all(part)),
             Pat::Struct(parts) => parts.fields.iter().for_each(|part| self.bind_all(&part.pat)),

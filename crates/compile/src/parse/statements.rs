@@ -5,7 +5,7 @@ use syn::{BinOp, Expr, ExprForLoop, Pat, RangeLimits, Stmt};
 
 use super::Parser;
 use super::expressions::is_statement_like;
-use crate::ir::{Binary, Block, Expression, Kind, Role, Statement};
+use crate::ir::{Binary, Block, Expression, Kind, LocalRole, Statement};
 
 impl Parser {
     /// A block, in a scope of its own.
@@ -100,7 +100,7 @@ impl Parser {
             if ty.is_none() {
                 self.refuse(local, "a device needs the type of this: write `let name: u32;`");
             }
-            let local = Some(self.bind(&name.ident.to_string(), Role::Plain, true));
+            let local = Some(self.bind(&name.ident.to_string(), LocalRole::Plain, true));
             return statements.push(Statement::Let { local, ty, value: None });
         };
         if let Some((_, otherwise)) = &init.diverge {
@@ -128,9 +128,11 @@ impl Parser {
         let bound = match pattern {
             Pat::Wild(_) => None,
             Pat::Tuple(tuple) if tuple.elems.is_empty() => None,
-            Pat::Ident(name) if name.by_ref.is_none() && name.subpat.is_none() => {
-                Some(self.bind(&name.ident.to_string(), Role::Plain, name.mutability.is_some()))
-            }
+            Pat::Ident(name) if name.by_ref.is_none() && name.subpat.is_none() => Some(self.bind(
+                &name.ident.to_string(),
+                LocalRole::Plain,
+                name.mutability.is_some(),
+            )),
             _ => {
                 let message = "a device does not take values apart here: write a `let` for each";
                 self.refuse(pattern, message);
@@ -159,7 +161,7 @@ impl Parser {
             (nothing, Expression { kind: Kind::Unit, span: each.expr.span() }, false)
         });
         let is_bare = from.is_bare(&self.locals) && to.is_bare(&self.locals);
-        let role = if is_bare { Role::Bare } else { Role::Plain };
+        let role = if is_bare { LocalRole::Bare } else { LocalRole::Plain };
         self.num_loops += 1;
         let (local, body) = self.scoped(|parser| {
             let local = match &*each.pat {

@@ -106,7 +106,7 @@ struct Best {
     from: u32,
 }
 
-const NOBODY: u32 = u32::MAX;
+const NO_VERTEX: u32 = u32::MAX;
 
 #[device]
 fn is_better(a: Best, b: Best) -> bool {
@@ -120,7 +120,7 @@ impl Reduction for FoldedBest {
     const ORDERED: bool = false;
 
     fn identity() -> u64 {
-        u64::MAX - NOBODY as u64
+        u64::MAX - NO_VERTEX as u64
     }
 
     fn combine(a: u64, b: u64) -> u64 {

@@ -31,8 +31,9 @@ pub(crate) fn device_relaxation<'a, P: Relaxation>(
         filters: P::FILTERS,
     };
     let engine = device.relaxation(engine, request, partition)?;
+    let running = OnDevice { device, engine, is_shared: partition.num_hosts() > 1 };
     let num_masters = partition.num_masters();
-    Ok(Box::new(RelaxationOnDevice { engine, num_masters, program: PhantomData::<&P> }))
+    Ok(Box::new(RelaxationOnDevice { running, num_masters, program: PhantomData::<&P> }))
 }
 
 /// Builds the engine of a device for a vertex program.
@@ -56,8 +57,29 @@ pub(crate) fn device_program<'a, P: VertexProgram + 'a>(
     };
     assert!(request.program.knows::<P::State>("State"), "a program's own form for devices");
     let engine = device.vertex_program(engine, request, partition)?;
+    let running = OnDevice { device, engine, is_shared: partition.num_hosts() > 1 };
     let num_masters = partition.num_masters();
-    Ok(Box::new(ProgramOnDevice { engine, num_masters, program }))
+    Ok(Box::new(ProgramOnDevice { running, num_masters, program }))
+}
+
+/// An engine, and the device that it queues work on.
+struct OnDevice<'a> {
+    device: &'a dyn Device,
+    engine: Box<dyn DeviceEngine + 'a>,
+    /// Whether other hosts take part.
+    is_shared: bool,
+}
+
+impl OnDevice<'_> {
+    /// Computes, and waits for the device where an exchange follows: the time would else count as that
+    /// of the exchange.
+    fn compute(&mut self) -> Result<u64> {
+        let edges = self.engine.compute()?;
+        if self.is_shared {
+            self.device.wait()?;
+        }
+        Ok(edges)
+    }
 }
 
 /// Other hosts must know that there is a device: some engines would exchange what devices do not know.
@@ -74,7 +96,7 @@ fn check_beside_devices(device: &dyn Device, partition: &Partition) -> Result<()
 
 /// A relaxation on a device.
 struct RelaxationOnDevice<'a, P> {
-    engine: Box<dyn DeviceEngine + 'a>,
+    running: OnDevice<'a>,
     num_masters: usize,
     program: PhantomData<&'a P>,
 }
@@ -82,7 +104,7 @@ struct RelaxationOnDevice<'a, P> {
 /// A vertex program on a device. The program itself stays with the host, where it learns what all
 /// hosts summed up.
 struct ProgramOnDevice<'a, P> {
-    engine: Box<dyn DeviceEngine + 'a>,
+    running: OnDevice<'a>,
     num_masters: usize,
     program: P,
 }
@@ -91,27 +113,27 @@ struct ProgramOnDevice<'a, P> {
 macro_rules! forward_to_device {
     () => {
         fn begin(&mut self, substrate: &mut Substrate<'_>) -> Result<()> {
-            self.engine.begin(substrate)
+            self.running.engine.begin(substrate)
         }
 
         fn compute(&mut self) -> Result<u64> {
-            self.engine.compute()
+            self.running.compute()
         }
 
         fn exchange(&mut self, phase: Phase, substrate: &mut Substrate<'_>) -> Result<()> {
-            self.engine.exchange(phase, substrate)
+            self.running.engine.exchange(phase, substrate)
         }
 
         fn apply(&mut self) -> Result<Tally> {
-            self.engine.apply()
+            self.running.engine.apply()
         }
 
         fn next(&mut self) -> Result<Next> {
-            self.engine.next()
+            self.running.engine.next()
         }
 
         fn paced(&mut self) -> Result<&mut dyn Paced, &'static str> {
-            self.engine.paced()
+            self.running.engine.paced()
         }
     };
 }
@@ -120,7 +142,7 @@ impl<P: Relaxation> Engine for RelaxationOnDevice<'_, P> {
     forward_to_device!();
 
     fn conclude(&mut self, total: &Tally, substrate: &mut Substrate<'_>) -> Result<Conclusion> {
-        self.engine.conclude(total, substrate)
+        self.running.engine.conclude(total, substrate)
     }
 }
 
@@ -130,9 +152,9 @@ impl<P: VertexProgram> Engine for ProgramOnDevice<'_, P> {
     fn conclude(&mut self, total: &Tally, _: &mut Substrate<'_>) -> Result<Conclusion> {
         let conclusion = Conclusion::new(self.program.conclude(total));
         if let Some(program) = VertexProgram::device(&self.program) {
-            self.engine.update_parameters(&program)?;
+            self.running.engine.update_parameters(&program)?;
         }
-        self.engine.prepare_round(self.program.round())?;
+        self.running.engine.prepare_round(self.program.round())?;
         Ok(conclusion)
     }
 }
@@ -140,7 +162,7 @@ impl<P: VertexProgram> Engine for ProgramOnDevice<'_, P> {
 impl<P: Relaxation> RelaxationEngine<P> for RelaxationOnDevice<'_, P> {
     fn labels(&self) -> Result<Vec<P::Label>> {
         let mut labels = vec![P::Label::ZERO; self.num_masters];
-        self.engine.read_values(bytemuck::cast_slice_mut(&mut labels))?;
+        self.running.engine.read_values(bytemuck::cast_slice_mut(&mut labels))?;
         Ok(labels)
     }
 }
@@ -155,7 +177,7 @@ impl<P: VertexProgram> ProgramEngine<P> for ProgramOnDevice<'_, P> {
             states.as_mut_ptr().cast::<u8>().write_bytes(0, bytes);
             std::slice::from_raw_parts_mut(states.as_mut_ptr().cast::<u8>(), bytes)
         };
-        self.engine.read_values(room)?;
+        self.running.engine.read_values(room)?;
         // SAFETY: the program's functions know `P::State` as a `DeviceType`, which any bytes are.
         unsafe { states.set_len(self.num_masters) };
         Ok(Cow::Owned(states))

@@ -31,6 +31,11 @@ pub trait Device: Send + Sync {
     /// What users call it: `gpu:0`.
     fn name(&self) -> String;
 
+    /// Waits until the device has done all that was asked of it.
+    fn wait(&self) -> Result<()> {
+        Ok(())
+    }
+
     /// An engine of this kind for a relaxation.
     fn relaxation<'a>(
         &'a self,
@@ -118,8 +123,8 @@ pub trait DeviceEngine: Engine {
 
 /// The error for a program that has no form for devices.
 pub(crate) fn untranslated(device: &dyn Device) -> Error {
-    Error::Device {
+    Error::DeviceMisfit {
         device: device.name(),
-        reason: "this program has no form for devices: mark its `impl` with `#[device]`".into(),
+        reason: "the program has no form for devices: mark its `impl` with `#[device]`".into(),
     }
 }

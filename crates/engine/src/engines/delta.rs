@@ -47,15 +47,8 @@ impl BuildEngine for Delta {
         program: &'a P,
         partition: &'a Partition,
     ) -> Result<Box<dyn RelaxationEngine<P> + 'a>> {
-        Ok(Box::new(DeltaStepping {
-            traversal: Traversal::new(program, partition),
-            pruned_pull: PrunedPull::new(program, partition),
-            buckets: ThreadBuckets::default(),
-            extra_buckets: 0,
-            front: 0,
-            has_more: false,
-            edges_ahead: 0,
-        }))
+        let pruned_pull = PrunedPull::new(program, partition);
+        Ok(Box::new(DeltaStepping::new(program, partition, pruned_pull)))
     }
 }
 
@@ -72,6 +65,24 @@ struct DeltaStepping<'a, P: Relaxation> {
     has_more: bool,
     /// and an estimate of the edges that leave the first of these, where a pull could replace it.
     edges_ahead: u64,
+}
+
+impl<'a, P: Relaxation> DeltaStepping<'a, P> {
+    fn new(
+        program: &'a P,
+        partition: &'a Partition,
+        pruned_pull: Option<PrunedPull<'a, P>>,
+    ) -> Self {
+        DeltaStepping {
+            traversal: Traversal::new(program, partition),
+            pruned_pull,
+            buckets: ThreadBuckets::default(),
+            extra_buckets: 0,
+            front: 0,
+            has_more: false,
+            edges_ahead: 0,
+        }
+    }
 }
 
 /// Vertices by bucket. A vertex may be in several; the bucket of its label is the one that counts.

@@ -16,6 +16,8 @@ pub(super) struct Arena {
     allocations: BTreeMap<u64, usize>,
     /// Bytes allocated.
     pub(super) used: u64,
+    /// The most of them at once.
+    pub(super) peak: u64,
 }
 
 fn layout(bytes: usize) -> Option<Layout> {
@@ -40,6 +42,7 @@ impl Arena {
         };
         self.allocations.insert(address, bytes);
         self.used += bytes as u64;
+        self.peak = self.peak.max(self.used);
         Some(address)
     }
 

@@ -20,8 +20,11 @@ use crate::error::{Error, Result};
 
 /// What users call the device.
 const DEVICE: &str = "emulated:0";
-/// Variable with the size of the device's memory in bytes.
+/// Variables of the environment that stand for settings: how tests of the command plant failures.
 const MEMORY_VARIABLE: &str = "PARTON_EMULATED_MEMORY";
+const LOST_VARIABLE: &str = "PARTON_EMULATED_LOST_AFTER";
+const FAULT_VARIABLE: &str = "PARTON_EMULATED_FAULT_AT";
+const FULL_VARIABLE: &str = "PARTON_EMULATED_FULL_AFTER";
 /// Size of the device's memory unless the variable says another.
 const DEFAULT_MEMORY: u64 = 1 << 30;
 /// Threads of a block that GPUs allow.
@@ -42,19 +45,26 @@ pub struct Settings {
     /// Number of calls that succeed. The device is lost from then on. Compiling is none, since it does
     /// not need the device, and whether it is done depends on what was compiled before.
     pub failing_after: Option<u64>,
+    /// The launch, counted from 1, whose kernel faults.
+    pub faulting_launch: Option<u64>,
+    /// Number of allocations that succeed. No memory is left from then on.
+    pub full_after: Option<u64>,
     /// Architectures that NVRTC compiles kernels for, too: it refuses some of what g++ takes.
     pub architectures: &'static [&'static str],
 }
 
 impl Default for Settings {
     fn default() -> Settings {
-        let memory = std::env::var(MEMORY_VARIABLE).ok().and_then(|value| value.parse().ok());
+        let number =
+            |name: &str| std::env::var(name).ok().and_then(|value| value.parse::<u64>().ok());
         Settings {
-            memory: memory.unwrap_or(DEFAULT_MEMORY),
+            memory: number(MEMORY_VARIABLE).unwrap_or(DEFAULT_MEMORY),
             is_deferred: true,
             seed: 1,
-            failing_after: None,
             architectures: &[],
+            failing_after: number(LOST_VARIABLE),
+            faulting_launch: number(FAULT_VARIABLE),
+            full_after: number(FULL_VARIABLE),
         }
     }
 }
@@ -77,13 +87,31 @@ struct State {
     failure: Option<String>,
     num_calls: u64,
     num_launches: u64,
+    num_allocations: u64,
 }
 
 /// Queued work.
 enum Work {
-    Copy { from: u64, to: u64, bytes: usize },
-    Fill { at: u64, byte: u8, bytes: usize },
-    Launch { function: Function, launch: Launch, arguments: Vec<Argument>, seed: u64 },
+    Copy {
+        from: u64,
+        to: u64,
+        bytes: usize,
+    },
+    Fill {
+        at: u64,
+        byte: u8,
+        bytes: usize,
+    },
+    Launch {
+        function: Function,
+        launch: Launch,
+        arguments: Vec<Argument>,
+        seed: u64,
+    },
+    /// A kernel that a test makes fault.
+    Fault {
+        function: Function,
+    },
 }
 
 /// The error of an action that failed.
@@ -109,6 +137,11 @@ impl Emulated {
     /// A device that is lost after this many calls.
     pub fn failing_after(calls: u64) -> Emulated {
         Emulated::new(Settings { failing_after: Some(calls), ..Settings::default() })
+    }
+
+    /// The most bytes of memory that were allocated at once.
+    pub fn peak_memory(&self) -> u64 {
+        self.lock().device.peak
     }
 
     /// Number of calls so far, as [`Settings::failing_after`] counts them.
@@ -183,6 +216,9 @@ impl State {
                 let checked = self.device.check().and_then(|()| self.pinned.check());
                 checked.map_err(|damage| format!("kernel `{}` {damage}", function.name()))?;
             }
+            Work::Fault { function } => {
+                return Err(format!("kernel `{}` faulted", function.name()));
+            }
         }
         Ok(())
     }
@@ -218,7 +254,9 @@ impl Driver for Emulated {
         if bytes == 0 {
             return Err(failed("allocate", "no bytes"));
         }
-        let free = self.settings.memory - state.device.used;
+        let is_full = self.settings.full_after.is_some_and(|most| state.num_allocations >= most);
+        state.num_allocations += 1;
+        let free = if is_full { 0 } else { self.settings.memory - state.device.used };
         let address = if bytes as u64 <= free { state.device.allocate(bytes) } else { None };
         let needed = bytes as u64;
         address.map(Address).ok_or_else(|| Error::OutOfMemory {
@@ -338,6 +376,9 @@ impl Driver for Emulated {
         }
         function.check(arguments).or_else(refuse)?;
         state.num_launches += 1;
+        if self.settings.faulting_launch == Some(state.num_launches) {
+            return self.queue(state, "launch a kernel", Work::Fault { function });
+        }
         // Not zero, which the generator of the shim cannot leave.
         let seed = (self.settings.seed ^ state.num_launches << 32).max(1);
         let arguments = arguments.iter().map(|bytes| Argument::new(bytes)).collect();

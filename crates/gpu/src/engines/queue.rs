@@ -6,7 +6,7 @@ use bytemuck::{Pod, Zeroable};
 
 use crate::driver::{Address, Driver};
 use crate::error::Result;
-use crate::launch::read;
+use crate::launch::{Arguments, Kernels, Parameters, read};
 use crate::memory::Buffer;
 use crate::rows::DeviceEdges;
 
@@ -17,8 +17,15 @@ pub(super) struct Found {
     pub(super) vertices: u32,
     pub(super) chunks: u32,
     pub(super) edges: u64,
-    /// Members that were not listed.
-    pub(super) waiting: u64,
+    /// The complement of the lowest bucket that was not listed; 0 if all were.
+    waiting: u64,
+}
+
+impl Found {
+    /// The lowest bucket that was not listed.
+    pub(super) fn lowest_waiting(self) -> Option<u64> {
+        (self.waiting != 0).then_some(!self.waiting)
+    }
 }
 
 /// `Chunk` of `rows.cu`.
@@ -31,11 +38,12 @@ struct Chunk {
     end: u64,
 }
 
-/// Room for a list of all vertices that have edges.
+/// Room for a list of all vertices, and what it holds.
 pub(super) struct Queue {
     vertices: Buffer<u32>,
     chunks: Buffer<Chunk>,
     found: Buffer<Found>,
+    listed: Found,
 }
 
 impl Queue {
@@ -48,21 +56,42 @@ impl Queue {
             vertices: Buffer::new(driver, proxies)?,
             chunks: Buffer::new(driver, edges.max_chunks())?,
             found: Buffer::zeroed(driver, 1)?,
+            listed: Found::default(),
         })
     }
 
-    /// Makes the list empty.
-    pub(super) fn clear(&mut self) -> Result<()> {
-        self.found.queue_fill(0)
+    /// What the list holds.
+    pub(super) fn listed(&self) -> Found {
+        self.listed
     }
 
-    /// What was listed. Waits for the device.
-    pub(super) fn found(&self) -> Result<Found> {
-        read(&self.found)
+    /// Replaces the list by what a kernel finds in a set of this many words. The kernel's last
+    /// parameters are vertices, chunks and counts. Waits for the device.
+    pub(super) fn list(
+        &mut self,
+        kernels: &Kernels,
+        (kernel, program): (&str, Option<&Parameters>),
+        words: u32,
+        mut arguments: Arguments,
+    ) -> Result<Found> {
+        self.found.queue_fill(0)?;
+        self.addresses().into_iter().for_each(|address| arguments.push(address));
+        match program {
+            Some(program) => kernels.run(kernel, words.into(), program, &arguments)?,
+            None => kernels.launch(kernel, words.into(), &arguments)?,
+        }
+        self.listed = read(&self.found)?;
+        Ok(self.listed)
     }
 
     /// Where kernels find the vertices, the chunks and the counts.
     pub(super) fn addresses(&self) -> [Address; 3] {
         [self.vertices.address(), self.chunks.address(), self.found.address()]
+    }
+
+    /// Threads that a kernel over all listed edges can use.
+    pub(super) fn work(&self, kernels: &Kernels) -> u64 {
+        let Found { vertices, chunks, .. } = self.listed;
+        u64::from(vertices).max(u64::from(chunks) * u64::from(kernels.threads()))
     }
 }

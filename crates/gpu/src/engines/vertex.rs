@@ -10,11 +10,11 @@ use std::sync::Arc;
 use bytemuck::{Pod, Zeroable};
 use parton_engine::device::{DeviceEngine, DeviceProgram, ProgramRequest};
 use parton_engine::{Edges, Engine, Next, Paced, Properties, Round, Tally};
-use parton_graph::{Adjacency, LocalId};
-use parton_partition::Partition;
-use parton_sync::{Delivery, Phase, Result as SyncResult, Substrate};
+use parton_partition::{End, Partition};
+use parton_sync::{Delivery, Field, Phase, Result as SyncResult, Substrate};
 
-use super::queue::{Found, Queue};
+use super::classes::Classes;
+use super::queue::Queue;
 use crate::driver::{Address, Launch};
 use crate::error::Result;
 use crate::field::{self, DeviceField};
@@ -23,14 +23,10 @@ use crate::launch::{Kernels, Parameters, arguments};
 use crate::memory::Buffer;
 use crate::rows::Directions;
 
-/// Rows of fewer edges are collected by one thread each,
-const MIN_EDGES_PER_WARP: u64 = 16;
-/// rows of at least this many by one block each, and others by a warp.
-const MIN_EDGES_PER_BLOCK: u64 = 2048;
 /// Threads of a block that adds up tallies.
 const TALLY_THREADS: u32 = 128;
 /// Blocks of the same: a fixed number, so that sums are rounded the same way on every device.
-const TALLY_BLOCKS: u64 = 512;
+const TALLY_BLOCKS: u64 = 2048;
 
 /// A vertex program on a device.
 pub(crate) struct VertexEngine<'a> {
@@ -40,72 +36,43 @@ pub(crate) struct VertexEngine<'a> {
     properties: Properties,
     /// What the program asks of this round.
     round: Round,
-    messages_commute: bool,
     directions: Directions,
-    globals: Buffer<u32>,
-    states: Buffer<u8>,
-    messages: DeviceField,
+    masters: Masters,
+    messages: Messages,
     accumulators: DeviceField,
     /// Rows by degree class, where messages are collected.
     classes: Option<Classes>,
     /// The same for the direction that messages do not take now, of a program that turns.
     opposite_classes: Option<Classes>,
+    /// The vertices that have a message in this round, where messages are pushed.
     queue: Queue,
-    found: Found,
-    /// The vertices that have a message in this round.
-    senders: Buffer<u32>,
+}
+
+/// What masters know, and what they add up.
+struct Masters {
+    globals: Buffer<u32>,
+    states: Buffer<u8>,
     tallies: Buffer<DeviceTally>,
-    forgets: bool,
 }
 
-/// Rows with edges, by the number of their edges, and all of them as a set.
-struct Classes {
-    kernels: [(&'static str, Buffer<u32>); 3],
-    with_edges: Buffer<u32>,
+/// What vertices send.
+struct Messages {
+    field: DeviceField,
+    /// The vertices that have a message in this round, as a set.
+    senders: Buffer<u32>,
+    /// Whether several messages of a vertex may become one.
+    commute: bool,
+    /// Whether a message counts once: hosts do not wait for each other.
+    are_forgotten: bool,
 }
 
-/// `Tally` of the prelude.
-#[derive(Clone, Copy, Pod, Zeroable)]
-#[repr(C)]
-struct DeviceTally {
-    changed: u64,
-    sums: [f64; 4],
-    counts: [i64; 4],
-    least: [f64; 2],
-    greatest: [f64; 2],
-}
-
-impl Classes {
-    fn new(host: &GpuHost, partition: &Partition, edges: Edges) -> Result<Self> {
-        let proxies = partition.num_proxies();
-        let degree = |adjacency: &Adjacency, row: usize| {
-            adjacency.offsets()[row + 1] - adjacency.offsets()[row]
-        };
-        let parts: Vec<&Adjacency> = match edges {
-            Edges::Out => vec![partition.in_edges()],
-            Edges::In => vec![partition.out_edges()],
-            Edges::Both => vec![partition.in_edges(), partition.out_edges()],
-        };
-        let mut lists = [Vec::new(), Vec::new(), Vec::new()];
-        let mut with_edges = vec![0u32; proxies.div_ceil(32)];
-        for row in 0..proxies {
-            let degree: u64 = parts.iter().map(|part| degree(part, row)).sum();
-            if degree > 0 {
-                let class = usize::from(degree >= MIN_EDGES_PER_WARP)
-                    + usize::from(degree >= MIN_EDGES_PER_BLOCK);
-                lists[class].push(LocalId(row as u32).0);
-                with_edges[row / 32] |= 1 << (row % 32);
-            }
-        }
-        let staging = host.uploader();
-        let [few, more, many] = lists;
-        Ok(Classes {
-            kernels: [
-                ("vertex_pull_thread", staging.buffer(&few)?),
-                ("vertex_pull_warp", staging.buffer(&more)?),
-                ("vertex_pull_block", staging.buffer(&many)?),
-            ],
-            with_edges: staging.buffer(&with_edges)?,
+impl Masters {
+    fn new(host: &GpuHost, partition: &Partition, state_bytes: usize) -> Result<Self> {
+        let driver = host.driver();
+        Ok(Masters {
+            globals: host.uploader().buffer(partition.globals())?,
+            states: Buffer::new(driver, partition.num_masters() * state_bytes)?,
+            tallies: Buffer::new(driver, TALLY_BLOCKS as usize)?,
         })
     }
 }
@@ -133,8 +100,17 @@ impl<'a> VertexEngine<'a> {
         let of_accumulators = field::text("accumulators", "Accumulated", "Fold");
         let mut names = field::kernel_names("messages");
         names.extend(field::kernel_names("accumulators"));
-        let own =
-            ["init", "list", "push", "pull_thread", "pull_warp", "pull_block", "apply", "forget"];
+        let own = [
+            "init",
+            "list",
+            "push",
+            "pull_thread",
+            "pull_warp",
+            "pull_block",
+            "apply",
+            "sum_tallies",
+            "forget",
+        ];
         names.extend(own.iter().map(|kernel| format!("vertex_{kernel}")));
         names.push("count_members".into());
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
@@ -146,17 +122,19 @@ impl<'a> VertexEngine<'a> {
         let is_shared = partition.num_hosts() > 1;
         let delivery = if stationary { Delivery::Label } else { Delivery::Event };
         let messages = (request.message, delivery);
-        let messages =
+        let mut messages =
             DeviceField::new("messages", &kernels, driver, proxies, messages, is_shared)?;
         let kind = (request.accumulated, Delivery::Event);
-        let accumulators = DeviceField::new("accumulators", &kernels, driver, proxies, kind, true)?;
-        let globals = staging.buffer(partition.globals())?;
-        let states = Buffer::new(driver, masters * request.state_bytes)?;
+        let mut accumulators =
+            DeviceField::new("accumulators", &kernels, driver, proxies, kind, true)?;
+        messages.prepare(partition)?;
+        accumulators.prepare(partition)?;
+        let data = Masters::new(host, partition, request.state_bytes)?;
         let init = arguments![
-            globals.address(),
+            data.globals.address(),
             masters as u32,
             proxies as u32,
-            states.address(),
+            data.states.address(),
             messages.values.address(),
             accumulators.values.address(),
             messages.active.address(),
@@ -171,19 +149,18 @@ impl<'a> VertexEngine<'a> {
         staging.release();
         let mut engine = VertexEngine {
             queue: Queue::new(driver, proxies, &directions.forward)?,
-            found: Found::default(),
-            senders: Buffer::zeroed(driver, messages.words() as usize)?,
-            tallies: Buffer::new(driver, TALLY_BLOCKS as usize)?,
-            forgets: false,
+            messages: Messages {
+                senders: Buffer::zeroed(driver, messages.words() as usize)?,
+                field: messages,
+                commute: request.messages_commute,
+                are_forgotten: false,
+            },
+            masters: data,
             properties: request.properties,
-            messages_commute: request.messages_commute,
             kernels,
             program,
             partition,
             directions,
-            globals,
-            states,
-            messages,
             accumulators,
             classes,
             opposite_classes,
@@ -204,16 +181,17 @@ impl<'a> VertexEngine<'a> {
 
     fn deliver(&mut self) -> Result<u64> {
         let stationary = self.properties.stationary;
-        if !stationary && self.found.edges == 0 {
+        if !stationary && self.queue.listed().edges == 0 {
             return Ok(0);
         }
         let edges = match &self.classes {
             Some(_) => self.collect()?,
             None => self.push()?,
         };
-        if self.forgets {
-            let words = self.messages.words();
-            let forget = arguments![self.senders.address(), words, self.messages.values.address()];
+        let Messages { field, senders, are_forgotten, .. } = &self.messages;
+        if *are_forgotten {
+            let words = field.words();
+            let forget = arguments![senders.address(), words, field.values.address()];
             self.kernels.launch("vertex_forget", words.into(), &forget)?;
         }
         Ok(edges)
@@ -222,7 +200,7 @@ impl<'a> VertexEngine<'a> {
     fn push(&mut self) -> Result<u64> {
         let [vertices, chunks, found] = self.queue.addresses();
         let arguments = arguments![
-            self.messages.values.address(),
+            self.messages.field.values.address(),
             self.accumulators.values.address(),
             self.accumulators.updated.address(),
             self.directions.forward.argument(),
@@ -230,10 +208,9 @@ impl<'a> VertexEngine<'a> {
             chunks,
             found
         ];
-        let threads = u64::from(self.kernels.threads());
-        let work = u64::from(self.found.vertices).max(u64::from(self.found.chunks) * threads);
+        let work = self.queue.work(&self.kernels);
         self.kernels.run("vertex_push", work, &self.program, &arguments)?;
-        Ok(self.found.edges)
+        Ok(self.queue.listed().edges)
     }
 
     fn collect(&mut self) -> Result<u64> {
@@ -241,7 +218,7 @@ impl<'a> VertexEngine<'a> {
             return Ok(0);
         };
         let stationary = self.properties.stationary;
-        let senders = if stationary { Address(0) } else { self.senders.address() };
+        let senders = if stationary { Address(0) } else { self.messages.senders.address() };
         let touched = match stationary {
             // Every row with edges collects in every round.
             true => {
@@ -257,7 +234,7 @@ impl<'a> VertexEngine<'a> {
                 continue;
             }
             let arguments = arguments![
-                self.messages.values.address(),
+                self.messages.field.values.address(),
                 senders,
                 reverse.argument(),
                 rows.address(),
@@ -280,49 +257,61 @@ impl<'a> VertexEngine<'a> {
         let threads = TALLY_THREADS.min(self.kernels.threads());
         let blocks = u64::from(masters).div_ceil(threads.into()).clamp(1, TALLY_BLOCKS) as u32;
         let arguments = arguments![
-            self.globals.address(),
+            self.masters.globals.address(),
             masters,
             u32::from(everywhere),
             u32::from(stationary),
-            self.states.address(),
-            self.messages.values.address(),
+            self.masters.states.address(),
+            self.messages.field.values.address(),
             self.accumulators.values.address(),
             self.accumulators.updated.address(),
-            self.messages.active.address(),
-            self.messages.updated_if_shared(),
-            self.tallies.address()
+            self.messages.field.active.address(),
+            self.messages.field.updated_if_shared(),
+            self.masters.tallies.address()
         ];
         let launch = Launch { blocks, threads, is_cooperative: false };
         self.kernels.run_as("vertex_apply", launch, &self.program, &arguments)?;
-        let mut tallies = vec![DeviceTally::zeroed(); blocks as usize];
-        self.tallies.download(0, &mut tallies)?;
-        if self.messages.is_shared && stationary {
+        let sum = Launch { blocks: 1, ..launch };
+        let tallies = arguments![self.masters.tallies.address(), blocks];
+        self.kernels.launch_as("vertex_sum_tallies", sum, &tallies)?;
+        let mut tally = [DeviceTally::zeroed()];
+        self.masters.tallies.download(0, &mut tally)?;
+        if self.messages.field.is_shared && stationary {
             // Every master sends in every round; those without mirrors are on no route.
             self.mark_masters()?;
         }
-        Ok(tallies.iter().map(Tally::from).fold(Tally::default(), Tally::plus))
+        Ok(Tally::from(&tally[0]))
     }
 
     /// Every master is updated. Bits of mirrors in its last word are never read.
     fn mark_masters(&mut self) -> Result<()> {
         let words = self.partition.num_masters().div_ceil(32);
-        self.messages.updated.queue_fill_part(0..words, 0xff)
+        self.messages.field.updated.queue_fill_part(0..words, 0xff)
     }
 
     fn gather_next(&mut self) -> Result<Next> {
         if self.properties.stationary {
             return Ok(Next::new(self.directions.forward.num_edges() > 0));
         }
-        std::mem::swap(&mut self.senders, &mut self.messages.active);
-        self.messages.active.queue_fill(0)?;
-        self.queue.clear()?;
-        let [vertices, chunks, found] = self.queue.addresses();
-        let (words, edges) = (self.messages.words(), self.directions.forward.argument());
-        let list = arguments![self.senders.address(), words, edges, vertices, chunks, found];
-        self.kernels.launch("vertex_list", words.into(), &list)?;
-        self.found = self.queue.found()?;
-        Ok(Next::new(self.found.edges > 0))
+        let Messages { field, senders, .. } = &mut self.messages;
+        std::mem::swap(senders, &mut field.active);
+        field.active.queue_fill(0)?;
+        let words = field.words();
+        let list = arguments![senders.address(), words, self.directions.forward.argument()];
+        let found = self.queue.list(&self.kernels, ("vertex_list", None), words, list)?;
+        Ok(Next::new(found.edges > 0))
     }
+}
+
+/// `Tally` of the prelude.
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+struct DeviceTally {
+    changed: u64,
+    sums: [f64; 4],
+    counts: [i64; 4],
+    least: [f64; 2],
+    greatest: [f64; 2],
 }
 
 impl From<&DeviceTally> for Tally {
@@ -341,7 +330,7 @@ impl Engine for VertexEngine<'_> {
         let edges = self.properties.edges_in(self.round);
         match phase {
             Phase::Reduce => substrate.reduce(&mut self.accumulators, edges.written()),
-            Phase::Broadcast => substrate.broadcast(&mut self.messages, edges.read()),
+            Phase::Broadcast => substrate.broadcast(&mut self.messages.field, edges.read()),
         }
     }
 
@@ -349,12 +338,7 @@ impl Engine for VertexEngine<'_> {
         let tally = self.apply_arrived().map_err(failed)?;
         let masters = self.partition.num_masters() as u32;
         // Contributions were applied, and are not sent.
-        parton_sync::Field::reset(
-            &mut self.accumulators,
-            Phase::Broadcast,
-            parton_partition::End::Either,
-            &[0..masters],
-        )?;
+        self.accumulators.reset(Phase::Broadcast, End::Either, &[0..masters])?;
         Ok(tally)
     }
 
@@ -368,7 +352,7 @@ impl Engine for VertexEngine<'_> {
             Err("every vertex takes part in every round")
         } else if !any_order {
             Err("the program does not say that its answer is the same in any order")
-        } else if !self.messages_commute {
+        } else if !self.messages.commute {
             Err("of two messages of a vertex only the last would be heard")
         } else {
             Ok(self)
@@ -378,13 +362,13 @@ impl Engine for VertexEngine<'_> {
 
 impl Paced for VertexEngine<'_> {
     fn leave_rounds(&mut self, _: bool) {
-        self.forgets = true;
+        self.messages.are_forgotten = true;
     }
 }
 
 impl DeviceEngine for VertexEngine<'_> {
     fn read_values(&self, into: &mut [u8]) -> SyncResult<()> {
-        self.states.download(0, into).map_err(failed)
+        self.masters.states.download(0, into).map_err(failed)
     }
 
     fn update_parameters(&mut self, program: &DeviceProgram<'_>) -> SyncResult<()> {

@@ -7,8 +7,10 @@
 
 mod buffer;
 mod pinned;
+mod plan;
 mod uploader;
 
 pub use buffer::Buffer;
 pub use pinned::PinnedBuffer;
+pub use plan::MemoryPlan;
 pub use uploader::Uploader;

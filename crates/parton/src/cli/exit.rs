@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use crate::graph::Error;
 use crate::net::LaunchError;
-use crate::{algorithms, net, partition, sync};
+use crate::{algorithms, gpu, net, partition, sync};
 
 use crate::cli::options::spelled;
 
@@ -89,12 +89,41 @@ impl From<algorithms::Error> for Failure {
             algorithms::Error::Sync(error @ sync::Error::Device { .. }) => {
                 Failure::new(error.to_string(), HOST_LOST)
             }
+            algorithms::Error::Sync(error @ sync::Error::DeviceMemory { .. }) => {
+                Failure::new(spelled(&error.to_string()), OUT_OF_MEMORY)
+            }
+            algorithms::Error::Sync(error @ sync::Error::DeviceMisfit { .. }) => {
+                Failure::usage(error.to_string())
+            }
             algorithms::Error::Sync(sync::Error::Weight(error)) => {
                 Failure::bad_data(error.to_string())
             }
             algorithms::Error::Request(message) => Failure::usage(spelled(&message)),
             algorithms::Error::Data(message) => Failure::bad_data(spelled(&message)),
             other => Failure::bug(spelled(&other.to_string())),
+        }
+    }
+}
+
+impl From<gpu::Error> for Failure {
+    fn from(error: gpu::Error) -> Self {
+        let code = match error {
+            gpu::Error::OutOfMemory { .. } | gpu::Error::DoesNotFit { .. } => OUT_OF_MEMORY,
+            gpu::Error::Compile { .. } => BUG,
+            _ => HOST_LOST,
+        };
+        Failure::new(error.to_string(), code)
+    }
+}
+
+impl From<crate::Error> for Failure {
+    fn from(error: crate::Error) -> Self {
+        match error {
+            crate::Error::Graph(error) => error.into(),
+            crate::Error::Partition(error) => error.into(),
+            crate::Error::Algorithm(error) => error.into(),
+            crate::Error::Device(error) => error.into(),
+            crate::Error::Launch(message) => Failure::bug(message),
         }
     }
 }

@@ -12,6 +12,7 @@
 //! `commands`.
 
 mod commands;
+mod device_arguments;
 mod exit;
 mod graph_arguments;
 mod graph_values;
@@ -40,7 +41,7 @@ use watch::Watch;
 #[derive(Parser)]
 #[command(version, arg_required_else_help = true, max_term_width = 100)]
 #[command(after_help = "Exit codes: 0 ok, 2 usage, 3 a run ended before its values were final, \
-                        65 bad data, 66 no input, 69 a host was lost, 70 a bug in Parton, \
+                        65 bad data, 66 no input, 69 a host or device was lost or is not there, 70 a bug in Parton, \
                         71 out of memory, 74 input or output failed, 130 and 143 signals.")]
 struct Arguments {
     #[command(subcommand)]
@@ -76,7 +77,7 @@ enum Command {
     Bench(commands::bench::Bench),
     /// Run the LDBC Graphalytics benchmark on one of its data sets, and check what comes out
     Graphalytics(commands::graphalytics::Graphalytics),
-    /// List the algorithms, engines, policies, file formats and generators on offer
+    /// List the algorithms, engines, policies, file formats, generators and devices on offer
     List(commands::list::List),
 }
 

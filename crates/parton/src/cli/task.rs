@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crate::algorithms::{Algorithm, Answer, Job, Options};
-use crate::engine;
+use crate::engine::{self, device::Device};
 use crate::net::{Cluster, Net};
 use crate::partition::{Input, Partition, Plan};
 use crate::sync::{Optimize, Substrate, Volume};
@@ -78,18 +78,18 @@ impl PartitionSource<'_> {
 }
 
 impl Task<'_> {
-    /// One host's share of the task. Every host must call this.
+    /// One host's share of the task, computed by a device if it has one. Every host must call this.
     pub(crate) fn on_host(
         &self,
         net: &mut Net,
         partition: &Partition,
+        device: Option<&dyn Device>,
         watch: &mut dyn engine::Watch,
     ) -> Result<TaskOutcome, Failure> {
         let start = Instant::now();
         let mut substrate = Substrate::new(partition, net, self.optimize);
         let substrate_seconds = start.elapsed().as_secs_f64();
-        let job =
-            &mut Job { substrate: &mut substrate, options: self.options, watch, device: None };
+        let job = &mut Job { substrate: &mut substrate, options: self.options, watch, device };
         let answer = self.algorithm.run(job)?;
         let verdict = match self.verify {
             true => self.verify(&mut substrate, &answer)?,

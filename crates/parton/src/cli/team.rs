@@ -261,6 +261,18 @@ impl Team {
         }
     }
 
+    /// The hosts on this machine, and those of this process, given how many there are in all.
+    pub(crate) fn neighbours(&self, hosts: usize) -> (Vec<usize>, Vec<usize>) {
+        let placement = self.ranks.as_ref().and_then(|ranks| ranks.cluster.placement());
+        match (&self.ranks, placement) {
+            (Some(ranks), Some(placement)) => {
+                let machine = placement.machine.iter().map(|host| host.index()).collect();
+                (machine, vec![ranks.launcher.rank()])
+            }
+            _ => ((0..hosts).collect(), (0..hosts).collect()),
+        }
+    }
+
     /// A warning if the launcher put more ranks on a machine than it has cores.
     pub(crate) fn warning(&self) -> Option<String> {
         let placement = self.ranks.as_ref()?.cluster.placement()?;

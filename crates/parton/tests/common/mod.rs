@@ -5,13 +5,16 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
+/// The command: that of this build, or the file that `PARTON_BINARY` names, for tests that were copied
+/// to another machine.
+pub(crate) fn command() -> Command {
+    let file = std::env::var_os("PARTON_BINARY");
+    Command::new(file.unwrap_or_else(|| env!("CARGO_BIN_EXE_parton").into()))
+}
+
 /// Runs the command in a folder.
 pub(crate) fn parton(folder: &Path, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_parton"))
-        .args(arguments)
-        .current_dir(folder)
-        .output()
-        .expect("the command runs")
+    command().args(arguments).current_dir(folder).output().expect("the command runs")
 }
 
 /// A folder of its own for a test.

@@ -27,8 +27,8 @@ pub(super) fn smallest(
         _ => Places::Some(updated.places),
     };
     let exact = EncodingPlan::new(kind, len, places, updated.values);
-    let may_be_dense =
-        delivery == Delivery::Label && updated.places.len() > len / MAX_PLACES_PER_UPDATE;
+    let may_be_dense = delivery == Delivery::Label
+        && (len / MAX_PLACES_PER_UPDATE + 1..len).contains(&updated.places.len());
     if !may_be_dense {
         return Ok((exact.write(), exact.size()));
     }

@@ -16,8 +16,10 @@ use crate::host::HostId;
 /// Where this rank runs, and beside whom.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placement {
-    /// Ranks on this machine.
+    /// Number of ranks on this machine.
     pub local_ranks: usize,
+    /// These ranks, ascending.
+    pub machine: Vec<HostId>,
     /// Cores of this machine that they may use, all together.
     pub cores: usize,
     /// This rank's share of the cores, at least 1.
@@ -104,6 +106,7 @@ impl Placement {
             .map(|(other, card)| (HostId(other as u16), card.process.clone()));
         Placement {
             local_ranks: local().count(),
+            machine: local().map(|(rank, _)| HostId(rank as u16)).collect(),
             cores: cores.len(),
             threads: share.min(mine.granted).max(1),
             visible: visible.collect(),
@@ -177,6 +180,7 @@ mod tests {
         assert_eq!(places.iter().map(|p| p.threads).collect::<Vec<_>>(), [4, 4, 4, 4, 1, 1, 1]);
         assert_eq!(places.iter().map(|p| p.cores).collect::<Vec<_>>(), [8, 8, 8, 8, 2, 2, 2]);
         assert_eq!(places[4].local_ranks, 3);
+        assert_eq!(places[4].machine, [HostId(4), HostId(5), HostId(6)]);
         let visible: Vec<_> = places[5].visible.iter().map(|(host, _)| host.0).collect();
         assert_eq!(visible, [4, 6]);
         let mut limited = cards[0].clone();

@@ -1,14 +1,16 @@
 //! `parton list`: what there is to choose from.
 
-use crate::algorithms::{self, Algorithm};
+use crate::algorithms::{self, Algorithm, Options};
+use crate::gpu::discover;
 use crate::graph::{formats, generate};
 use crate::output;
 use crate::partition::policies;
 use clap::Args;
 
 use crate::cli::options::{own_options, spelled};
+use crate::cli::show;
 
-/// List the algorithms, engines, policies, file formats and generators on offer.
+/// List the algorithms, engines, policies, file formats, generators and devices on offer.
 #[derive(Args)]
 pub(crate) struct List {}
 
@@ -20,6 +22,9 @@ impl List {
             let engines: Vec<_> = algorithm.engines().iter().map(|engine| engine.name).collect();
             text += &format!("  {:<20}{}\n", algorithm.name(), spelled(algorithm.about()));
             text += &format!("  {:<20}engines {}", "", engines.join(", "));
+            if algorithm.needs_threads(&Options::default()).is_none() {
+                text += "; on GPUs, too";
+            }
             match &own_options(*algorithm)[..] {
                 "" => {}
                 own => text += &format!("; options {own}"),
@@ -48,6 +53,29 @@ impl List {
         for kind in generate::ALL {
             text += &format!("  {:<32}{}\n", kind.syntax, kind.help);
         }
-        text
+        text + &devices()
     }
+}
+
+/// The devices of this machine, or why there are none beside the processor.
+fn devices() -> String {
+    let mut text = String::from("\nDevices (for --devices)\n");
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    text += &format!("  {:<14}{threads} threads\n", "cpu");
+    match discover::list() {
+        Ok(gpus) => {
+            for gpu in gpus {
+                text += &format!(
+                    "  {:<14}{}, {} of memory, {}, driver {}\n",
+                    gpu.name,
+                    gpu.model,
+                    show::bytes(gpu.memory),
+                    gpu.architecture,
+                    gpu.driver
+                );
+            }
+        }
+        Err(reason) => text += &format!("  {:<14}{reason}\n", "no gpu"),
+    }
+    text
 }

@@ -28,6 +28,10 @@ pub(crate) struct Partition {
     #[command(flatten)]
     planning: PlanArguments,
 
+    /// How much each host should get, relative to the others
+    #[arg(long, value_name = "W,W,…", value_delimiter = ',')]
+    host_weights: Option<Vec<f64>>,
+
     /// Keep the partition in this folder, one file per host
     #[arg(long, value_name = "FOLDER")]
     save: Option<PathBuf>,
@@ -47,10 +51,6 @@ const DEFAULT_HOSTS: usize = 4;
 /// How to cut a graph, for every policy.
 #[derive(Args)]
 pub(crate) struct PlanArguments {
-    /// How much each host should get, relative to the others
-    #[arg(long, value_name = "W,W,…", value_delimiter = ',')]
-    host_weights: Option<Vec<f64>>,
-
     /// Out-degree above which hvc and ginger spread a vertex's edges
     #[arg(long, value_name = "DEGREE", default_value_t = Plan::THRESHOLD)]
     threshold: usize,
@@ -71,18 +71,13 @@ fn parse_order(text: &str) -> Result<Order, String> {
 
 impl PlanArguments {
     /// The plan to cut by a policy.
-    pub(crate) fn plan(&self, policy: &str) -> Plan {
-        Plan {
-            policy: policy.into(),
-            host_weights: self.host_weights.clone(),
-            threshold: self.threshold,
-            order: self.order,
-        }
+    pub(crate) fn plan(&self, policy: &str, host_weights: Option<Vec<f64>>) -> Plan {
+        Plan { policy: policy.into(), host_weights, threshold: self.threshold, order: self.order }
     }
 
     /// True if all of these are the defaults.
     pub(crate) fn is_default(&self) -> bool {
-        self.plan("") == Plan::new("")
+        self.plan("", None) == Plan::new("")
     }
 }
 
@@ -151,7 +146,7 @@ impl Partition {
         threads: usize,
         team: &mut Team,
     ) -> Result<PolicyResult, Failure> {
-        let plan = self.planning.plan(&policy);
+        let plan = self.planning.plan(&policy, self.host_weights.clone());
         let measured = team.launch(hosts, threads, |net| {
             net.barrier()?;
             let start = Instant::now();

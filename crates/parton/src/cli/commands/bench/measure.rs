@@ -3,18 +3,22 @@
 //! Turns (A B C A B C, never A A B B C C) make a busy neighbour slow all configurations alike.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::Instant;
 
 use crate::algorithms::{Algorithm, Options};
+use crate::devices::{HostDevices, partition_for};
+use crate::engine::device::Device;
 use crate::engine::{EngineInfo, RunReport};
 use crate::graph::Graph;
 use crate::graph::progress::Progress;
-use crate::net::Cluster;
+use crate::host_weights::{HostWeights, Trial};
+use crate::net::{Cluster, HostId};
 use crate::partition::quality::Quality;
 use crate::partition::{Fit, Input, Partition, Plan};
 use crate::sync::Optimize;
 
-use super::results::{Key, Row};
+use super::results::{Cut, Key, Row};
 use super::samples::Samples;
 use crate::cli::exit::Failure;
 use crate::cli::graph_arguments::GraphArguments;
@@ -32,6 +36,8 @@ pub(super) struct Case {
     pub(super) fit: Fit,
     pub(super) hosts: usize,
     pub(super) threads: usize,
+    /// What computes for the hosts.
+    pub(super) devices: Arc<HostDevices>,
 }
 
 /// How to measure.
@@ -39,6 +45,8 @@ pub(super) struct Measurement<'m> {
     pub(super) cases: &'m [Case],
     /// The policy asked for.
     pub(super) policy: &'m str,
+    /// How much each host gets, if the user says.
+    pub(super) host_weights: Option<&'m HostWeights>,
     pub(super) repetitions: usize,
     pub(super) verify: bool,
     pub(super) watch: &'m Watch,
@@ -51,6 +59,8 @@ struct PartitionedGraph {
     parts: Vec<Partition>,
     quality: Quality,
     policy: String,
+    /// The algorithm that hosts were measured with, if they were.
+    measured_with: Option<&'static str>,
     seconds: f64,
 }
 
@@ -121,22 +131,25 @@ impl Measurement<'_> {
     ) -> Result<PartitionedGraph, Failure> {
         let policy = case.policy(self.policy);
         let input = Input::from(graph.clone()).fitted(case.fit);
-        let source = PartitionSource::Build(&input, Plan::new(policy));
+        let trial = Trial::new(case.algorithm, &case.options, case.threads, &input);
+        let asked = self.host_weights.filter(|_| case.hosts > 1);
         let mut cluster = task::cluster(case.hosts, case.threads);
         let outcome = cluster.launch(|net| -> Result<_, Failure> {
-            let (part, seconds) = source.on_host(net)?;
+            let (plan, devices) = trial.settle(net, &case.devices, asked, &Plan::new(policy))?;
+            let (part, seconds) = PartitionSource::Build(&input, plan).on_host(net)?;
             let quality = Quality::measure(net, &part)?;
-            Ok((part, seconds, quality))
+            Ok((partition_for(&devices, part), seconds, (quality, devices)))
         })?;
         let seconds = outcome.iter().map(|(_, seconds, _)| *seconds).fold(0.0, f64::max);
         let mut parts = Vec::new();
         let mut measured = None;
-        for (part, _, quality) in outcome {
+        for (part, _, of_all) in outcome {
             parts.push(part);
-            measured = Some(quality);
+            measured = Some(of_all);
         }
-        let quality = measured.ok_or_else(|| Failure::bug("a cluster without hosts"))?;
+        let (quality, devices) = measured.ok_or_else(|| Failure::bug("a cluster without hosts"))?;
         let name = case.algorithm.name();
+        let was_measured = devices.iter().any(|device| device.speed.is_some());
         notes.extend(parts.iter().flat_map(Partition::changes).map(|c| format!("{name}: {c}")));
         Ok(PartitionedGraph {
             fit: case.fit,
@@ -144,6 +157,7 @@ impl Measurement<'_> {
             parts,
             quality,
             policy: policy.into(),
+            measured_with: was_measured.then_some(name),
             seconds,
         })
     }
@@ -182,10 +196,13 @@ impl Measurement<'_> {
             vertices: stage.quality.vertices,
             edges: stage.quality.edges,
             engine_used: best.engine.name,
-            policy_used: stage.policy.clone(),
-            replication: stage.quality.replication(),
             load_seconds,
-            partition_seconds: stage.seconds,
+            cut: Cut {
+                policy: stage.policy.clone(),
+                replication: stage.quality.replication(),
+                seconds: stage.seconds,
+                devices: HostId::all(case.hosts).map(|host| case.devices.name(host)).collect(),
+            },
             setup_seconds,
             run_seconds,
             report: best.report,
@@ -196,8 +213,10 @@ impl Measurement<'_> {
 
 impl PartitionedGraph {
     fn fits(&self, case: &Case, asked: &str) -> bool {
+        let was_for_another =
+            self.measured_with.is_some_and(|algorithm| algorithm != case.algorithm.name());
         let fits = self.parts.len() == case.hosts && self.fit == case.fit;
-        fits && self.policy == case.policy(asked)
+        fits && self.policy == case.policy(asked) && !was_for_another
     }
 
     /// Runs a case once.
@@ -207,12 +226,13 @@ impl PartitionedGraph {
         verify: bool,
         notes: &mut BTreeSet<String>,
     ) -> Result<Repetition, Failure> {
-        let Case { algorithm, options, .. } = case;
+        let Case { algorithm, options, devices, .. } = case;
         let task = Task { algorithm: *algorithm, options, optimize: Optimize::ALL, verify };
         let parts = &self.parts;
         let work = |net: &mut crate::net::Net| {
             let part = &parts[net.host().index()];
-            task.on_host(net, part, &mut ())
+            let device = devices.get(net.host()).map(|gpu| gpu as &dyn Device);
+            task.on_host(net, part, device, &mut ())
         };
         let mut hosts = self.cluster.launch(work)?;
         let setup_seconds = hosts.iter().map(|host| host.setup_seconds).fold(0.0, f64::max);

@@ -9,11 +9,13 @@ mod measure;
 mod results;
 mod samples;
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::num::{NonZeroU16, NonZeroUsize};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use crate::algorithms::{Algorithm, EdgeNeed, Options};
+use crate::algorithms::{self, Algorithm, EdgeNeed, Options};
 use crate::engine::Pacing;
 use crate::graph::save::Output;
 use crate::partition::saved::Manifest;
@@ -21,6 +23,7 @@ use crate::partition::{Fit, Plan};
 use clap::Args;
 
 use crate::cli::Context;
+use crate::cli::device_arguments::DeviceArguments;
 use crate::cli::exit::Failure;
 use crate::cli::graph_arguments::{ChangeArguments, GraphArguments, ReadArguments};
 use crate::cli::options::{self, OwnArguments};
@@ -48,6 +51,9 @@ pub(crate) struct Bench {
     /// Numbers of hosts, all in this process; 1 is always measured, too
     #[arg(long, value_name = "N,…", value_delimiter = ',', default_value = "1")]
     hosts: Vec<NonZeroU16>,
+
+    #[command(flatten)]
+    devices: DeviceArguments,
 
     /// How to cut the graphs (see `parton list`)
     #[arg(long, value_name = "NAME", default_value = AUTO)]
@@ -80,7 +86,7 @@ pub(crate) struct Bench {
     /// Measure nothing; say what changed between two files that --output wrote
     #[arg(long, num_args = 2, value_names = ["OLD.json", "NEW.json"], conflicts_with_all = [
         "graphs", "algorithms", "engines", "hosts", "policy", "repetitions", "max_rounds",
-        "verify", "output", "plot", "Own", "ReadArguments", "ChangeArguments",
+        "verify", "output", "plot", "DeviceArguments", "Own", "ReadArguments", "ChangeArguments",
     ])]
     against: Option<Vec<PathBuf>>,
 
@@ -113,15 +119,18 @@ impl Bench {
         for path in [&self.output, &self.plot].into_iter().flatten() {
             Output::check(path)?;
         }
+        self.devices.check(self.most_hosts())?;
         let cases = self.cases(context)?;
         for case in &cases {
-            Plan::new(case.policy(&self.policy)).check(case.hosts)?;
+            let host_weights = self.devices.given_weights().filter(|_| case.hosts > 1);
+            Plan { host_weights, ..Plan::new(case.policy(&self.policy)) }.check(case.hosts)?;
         }
         let inputs = self.inputs()?;
         let repetitions = self.repetitions.get();
         let measure = Measurement {
             cases: &cases,
             policy: &self.policy,
+            host_weights: self.devices.host_weights(),
             repetitions,
             verify: self.verify,
             watch,
@@ -157,6 +166,7 @@ impl Bench {
             }
             names => names.iter().map(|name| context.algorithm(name)).collect::<Result<_, _>>()?,
         };
+        let algorithms = self.on_devices(algorithms, context.watch)?;
         self.own.check(&algorithms)?;
         if let Some((name, _)) = algorithms.iter().find_map(|a| self.own.graphs(*a).next()) {
             return Err(Failure::usage(options::spelled(&format!(
@@ -164,25 +174,28 @@ impl Bench {
             ))));
         }
         let engines = unique(&self.engines);
-        let mut hosts: Vec<usize> = self.hosts.iter().map(|hosts| hosts.get().into()).collect();
-        hosts.push(1);
-        hosts.sort_unstable();
-        hosts.dedup();
-
+        let mut devices = Vec::new();
+        for hosts in self.numbers_of_hosts() {
+            let opened = self.devices.open_first(hosts, self.max_rounds.is_some())?;
+            devices.push((hosts, Arc::new(opened)));
+        }
         let mut cases = Vec::new();
         for algorithm in algorithms {
             let mut fit = Vec::new();
             for engine in &engines {
                 match self.own.options(algorithm, engine, Pacing::default(), self.max_rounds) {
-                    Ok(options) => fit.push((engine.clone(), options)),
+                    Ok(options) => {
+                        self.devices.check_algorithm(algorithm, &options)?;
+                        fit.push((engine.clone(), options));
+                    }
                     Err(unfit) if engines.len() > 1 && !fits(engine, algorithm) => {
                         context.watch.note(&format!("left out: {unfit}"));
                     }
                     Err(failure) => return Err(failure),
                 }
             }
-            for &hosts in &hosts {
-                let mut engines = fit.clone();
+            for (hosts, devices) in &devices {
+                let (hosts, mut engines) = (*hosts, fit.clone());
                 if hosts == 1 && self.most_hosts() > 1 && !fit.is_empty() {
                     // Several hosts with a slow engine must not look good beside one with the same.
                     let suits =
@@ -191,12 +204,16 @@ impl Bench {
                         engines.insert(0, (AUTO.into(), suits));
                     }
                 }
-                let threads = threads_per_host(context.threads, hosts);
+                let threads =
+                    threads_per_host(context.threads, devices.hosts_that_need_threads(hosts));
                 for (engine, options) in engines {
                     let options = self.own.measured(algorithm, options)?;
                     // One algorithm may ignore weights that the next one uses.
                     let fit = Fit { weights: true, ..self.cleaning.fit(algorithm, &options)? };
-                    cases.push(Case { algorithm, engine, options, fit, hosts, threads });
+                    // `auto` takes no device for what no device runs.
+                    let on_devices = algorithms::check_devices(algorithm, &options).is_ok();
+                    let devices = if on_devices { devices.clone() } else { Arc::default() };
+                    cases.push(Case { algorithm, engine, options, fit, hosts, threads, devices });
                 }
             }
         }
@@ -204,6 +221,30 @@ impl Bench {
             true => Err(Failure::usage("none of these engines can run any of these algorithms")),
             false => Ok(cases),
         }
+    }
+
+    /// Numbers of hosts, ascending. One host is always among them.
+    fn numbers_of_hosts(&self) -> BTreeSet<usize> {
+        self.hosts.iter().map(|hosts| hosts.get().into()).chain([1]).collect()
+    }
+
+    /// The algorithms that devices run, where devices are asked for. Those that were named must be.
+    fn on_devices(
+        &self,
+        algorithms: Vec<&'static dyn Algorithm>,
+        watch: &Watch,
+    ) -> Result<Vec<&'static dyn Algorithm>, Failure> {
+        let mut run = Vec::new();
+        for algorithm in algorithms {
+            match self.devices.check_algorithm(algorithm, &Options::default()) {
+                Ok(()) => run.push(algorithm),
+                Err(unfit) if self.algorithms.is_empty() => {
+                    watch.note(&format!("left out: {unfit}"));
+                }
+                Err(unfit) => return Err(unfit),
+            }
+        }
+        Ok(run)
     }
 
     fn inputs(&self) -> Result<Vec<GraphArguments>, Failure> {
@@ -225,6 +266,7 @@ impl Bench {
     fn given(&self) -> Vec<(String, String)> {
         let mut given = self.own.given();
         given.extend(self.max_rounds.map(|rounds| ("max-rounds".into(), rounds.to_string())));
+        given.extend(self.devices.given());
         given.extend(self.cleaning.weights_given().map(|weights| ("weights".into(), weights)));
         given
     }

@@ -20,16 +20,23 @@ pub(super) struct Key {
     pub(super) policy: String,
 }
 
+/// How the graph was cut, and what computed for each part.
+pub(super) struct Cut {
+    pub(super) policy: String,
+    pub(super) replication: f64,
+    pub(super) seconds: f64,
+    /// Of each host.
+    pub(super) devices: Vec<String>,
+}
+
 /// One configuration, all repetitions.
 pub(super) struct Row {
     pub(super) key: Key,
     pub(super) vertices: u64,
     pub(super) edges: u64,
     pub(super) engine_used: &'static str,
-    pub(super) policy_used: String,
-    pub(super) replication: f64,
     pub(super) load_seconds: f64,
-    pub(super) partition_seconds: f64,
+    pub(super) cut: Cut,
     pub(super) setup_seconds: Vec<f64>,
     pub(super) run_seconds: Samples,
     /// Of the best repetition.
@@ -110,14 +117,15 @@ impl Results {
             "hosts": key.hosts,
             "threads": key.threads,
             "policy": key.policy,
-            "policy_used": row.policy_used,
-            "replication": row.replication,
+            "policy_used": row.cut.policy,
+            "devices": row.cut.devices,
+            "replication": row.cut.replication,
             "rounds": row.report.rounds.len(),
             "converged": row.report.converged,
             "verified": row.verified,
             "seconds": {
                 "load": row.load_seconds,
-                "partition": row.partition_seconds,
+                "partition": row.cut.seconds,
                 "setup": row.setup_seconds,
                 "run": run.as_slice(),
             },

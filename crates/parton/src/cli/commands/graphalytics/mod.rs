@@ -228,7 +228,7 @@ impl Hosts {
         let task = Task { algorithm, options, optimize: Optimize::ALL, verify };
         let outcomes = self.cluster.launch(|net| -> Result<_, Failure> {
             let part = &parts[net.host().index()];
-            let mut finished = task.on_host(net, part, &mut ())?;
+            let mut finished = task.on_host(net, part, None, &mut ())?;
             let rows = TablePart::of(net, part, &mut finished.answer)?;
             Ok((finished, rows))
         })?;

@@ -1,8 +1,13 @@
 //! The work of one host in a run: its partition, the algorithm, the certificate, its rows.
 
-use crate::engine;
+use std::time::Instant;
+
+use crate::devices::{HostDevice, HostDevices, partition_for};
+use crate::engine::{self, device::Device};
+use crate::host_weights::{HostWeights, Trial};
 use crate::net::{HostId, Net};
 use crate::output::TablePart;
+use crate::partition::Partition;
 use crate::partition::quality::Quality;
 
 use super::report::Seconds;
@@ -15,7 +20,12 @@ use crate::cli::watch::Watch;
 /// The work of every host.
 pub(super) struct HostTask<'w> {
     pub(super) source: PartitionSource<'w>,
+    /// How hosts are measured; `None` if partitions were saved.
+    pub(super) trial: Option<Trial<'w>>,
+    /// How much each host gets, if the user says.
+    pub(super) asked_weights: Option<&'w HostWeights>,
     pub(super) task: Task<'w>,
+    pub(super) devices: &'w HostDevices,
     /// The file for rows, if one was asked for.
     pub(super) target: Option<&'w Target>,
     pub(super) load_seconds: f64,
@@ -32,6 +42,8 @@ pub(super) struct HostRun {
     pub(super) memory_peak: Option<u64>,
     /// The same on all hosts.
     pub(super) quality: Quality,
+    /// What computed for each host.
+    pub(super) devices: Vec<HostDevice>,
     /// The changes that made the graph fit the algorithm.
     pub(super) changes: Vec<String>,
     /// A note of the policy.
@@ -44,13 +56,14 @@ pub(super) struct HostRun {
 impl HostTask<'_> {
     /// One host's share of the work. Every host must call this.
     pub(super) fn on_host(&self, net: &mut Net) -> Result<HostRun, Failure> {
-        let (partition, partition_seconds) = self.source.on_host(net)?;
+        let (partition, devices, partition_seconds) = self.partition(net)?;
         let quality = Quality::measure(net, &partition)?;
         let mut rounds = (partition.host() == HostId(0)).then(|| self.watch.rounds());
         let then = rounds.as_mut().map(|rounds| rounds as &mut dyn engine::Watch);
         self.stage.rounds_begin();
         let watch = &mut RoundCounter { stage: self.stage, then };
-        let mut finished = self.task.on_host(net, &partition, watch)?;
+        let device = self.devices.get(net.host()).map(|gpu| gpu as &dyn Device);
+        let mut finished = self.task.on_host(net, &partition, device, watch)?;
         let parts = match (&finished.verdict, self.target) {
             (Verdict::Wrong(_), _) | (_, None) => Vec::new(),
             (_, Some(target)) => {
@@ -72,7 +85,33 @@ impl HostTask<'_> {
         };
         let policy_note = partition.note().map(str::to_owned);
         let changes = partition.changes().to_vec();
-        Ok(HostRun { seconds, memory_peak, quality, changes, policy_note, finished, parts })
+        Ok(HostRun {
+            seconds,
+            memory_peak,
+            quality,
+            devices,
+            changes,
+            policy_note,
+            finished,
+            parts,
+        })
+    }
+}
+
+impl HostTask<'_> {
+    /// This host's partition, what computes for all hosts, and the seconds that measuring hosts and
+    /// cutting took.
+    fn partition(&self, net: &mut Net) -> Result<(Partition, Vec<HostDevice>, f64), Failure> {
+        let (PartitionSource::Build(input, plan), Some(trial)) = (&self.source, &self.trial) else {
+            let devices = self.devices.of_all_hosts(net)?;
+            let (partition, seconds) = self.source.on_host(net)?;
+            return Ok((partition_for(&devices, partition), devices, seconds));
+        };
+        let start = Instant::now();
+        let (plan, devices) = trial.settle(net, self.devices, self.asked_weights, plan)?;
+        let trial_seconds = start.elapsed().as_secs_f64();
+        let (partition, seconds) = PartitionSource::Build(input, plan).on_host(net)?;
+        Ok((partition_for(&devices, partition), devices, trial_seconds + seconds))
     }
 }
 

@@ -4,6 +4,7 @@
 
 mod hosts;
 mod html;
+mod per_host;
 mod report;
 mod target;
 
@@ -23,6 +24,7 @@ use clap::Args;
 
 use super::partition::PlanArguments;
 use crate::cli::Context;
+use crate::cli::device_arguments::DeviceArguments;
 use crate::cli::exit::{CommandOutput, Failure};
 use crate::cli::graph_arguments::GraphArguments;
 use crate::cli::options::{self, OwnArguments, PaceArguments};
@@ -31,6 +33,8 @@ use crate::cli::task::{AUTO, PartitionSource, Task};
 use crate::cli::team::Team;
 use crate::cli::watch::Watch;
 use crate::defaults::{InputTraits, choose_policy};
+use crate::devices::HostDevices;
+use crate::host_weights::Trial;
 use hosts::HostTask;
 use report::{Report, Request};
 use target::Target;
@@ -57,6 +61,9 @@ pub(crate) struct Run {
     /// How each host goes through its edges; `auto` is what suits the algorithm
     #[arg(long, value_name = "NAME", default_value = AUTO)]
     engine: String,
+
+    #[command(flatten)]
+    devices: DeviceArguments,
 
     #[command(flatten)]
     paced: PaceArguments,
@@ -107,7 +114,8 @@ impl Run {
     ) -> Result<CommandOutput, Failure> {
         let start = Instant::now();
         let prepared = self.prepare(context, team);
-        let Prepared { request, hosts, options, target, plan, input } = team.together(prepared)?;
+        let Prepared { request, hosts, options, devices, target, plan, input } =
+            team.together(prepared)?;
         self.input.check_alike(team)?;
         let source = match &input {
             Some(input) => PartitionSource::Build(input, plan),
@@ -120,9 +128,14 @@ impl Run {
             Task { algorithm, options: &options, optimize: request.optimize, verify: self.verify };
         let stage = team.stage().clone();
         let watch = context.watch;
+        let trial =
+            input.as_ref().map(|input| Trial::new(algorithm, &options, request.threads, input));
         let host_task = HostTask {
             source,
+            trial,
+            asked_weights: self.devices.host_weights(),
             task,
+            devices: &devices,
             target: target.as_ref(),
             load_seconds,
             is_distributed: team.is_distributed(),
@@ -152,6 +165,8 @@ impl Run {
             Some(saved) => self.hosts_of(saved, team)?,
             None => team.hosts(asked, 1)?,
         };
+        self.devices.check(hosts)?;
+        self.devices.check_algorithm(algorithm, &options)?;
         self.refuse_one_file_for_two()?;
         let target = self.output.as_deref().map(|path| Target::new(path, team)).transpose()?;
         if let Some(path) = self.report.as_ref().filter(|_| team.speaks()) {
@@ -162,6 +177,7 @@ impl Run {
             options.set(algorithm, name, Given::Graph(graph))?;
             algorithms::check_request(algorithm, &options)?;
         }
+        let devices = self.devices.open(algorithm, &options, hosts, team)?;
         let access = algorithm.access(&options);
         let suits = |input| match &self.policy[..] {
             AUTO => {
@@ -178,7 +194,7 @@ impl Run {
             }
             None => {
                 // With any policy: mistakes are reported before the input is read.
-                self.planning.plan(suits(InputTraits::default()).0).check(hosts)?;
+                self.plan(suits(InputTraits::default()).0).check(hosts)?;
                 let input = self.input.open(fit, watch, team)?;
                 (suits(InputTraits::of(&input)), Some(input))
             }
@@ -186,14 +202,19 @@ impl Run {
         let request = Request {
             algorithm: algorithm.name(),
             graph: self.input.graph.to_string(),
-            threads: team.threads(context.threads, hosts),
+            threads: team.threads(context.threads, devices.hosts_that_need_threads(hosts)),
             policy: policy.into(),
             policy_why: why,
             pacing: options.pacing,
             optimize: optimize(&self.optimize),
         };
-        let plan = self.planning.plan(policy);
-        Ok(Prepared { request, hosts, options, target, plan, input })
+        let plan = self.plan(policy);
+        Ok(Prepared { request, hosts, options, devices, target, plan, input })
+    }
+
+    /// The plan to cut by a policy, with the weights that were given.
+    fn plan(&self, policy: &str) -> Plan {
+        self.planning.plan(policy, self.devices.given_weights())
     }
 
     /// Refuses a request whose report would replace its rows.
@@ -266,7 +287,8 @@ impl Run {
                 self.policy
             ));
         }
-        match self.planning.is_default() && self.input.is_plain() {
+        let has_weights = self.devices.host_weights().is_some();
+        match self.planning.is_default() && !has_weights && self.input.is_plain() {
             true => Ok(hosts),
             false => refuse(
                 "a saved partition is taken as it is: say these options when it is \
@@ -282,6 +304,7 @@ struct Prepared {
     request: Request,
     hosts: usize,
     options: Options,
+    devices: HostDevices,
     target: Option<Target>,
     plan: Plan,
     /// `None` if the partition was saved.

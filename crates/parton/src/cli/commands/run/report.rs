@@ -1,13 +1,15 @@
 //! The report of a run, as JSON and as text. The names in the JSON are a contract.
 
 use crate::algorithms::{Fact, Id};
-use crate::engine::{HostReport, Pace, Pacing, RoundReport, RunReport, Throttled};
+use crate::devices::{CPU, HostDevice};
+use crate::engine::{Pace, Pacing, RoundReport, RunReport, Throttled};
 use crate::graph::error::printable;
-use crate::partition::quality::{Quality, Share};
+use crate::partition::quality::Quality;
 use crate::sync::{Optimize, Waits};
 use serde_json::{Map, Value, json};
 
 use super::hosts::HostRun;
+use super::per_host::HostAccount;
 use crate::cli::show;
 use crate::cli::task::{TaskOutcome, Verdict, bytes_as_json};
 
@@ -28,6 +30,7 @@ pub(super) struct Report {
     pub(super) request: Request,
     pub(super) seconds: Seconds,
     pub(super) quality: Quality,
+    devices: Vec<HostDevice>,
     pub(super) run: RunReport,
     engine: &'static str,
     engine_why: String,
@@ -48,13 +51,16 @@ pub(super) struct Seconds {
 impl Report {
     /// The report of one host, which knows of all.
     pub(super) fn new(request: Request, host: HostRun) -> Self {
-        let HostRun { seconds, memory_peak, quality, changes, policy_note, finished, .. } = host;
+        let HostRun {
+            seconds, memory_peak, quality, devices, changes, policy_note, finished, ..
+        } = host;
         let TaskOutcome { answer, verdict, .. } = finished;
         let changes = changes.into_iter().map(|note| format!("{}: {note}", request.algorithm));
         let policy_note = policy_note.map(|note| format!("{}: {note}", request.policy));
         Report {
             seconds,
             quality,
+            devices,
             run: answer.report,
             engine: answer.engine.name,
             engine_why: answer.why,
@@ -104,7 +110,7 @@ impl Report {
         let Report { request, seconds, quality, run, .. } = self;
         let (sent, (fewest, most)) = (run.sent(), run.local_rounds());
         let per_round = (1..).zip(&run.rounds).map(|(number, round)| round_as_json(number, round));
-        let per_host = quality.hosts.iter().zip(&run.hosts).map(|(s, h)| host_as_json(s, h));
+        let per_host = self.hosts().map(|host| host.as_json());
         let result = self.result.iter().map(|(name, fact)| ((*name).into(), fact_as_json(fact)));
         json!({
             "algorithm": request.algorithm,
@@ -145,6 +151,19 @@ impl Report {
             text += &format!("{label:<13}{value}\n");
         }
         text
+    }
+
+    /// What is known of each host.
+    fn hosts(&self) -> impl Iterator<Item = HostAccount<'_>> {
+        let all_edges = self.quality.hosts.iter().map(|share| share.edges).sum();
+        let hosts = self.devices.iter().zip(&self.quality.hosts).zip(&self.run.hosts);
+        hosts.map(move |((device, share), report)| HostAccount {
+            device,
+            share,
+            report,
+            all_edges,
+            run_seconds: self.seconds.run,
+        })
     }
 
     /// Labels and values for text and page.
@@ -194,9 +213,9 @@ impl Report {
         if run.pace == Pace::Basp {
             rows.push(("governor", governor(request.pacing, run)));
         }
-        if run.hosts.len() > 1 {
+        if run.hosts.len() > 1 || self.devices.iter().any(|device| device.name != CPU) {
             let labels = std::iter::once("per host").chain(std::iter::repeat(""));
-            rows.extend(labels.zip(run.hosts.iter().map(host_row)));
+            rows.extend(labels.zip(self.hosts().map(|host| host.as_text())));
         }
         if let Some(bytes) = self.memory_peak {
             rows.push(("memory", format!("{} at most", show::bytes(bytes))));
@@ -241,21 +260,6 @@ fn rounds(run: &RunReport) -> String {
         }
         (_, most) => show::count(most),
     }
-}
-
-/// The time, rounds and bytes of a host.
-fn host_row(host: &HostReport) -> String {
-    let sent = host.sent();
-    format!(
-        "{:.3} s computing, {:.3} s packing, {:.3} s waiting; {} rounds, {} edges, {} in {} messages",
-        host.compute_seconds,
-        host.pack_seconds,
-        host.wait_seconds,
-        show::count(host.rounds),
-        show::count(host.edges),
-        show::bytes(sent.total()),
-        show::count(sent.messages)
-    )
 }
 
 /// How often the governor held hosts and labels back.
@@ -304,24 +308,6 @@ fn governor_as_json(pacing: Pacing, run: &RunReport) -> Value {
         })
     });
     per_host.collect()
-}
-
-fn host_as_json(share: &Share, host: &HostReport) -> Value {
-    let bytes_to = host.sent_to.iter().map(|sent| json!([sent.values(), sent.metadata()]));
-    json!({
-        "masters": share.masters,
-        "mirrors": share.mirrors,
-        "edges": share.edges,
-        "memory_bytes": share.bytes,
-        "compute_seconds": host.compute_seconds,
-        "pack_seconds": host.pack_seconds,
-        "wait_seconds": host.wait_seconds,
-        "other_seconds": host.other_seconds(),
-        "rounds": host.rounds,
-        "work": host.edges,
-        "messages": host.sent().messages,
-        "bytes_to": bytes_to.collect::<Vec<_>>(),
-    })
 }
 
 fn fact_as_json(fact: &Fact) -> Value {

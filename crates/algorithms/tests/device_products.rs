@@ -1,0 +1,138 @@
+//! Algorithms on devices: every algorithm that runs on one, with every engine, policy and pace, over any
+//! number of hosts, on devices alone and on devices beside processors. The answer is the oracle's, with a
+//! valid certificate, and hosts send each other what processors would.
+//!
+//! An emulated device runs a sample of this; `cargo xtask test --long` tries all. With `PARTON_TEST_GPU=1`
+//! a GPU runs everything.
+
+use std::io::Write;
+use std::time::Duration;
+
+use parton_algorithms::{ALL, Algorithm, Options, check_devices};
+use parton_engine::{Pace, Pacing, engines};
+use parton_gpu::discover;
+use parton_graph::Graph;
+use parton_net::Cluster;
+use parton_partition::Input;
+
+use crate::common::nasty::nasty_graphs;
+use crate::common::{Devices, How, Outcome, all_policies, is_long, try_run};
+use crate::matrix::{agrees, settled};
+
+/// How long a host waits for another. A device that compiles a kernel takes seconds.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// True if tests shall run on a GPU. A line says why they do not.
+fn is_gpu_wanted() -> bool {
+    static SAID: std::sync::Once = std::sync::Once::new();
+    let is_wanted = std::env::var("PARTON_TEST_GPU").as_deref() == Ok("1");
+    SAID.call_once(|| {
+        let reason = match (is_wanted, discover::list()) {
+            (true, _) => return,
+            (false, Ok(_)) => "set PARTON_TEST_GPU=1".to_owned(),
+            (false, Err(reason)) => reason.to_string(),
+        };
+        // Seen even if the test passes.
+        let _ = writeln!(std::io::stderr(), "\nalgorithms were not tested on a GPU: {reason}");
+    });
+    is_wanted
+}
+
+/// Whether a setting is tried, given the number of each choice.
+fn is_tried(choices: &[usize], one_in: usize) -> bool {
+    is_long() || is_gpu_wanted() || choices.iter().sum::<usize>().is_multiple_of(one_in)
+}
+
+/// Every algorithm that runs on devices, with every engine that it has there.
+fn runs_at(pacing: Pacing) -> Vec<(&'static dyn Algorithm, Options)> {
+    let mut runs: Vec<(&'static dyn Algorithm, Options)> = Vec::new();
+    for &algorithm in ALL {
+        for engine in algorithm.engines() {
+            let options = Options { pacing, engine: Some(engine), ..Options::default() };
+            let can = pacing.pace != Pace::Basp || algorithm.needs_rounds(&options).is_none();
+            if can && check_devices(algorithm, &options).is_ok() {
+                runs.push((algorithm, settled(algorithm, options)));
+            }
+        }
+    }
+    runs
+}
+
+/// Runs on devices and on processors, and compares both with the oracle and with each other.
+fn compare(
+    cluster: &mut Cluster,
+    (name, graph): (&str, &Graph),
+    runs: &[(&'static dyn Algorithm, Options)],
+    policy: &str,
+    devices: Devices,
+) {
+    let hosts = cluster.num_hosts();
+    let how = How { devices, ..How::new(policy) };
+    for (algorithm, options) in runs {
+        let needs = algorithm.needs(options);
+        let input = Input::from(graph.clone()).fitted(needs.fit());
+        let oracle = needs.prepared(graph.clone());
+        let one = [(*algorithm as &dyn Algorithm, options.clone())];
+        let (name_of_algorithm, pace) = (algorithm.name(), options.pacing.pace);
+        let engine = options.engine.map_or("auto", |engine| engine.name);
+        let what = format!(
+            "{name_of_algorithm} by {engine} on {name}, {hosts} hosts, {policy}, {devices:?}, {pace:?}"
+        );
+        let mut run = |how| -> Outcome {
+            try_run(cluster, &input, &one, how)
+                .unwrap_or_else(|e| panic!("{what}: {e}"))
+                .swap_remove(0)
+        };
+        let found = run(how);
+        let columns = &found.columns;
+        assert!(agrees(hosts, *algorithm, &oracle, options, columns), "{what}: {columns:?}");
+        assert_eq!(found.complaint, None, "{what}");
+        assert!(found.report.converged || options.max_rounds.is_some(), "{what}: unfinished");
+        // Hosts that wait for each other send what follows from the program. Within a round, `push` and
+        // `delta` take as many steps as suits the device, and `union` asks others less often.
+        let is_fixed = match name_of_algorithm {
+            "pagerank" => true,
+            "bfs" | "sssp" | "components" => !["push", "delta", "union"].contains(&engine),
+            // Processors follow a protocol of their own.
+            _ => false,
+        };
+        if hosts > 1 && pace == Pace::Bsp && is_fixed {
+            let expected = run(How { devices: Devices::Elsewhere, ..How::new(policy) });
+            let [found, expected] = [found, expected].map(|outcome| outcome.report.rounds);
+            // Ranks are final a little earlier or later, as sums are rounded.
+            assert!(found.len() == expected.len() || name_of_algorithm == "pagerank", "{what}");
+            for (round, (found, expected)) in found.iter().zip(&expected).enumerate() {
+                assert_eq!(found.sent, expected.sent, "{what}: sent in round {round}");
+            }
+        }
+    }
+}
+
+#[test]
+fn algorithms_on_devices() {
+    let graphs = nasty_graphs();
+    let paces = [Pacing::default(), Pacing::AT_ONCE].map(runs_at);
+    assert!(paces[0].iter().any(|(_, options)| options.engine == Some(engines::UNION)));
+    let mut turn = 0;
+    for (h, hosts) in [1, 2, 3, 4, 7].into_iter().enumerate() {
+        let mut cluster = Cluster::local(hosts).threads_per_host(1).patience(PATIENCE);
+        for (p, policy) in all_policies().into_iter().enumerate() {
+            for (m, devices) in [Devices::All, Devices::Odd].into_iter().enumerate() {
+                for (r, runs) in paces.iter().enumerate() {
+                    if hosts == 1 && (devices, r) != (Devices::All, 0)
+                        || !is_tried(&[h, p, m, r], 6)
+                    {
+                        continue;
+                    }
+                    // Graphs take turns, but in a long run.
+                    turn += 1;
+                    let (first, count) =
+                        (turn * 5 % graphs.len(), if is_long() { graphs.len() } else { 2 });
+                    for (name, graph) in graphs.iter().cycle().skip(first).take(count) {
+                        compare(&mut cluster, (name, graph), runs, policy, devices);
+                    }
+                }
+            }
+        }
+    }
+}

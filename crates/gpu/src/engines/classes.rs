@@ -1,0 +1,58 @@
+//! Rows by degree class: a thread, a warp or a block collects a row.
+//!
+//! One warp per row leaves most lanes idle on short rows, and one thread per row waits for the longest.
+
+use parton_engine::Edges;
+use parton_graph::Adjacency;
+use parton_partition::Partition;
+
+use crate::error::Result;
+use crate::host::GpuHost;
+use crate::memory::Buffer;
+
+/// Rows of fewer edges are collected by one thread each,
+const MIN_EDGES_PER_WARP: u64 = 16;
+/// rows of at least this many by one block each, and others by a warp.
+const MIN_EDGES_PER_BLOCK: u64 = 2048;
+
+/// Rows with edges, by the number of their edges, and all of them as a set.
+pub(super) struct Classes {
+    /// The kernel of each class, and its rows.
+    pub(super) kernels: [(&'static str, Buffer<u32>); 3],
+    pub(super) with_edges: Buffer<u32>,
+}
+
+impl Classes {
+    pub(super) fn new(host: &GpuHost, partition: &Partition, edges: Edges) -> Result<Self> {
+        let proxies = partition.num_proxies();
+        let degree = |adjacency: &Adjacency, row: usize| {
+            adjacency.offsets()[row + 1] - adjacency.offsets()[row]
+        };
+        let parts: Vec<&Adjacency> = match edges {
+            Edges::Out => vec![partition.in_edges()],
+            Edges::In => vec![partition.out_edges()],
+            Edges::Both => vec![partition.in_edges(), partition.out_edges()],
+        };
+        let mut lists = [Vec::new(), Vec::new(), Vec::new()];
+        let mut with_edges = vec![0u32; proxies.div_ceil(32)];
+        for row in 0..proxies {
+            let degree: u64 = parts.iter().map(|part| degree(part, row)).sum();
+            if degree > 0 {
+                let class = usize::from(degree >= MIN_EDGES_PER_WARP)
+                    + usize::from(degree >= MIN_EDGES_PER_BLOCK);
+                lists[class].push(row as u32);
+                with_edges[row / 32] |= 1 << (row % 32);
+            }
+        }
+        let staging = host.uploader();
+        let [few, more, many] = lists;
+        Ok(Classes {
+            kernels: [
+                ("vertex_pull_thread", staging.buffer(&few)?),
+                ("vertex_pull_warp", staging.buffer(&more)?),
+                ("vertex_pull_block", staging.buffer(&many)?),
+            ],
+            with_edges: staging.buffer(&with_edges)?,
+        })
+    }
+}

@@ -1,0 +1,190 @@
+//! Updated values on their way to other hosts: all routes of a phase are packed at once.
+
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use parton_partition::routes::RouteId;
+use parton_sync::{Extracted, Places, Route};
+
+use super::FieldKernels;
+use super::tiles::{RouteLists, Tile};
+use crate::driver::{Address, Driver};
+use crate::error::Result;
+use crate::launch::arguments;
+use crate::memory::{Buffer, PinnedBuffer};
+
+/// Places of a tile at most, as in `field.cu`.
+const PLACES_PER_TILE: u32 = 1024;
+
+/// A piece of a route, by name.
+type Piece = (Option<RouteId>, Range<u32>);
+
+/// What is packed, and how that is done.
+pub(super) struct Outgoing {
+    plans: Vec<Plan>,
+    pieces: Vec<Piece>,
+    /// Where the values of each piece end.
+    ends: Vec<u64>,
+    places: PinnedBuffer<u32>,
+    values: PinnedBuffer<u8>,
+    /// The places of a piece of which every value is updated: 0, 1, 2 …
+    all_places: Vec<u32>,
+    packed_places: Buffer<u32>,
+    packed_values: Buffer<u8>,
+    /// Memory for values at some places.
+    gathered: Mutex<(Buffer<u32>, Buffer<u8>)>,
+}
+
+/// The tiles of all routes of a phase, on the device.
+struct Plan {
+    pieces: Vec<Piece>,
+    tiles: Buffer<Tile>,
+    counts: Buffer<u32>,
+    piece_ends: Buffer<u64>,
+    num_places: usize,
+}
+
+impl Outgoing {
+    pub(super) fn new(driver: &Arc<dyn Driver>) -> Result<Self> {
+        Ok(Outgoing {
+            plans: Vec::new(),
+            pieces: Vec::new(),
+            ends: Vec::new(),
+            places: PinnedBuffer::new(driver, 0)?,
+            values: PinnedBuffer::new(driver, 0)?,
+            all_places: Vec::new(),
+            packed_places: Buffer::new(driver, 0)?,
+            packed_values: Buffer::new(driver, 0)?,
+            gathered: Mutex::new((Buffer::new(driver, 0)?, Buffer::new(driver, 0)?)),
+        })
+    }
+
+    /// Makes room for this many values.
+    pub(super) fn reserve(&mut self, count: usize, value_bytes: usize) -> Result<()> {
+        self.packed_places.resize(count)?;
+        self.packed_values.resize(count * value_bytes)?;
+        self.places.reserve(count)?;
+        self.values.reserve(count * value_bytes)
+    }
+
+    /// The plan for these routes, made when they come for the first time.
+    fn plan(&mut self, lists: &mut RouteLists, routes: &[Route<'_>]) -> Result<usize> {
+        let pieces: Vec<_> = routes.iter().map(|route| (route.id(), route.part())).collect();
+        if let Some(known) = self.plans.iter().position(|plan| plan.pieces == pieces) {
+            return Ok(known);
+        }
+        let mut tiles = Vec::new();
+        for (piece, route) in routes.iter().enumerate() {
+            let whole = lists.tile(route)?;
+            for place in (0..whole.count).step_by(PLACES_PER_TILE as usize) {
+                let count = PLACES_PER_TILE.min(whole.count - place);
+                let first = whole.first + place;
+                tiles.push(Tile { first, count, place, piece: piece as u32, ..whole });
+            }
+        }
+        let longest = routes.iter().map(Route::len).max().unwrap_or(0);
+        self.all_places.extend(self.all_places.len() as u32..longest as u32);
+        let driver = lists.driver();
+        self.plans.push(Plan {
+            pieces,
+            counts: Buffer::new(driver, tiles.len())?,
+            piece_ends: Buffer::zeroed(driver, routes.len())?,
+            num_places: routes.iter().map(Route::len).sum(),
+            tiles: Buffer::from_slice(driver, &tiles)?,
+        });
+        Ok(self.plans.len() - 1)
+    }
+
+    /// Packs the values of the updated proxies on these routes.
+    pub(super) fn pack(
+        &mut self,
+        kernels: &FieldKernels,
+        lists: &mut RouteLists,
+        routes: &[Route<'_>],
+        [updated, values]: [Address; 2],
+        value_bytes: usize,
+    ) -> Result<()> {
+        let plan = self.plan(lists, routes)?;
+        let plan = &self.plans[plan];
+        self.pieces.clone_from(&plan.pieces);
+        self.ends = vec![0; routes.len()];
+        let num_tiles = plan.tiles.len() as u32;
+        if num_tiles == 0 {
+            return Ok(());
+        }
+        let (tiles, counts) = (plan.tiles.address(), plan.counts.address());
+        let lanes = u64::from(num_tiles) * u64::from(PLACES_PER_TILE);
+        kernels.launch("count", lanes, &arguments![tiles, num_tiles, updated, counts])?;
+        let ends = plan.piece_ends.address();
+        kernels.launch("scan", 1, &arguments![tiles, num_tiles, counts, ends])?;
+        plan.piece_ends.download(0, &mut self.ends)?;
+        // A route without proxies has no tile: it ends where the one before does.
+        let mut end = 0;
+        for (piece, route) in self.ends.iter_mut().zip(routes) {
+            end = if route.is_empty() { end } else { *piece };
+            *piece = end;
+        }
+        let count = end as usize;
+        if count == 0 {
+            return Ok(());
+        }
+        self.packed_places.resize(count)?;
+        self.packed_values.resize(count * value_bytes)?;
+        let (to, to_values) = (self.packed_places.address(), self.packed_values.address());
+        let extract = arguments![tiles, num_tiles, updated, values, counts, to, to_values];
+        kernels.launch("extract", lanes, &extract)?;
+        if count < plan.num_places {
+            self.places.reserve(count)?;
+            self.packed_places.queue_download(0..count, &mut self.places, 0)?;
+        }
+        self.values.reserve(count * value_bytes)?;
+        self.packed_values.queue_download(0..count * value_bytes, &mut self.values, 0)?;
+        lists.driver().synchronize()
+    }
+
+    /// What was packed of one of the routes.
+    pub(super) fn packed(&self, route: &Route<'_>, value_bytes: usize) -> Extracted<'_> {
+        let name = (route.id(), route.part());
+        let piece = self.pieces.iter().position(|known| *known == name);
+        let piece = piece.expect("a route that was announced");
+        let start = if piece == 0 { 0 } else { self.ends[piece - 1] } as usize;
+        let end = self.ends[piece] as usize;
+        Extracted {
+            places: match end - start == route.len() {
+                true => &self.all_places[..route.len()],
+                false => &self.places[start..end],
+            },
+            values: &self.values[start * value_bytes..end * value_bytes],
+        }
+    }
+
+    /// The values at some places of a route.
+    pub(super) fn gather(
+        &self,
+        kernels: &FieldKernels,
+        values: &Buffer<u8>,
+        route: &Route<'_>,
+        places: Places<'_>,
+        into: &mut [u8],
+    ) -> Result<()> {
+        let count = places.count(route.len());
+        if count == 0 {
+            return Ok(());
+        }
+        if let (Some(range), Places::All) = (route.range(), places) {
+            // Consecutive values need no kernel.
+            return values.download(range.start as usize * (into.len() / count), into);
+        }
+        let proxies: Vec<u32> = route.locals(places).map(|local| local.0).collect();
+        let (list, gathered) = &mut *self.gathered.lock().unwrap_or_else(PoisonError::into_inner);
+        list.resize(count)?;
+        list.upload(0, &proxies)?;
+        gathered.resize(into.len())?;
+        let tile =
+            Tile { list: list.address().0, first: 0, count: count as u32, place: 0, piece: 0 };
+        let (from, to) = (values.address(), gathered.address());
+        let arguments = arguments![tile, Address(0), count as u32, from, to];
+        kernels.launch("gather", count as u64, &arguments)?;
+        gathered.download(0, into)
+    }
+}

@@ -1,0 +1,116 @@
+//! How much of a device's memory a host's part of a program takes, before anything is uploaded.
+//!
+//! The plan is an upper bound that is close for large graphs: edges are exact, and vertices and
+//! messages are counted with all arrays that any engine of the kind has. A test compares plans with
+//! what engines allocate.
+
+use parton_engine::Edges;
+use parton_engine::device::program::Word;
+use parton_engine::device::{DeviceProgram, ProgramRequest, RelaxationRequest};
+use parton_graph::WeightKind;
+use parton_net::HostId;
+use parton_partition::Partition;
+
+/// Bytes that a host's part takes on its device.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MemoryPlan {
+    /// Edges with their weights, in the directions that the engine follows.
+    pub edges: u64,
+    /// Values, sets and lists of vertices.
+    pub vertices: u64,
+    /// What is sent to and received from other hosts.
+    pub messages: u64,
+}
+
+/// Ids of vertices on a device.
+const ID_BYTES: u64 = 4;
+/// Edges of long rows come in chunks of this many edges,
+const EDGES_PER_CHUNK: u64 = 1024;
+/// described by this many bytes each.
+const CHUNK_BYTES: u64 = 24;
+/// Lists of vertices that an engine of relaxations has: global ids, frontiers, parents.
+const LISTS_OF_RELAXATIONS: u64 = 4;
+/// Lists of vertices that an engine of vertex programs has: global ids, senders, rows by degree.
+const LISTS_OF_PROGRAMS: u64 = 4;
+/// Sets of vertices that an engine has: updated, active, the frontier, those that a label may reach.
+const SETS: u64 = 8;
+/// Counters, tallies and what memory is lost between arrays.
+const FIXED_BYTES: u64 = 128 << 10;
+
+impl MemoryPlan {
+    /// For a relaxation. `needs_reverse`: the engine also goes from destinations to sources.
+    pub(crate) fn of_relaxation(
+        request: &RelaxationRequest<'_>,
+        partition: &Partition,
+        needs_reverse: bool,
+    ) -> Self {
+        let label = request.label.bytes() as u64;
+        // The best label of a component is kept beside its vertices' labels.
+        let vertex = LISTS_OF_RELAXATIONS * ID_BYTES + 2 * label;
+        MemoryPlan {
+            edges: edge_bytes(partition, request.edges, request.weight, needs_reverse),
+            vertices: vertex_bytes(partition, vertex) + parameter_bytes(&request.program),
+            messages: message_bytes(partition, label),
+        }
+    }
+
+    /// For a vertex program.
+    pub(crate) fn of_program(request: &ProgramRequest<'_>, partition: &Partition) -> Self {
+        let collects = request.is_ordered || request.properties.stationary;
+        let (message, accumulated) = (request.message.bytes(), request.accumulated.bytes());
+        let values = (request.state_bytes + message + accumulated) as u64;
+        let vertex = LISTS_OF_PROGRAMS * ID_BYTES + values;
+        let edges = request.properties.edges;
+        MemoryPlan {
+            edges: edge_bytes(partition, edges, request.weight, collects),
+            vertices: vertex_bytes(partition, vertex) + parameter_bytes(&request.program),
+            messages: message_bytes(partition, message as u64)
+                + message_bytes(partition, accumulated as u64),
+        }
+    }
+
+    /// All together.
+    pub fn total(&self) -> u64 {
+        self.edges + self.vertices + self.messages
+    }
+}
+
+/// Rows of one or both directions, and chunks of long rows.
+fn edge_bytes(partition: &Partition, edges: Edges, weight: WeightKind, needs_reverse: bool) -> u64 {
+    let count = partition.edges().num_edges();
+    let weight = match partition.edges().weight_kind() {
+        WeightKind::None => 0,
+        _ => weight.bytes() as u64,
+    };
+    let offset = if count > u64::from(u32::MAX) { 8 } else { 4 };
+    let rows = (partition.num_proxies() as u64 + 1) * offset + count * (ID_BYTES + weight);
+    // A host that is alone with a symmetric graph has one array for both directions.
+    let is_same = partition.num_hosts() == 1 && partition.is_symmetric();
+    let directions = if (needs_reverse || edges == Edges::Both) && !is_same { 2 } else { 1 };
+    let followed = if edges == Edges::Both { 2 * count } else { count };
+    directions * rows + (followed / EDGES_PER_CHUNK + 4) * CHUNK_BYTES
+}
+
+fn vertex_bytes(partition: &Partition, each: u64) -> u64 {
+    let proxies = partition.num_proxies() as u64;
+    proxies * each + SETS * proxies.div_ceil(32) * 4 + FIXED_BYTES
+}
+
+/// Arrays of a program.
+fn parameter_bytes(program: &DeviceProgram<'_>) -> u64 {
+    let bytes = program.words().iter().map(|word| match word {
+        Word::Array(bytes) => bytes.len() as u64,
+        Word::Bits(_) => 0,
+    });
+    bytes.sum()
+}
+
+/// Lists of all routes, and room for places and values of the longest message.
+fn message_bytes(partition: &Partition, value: u64) -> u64 {
+    let peers = HostId::all(partition.num_hosts()).filter(|peer| *peer != partition.host());
+    let shared = |peer| {
+        let routes = partition.routes(peer);
+        (routes.mirror_parts().len() + routes.master_parts().len()) as u64
+    };
+    peers.map(shared).sum::<u64>() * (2 * ID_BYTES + value)
+}
