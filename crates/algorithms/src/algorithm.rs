@@ -125,7 +125,7 @@ impl Job<'_, '_> {
 
     /// Whether any host computes on a device. All hosts then follow the protocol that devices know, whatever
     /// computes for them. An error if the algorithm does not run there. Every host must call this.
-    pub fn has_devices(&mut self, algorithm: &dyn Algorithm) -> Result<bool> {
+    pub(crate) fn has_devices(&mut self, algorithm: &dyn Algorithm) -> Result<bool> {
         let mine = u64::from(self.device.is_some());
         let has_devices = self.substrate.net().all_reduce(mine, std::cmp::max)? > 0;
         if has_devices {

@@ -3,7 +3,7 @@
 // Rows by degree class. A thread compares the labels of a short row with each other; a warp or a block counts
 // longer rows in a hash table in shared memory, and a block the longest ones in a table in the device's memory.
 
-struct Vote {
+struct LabelCount {
     LocalId proxy;
     u32 label;
     u32 count;
@@ -16,7 +16,7 @@ struct Outcome {
     u32* decided;
     // Rows whose votes are wanted, instead of a winner.
     const u32* shared;
-    Vote* votes;
+    LabelCount* votes;
     u64* num_votes;
     u64* edges;
 };
@@ -91,7 +91,7 @@ extern "C" __global__ void ballot_thread(Ballot ballot, const u32* list, u32 cou
             if (is_counted) continue;
             u64 rank = rank_of(label, votes);
             best = rank > best ? rank : best;
-            if (is_shared) outcome.votes[atomicAdd(outcome.num_votes, 1ull)] = Vote{row, label, votes};
+            if (is_shared) outcome.votes[atomicAdd(outcome.num_votes, 1ull)] = LabelCount{row, label, votes};
         }
         if (!is_shared) decide(outcome, row, best);
     }
@@ -141,7 +141,7 @@ struct Table {
         for (u32 slot = first; slot <= mask; slot += step) number += labels[slot] != NO_LABEL;
         u64 place = number ? atomicAdd(outcome.num_votes, (u64)number) : 0;
         for (u32 slot = first; slot <= mask; slot += step)
-            if (labels[slot] != NO_LABEL) outcome.votes[place++] = Vote{row, labels[slot], counts[slot]};
+            if (labels[slot] != NO_LABEL) outcome.votes[place++] = LabelCount{row, labels[slot], counts[slot]};
     }
 };
 

@@ -4,7 +4,7 @@
 //! vertices come back: this host sends those of mirrors to their masters, as hosts without a device do, and
 //! keeps those of its own masters beside what other hosts send.
 
-use parton_engine::device::ballots::Vote as DeviceVote;
+use parton_engine::device::ballots::LabelCount;
 use parton_engine::device::{Ballots, Device};
 use parton_engine::{Edges, Engine, Next, Paced, Tally};
 use parton_graph::LocalId;
@@ -28,7 +28,7 @@ pub(super) struct DevicePropagation<'a> {
     ballots: Box<dyn Ballots + 'a>,
     remote: RemoteVotes<'a>,
     /// Counts of masters with edges on other hosts, too.
-    of_masters: Vec<DeviceVote>,
+    of_masters: Vec<LabelCount>,
     /// Counts for other hosts.
     shipments: Vec<Shipment>,
     has_counted: bool,
@@ -60,7 +60,7 @@ impl<'a> DevicePropagation<'a> {
     }
 
     /// The counts of some mirrors' neighbours here, for the host of their masters.
-    fn shipment(&self, peer: HostId, votes: &[DeviceVote]) -> Shipment {
+    fn shipment(&self, peer: HostId, votes: &[LabelCount]) -> Shipment {
         let range = self.partition.routes(peer).mirrors(self.edges.written());
         let start = votes.partition_point(|vote| vote.proxy < range.start);
         let end = votes.partition_point(|vote| vote.proxy < range.end);

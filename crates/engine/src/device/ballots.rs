@@ -7,7 +7,7 @@ use parton_sync::{Field, Result};
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, bytemuck::Pod, bytemuck::Zeroable,
 )]
 #[repr(C)]
-pub struct Vote {
+pub struct LabelCount {
     /// The proxy.
     pub proxy: u32,
     /// The label.
@@ -20,7 +20,7 @@ pub struct Vote {
 #[derive(Clone, Debug, Default)]
 pub struct Votes {
     /// Of proxies whose masters have neighbours on several hosts, by proxy and label.
-    pub shared: Vec<Vote>,
+    pub shared: Vec<LabelCount>,
     /// Edges that were counted.
     pub edges: u64,
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use bytemuck::{Pod, Zeroable};
 use parton_engine::Edges;
-use parton_engine::device::ballots::{Vote, Votes};
+use parton_engine::device::ballots::{LabelCount, Votes};
 use parton_engine::device::{Ballots, DeviceProgram};
 use parton_graph::bits::BitSet;
 use parton_graph::{Adjacency, WeightKind};
@@ -47,7 +47,7 @@ struct Outcome {
     winners: Buffer<u32>,
     decided: Buffer<u32>,
     shared: Buffer<u32>,
-    votes: Buffer<Vote>,
+    votes: Buffer<LabelCount>,
     /// Number of votes, and of edges.
     counts: Buffer<u64>,
 }
@@ -217,7 +217,7 @@ impl<'a> BallotEngine<'a> {
         let mut counts = [0; 2];
         self.outcome.counts.download(0, &mut counts)?;
         let [num_votes, edges] = counts;
-        let mut shared = vec![Vote::default(); num_votes as usize];
+        let mut shared = vec![LabelCount::default(); num_votes as usize];
         self.outcome.votes.download(0, &mut shared)?;
         shared.sort_unstable();
         Ok(Votes { shared, edges })

@@ -141,11 +141,10 @@ impl<'a> VertexEngine<'a> {
             messages.updated_if_shared()
         ];
         kernels.run("vertex_init", proxies as u64, &program, &init)?;
-        let classes = |edges: Edges| Classes::new(host, partition, edges);
-        let opposite = Round { is_reversed: true, ..Round::default() };
-        let opposite_edges = request.properties.edges_in(opposite);
-        let opposite_classes = (collects && turns).then(|| classes(opposite_edges)).transpose()?;
-        let classes = collects.then(|| classes(edges)).transpose()?;
+        let classes_of = |edges: Edges| Classes::new(host, partition, edges);
+        let classes = collects.then(|| classes_of(edges)).transpose()?;
+        let opposite_classes =
+            (collects && turns).then(|| classes_of(edges.reversed())).transpose()?;
         let order = match (&directions.reverse, wanted) {
             (Some(reverse), Wanted::Reverse) => {
                 let bytes = request.message.bytes();
