@@ -78,6 +78,28 @@ impl Masters {
             tallies: Buffer::new(driver, TALLY_BLOCKS as usize)?,
         })
     }
+
+    /// Gives masters their first states and messages.
+    fn init(
+        &self,
+        (kernels, program): (&Kernels, &Parameters),
+        partition: &Partition,
+        messages: &DeviceField,
+        accumulators: &DeviceField,
+    ) -> Result<()> {
+        let proxies = partition.num_proxies();
+        let arguments = arguments![
+            self.globals.address(),
+            partition.num_masters() as u32,
+            proxies as u32,
+            self.states.address(),
+            messages.values.address(),
+            accumulators.values.address(),
+            messages.active.address(),
+            messages.updated_if_shared()
+        ];
+        kernels.run("vertex_init", proxies as u64, program, &arguments)
+    }
 }
 
 /// The kernels of a program.
@@ -106,7 +128,7 @@ impl<'a> VertexEngine<'a> {
         partition: &'a Partition,
     ) -> Result<Self> {
         let (driver, staging) = (host.driver(), host.uploader());
-        let (proxies, masters) = (partition.num_proxies(), partition.num_masters());
+        let proxies = partition.num_proxies();
         let Properties { stationary, edges, turns, .. } = request.properties;
         // A device collects for all vertices as fast as it pushes, and without atomics.
         let collects = request.is_ordered || stationary;
@@ -130,17 +152,7 @@ impl<'a> VertexEngine<'a> {
         messages.prepare(partition)?;
         accumulators.prepare(partition)?;
         let data = Masters::new(host, partition, request.state_bytes)?;
-        let init = arguments![
-            data.globals.address(),
-            masters as u32,
-            proxies as u32,
-            data.states.address(),
-            messages.values.address(),
-            accumulators.values.address(),
-            messages.active.address(),
-            messages.updated_if_shared()
-        ];
-        kernels.run("vertex_init", proxies as u64, &program, &init)?;
+        data.init((&kernels, &program), partition, &messages, &accumulators)?;
         let classes_of = |edges: Edges| Classes::new(host, partition, edges);
         let classes = collects.then(|| classes_of(edges)).transpose()?;
         let opposite_classes =
