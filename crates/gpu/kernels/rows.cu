@@ -168,18 +168,32 @@ struct Chunk {
     u64 end;
 };
 
-// Edges of a chunk at most. A vertex of the queue that has more is there in chunks.
-const u32 MAX_EDGES_PER_ITEM = 2048;
+// A vertex of more edges than this is in the queue, but its edges are in chunks: a warp would be late with
+// 32 such vertices.
+const u32 MAX_EDGES_PER_VERTEX = 256;
+// Edges of a chunk at most.
+const u32 MAX_EDGES_PER_CHUNK = 2048;
 
-DEVICE void add_chunks(const Edges& edges, LocalId vertex, Chunk* chunks, Found* found)
+DEVICE u32 num_chunks(const Rows& rows, LocalId vertex)
 {
+    u64 edges = rows.offsets[vertex + 1] - rows.offsets[vertex];
+    return (u32)((edges + MAX_EDGES_PER_CHUNK - 1) / MAX_EDGES_PER_CHUNK);
+}
+
+// Puts the edges of lanes' vertices into chunks. The lanes of a warp take their places at once.
+DEVICE void add_chunks(const Edges& edges, bool has_many, LocalId vertex, Chunk* chunks, Found* found)
+{
+    if (!__any_sync(ALL_LANES, has_many)) return;
     for (u32 part = 0; part < edges.num_parts; part++) {
-        u64 begin = edges.parts[part].offsets[vertex], end = edges.parts[part].offsets[vertex + 1];
-        u32 pieces = (u32)((end - begin + MAX_EDGES_PER_ITEM - 1) / MAX_EDGES_PER_ITEM);
-        u32 slot = pieces ? atomicAdd(&found->chunks, pieces) : 0;
-        for (u32 piece = 0; piece < pieces; piece++, begin += MAX_EDGES_PER_ITEM) {
-            u64 stop = begin + MAX_EDGES_PER_ITEM;
-            chunks[slot + piece] = Chunk{vertex, part, begin, stop < end ? stop : end};
+        const Rows& rows = edges.parts[part];
+        u32 mine = has_many ? num_chunks(rows, vertex) : 0, first = 0;
+        u32 end = scan_warp(mine), total = __shfl_sync(ALL_LANES, end, 31);
+        if (lane_of_warp() == 0) first = atomicAdd(&found->chunks, total);
+        u32 slot = __shfl_sync(ALL_LANES, first, 0) + end - mine;
+        for (u32 piece = 0; piece < mine; piece++) {
+            u64 begin = rows.offsets[vertex] + (u64)piece * MAX_EDGES_PER_CHUNK;
+            u64 stop = begin + MAX_EDGES_PER_CHUNK, last = rows.offsets[vertex + 1];
+            chunks[slot + piece] = Chunk{vertex, part, begin, stop < last ? stop : last};
         }
     }
 }
@@ -213,12 +227,12 @@ DEVICE void list_members(const u32* set, u32 words, const Edges& edges, u32* que
         for (u32 rest = __ballot_sync(ALL_LANES, kept != 0); rest; rest &= rest - 1) {
             u32 from = p_trailing_bit(rest);
             u32 bits = __shfl_sync(ALL_LANES, kept, from), before = __shfl_sync(ALL_LANES, place, from);
-            if (!(bits >> lane & 1)) continue;
+            bool is_member = bits >> lane & 1;
             LocalId vertex = (LocalId)((word - lane + from) * 32 + lane);
-            queue[before + (u32)__popc(bits & ((1u << lane) - 1))] = vertex;
-            u64 degree = degree_of(edges, vertex);
+            if (is_member) queue[before + (u32)__popc(bits & ((1u << lane) - 1))] = vertex;
+            u64 degree = is_member ? degree_of(edges, vertex) : 0;
             num_edges += degree;
-            if (degree > MAX_EDGES_PER_ITEM) add_chunks(edges, vertex, chunks, found);
+            add_chunks(edges, degree > MAX_EDGES_PER_VERTEX, vertex, chunks, found);
         }
         // `first_place` is read by all before the next one is written.
         __syncthreads();
@@ -250,7 +264,7 @@ DEVICE void each_edge(const Edges& edges, const u32* queue, const Chunk* chunks,
     }
     for (u64 first = thread_of_grid() - lane; first < num_vertices; first += threads_of_grid()) {
         LocalId vertex = first + lane < num_vertices ? queue[first + lane] : 0;
-        bool is_mine = first + lane < num_vertices && degree_of(edges, vertex) <= MAX_EDGES_PER_ITEM;
+        bool is_mine = first + lane < num_vertices && degree_of(edges, vertex) <= MAX_EDGES_PER_VERTEX;
         for (u32 part = 0; part < edges.num_parts; part++) {
             const Rows& rows = edges.parts[part];
             u64 begin = is_mine ? rows.offsets[vertex] : 0;

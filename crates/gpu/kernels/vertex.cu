@@ -44,6 +44,25 @@ extern "C" __global__ void vertex_push(Program self, const Message* messages, Ac
     });
 }
 
+// Counts how often each proxy is at the other end of an edge.
+extern "C" __global__ void vertex_count_ends(const LocalId* ends, u64 count, u32* counts)
+{
+    for (u64 edge = thread_of_grid(); edge < count; edge += threads_of_grid()) atomicAdd(&counts[ends[edge]], 1u);
+}
+
+// Lets edges name the places of messages instead of proxies.
+extern "C" __global__ void vertex_renumber_ends(LocalId* ends, u64 count, const u32* places)
+{
+    for (u64 edge = thread_of_grid(); edge < count; edge += threads_of_grid()) ends[edge] = places[ends[edge]];
+}
+
+// Puts the messages of all proxies in their places.
+extern "C" __global__ void vertex_place_messages(const Message* messages, const u32* places, u32 proxies,
+                                                 Message* placed)
+{
+    for (u64 i = thread_of_grid(); i < proxies; i += threads_of_grid()) placed[places[i]] = messages[i];
+}
+
 // Edges whose messages a thread asks for before it folds the first.
 const u32 EDGES_AT_ONCE = 4;
 
@@ -60,8 +79,11 @@ DEVICE Accumulated collect(const Program& self, const Message* messages, const u
         for (; !senders && edge + (EDGES_AT_ONCE - 1) * (u64)step < end; edge += EDGES_AT_ONCE * (u64)step) {
             LocalId from[EDGES_AT_ONCE];
             Message message[EDGES_AT_ONCE];
+#pragma unroll
             for (u32 i = 0; i < EDGES_AT_ONCE; i++) from[i] = rows.ends[edge + i * (u64)step];
+#pragma unroll
             for (u32 i = 0; i < EDGES_AT_ONCE; i++) message[i] = messages[from[i]];
+#pragma unroll
             for (u32 i = 0; i < EDGES_AT_ONCE; i++)
                 all = Fold::combine(all, along(self, message[i], Weights<Weight>::at(rows.weights, edge + i * (u64)step)));
         }
@@ -162,6 +184,9 @@ DEVICE void sum_block(Tally* shared, const Tally& mine)
     }
 }
 
+// Masters whose data a thread asks for before it works on the first.
+const u32 MASTERS_AT_ONCE = 4;
+
 // Masters apply what has arrived; all of them if `everywhere`. What they send needs no mark if all send in
 // every round: `stationary`. Each block adds up its tallies in a fixed order.
 extern "C" __global__ void vertex_apply(Program self, const u32* globals, u32 masters, u32 everywhere,
@@ -170,21 +195,40 @@ extern "C" __global__ void vertex_apply(Program self, const u32* globals, u32 ma
 {
     __shared__ Tally shared[128];
     Tally tally = empty_tally();
-    for (u64 i = thread_of_grid(); i < masters; i += threads_of_grid()) {
-        if (!everywhere && !has_bit(touched, (LocalId)i)) continue;
-        Vertex vertex = vertex_at(globals, i);
-        State state = states[i];
-        bool sends = apply(self, vertex, state, accumulated[i], tally);
-        accumulated[i] = Fold::identity();
-        states[i] = state;
-        if (!sends) continue;
-        tally.changed++;
-        Option<Message> message = scatter(self, vertex, state);
-        if (!message.is_some) continue;
-        messages[i] = message.value;
-        if (stationary) continue;
-        set_bit(active, (LocalId)i);
-        if (updated) set_bit(updated, (LocalId)i);
+    for (u64 first = thread_of_grid(); first < masters; first += MASTERS_AT_ONCE * threads_of_grid()) {
+        bool takes_part[MASTERS_AT_ONCE];
+        State state[MASTERS_AT_ONCE];
+        Accumulated arrived[MASTERS_AT_ONCE];
+        Option<Message> message[MASTERS_AT_ONCE];
+#pragma unroll
+        for (u32 k = 0; k < MASTERS_AT_ONCE; k++) {
+            u64 i = first + k * threads_of_grid();
+            takes_part[k] = i < masters && (everywhere || has_bit(touched, (LocalId)i));
+            if (!takes_part[k]) continue;
+            state[k] = states[i];
+            arrived[k] = accumulated[i];
+        }
+#pragma unroll
+        for (u32 k = 0; k < MASTERS_AT_ONCE; k++) {
+            message[k].is_some = false;
+            if (!takes_part[k]) continue;
+            Vertex vertex = vertex_at(globals, first + k * threads_of_grid());
+            if (!apply(self, vertex, state[k], arrived[k], tally)) continue;
+            tally.changed++;
+            message[k] = scatter(self, vertex, state[k]);
+        }
+#pragma unroll
+        for (u32 k = 0; k < MASTERS_AT_ONCE; k++) {
+            if (!takes_part[k]) continue;
+            u64 i = first + k * threads_of_grid();
+            accumulated[i] = Fold::identity();
+            states[i] = state[k];
+            if (!message[k].is_some) continue;
+            messages[i] = message[k].value;
+            if (stationary) continue;
+            set_bit(active, (LocalId)i);
+            if (updated) set_bit(updated, (LocalId)i);
+        }
     }
     sum_block(shared, tally);
     if (threadIdx.x == 0) tallies[blockIdx.x] = shared[0];

@@ -7,7 +7,7 @@ use parton_engine::Edges;
 use parton_graph::{Adjacency, LocalId, Weight, WeightKind, with_csr};
 use parton_partition::Partition;
 
-use crate::driver::Driver;
+use crate::driver::{Address, Driver};
 use crate::error::Result;
 use crate::memory::{Buffer, Uploader};
 
@@ -38,8 +38,20 @@ pub(crate) struct EdgeArgument {
     num_parts: u64,
 }
 
+/// From which end an engine goes along edges.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    /// From where labels or messages start.
+    Forward,
+    /// From where they arrive.
+    Reverse,
+    /// From either end.
+    Both,
+}
+
 /// Edges in both directions, as far as an engine needs them.
 pub(crate) struct Directions {
+    /// No edges, if only the other direction is wanted.
     pub(crate) forward: DeviceEdges,
     pub(crate) reverse: Option<DeviceEdges>,
     is_wide: bool,
@@ -53,17 +65,22 @@ impl Directions {
         partition: &Partition,
         edges: Edges,
         weight: WeightKind,
-        needs_reverse: bool,
+        wanted: Wanted,
     ) -> Result<Self> {
         let is_wide = partition.edges().num_edges() > u64::from(u32::MAX);
         let uploaded = |adjacency: &Adjacency| {
             DeviceRows::upload(uploader, driver, adjacency, weight, is_wide).map(Arc::new)
         };
         let (mut out, mut into) = (None, None);
-        if needs_reverse || edges != Edges::In {
+        let wants = |seen: Edges| {
+            let forward = wanted != Wanted::Reverse && (edges == seen || edges == Edges::Both);
+            let reverse = wanted != Wanted::Forward && (edges != seen || edges == Edges::Both);
+            forward || reverse
+        };
+        if wants(Edges::Out) {
             out = Some(uploaded(partition.out_edges())?);
         }
-        if needs_reverse || edges != Edges::Out {
+        if wants(Edges::In) {
             // A host that is alone with a symmetric graph has one array for both.
             let is_same =
                 out.is_some() && std::ptr::eq(partition.out_edges(), partition.in_edges());
@@ -87,8 +104,10 @@ impl Directions {
             Edges::In => Edges::Out,
             Edges::Both => Edges::Both,
         };
-        let reverse = needs_reverse.then(|| along(reversed));
-        Ok(Directions { forward: along(edges), reverse, is_wide })
+        let reverse = (wanted != Wanted::Forward).then(|| along(reversed));
+        let none = DeviceEdges { parts: Vec::new(), num_edges: 0 };
+        let forward = if wanted == Wanted::Reverse { none } else { along(edges) };
+        Ok(Directions { forward, reverse, is_wide })
     }
 
     /// Messages go the other way from here on: edges were uploaded in both directions.
@@ -166,10 +185,19 @@ impl DeviceEdges {
         self.num_edges
     }
 
+    /// The array of other ends of each direction, with its length. One that serves both is there once.
+    pub(crate) fn distinct_ends(&self) -> impl Iterator<Item = (Address, u64)> {
+        let mut parts: Vec<_> =
+            self.parts.iter().map(|rows| (rows.ends.address(), rows.ends.len() as u64)).collect();
+        parts.dedup();
+        parts.into_iter()
+    }
+
     /// Chunks of long rows that a list of all vertices has at most.
     pub(crate) fn max_chunks(&self) -> usize {
-        // Each direction of a row ends with a chunk that may be short.
-        (self.num_edges as usize / EDGES_PER_CHUNK + 1) * (1 + self.parts.len())
+        // Each direction of a vertex with many edges ends with a chunk that may be short.
+        let ends = self.num_edges as usize / MAX_EDGES_PER_VERTEX * self.parts.len();
+        self.num_edges as usize / MAX_EDGES_PER_CHUNK + ends
     }
 
     /// What kernels get.
@@ -187,5 +215,7 @@ impl DeviceEdges {
     }
 }
 
-/// Edges of a chunk at most, as in `rows.cu`.
-const EDGES_PER_CHUNK: usize = 2048;
+/// Vertices of more edges are listed in chunks, as in `rows.cu`.
+const MAX_EDGES_PER_VERTEX: usize = 256;
+/// Edges of a chunk at most.
+const MAX_EDGES_PER_CHUNK: usize = 2048;

@@ -12,12 +12,12 @@ use reading::{Checks, EdgeArrays};
 
 use crate::csr::MAX_VERTICES;
 use crate::formats::arrays::{self, Meter};
-use crate::hash::edge_hash;
+use crate::hash::row_sum;
 use crate::parallel;
 use crate::progress::{Progress, Silent};
 use crate::source::{ByteSource, Slice};
 use crate::tidy::Tidy;
-use crate::weight::{Weight, WeightKind};
+use crate::weight::WeightKind;
 use crate::{Adjacency, Direction, Error, Graph, Ids, LocalId, Result, with_csr};
 
 /// Out-edges, or in-edges, of the vertices `first, first + 1, …`.
@@ -60,13 +60,15 @@ impl Rows {
     /// The sum of a hash of all edges, which does not depend on their order. Over all out-edges of a
     /// graph, and over all in-edges with `are_turned`, it is the same.
     pub fn edge_sum(&self, are_turned: bool) -> u64 {
-        let hash = |vertex, end, weight| match are_turned {
-            false => edge_hash(vertex, end, weight),
-            true => edge_hash(end, vertex, weight),
-        };
         let base = self.first as u32;
         with_csr!(&self.adjacency, csr => {
-            csr.sum_of_edges(|row, end, weight| hash(base + row.0, end.0, weight.to_f64()))
+            let of_rows = |rows: Range<usize>| {
+                rows.fold(0, |sum: u64, row| {
+                    let vertex = base + row as u32;
+                    sum.wrapping_add(row_sum(vertex, csr.edges(LocalId(row as u32)), are_turned))
+                })
+            };
+            parallel::reduce(csr.num_vertices(), of_rows, u64::wrapping_add).unwrap_or(0)
         })
     }
 

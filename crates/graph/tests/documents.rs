@@ -133,7 +133,7 @@ fn arrow_in_several_parts_is_one_graph() {
     assert_eq!(words(&graph), expected);
     assert!(graph.read_as.starts_with("Arrow in 2 parts: source = "), "{}", graph.read_as);
     copy("pyarrow-names.arrows", "part-2.arrows");
-    let message = read().err().expect("names beside integers").to_string();
+    let message = read().expect_err("names beside integers").to_string();
     assert!(message.contains("part-2.arrows: ids are names, but in "), "{message}");
 }
 

@@ -20,7 +20,7 @@ use crate::field::{self, DeviceField};
 use crate::host::{GpuHost, failed};
 use crate::launch::{Arguments, Kernels, arguments, read};
 use crate::memory::Buffer;
-use crate::rows::{Directions, EdgeArgument};
+use crate::rows::{Directions, EdgeArgument, Wanted};
 
 /// Edges of a row that a thread, a warp and a block count at most, as in `ballot.cu`.
 const MAX_EDGES: [u64; 3] = [16, 256, 2048];
@@ -146,7 +146,8 @@ impl<'a> BallotEngine<'a> {
         all_shared.insert_range(masters..proxies);
         let lists = RowLists::new(partition, edges, &all_shared);
         let (reversed, none) = (edges.reversed(), WeightKind::None);
-        let neighbours = Directions::upload(uploader, driver, partition, reversed, none, false)?;
+        let neighbours =
+            Directions::upload(uploader, driver, partition, reversed, none, Wanted::Forward)?;
         let program = DeviceProgram::new("", &[]).with_type::<()>("Weight");
         let of_field = field::text("labels", "u32", "Latest<u32>");
         let texts = [of_field.as_str(), include_str!("../../kernels/ballot.cu")];

@@ -13,7 +13,7 @@ use crate::field::{self, DeviceField};
 use crate::host::GpuHost;
 use crate::launch::{Kernels, Parameters, arguments, read};
 use crate::memory::Buffer;
-use crate::rows::Directions;
+use crate::rows::{Directions, Wanted};
 
 /// The kernels of every relaxation, and those of one engine beside them.
 pub(super) struct KernelSet {
@@ -42,19 +42,13 @@ impl<'a> Labels<'a> {
         host: &GpuHost,
         request: &RelaxationRequest<'_>,
         partition: &'a Partition,
-        (followed, needs_reverse): (Edges, bool),
+        (followed, wanted): (Edges, Wanted),
         set: &KernelSet,
     ) -> Result<Self> {
         let (driver, staging) = (host.driver(), host.uploader());
         let proxies = partition.num_proxies();
-        let directions = Directions::upload(
-            staging,
-            driver,
-            partition,
-            followed,
-            request.weight,
-            needs_reverse,
-        )?;
+        let directions =
+            Directions::upload(staging, driver, partition, followed, request.weight, wanted)?;
         let of_field = field::text("labels", "Label", "Fold");
         let of_fields = field::kernel_names("labels");
         let names = of_fields.iter().map(String::as_str);

@@ -3,6 +3,7 @@
 
 pub(crate) mod ballot;
 mod classes;
+mod hub_order;
 pub(crate) mod intersect;
 mod labels;
 mod narrow;

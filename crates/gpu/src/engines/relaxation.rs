@@ -18,6 +18,7 @@ use crate::error::Result;
 use crate::host::{GpuHost, failed};
 use crate::launch::arguments;
 use crate::memory::Buffer;
+use crate::rows::Wanted;
 
 /// Bottom-up pays off when more than one edge in this many leaves the frontier, as on the CPU.
 const PULL_THRESHOLD_DIVISOR: u64 = 8;
@@ -76,10 +77,10 @@ impl<'a> RelaxationEngine<'a> {
         request: RelaxationRequest<'_>,
         partition: &'a Partition,
     ) -> Result<Self> {
-        let needs_reverse =
+        let pulls =
             strategy == Strategy::Pull || strategy == Strategy::Either && request.first_wins;
-        let followed = (request.edges, needs_reverse);
-        let labels = Labels::new(host, &request, partition, followed, &KERNELS)?;
+        let wanted = if pulls { Wanted::Both } else { Wanted::Forward };
+        let labels = Labels::new(host, &request, partition, (request.edges, wanted), &KERNELS)?;
         let driver = host.driver();
         Ok(RelaxationEngine {
             queue: Queue::new(driver, partition.num_proxies(), &labels.directions.forward)?,

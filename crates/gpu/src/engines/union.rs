@@ -16,6 +16,7 @@ use crate::error::Result;
 use crate::host::{GpuHost, failed};
 use crate::launch::arguments;
 use crate::memory::Buffer;
+use crate::rows::Wanted;
 
 /// Neighbours that every vertex is joined with first.
 const SAMPLED_NEIGHBOURS: u32 = 2;
@@ -69,7 +70,8 @@ impl<'a> UnionEngine<'a> {
             });
         }
         // Whichever way an edge points, it joins its ends: one direction is enough.
-        let labels = Labels::new(host, &request, partition, (Edges::Out, false), &KERNELS)?;
+        let labels =
+            Labels::new(host, &request, partition, (Edges::Out, Wanted::Forward), &KERNELS)?;
         let mut labels = labels.at_both_ends();
         labels.field.active.queue_fill(0)?;
         let proxies = labels.proxies();

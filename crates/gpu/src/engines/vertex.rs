@@ -14,14 +14,15 @@ use parton_partition::{End, Partition};
 use parton_sync::{Delivery, Field, Phase, Result as SyncResult, Substrate};
 
 use super::classes::Classes;
+use super::hub_order::{self, HubOrder};
 use super::queue::Queue;
-use crate::driver::{Address, Launch};
+use crate::driver::{Address, Driver, Launch};
 use crate::error::Result;
 use crate::field::{self, DeviceField};
 use crate::host::{GpuHost, failed};
 use crate::launch::{Kernels, Parameters, arguments};
 use crate::memory::Buffer;
-use crate::rows::Directions;
+use crate::rows::{Directions, Wanted};
 
 /// Threads of a block that adds up tallies.
 const TALLY_THREADS: u32 = 128;
@@ -60,6 +61,8 @@ struct Messages {
     field: DeviceField,
     /// The vertices that have a message in this round, as a set.
     senders: Buffer<u32>,
+    /// The order in which messages are collected, where every message is in every round.
+    order: Option<HubOrder>,
     /// Whether several messages of a vertex may become one.
     commute: bool,
     /// Whether a message counts once: hosts do not wait for each other.
@@ -77,6 +80,25 @@ impl Masters {
     }
 }
 
+/// The kernels of a program.
+fn kernels(
+    driver: &Arc<dyn Driver>,
+    program: &DeviceProgram<'_>,
+    directions: &Directions,
+) -> Result<Kernels> {
+    let of_messages = field::text("messages", "Message", "Messages");
+    let of_accumulators = field::text("accumulators", "Accumulated", "Fold");
+    let own = ["init", "list", "push", "pull_thread", "pull_warp", "pull_block"];
+    let own = own.into_iter().chain(["apply", "sum_tallies", "forget"]).chain(hub_order::KERNELS);
+    let mut names: Vec<String> = own.map(|kernel| format!("vertex_{kernel}")).collect();
+    names.extend(field::kernel_names("messages"));
+    names.extend(field::kernel_names("accumulators"));
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let kernel_text = include_str!("../../kernels/vertex.cu");
+    let texts = [of_messages.as_str(), of_accumulators.as_str(), kernel_text];
+    Kernels::new(driver, program, &directions.define(), &texts, &names)
+}
+
 impl<'a> VertexEngine<'a> {
     pub(crate) fn new(
         host: &GpuHost,
@@ -88,36 +110,14 @@ impl<'a> VertexEngine<'a> {
         let Properties { stationary, edges, turns, .. } = request.properties;
         // A device collects for all vertices as fast as it pushes, and without atomics.
         let collects = request.is_ordered || stationary;
-        let directions = Directions::upload(
-            staging,
-            driver,
-            partition,
-            edges,
-            request.weight,
-            collects || turns,
-        )?;
-        let of_messages = field::text("messages", "Message", "Messages");
-        let of_accumulators = field::text("accumulators", "Accumulated", "Fold");
-        let mut names = field::kernel_names("messages");
-        names.extend(field::kernel_names("accumulators"));
-        let own = [
-            "init",
-            "list",
-            "push",
-            "pull_thread",
-            "pull_warp",
-            "pull_block",
-            "apply",
-            "sum_tallies",
-            "forget",
-        ];
-        names.extend(own.iter().map(|kernel| format!("vertex_{kernel}")));
-        names.push("count_members".into());
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        let kernel_text = include_str!("../../kernels/vertex.cu");
-        let texts = [of_messages.as_str(), of_accumulators.as_str(), kernel_text];
-        let defines = directions.define();
-        let kernels = Arc::new(Kernels::new(driver, &request.program, &defines, &texts, &names)?);
+        let wanted = match (collects, stationary && !turns) {
+            (_, true) => Wanted::Reverse,
+            (false, _) if !turns => Wanted::Forward,
+            _ => Wanted::Both,
+        };
+        let directions =
+            Directions::upload(staging, driver, partition, edges, request.weight, wanted)?;
+        let kernels = Arc::new(kernels(driver, &request.program, &directions)?);
         let program = Parameters::new(staging, &request.program)?;
         let is_shared = partition.num_hosts() > 1;
         let delivery = if stationary { Delivery::Label } else { Delivery::Event };
@@ -145,6 +145,13 @@ impl<'a> VertexEngine<'a> {
         let classes = collects.then(|| classes_of(edges)).transpose()?;
         let opposite_classes =
             (collects && turns).then(|| classes_of(edges.reversed())).transpose()?;
+        let order = match (&directions.reverse, wanted) {
+            (Some(reverse), Wanted::Reverse) => {
+                let bytes = request.message.bytes();
+                Some(HubOrder::new(&kernels, (driver, staging), reverse, proxies, bytes)?)
+            }
+            _ => None,
+        };
         driver.synchronize()?;
         staging.release();
         let mut engine = VertexEngine {
@@ -152,6 +159,7 @@ impl<'a> VertexEngine<'a> {
             messages: Messages {
                 senders: Buffer::zeroed(driver, messages.words() as usize)?,
                 field: messages,
+                order,
                 commute: request.messages_commute,
                 are_forgotten: false,
             },
@@ -228,13 +236,18 @@ impl<'a> VertexEngine<'a> {
             }
             false => self.accumulators.updated.address(),
         };
+        let messages = self.messages.field.values.address();
+        let messages = match &self.messages.order {
+            Some(order) => order.place(&self.kernels, messages)?,
+            None => messages,
+        };
         let threads = self.kernels.threads();
         for ((kernel, rows), threads_per_row) in classes.kernels.iter().zip([1, 32, threads]) {
             if rows.is_empty() {
                 continue;
             }
             let arguments = arguments![
-                self.messages.field.values.address(),
+                messages,
                 senders,
                 reverse.argument(),
                 rows.address(),
@@ -291,7 +304,8 @@ impl<'a> VertexEngine<'a> {
 
     fn gather_next(&mut self) -> Result<Next> {
         if self.properties.stationary {
-            return Ok(Next::new(self.directions.forward.num_edges() > 0));
+            let reverse = self.directions.reverse.as_ref();
+            return Ok(Next::new(reverse.is_some_and(|edges| edges.num_edges() > 0)));
         }
         let Messages { field, senders, .. } = &mut self.messages;
         std::mem::swap(senders, &mut field.active);
