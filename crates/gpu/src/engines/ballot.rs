@@ -159,7 +159,8 @@ impl<'a> BallotEngine<'a> {
         let defines = neighbours.define();
         let kernels = Arc::new(Kernels::new(driver, &program, &defines, &texts, &names)?);
         let (kind, is_shared) = ((u32::KIND, Delivery::Label), partition.num_hosts() > 1);
-        let labels = DeviceField::new("labels", &kernels, driver, proxies, kind, is_shared)?;
+        let mut labels = DeviceField::new("labels", &kernels, driver, proxies, kind, is_shared)?;
+        labels.prepare(partition)?;
         let globals = uploader.buffer(partition.globals())?;
         let start = arguments![globals.address(), proxies as u32, labels.values.address()];
         kernels.launch("ballot_start", proxies as u64, &start)?;

@@ -362,9 +362,9 @@ impl Engine for VertexEngine<'_> {
 
     fn apply(&mut self) -> SyncResult<Tally> {
         let tally = self.apply_arrived().map_err(failed)?;
-        let masters = self.partition.num_masters() as u32;
+        let masters = 0..self.partition.num_masters() as u32;
         // Contributions were applied, and are not sent.
-        self.accumulators.reset(Phase::Broadcast, End::Either, &[0..masters])?;
+        self.accumulators.reset(Phase::Broadcast, End::Either, &[masters])?;
         Ok(tally)
     }
 

@@ -56,13 +56,16 @@ impl MemoryPlan {
 
     /// For a vertex program.
     pub(crate) fn of_program(request: &ProgramRequest<'_>, partition: &Partition) -> Self {
+        let turns = request.properties.turns;
         let collects = request.is_ordered || request.properties.stationary;
         let (message, accumulated) = (request.message.bytes(), request.accumulated.bytes());
         let values = (request.state_bytes + message + accumulated) as u64;
-        let vertex = LISTS_OF_PROGRAMS * ID_BYTES + values;
+        // A program that turns has rows by degree in both directions.
+        let lists = LISTS_OF_PROGRAMS + u64::from(turns);
+        let vertex = lists * ID_BYTES + values;
         let edges = request.properties.edges;
         MemoryPlan {
-            edges: edge_bytes(partition, edges, request.weight, collects),
+            edges: edge_bytes(partition, edges, request.weight, collects || turns),
             vertices: vertex_bytes(partition, vertex) + parameter_bytes(&request.program),
             messages: message_bytes(partition, message as u64)
                 + message_bytes(partition, accumulated as u64),
