@@ -48,12 +48,6 @@ pub trait Algorithm: Sync {
         engines::GENERAL
     }
 
-    /// The engines of [`Algorithm::engines`] with which devices run it, with these options. None: it
-    /// needs threads of the host's processor.
-    fn device_engines(&self, _: &Options) -> &'static [&'static EngineInfo] {
-        &[]
-    }
-
     /// What graph it is defined on, with these options.
     fn needs(&self, _: &Options) -> Needs {
         Needs::default()
@@ -63,6 +57,11 @@ pub trait Algorithm: Sync {
     /// need not. Its program says the same, but only when there is a graph.
     fn needs_rounds(&self, _: &Options) -> Option<&'static str> {
         Some("it does not say that it can do without rounds")
+    }
+
+    /// Why no host may compute on a device, with these options; `None` if hosts may.
+    fn needs_threads(&self, _: &Options) -> Option<&'static str> {
+        None
     }
 
     /// From which ends it goes along edges, with these options: a vertex's edges there had best be in
@@ -155,35 +154,14 @@ pub fn check_request(algorithm: &dyn Algorithm, options: &Options) -> Result<()>
     algorithm.accepts(options)
 }
 
-/// Whether a device can run what a user asks of an algorithm, found out before there is a graph.
-pub fn check_device(algorithm: &dyn Algorithm, options: &Options) -> Result<()> {
-    let (name, engines) = (algorithm.name(), algorithm.device_engines(options));
-    let names = || engines.iter().map(|engine| engine.name).collect::<Vec<_>>().join(", ");
-    match options.engine {
-        _ if engines.is_empty() => Err(Error::Request(format!(
-            "{name} does not run on devices: leave `devices` out, or say cpu"
-        ))),
-        Some(asked) if !engines.contains(&asked) => Err(Error::Request(format!(
-            "devices do not run {name} with engine {}: they do with {}",
-            asked.name,
-            names()
-        ))),
-        _ => Ok(()),
-    }
-}
-
-/// Options for hosts of which some compute on devices and others do not. They must send each other the
-/// same; with `union` they do not, since hosts without a device first agree on the largest component.
-pub fn options_for_mixed_hosts(algorithm: &dyn Algorithm, options: Options) -> Result<Options> {
-    match options.engine {
-        Some(engines::UNION) => Err(Error::Request(
-            "engine union runs on hosts that all have a device, or on hosts that all have none"
-                .into(),
-        )),
-        None if algorithm.engines().contains(&engines::UNION) => {
-            Ok(Options { engine: Some(engines::FRONTIER), ..options })
+/// Whether hosts may compute on devices, found out before there is a graph.
+pub fn check_devices(algorithm: &dyn Algorithm, options: &Options) -> Result<()> {
+    match algorithm.needs_threads(options) {
+        Some(why) => {
+            let name = algorithm.name();
+            Err(Error::Request(format!("{name} does not run on devices: {why}")))
         }
-        _ => Ok(options),
+        None => Ok(()),
     }
 }
 

@@ -4,7 +4,7 @@
 
 use std::collections::VecDeque;
 
-use parton_engine::{EngineInfo, Relaxation, Vertex, device, engines};
+use parton_engine::{Relaxation, Vertex, device, engines};
 use parton_graph::{GlobalId, Graph, LocalId, with_csr};
 use parton_sync::reduction::Min;
 
@@ -71,10 +71,6 @@ impl Algorithm for Bfs {
             None | Some(engines::FRONTIER) => Access::Either,
             Some(_) => Access::Sources,
         }
-    }
-
-    fn device_engines(&self, _: &Options) -> &'static [&'static EngineInfo] {
-        self.engines()
     }
 
     fn needs_rounds(&self, _: &Options) -> Option<&'static str> {

@@ -60,10 +60,6 @@ impl Algorithm for Components {
         &[engines::PUSH, engines::FRONTIER, engines::PULL, engines::UNION]
     }
 
-    fn device_engines(&self, _: &Options) -> &'static [&'static EngineInfo] {
-        self.engines()
-    }
-
     fn needs_rounds(&self, _: &Options) -> Option<&'static str> {
         None
     }

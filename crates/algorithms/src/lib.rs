@@ -32,9 +32,7 @@ mod wedges;
 
 use parton_engine::EngineInfo;
 
-pub use algorithm::{
-    Access, Algorithm, Job, check_device, check_request, engine_by_name, options_for_mixed_hosts,
-};
+pub use algorithm::{Access, Algorithm, Job, check_devices, check_request, engine_by_name};
 pub use answer::{Answer, Column, Fact, Id, Values};
 pub use error::{Error, Result};
 pub use needs::{EdgeNeed, Needs, WeightNeed};

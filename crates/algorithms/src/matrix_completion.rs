@@ -79,6 +79,10 @@ impl Algorithm for MatrixCompletion {
         Some("what hosts have learnt of a vertex becomes one in every round")
     }
 
+    fn needs_threads(&self, _: &Options) -> Option<&'static str> {
+        Some("ratings of one user or item are learnt one after the other")
+    }
+
     fn accepts(&self, options: &Options) -> Result<()> {
         let refuse = |problem: String| Err(Error::Request(problem));
         let MatrixCompletionOptions { width, learning_rate, regularization, test, .. } =

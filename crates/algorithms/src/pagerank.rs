@@ -196,10 +196,6 @@ impl Algorithm for PageRank {
         Box::new(PageRankOptions::default())
     }
 
-    fn device_engines(&self, _: &Options) -> &'static [&'static EngineInfo] {
-        self.engines()
-    }
-
     fn needs_rounds(&self, options: &Options) -> Option<&'static str> {
         match formulation(options) {
             Formulation::Power => {

@@ -338,10 +338,6 @@ impl Algorithm for Sssp {
         Needs { weights: WeightNeed::Used, ..Needs::default() }
     }
 
-    fn device_engines(&self, _: &Options) -> &'static [&'static EngineInfo] {
-        self.engines()
-    }
-
     fn needs_rounds(&self, _: &Options) -> Option<&'static str> {
         None
     }

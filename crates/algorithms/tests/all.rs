@@ -5,7 +5,7 @@ mod bridges;
 mod certificates;
 mod common;
 mod conformance;
-mod devices;
+mod device_matrix;
 #[path = "../../engine/tests/common/mod.rs"]
 mod engine_common;
 #[path = "../../net/tests/common/launchers.rs"]

@@ -255,11 +255,6 @@ impl HostDevices {
         self.hosts.get(place).and_then(Option::as_ref)
     }
 
-    /// Whether some hosts of this process have a device and others do not.
-    pub(crate) fn are_mixed(&self) -> bool {
-        self.hosts.iter().any(Option::is_some) && self.hosts.iter().any(Option::is_none)
-    }
-
     /// What users call the device of a host of this process.
     pub(crate) fn name(&self, host: HostId) -> String {
         self.get(host).map_or_else(|| CPU.into(), |gpu| gpu.name())

@@ -71,8 +71,8 @@ fn wrong_lists_are_refused_before_the_graph_is_read() {
             "--devices emulated,cpu is for 2 hosts, and there are 3: name one for each, or one for all",
         ),
         (
-            &["lcc", graph, "--devices", "emulated"],
-            "lcc does not run on devices: leave --devices out",
+            &["matrix-completion", graph, "--devices", "emulated"],
+            "matrix-completion does not run on devices: ",
         ),
         (&["bfs", graph, "--device-memory", "much"], "expected a size such as 4GB"),
         (&["bfs", graph, "--host-weights", "x"], "expected equal, auto or a number per host"),
@@ -91,7 +91,8 @@ fn a_device_that_is_not_there_is_told_before_the_graph_is_read() {
     // `auto` takes what there is.
     report(folder.path(), &["bfs", "rmat:6", "--devices", "auto", "--hosts", "2"]);
     // What no device runs is left to processors.
-    let report = report(folder.path(), &["lcc", "rmat:6", "--devices", "auto"]);
+    std::fs::write(folder.path().join("ratings.csv"), "0,7,1\n1,8,2\n0,8,3\n").expect("a file");
+    let report = report(folder.path(), &["matrix-completion", "ratings.csv", "--devices", "auto"]);
     assert_eq!(report["per_host"][0]["device"], "cpu");
 }
 
@@ -295,7 +296,7 @@ fn benchmarks_know_devices() {
         assert_eq!(row["verified"], true);
     }
     // Algorithms that no device runs are left out unless they were named.
-    let named = ["bench", "rmat:5", "--algorithms", "lcc", "--devices", "emulated"];
+    let named = ["bench", "rmat:5", "--algorithms", "matrix-completion", "--devices", "emulated"];
     assert_eq!(parton(folder.path(), &named).status.code(), Some(2));
 }
 

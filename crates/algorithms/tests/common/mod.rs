@@ -4,10 +4,14 @@
 
 pub(crate) mod nasty;
 
+use std::io::Write;
+use std::sync::Arc;
+
 use parton_algorithms::{Algorithm, Answer, Column, Error, Fact, Job, Options, Values};
 use parton_engine::RunReport;
 use parton_engine::device::Device;
 use parton_gpu::GpuHost;
+use parton_gpu::emulated::{Emulated, Settings};
 use parton_graph::LocalId;
 use parton_net::{Cluster, LaunchError, Net};
 use parton_partition::{Input, Order, Partition, Plan, policies};
@@ -84,12 +88,8 @@ pub(crate) struct How<'a> {
     pub(crate) optimize: Optimize,
     pub(crate) places_per_message: usize,
     pub(crate) order: Order,
-    /// What computes for a host; `None`: the processor for all.
-    pub(crate) devices: Option<&'a DeviceOf>,
+    pub(crate) devices: Devices,
 }
-
-/// The device of a host, by its number.
-pub(crate) type DeviceOf = dyn Fn(usize) -> Option<GpuHost> + Sync;
 
 impl<'a> How<'a> {
     pub(crate) fn new(policy: &'a str) -> Self {
@@ -98,9 +98,54 @@ impl<'a> How<'a> {
             optimize: Optimize::ALL,
             places_per_message: 1 << 20,
             order: Order::Original,
-            devices: None,
+            devices: Devices::None,
         }
     }
+}
+
+/// Which hosts compute on a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Devices {
+    None,
+    All,
+    /// Every other host.
+    Odd,
+    /// The others.
+    Even,
+}
+
+impl Devices {
+    /// The device of a host: the GPU if `PARTON_TEST_GPU` is 1, else an emulated one.
+    fn of(self, host: usize) -> Option<GpuHost> {
+        let has_device = match self {
+            Devices::None => false,
+            Devices::All => true,
+            Devices::Odd => host % 2 == 1,
+            Devices::Even => host.is_multiple_of(2),
+        };
+        has_device.then(|| match is_gpu_wanted() {
+            true => GpuHost::new(parton_gpu::discover::open("gpu").expect("a GPU")),
+            false => {
+                let settings = Settings { seed: host as u64, ..Settings::default() };
+                GpuHost::new(Arc::new(Emulated::new(settings)))
+            }
+        })
+    }
+}
+
+/// True if tests shall run on a GPU. If not, a line says why, which is seen even if tests pass.
+pub(crate) fn is_gpu_wanted() -> bool {
+    static SAID: std::sync::Once = std::sync::Once::new();
+    let is_wanted = std::env::var("PARTON_TEST_GPU").as_deref() == Ok("1");
+    SAID.call_once(|| {
+        let reason = match (is_wanted, parton_gpu::discover::list()) {
+            (true, _) => return,
+            (false, Ok(_)) => "set PARTON_TEST_GPU=1".to_owned(),
+            (false, Err(reason)) => reason.to_string(),
+        };
+        let _ = writeln!(std::io::stderr(), "\nalgorithms were not tested on a GPU: {reason}");
+    });
+    is_wanted
 }
 
 /// Partitions a graph once, then runs each algorithm on it and checks its certificate.
@@ -132,9 +177,9 @@ pub(crate) fn try_run(
         let masters = 0..partition.num_masters() as u32;
         let globals: Vec<u64> = masters.map(|local| partition.global(LocalId(local)).0).collect();
         let mut answers = Vec::new();
-        let device = how.devices.and_then(|device_of| device_of(net.host().index()));
+        let device = how.devices.of(partition.host().index());
+        let device = device.as_ref().map(|device| device as &dyn Device);
         for (algorithm, options) in runs {
-            let device = device.as_ref().map(|gpu| gpu as &dyn Device);
             let mut substrate = Substrate::new(&partition, net, how.optimize)
                 .with_places_per_message(how.places_per_message);
             let mut job = Job { substrate: &mut substrate, options, watch: &mut (), device };

@@ -62,7 +62,7 @@ impl DeviceArguments {
         options: &Options,
     ) -> Result<(), Failure> {
         match self.devices.needs_device() {
-            true => Ok(algorithms::check_device(algorithm, options)?),
+            true => Ok(algorithms::check_devices(algorithm, options)?),
             false => Ok(()),
         }
     }
@@ -77,7 +77,7 @@ impl DeviceArguments {
     ) -> Result<HostDevices, Failure> {
         self.check_algorithm(algorithm, options)?;
         // `auto` takes no device for what no device runs.
-        if algorithms::check_device(algorithm, options).is_err() {
+        if algorithms::check_devices(algorithm, options).is_err() {
             return Ok(HostDevices::default());
         }
         let (machine, here) = team.neighbours(hosts);

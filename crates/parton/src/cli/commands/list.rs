@@ -22,7 +22,7 @@ impl List {
             let engines: Vec<_> = algorithm.engines().iter().map(|engine| engine.name).collect();
             text += &format!("  {:<20}{}\n", algorithm.name(), spelled(algorithm.about()));
             text += &format!("  {:<20}engines {}", "", engines.join(", "));
-            if !algorithm.device_engines(&Options::default()).is_empty() {
+            if algorithms::check_devices(*algorithm, &Options::default()).is_ok() {
                 text += "; on GPUs, too";
             }
             match &own_options(*algorithm)[..] {

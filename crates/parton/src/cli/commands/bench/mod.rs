@@ -211,7 +211,7 @@ impl Bench {
                     // One algorithm may ignore weights that the next one uses.
                     let fit = Fit { weights: true, ..self.cleaning.fit(algorithm, &options)? };
                     // `auto` takes no device for what no device runs.
-                    let on_devices = algorithms::check_device(algorithm, &options).is_ok();
+                    let on_devices = algorithms::check_devices(algorithm, &options).is_ok();
                     let devices = if on_devices { devices.clone() } else { Arc::default() };
                     cases.push(Case { algorithm, engine, options, fit, hosts, threads, devices });
                 }

@@ -5,60 +5,20 @@
 //! An emulated device runs a sample of this; `cargo xtask test --long` tries all. With `PARTON_TEST_GPU=1`
 //! a GPU runs everything.
 
-use std::io::Write;
-use std::sync::Arc;
 use std::time::Duration;
 
-use parton_algorithms::{ALL, Algorithm, Options, check_device, options_for_mixed_hosts};
+use parton_algorithms::{ALL, Algorithm, Options, check_devices};
 use parton_engine::{Pace, Pacing, engines};
-use parton_gpu::emulated::{Emulated, Settings};
-use parton_gpu::{GpuHost, discover};
 use parton_graph::Graph;
 use parton_net::Cluster;
 use parton_partition::Input;
 
 use crate::common::nasty::nasty_graphs;
-use crate::common::{How, Outcome, all_policies, is_long, try_run};
+use crate::common::{Devices, How, Outcome, all_policies, is_gpu_wanted, is_long, try_run};
 use crate::matrix::{agrees, settled};
 
 /// How long a host waits for another. A device that compiles a kernel takes seconds.
 const PATIENCE: Duration = Duration::from_secs(30);
-
-/// Which hosts have a device.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Mix {
-    All,
-    Odd,
-}
-
-impl Mix {
-    fn device(self, host: usize) -> Option<GpuHost> {
-        let has = self == Mix::All || host % 2 == 1;
-        has.then(|| match is_gpu_wanted() {
-            true => GpuHost::new(discover::open("gpu").expect("PARTON_TEST_GPU asks for a GPU")),
-            false => {
-                let settings = Settings { seed: host as u64 + 1, ..Settings::default() };
-                GpuHost::new(Arc::new(Emulated::new(settings)))
-            }
-        })
-    }
-}
-
-/// True if tests shall run on a GPU. A line says why they do not.
-fn is_gpu_wanted() -> bool {
-    static SAID: std::sync::Once = std::sync::Once::new();
-    let is_wanted = std::env::var("PARTON_TEST_GPU").as_deref() == Ok("1");
-    SAID.call_once(|| {
-        let reason = match (is_wanted, discover::list()) {
-            (true, _) => return,
-            (false, Ok(_)) => "set PARTON_TEST_GPU=1".to_owned(),
-            (false, Err(reason)) => reason.to_string(),
-        };
-        // Seen even if the test passes.
-        let _ = writeln!(std::io::stderr(), "\nalgorithms were not tested on a GPU: {reason}");
-    });
-    is_wanted
-}
 
 /// Whether a setting is tried, given the number of each choice.
 fn is_tried(choices: &[usize], one_in: usize) -> bool {
@@ -69,15 +29,25 @@ fn is_tried(choices: &[usize], one_in: usize) -> bool {
 fn runs_at(pacing: Pacing) -> Vec<(&'static dyn Algorithm, Options)> {
     let mut runs: Vec<(&'static dyn Algorithm, Options)> = Vec::new();
     for &algorithm in ALL {
-        for engine in algorithm.device_engines(&Options::default()) {
+        for engine in algorithm.engines() {
             let options = Options { pacing, engine: Some(engine), ..Options::default() };
             let can = pacing.pace != Pace::Basp || algorithm.needs_rounds(&options).is_none();
-            if can && check_device(algorithm, &options).is_ok() {
+            if can && check_devices(algorithm, &options).is_ok() {
                 runs.push((algorithm, settled(algorithm, options)));
             }
         }
     }
     runs
+}
+
+/// Whether what hosts send in rounds follows from the program alone. Other engines use a label in the round
+/// in which it was found, as far as it comes in time, or take as many steps in a round as suits the device.
+fn sends_the_same(algorithm: &dyn Algorithm, engine: &str, policy: &str) -> bool {
+    match algorithm.name() {
+        // With `dual`, processors send to mirrors only what they pull.
+        "bfs" => ["frontier", "pull"].contains(&engine) && policy != "dual",
+        name => name == "pagerank",
+    }
 }
 
 /// Runs on devices and on processors, and compares both with the oracle and with each other.
@@ -86,16 +56,11 @@ fn compare(
     (name, graph): (&str, &Graph),
     runs: &[(&'static dyn Algorithm, Options)],
     policy: &str,
-    mix: Mix,
+    devices: Devices,
 ) {
     let hosts = cluster.num_hosts();
-    let device_of = move |host| mix.device(host);
-    let how = How { devices: Some(&device_of), ..How::new(policy) };
+    let how = How { devices, ..How::new(policy) };
     for (algorithm, options) in runs {
-        let is_mixed = mix == Mix::Odd && hosts > 1;
-        if is_mixed && options_for_mixed_hosts(*algorithm, options.clone()).is_err() {
-            continue;
-        }
         let needs = algorithm.needs(options);
         let input = Input::from(graph.clone()).fitted(needs.fit());
         let oracle = needs.prepared(graph.clone());
@@ -103,23 +68,20 @@ fn compare(
         let (name_of_algorithm, pace) = (algorithm.name(), options.pacing.pace);
         let engine = options.engine.map_or("auto", |engine| engine.name);
         let what = format!(
-            "{name_of_algorithm} by {engine} on {name}, {hosts} hosts, {policy}, {mix:?}, {pace:?}"
+            "{name_of_algorithm} by {engine} on {name}, {hosts} hosts, {policy}, {devices:?}, {pace:?}"
         );
         let mut run = |how| -> Outcome {
             try_run(cluster, &input, &one, how)
                 .unwrap_or_else(|e| panic!("{what}: {e}"))
                 .swap_remove(0)
         };
+        eprintln!("@@ {what}");
         let found = run(how);
         let columns = &found.columns;
         assert!(agrees(hosts, *algorithm, &oracle, options, columns), "{what}: {columns:?}");
         assert_eq!(found.complaint, None, "{what}");
         assert!(found.report.converged || options.max_rounds.is_some(), "{what}: unfinished");
-        // Hosts that wait for each other send what follows from the program. Within a round, `push` and
-        // `delta` take as many steps as suits the device, and `union` asks others less often.
-        let is_fixed =
-            !["push", "delta", "union"].contains(&engine) || name_of_algorithm == "pagerank";
-        if hosts > 1 && pace == Pace::Bsp && is_fixed {
+        if hosts > 1 && pace == Pace::Bsp && sends_the_same(*algorithm, engine, policy) {
             let expected = run(How::new(policy));
             let [found, expected] = [found, expected].map(|outcome| outcome.report.rounds);
             // Ranks are final a little earlier or later, as sums are rounded.
@@ -140,9 +102,11 @@ fn algorithms_on_devices() {
     for (h, hosts) in [1, 2, 3, 4, 7].into_iter().enumerate() {
         let mut cluster = Cluster::local(hosts).threads_per_host(1).patience(PATIENCE);
         for (p, policy) in all_policies().into_iter().enumerate() {
-            for (m, mix) in [Mix::All, Mix::Odd].into_iter().enumerate() {
+            for (m, devices) in [Devices::All, Devices::Odd].into_iter().enumerate() {
                 for (r, runs) in paces.iter().enumerate() {
-                    if hosts == 1 && (mix, r) != (Mix::All, 0) || !is_tried(&[h, p, m, r], 6) {
+                    if hosts == 1 && (devices, r) != (Devices::All, 0)
+                        || !is_tried(&[h, p, m, r], 6)
+                    {
                         continue;
                     }
                     // Graphs take turns, but in a long run.
@@ -150,7 +114,7 @@ fn algorithms_on_devices() {
                     let (first, count) =
                         (turn * 5 % graphs.len(), if is_long() { graphs.len() } else { 2 });
                     for (name, graph) in graphs.iter().cycle().skip(first).take(count) {
-                        compare(&mut cluster, (name, graph), runs, policy, mix);
+                        compare(&mut cluster, (name, graph), runs, policy, devices);
                     }
                 }
             }
