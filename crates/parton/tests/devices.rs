@@ -172,11 +172,11 @@ fn hosts_of_different_speed_are_measured() {
 #[test]
 fn what_does_not_fit_a_device_is_told_before_it_is_uploaded() {
     let folder = folder();
-    let alone = ["bfs", "rmat:12", "--devices", device(), "--device-memory", "400kB", "--hosts"];
+    let alone = ["bfs", "rmat:12", "--devices", device(), "--device-memory", "600kB", "--hosts"];
     let words = [
         "not enough memory: this host's part of the graph needs",
         "for edges",
-        "400.0 kB are allowed by --device-memory",
+        "600.0 kB are allowed by --device-memory",
         "hosts with such a device would do (--hosts",
         "(--devices gpu,cpu and --host-weights)",
     ];
@@ -190,7 +190,7 @@ fn what_does_not_fit_a_device_is_told_before_it_is_uploaded() {
         "--devices",
         &mixed,
         "--device-memory",
-        "400kB",
+        "600kB",
         "--hosts",
         "2",
         "--verify",
