@@ -1,6 +1,6 @@
 //! The erased face of an algorithm, for the command, the tests and the benches.
 
-use parton_engine::device::{ComputesOn, Device};
+use parton_engine::device::Device;
 use parton_engine::{EngineInfo, Limits, Pace, Watch, engines};
 use parton_graph::Graph;
 use parton_sync::Substrate;
@@ -111,7 +111,7 @@ pub struct Job<'j, 'a> {
     pub device: Option<&'j dyn Device>,
 }
 
-impl<'j> Job<'j, '_> {
+impl Job<'_, '_> {
     /// Mean number of out-edges, for reasons that users read.
     pub fn average_degree(&self) -> f64 {
         let partition = self.substrate.partition();
@@ -123,9 +123,15 @@ impl<'j> Job<'j, '_> {
         Limits { max_rounds: self.options.max_rounds }
     }
 
-    /// What this host computes on, beside the others. Every host must call this.
-    pub fn computes_on(&mut self) -> Result<ComputesOn<'j>> {
-        Ok(ComputesOn::agree(self.device, self.substrate)?)
+    /// Whether any host computes on a device. All hosts then follow the protocol that devices know, whatever
+    /// computes for them. An error if the algorithm does not run there. Every host must call this.
+    pub fn has_devices(&mut self, algorithm: &dyn Algorithm) -> Result<bool> {
+        let mine = u64::from(self.device.is_some());
+        let has_devices = self.substrate.net().all_reduce(mine, std::cmp::max)? > 0;
+        if has_devices {
+            check_devices(algorithm, self.options)?;
+        }
+        Ok(has_devices)
     }
 
     /// The engine the user asked for, or else `suits`, and why. An error if options do not belong to

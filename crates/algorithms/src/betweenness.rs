@@ -13,6 +13,7 @@
 //! Fewer sources than all give the part of the sum that starts at them, or, if they are drawn at
 //! random, an estimate of the whole: the part times vertices / sources.
 
+mod dependencies;
 mod search;
 mod sweep;
 
@@ -30,6 +31,7 @@ use crate::options::{OptionSet, Options};
 use crate::phases::Phases;
 use crate::sources::Sources;
 use crate::traversal;
+use dependencies::Dependencies;
 use search::{BRANDES, BRANDES_PULL, BRANDES_PUSH, Search};
 
 /// Betweenness.
@@ -61,6 +63,30 @@ struct Scores {
     scores: Vec<f64>,
     setup_seconds: f64,
     report: RunReport,
+}
+
+/// The same as a vertex program, on devices and beside them. Every host must call this.
+fn score_by_program(job: &mut Job<'_, '_>, sources: &[GlobalId]) -> Result<Scores> {
+    let began = Instant::now();
+    let (program, partition) = (Dependencies::new(sources), job.substrate.partition());
+    let mut engine = engines::vertex_program(engines::FRONTIER, job.device, program, partition)?;
+    let setup_seconds = began.elapsed().as_secs_f64();
+    let mut phases = Phases::default();
+    phases.run(job, &mut *engine, Pacing::default(), Limits::default())?;
+    check_paths(engine.program().overflows())?;
+    let scores = engine.states()?.iter().map(|state| state.score).collect();
+    Ok(Scores { scores, setup_seconds, report: phases.report() })
+}
+
+fn check_paths(overflow: bool) -> Result<()> {
+    match overflow {
+        false => Ok(()),
+        true => Err(Error::Data(
+            "there are more than 1.8e308 shortest paths between some vertices: betweenness cannot be \
+             computed in double precision"
+                .into(),
+        )),
+    }
 }
 
 /// Sums up what depends on every vertex in searches from these sources. Every host must call this.
@@ -104,13 +130,7 @@ fn score_in_lanes<const L: usize>(
         });
         let mut forward = search.forward_sweep(batch);
         phases.run(job, &mut forward, Pacing::default(), Limits::default())?;
-        if forward.overflows() {
-            return Err(Error::Data(
-                "there are more than 1.8e308 shortest paths between some vertices: betweenness \
-                 cannot be computed in double precision"
-                    .into(),
-            ));
-        }
+        check_paths(forward.overflows())?;
         // With levels 0 and 1 alone no vertex is between others.
         if search.depth() > 1 {
             phases.run(job, &mut search.backward_sweep(), Pacing::default(), Limits::default())?;
@@ -162,6 +182,11 @@ impl Algorithm for Betweenness {
         Some(NEEDS_ROUNDS)
     }
 
+    fn needs_threads(&self, options: &Options) -> Option<&'static str> {
+        let is_other = options.engine.is_some_and(|engine| *engine != BRANDES);
+        is_other.then_some("there the engine is brandes")
+    }
+
     fn accepts(&self, options: &Options) -> Result<()> {
         let refuse = |problem: &str| Err(Error::Request(problem.into()));
         match (options.own::<BetweennessOptions>().sources, options.max_rounds) {
@@ -186,7 +211,10 @@ impl Algorithm for Betweenness {
         let asked = job.options.own::<BetweennessOptions>().sources;
         let sources = asked.find(job.substrate, SOURCES)?;
         let choosing = began.elapsed().as_secs_f64();
-        let Scores { mut scores, setup_seconds, report } = score(job, &sources, engine)?;
+        let Scores { mut scores, setup_seconds, report } = match job.has_devices(self)? {
+            true => score_by_program(job, &sources)?,
+            false => score(job, &sources, engine)?,
+        };
         let vertices = job.substrate.partition().num_vertices();
         let (scale, note) = scale(&asked, sources.len(), vertices);
         scores.iter_mut().for_each(|score| *score *= scale);

@@ -30,7 +30,7 @@ pub fn relaxation<P: Relaxation>(
     let partition = job.substrate.partition();
     let known = at_proxies::<P>(job, masters)?;
     let claimed = Claimed { program, partition, labels: known.cells() };
-    let mut search = engines::push_relaxation(&claimed, partition)?;
+    let mut search = engines::push_relaxation(None, &claimed, partition)?;
     run(&mut *search, job.substrate, Pacing::default(), Limits::default(), &mut ())?;
     let ungrounded = masters
         .iter()

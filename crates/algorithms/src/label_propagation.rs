@@ -12,11 +12,13 @@
 
 mod ballot;
 mod engine;
+mod on_device;
+mod remote;
 
 use std::collections::HashMap;
 use std::time::Instant;
 
-use parton_engine::{EngineInfo, Limits, Pacing};
+use parton_engine::{Engine, EngineInfo, Limits, Pacing};
 use parton_graph::{Graph, LocalId, with_csr};
 
 use crate::algorithm::{Algorithm, Job};
@@ -26,6 +28,7 @@ use crate::error::Result;
 use crate::options::Options;
 use crate::phases::Phases;
 use engine::{BALLOT, Propagation, Recount};
+use on_device::DevicePropagation;
 
 /// Label propagation.
 pub struct LabelPropagation;
@@ -36,6 +39,28 @@ const NEEDS_ROUNDS: &str = "all vertices take the labels of the round before";
 
 fn rounds(options: &Options) -> u64 {
     options.max_rounds.unwrap_or(DEFAULT_ROUNDS)
+}
+
+/// What computes for a host. All hosts of a run exchange the same things.
+enum Host<'a> {
+    Threads(Box<Propagation<'a>>),
+    Device(Box<DevicePropagation<'a>>),
+}
+
+impl<'a> Host<'a> {
+    fn engine(&mut self) -> &mut (dyn Engine + 'a) {
+        match self {
+            Host::Threads(engine) => &mut **engine,
+            Host::Device(engine) => &mut **engine,
+        }
+    }
+
+    fn labels(&self) -> Result<Vec<u32>> {
+        match self {
+            Host::Threads(engine) => Ok(engine.labels()),
+            Host::Device(engine) => Ok(engine.labels()?),
+        }
+    }
 }
 
 impl Algorithm for LabelPropagation {
@@ -60,12 +85,18 @@ impl Algorithm for LabelPropagation {
             job.engine(self, &BALLOT, || "every vertex asks all its neighbours".into())?;
         let began = Instant::now();
         let partition = job.substrate.partition();
-        let mut program = Propagation::new(partition, Recount::NearChanges);
+        let mut host = match job.device {
+            Some(device) => {
+                let recount = Recount::NearChanges;
+                Host::Device(Box::new(DevicePropagation::new(device, partition, recount)?))
+            }
+            None => Host::Threads(Box::new(Propagation::new(partition, Recount::NearChanges))),
+        };
         let setup_seconds = began.elapsed().as_secs_f64();
         let mut phases = Phases::default();
         let limits = Limits { max_rounds: Some(rounds(job.options)) };
-        phases.run(job, &mut program, Pacing::default(), limits)?;
-        let labels = program.labels();
+        phases.run(job, host.engine(), Pacing::default(), limits)?;
+        let labels = host.labels()?;
         let result = sizes(job, &labels)?;
         let mut report = phases.report();
         // The answer is defined by a number of rounds.

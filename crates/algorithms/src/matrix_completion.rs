@@ -107,6 +107,7 @@ impl Algorithm for MatrixCompletion {
     fn run(&self, job: &mut Job<'_, '_>) -> Result<Answer> {
         let start = std::time::Instant::now();
         self.accepts(job.options)?;
+        job.has_devices(self)?;
         let (engine, why) =
             job.engine(self, &blocks::INFO, || "every rating changes both its ends".into())?;
         let own = job.options.own::<MatrixCompletionOptions>();

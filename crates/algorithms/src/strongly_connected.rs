@@ -19,9 +19,7 @@ mod trim;
 use std::collections::HashMap;
 use std::time::Instant;
 
-use parton_engine::{
-    ComputesOn, Edges, EngineInfo, Limits, Pacing, Relaxation, Vertex, device, engines,
-};
+use parton_engine::{Edges, EngineInfo, Limits, Pacing, Relaxation, Vertex, device, engines};
 use parton_graph::{GlobalId, Graph, LocalId, parallel, with_csr};
 use parton_partition::{End, Partition};
 use parton_sync::reduction::{Latest, Min};
@@ -127,8 +125,7 @@ impl<'a> ComponentSearch<'a> {
         let mut reached = Vec::new();
         for edges in [Edges::Out, Edges::In] {
             let program = Reach { pivot: GlobalId(!best[1]), edges };
-            let mut engine =
-                engines::relaxation(engine, ComputesOn::Threads, &program, self.partition)?;
+            let mut engine = engines::relaxation(engine, job.device, &program, self.partition)?;
             let pacing = job.options.pacing;
             self.phases.run(job, &mut *engine, pacing, Limits::default())?;
             let labels = engine.labels()?.into_iter();
@@ -234,7 +231,7 @@ fn spread(
     program: &Regional<'_>,
     pacing: Pacing,
 ) -> Result<Vec<u32>> {
-    let mut engine = engines::push_relaxation(program, job.substrate.partition())?;
+    let mut engine = engines::push_relaxation(job.device, program, job.substrate.partition())?;
     phases.run(job, &mut *engine, pacing, Limits::default())?;
     Ok(engine.labels()?)
 }

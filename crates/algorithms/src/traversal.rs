@@ -24,9 +24,9 @@ pub fn label<P: Relaxation>(
     engine: &EngineInfo,
 ) -> Result<Labelled<P::Label>> {
     let partition = job.substrate.partition();
-    let (limits, computes_on) = (job.limits(), job.computes_on()?);
+    let limits = job.limits();
     let start = Instant::now();
-    let mut engine = engines::relaxation(engine, computes_on, program, partition)?;
+    let mut engine = engines::relaxation(engine, job.device, program, partition)?;
     let setup_seconds = start.elapsed().as_secs_f64();
     let report = run(&mut *engine, job.substrate, job.options.pacing, limits, job.watch)?;
     Ok(Labelled { labels: engine.labels()?, setup_seconds, report })

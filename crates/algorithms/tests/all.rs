@@ -5,7 +5,8 @@ mod bridges;
 mod certificates;
 mod common;
 mod conformance;
-mod device_matrix;
+mod device_products;
+mod devices;
 #[path = "../../engine/tests/common/mod.rs"]
 mod engine_common;
 #[path = "../../net/tests/common/launchers.rs"]

@@ -116,7 +116,7 @@ fn cost_of(graph: &Graph, factors: &Column, regularization: f64) -> f64 {
 
 /// Runs and compares what is defined on the same kind of graph together: hosts make the graph fit,
 /// the oracle gets one that was made to fit before.
-fn compare(
+pub(crate) fn compare(
     cluster: &mut Cluster,
     (name, graph): (&str, &Graph),
     runs: &[(&dyn Algorithm, Options)],
@@ -160,13 +160,14 @@ fn compare_on(
     let outcomes = run(cluster, input, runs, how);
     for (found, (algorithm, options)) in outcomes.iter().zip(runs) {
         let what = format!(
-            "{} on {name}, {} hosts, {}, {:?}, {}, {}",
+            "{} on {name}, {} hosts, {}, {:?}, {}, {}, devices {:?}",
             algorithm.name(),
             cluster.num_hosts(),
             how.policy,
             options.engine,
             how.optimize.name(),
-            options.pacing.pace.name()
+            options.pacing.pace.name(),
+            how.devices
         );
         let columns = &found.columns;
         let hosts = cluster.num_hosts();

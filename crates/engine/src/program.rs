@@ -80,6 +80,12 @@ pub trait VertexProgram: Sync {
         total.active == 0
     }
 
+    /// What the program asks of the round that comes next, after `conclude`; before the first round, of
+    /// that one. The same on all hosts.
+    fn round(&self) -> Round {
+        Round::default()
+    }
+
     /// The program for a device, if it has such a form. `#[device]` writes this method.
     fn device(&self) -> Option<DeviceProgram<'_>> {
         None
@@ -88,6 +94,17 @@ pub trait VertexProgram: Sync {
 
 /// What a vertex receives.
 pub type Accumulated<P> = <<P as VertexProgram>::Reduction as Reduction>::Value;
+
+/// What a program asks of one round. Programs of several phases, which share the states of vertices, ask for
+/// other things in each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Round {
+    /// Every vertex applies, also where nothing has arrived: there `apply` gets the reduction's identity.
+    pub applies_everywhere: bool,
+    /// Messages travel against the direction that the properties name. A program turns round only when no
+    /// vertex has anything to send, and says so in [`Properties::turns`].
+    pub is_reversed: bool,
+}
 
 /// What engines may rely on. A check in the tests holds programs to it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -104,6 +121,15 @@ pub struct Properties {
     pub edges: Edges,
     /// About how many rounds the program takes, if that is known: many rounds pay for preparation.
     pub rounds: u64,
+    /// Messages travel against the direction of `edges` in some rounds: see [`Round::is_reversed`].
+    pub turns: bool,
+}
+
+impl Properties {
+    /// Which edges messages travel along in such a round.
+    pub fn edges_in(&self, round: Round) -> Edges {
+        if round.is_reversed { self.edges.reversed() } else { self.edges }
+    }
 }
 
 /// Which edges messages travel along.
@@ -120,7 +146,7 @@ pub enum Edges {
 
 impl Edges {
     /// The same edges by their other ends.
-    pub(crate) fn reversed(self) -> Self {
+    pub fn reversed(self) -> Self {
         match self {
             Edges::Out => Edges::In,
             Edges::In => Edges::Out,

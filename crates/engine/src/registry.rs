@@ -50,15 +50,6 @@ pub(crate) trait BuildEngine {
         Err(Self::INFO.misfit("relaxations"))
     }
 
-    /// The same beside hosts that compute on devices. Nothing passes between hosts but updated labels,
-    /// once in every phase of a round: what an engine agrees on beyond that, devices do not know.
-    fn relaxation_beside_devices<'a, P: Relaxation>(
-        program: &'a P,
-        partition: &'a Partition,
-    ) -> Result<Box<dyn RelaxationEngine<P> + 'a>> {
-        Self::relaxation(program, partition)
-    }
-
     fn vertex_program<'a, P: VertexProgram + 'a>(
         _: P,
         _: &'a Partition,
@@ -79,24 +70,19 @@ macro_rules! engines {
         /// Every engine that runs programs of any algorithm.
         pub const ALL: &[&EngineInfo] = &[$($constant),+];
 
-        /// An engine for a relaxation, on what the host computes on.
+        /// An engine for a relaxation, on the device if there is one, else on this process's threads.
         pub fn relaxation<'a, P: Relaxation>(
             engine: &EngineInfo,
-            computes_on: ComputesOn<'a>,
+            device: Option<&'a dyn Device>,
             program: &'a P,
             partition: &'a Partition,
         ) -> Result<Box<dyn RelaxationEngine<P> + 'a>> {
             check_weights::<P::Weight>(partition)?;
+            if let Some(device) = device {
+                return device_relaxation(device, engine, program, partition);
+            }
             $(if engine == $constant {
-                return match computes_on {
-                    ComputesOn::Threads => <$engine>::relaxation(program, partition),
-                    ComputesOn::ThreadsBesideDevices => {
-                        <$engine>::relaxation_beside_devices(program, partition)
-                    }
-                    ComputesOn::Device(device) => {
-                        device_relaxation(device, engine, program, partition)
-                    }
-                };
+                return <$engine>::relaxation(program, partition);
             })+
             Err(engine.misfit("relaxations"))
         }

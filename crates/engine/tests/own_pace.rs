@@ -10,8 +10,8 @@ use common::programs::{Greatest, Hops, Near, Reach, Tokens};
 use common::{How, engines, run_program, run_relaxation, serial};
 use parton_engine::simulated::TIME_PER_MESSAGE;
 use parton_engine::{
-    ComputesOn, Edges, Limits, Pace, Pacing, Properties, Relaxation, RunReport, Tally, Vertex,
-    VertexProgram, run,
+    Edges, Limits, Pace, Pacing, Properties, Relaxation, RunReport, Tally, Vertex, VertexProgram,
+    run,
 };
 use parton_engine::{EngineInfo, engines};
 use parton_graph::generate::Spec;
@@ -184,7 +184,7 @@ fn what_needs_rounds_is_refused_and_says_why() {
     let limited = How { pacing: Pace::Basp.into(), ..How::new(engines::PUSH) };
     let launched = local(2).launch(|net| -> Result<_, Error> {
         let part = &parts[net.host().index()];
-        let mut engine = engines::relaxation(limited.engine, ComputesOn::Threads, &Hops, part)?;
+        let mut engine = engines::relaxation(limited.engine, None, &Hops, part)?;
         let mut substrate = Substrate::new(part, net, Optimize::ALL);
         run(&mut *engine, &mut substrate, limited.pacing, limited.limits, &mut ()).map(drop)
     });

@@ -77,33 +77,39 @@ extern "C" __global__ void relax_best(const Label* labels, const u32* frontier, 
     if (mine != Fold::identity()) fold_into<Fold>(best, mine);
 }
 
-// Bottom-up: every vertex looks through its in-edges for neighbours in the frontier. The warp of a word
-// of bits is the only one that writes it.
-extern "C" __global__ void relax_pull(Program self, Label* labels, const u32* frontier, u32* active,
-                                      u32* updated, Edges reverse, u32 proxies, u32 first_wins,
-                                      const Label* best)
+// What a vertex would gain from one of its in-edges.
+DEVICE Label gained(const Program& self, const Label* labels, const u32* frontier, const Rows& rows,
+                    LocalId vertex, u64 edge, Label label)
+{
+    LocalId from = rows.ends[edge];
+    if (!has_bit(frontier, from)) return label;
+    Weight weight = Weights<Weight>::at(rows.weights, edge);
+#if FILTERS
+    if (!passes(self, from, vertex, weight)) return label;
+#endif
+    return Fold::combine(label, relax(self, load_now(&labels[from]), weight));
+}
+
+// Bottom-up where the first neighbour wins: every vertex looks through its in-edges for a neighbour in the
+// frontier, until its label is as good as the best of the frontier can make it. The warp of a word of bits
+// is the only one that writes it.
+extern "C" __global__ void relax_pull_first(Program self, Label* labels, const u32* frontier, u32* active,
+                                            u32* updated, Edges reverse, u32 proxies, const Label* best)
 {
     u64 padded = ((u64)proxies + 31) / 32 * 32;
+    Label target = relax(self, *best, Weight());
     for (u64 i = thread_of_grid(); i < padded; i += threads_of_grid()) {
         bool is_better = false;
         LocalId vertex = (LocalId)i;
         if (i < proxies) {
             Label old = labels[vertex], label = old;
-            // Labels of one level are equal, so the first neighbour found gives the best there is.
-            Label target = first_wins ? relax(self, *best, Weight()) : old;
-            bool looks = !first_wins || Fold::combine(old, target) != old;
+            bool looks = Fold::combine(old, target) != old;
             for (u64 part = 0; looks && part < reverse.num_parts; part++) {
                 const Rows& rows = reverse.parts[part];
                 u64 end = rows.offsets[vertex + 1];
                 for (u64 edge = rows.offsets[vertex]; looks && edge < end; edge++) {
-                    LocalId from = rows.ends[edge];
-                    if (!has_bit(frontier, from)) continue;
-                    Weight weight = Weights<Weight>::at(rows.weights, edge);
-#if FILTERS
-                    if (!passes(self, from, vertex, weight)) continue;
-#endif
-                    label = Fold::combine(label, relax(self, load_now(&labels[from]), weight));
-                    if (first_wins) looks = Fold::combine(label, target) != label;
+                    label = gained(self, labels, frontier, rows, vertex, edge, label);
+                    looks = Fold::combine(label, target) != label;
                 }
             }
             is_better = label != old;
@@ -117,45 +123,39 @@ extern "C" __global__ void relax_pull(Program self, Label* labels, const u32* fr
     }
 }
 
-// One cooperative launch for many steps of narrow frontiers: threads take a vertex each, and all wait
-// for each other between steps. Ends when nothing is left, or more than `most` vertices are in a queue.
-// `found[0]` and `found[1]` count the vertices in the two queues, in turns.
-extern "C" __global__ void relax_narrow(Program self, Label* labels, u32* active, u32* updated, Edges edges,
-                                        u32* queue, u32* other_queue, u32* counts, u32 most, u32 steps,
-                                        u64* edges_visited)
+// Bottom-up along all in-edges: a lane takes a short row, the warp a long one.
+extern "C" __global__ void relax_pull(Program self, Label* labels, const u32* frontier, u32* active,
+                                      u32* updated, Edges reverse, u32 proxies)
 {
-    u64 visited = 0;
-    for (u32 step = 0; step < steps; step++) {
-        u32* now = step % 2 ? other_queue : queue;
-        u32* then = step % 2 ? queue : other_queue;
-        u32 count = ((volatile u32*)counts)[step % 3];
-        if (count == 0 || count > most) break;
-        if (thread_of_grid() == 0) counts[(step + 2) % 3] = 0;
-        for (u64 i = thread_of_grid(); i < count; i += threads_of_grid()) {
-            LocalId vertex = ((volatile u32*)now)[i];
-            // A vertex that improves after this is queued again.
-            atomicAnd(&active[vertex >> 5], ~(1u << (vertex & 31)));
-            __threadfence();
-            Label label = load_now(&labels[vertex]);
-            for (u64 part = 0; part < edges.num_parts; part++) {
-                const Rows& rows = edges.parts[part];
-                u64 end = rows.offsets[vertex + 1];
-                for (u64 edge = rows.offsets[vertex]; edge < end; edge++, visited++) {
-                    LocalId to = rows.ends[edge];
-                    Weight weight = Weights<Weight>::at(rows.weights, edge);
-#if FILTERS
-                    if (!passes(self, vertex, to, weight)) continue;
-#endif
-                    if (fold_into<Fold>(&labels[to], relax(self, label, weight))) {
-                        if (updated) set_bit(updated, to);
-                        // The label must be visible before the bit is looked at: its vertex clears the bit, then loads the label.
-                        __threadfence();
-                        if (set_bit(active, to)) then[atomicAdd(&counts[(step + 1) % 3], 1u)] = to;
-                    }
-                }
+    u32 lane = lane_of_warp();
+    u64 padded = ((u64)proxies + 31) / 32 * 32;
+    for (u64 i = thread_of_grid(); i < padded; i += threads_of_grid()) {
+        LocalId vertex = (LocalId)i;
+        Label old = i < proxies ? labels[vertex] : Fold::identity(), label = old;
+        for (u64 part = 0; part < reverse.num_parts; part++) {
+            const Rows& rows = reverse.parts[part];
+            u64 begin = i < proxies ? rows.offsets[vertex] : 0;
+            u64 end = i < proxies ? rows.offsets[vertex + 1] : 0;
+            bool is_long = end - begin >= 32;
+            for (u64 edge = begin; !is_long && edge < end; edge++)
+                label = gained(self, labels, frontier, rows, vertex, edge, label);
+            for (u32 rest = __ballot_sync(ALL_LANES, is_long); rest; rest &= rest - 1) {
+                u32 of = p_trailing_bit(rest);
+                LocalId row = __shfl_sync(ALL_LANES, vertex, of);
+                u64 stop = __shfl_sync(ALL_LANES, end, of);
+                Label mine = Fold::identity();
+                for (u64 edge = __shfl_sync(ALL_LANES, begin, of) + lane; edge < stop; edge += 32)
+                    mine = gained(self, labels, frontier, rows, row, edge, mine);
+                mine = fold_warp<Fold>(mine);
+                if (lane == of) label = Fold::combine(label, mine);
             }
         }
-        grid_sync();
+        bool is_better = label != old;
+        if (is_better) labels[vertex] = label;
+        u32 bits = __ballot_sync(ALL_LANES, is_better);
+        if (lane == 0 && bits) {
+            active[i / 32] |= bits;
+            if (updated) updated[i / 32] |= bits;
+        }
     }
-    if (visited) atomicAdd(edges_visited, visited);
 }

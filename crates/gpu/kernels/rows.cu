@@ -121,6 +121,17 @@ DEVICE u64 sum_warp(u64 value)
     return value;
 }
 
+// The fold of a value of each lane, at all lanes. Lanes fold in the same order in every warp.
+template <class Fold, class T> DEVICE T fold_warp(T value)
+{
+    typedef typename WordOf<sizeof(T)>::Type Word;
+    for (u32 distance = 16; distance > 0; distance /= 2) {
+        Word other = __shfl_xor_sync(ALL_LANES, same_bits<Word>(value), distance);
+        value = Fold::combine(value, same_bits<T>(other));
+    }
+    return value;
+}
+
 // Sums over the threads of a block: each gets the sum of those up to its own, and `total` that of all.
 // Blocks have whole warps, at most 32 of them.
 DEVICE u32 scan_block(u32 value, u32* total)

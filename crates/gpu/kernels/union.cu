@@ -3,10 +3,12 @@
 // Each proxy points to a parent of no greater id. Components of the host's own edges are joined once;
 // after that, labels travel inside a component at once, and only between hosts in rounds.
 
-DEVICE LocalId root_of(u32* parents, LocalId proxy)
+// Loads may come from a processor's own cache and be old: an old parent is an ancestor, too, and `join`
+// finds out when it writes. Nearly all proxies end at one root, which every processor then has at hand.
+DEVICE LocalId root_of(const u32* parents, LocalId proxy)
 {
     for (;;) {
-        LocalId parent = ((volatile u32*)parents)[proxy];
+        LocalId parent = parents[proxy];
         if (parent == proxy) return proxy;
         proxy = parent;
     }
@@ -79,7 +81,12 @@ extern "C" __global__ void union_gather(const u32* parents, u32 proxies, const u
                                         const Label* labels, Label* best)
 {
     for (u64 i = thread_of_grid(); i < proxies; i += threads_of_grid())
-        if (!members || has_bit(members, (LocalId)i)) fold_into<Fold>(&best[parents[i]], labels[i]);
+        if (!members || has_bit(members, (LocalId)i)) {
+            Label* cell = &best[parents[i]];
+            // An old value only ever asks for one fold too many.
+            Label known = *cell;
+            if (Fold::combine(known, labels[i]) != known) fold_into<Fold>(cell, labels[i]);
+        }
 }
 
 // Every proxy takes the label of its component.

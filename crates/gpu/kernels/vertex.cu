@@ -44,32 +44,38 @@ extern "C" __global__ void vertex_push(Program self, const Message* messages, Ac
     });
 }
 
-// What one thread of `step` folds of a row, every `step`-th edge from its own on.
+// Edges whose messages a thread asks for before it folds the first.
+const u32 EDGES_AT_ONCE = 4;
+
+// What one thread of `step` folds of a row, every `step`-th edge from its own on, in their order.
+// `senders` limits what is collected to vertices with a message.
 DEVICE Accumulated collect(const Program& self, const Message* messages, const u32* senders,
                            const Edges& reverse, LocalId row, u32 first, u32 step, bool* any)
 {
     Accumulated all = Fold::identity();
     for (u64 part = 0; part < reverse.num_parts; part++) {
         const Rows& rows = reverse.parts[part];
-        u64 end = rows.offsets[row + 1];
-        for (u64 edge = rows.offsets[row] + first; edge < end; edge += step) {
+        u64 edge = rows.offsets[row] + first, end = rows.offsets[row + 1];
+        *any |= !senders && edge < end;
+        for (; !senders && edge + (EDGES_AT_ONCE - 1) * (u64)step < end; edge += EDGES_AT_ONCE * (u64)step) {
+            LocalId from[EDGES_AT_ONCE];
+            Message message[EDGES_AT_ONCE];
+            for (u32 i = 0; i < EDGES_AT_ONCE; i++) from[i] = rows.ends[edge + i * (u64)step];
+            for (u32 i = 0; i < EDGES_AT_ONCE; i++) message[i] = messages[from[i]];
+            for (u32 i = 0; i < EDGES_AT_ONCE; i++)
+                all = Fold::combine(all, along(self, message[i], Weights<Weight>::at(rows.weights, edge + i * (u64)step)));
+        }
+        for (; edge < end; edge += step) {
             LocalId from = rows.ends[edge];
             if (senders && !has_bit(senders, from)) continue;
-            Weight weight = Weights<Weight>::at(rows.weights, edge);
-            all = Fold::combine(all, along(self, messages[from], weight));
+            all = Fold::combine(all, along(self, messages[from], Weights<Weight>::at(rows.weights, edge)));
             *any = true;
         }
     }
     return all;
 }
 
-DEVICE Accumulated shuffle_down(Accumulated value, u32 distance)
-{
-    typedef typename WordOf<sizeof(Accumulated)>::Type Word;
-    return same_bits<Accumulated>(__shfl_down_sync(ALL_LANES, same_bits<Word>(value), distance));
-}
-
-// Rows of few edges: one thread each. `senders` limits what is collected to vertices with a message.
+// Rows of few edges: one thread each.
 extern "C" __global__ void vertex_pull_thread(Program self, const Message* messages, const u32* senders,
                                               Edges reverse, const u32* list, u32 count,
                                               Accumulated* accumulated, u32* touched)
@@ -93,8 +99,7 @@ extern "C" __global__ void vertex_pull_warp(Program self, const Message* message
     for (u64 i = thread_of_grid() / 32; i < count; i += threads_of_grid() / 32) {
         bool any = false;
         Accumulated all = collect(self, messages, senders, reverse, list[i], lane, 32, &any);
-        for (u32 distance = 16; distance > 0; distance /= 2)
-            all = Fold::combine(all, shuffle_down(all, distance));
+        all = fold_warp<Fold>(all);
         any = __any_sync(ALL_LANES, any);
         if (lane == 0 && any) {
             accumulated[list[i]] = all;
@@ -136,18 +141,35 @@ DEVICE void add_tally(Tally& mine, const Tally& other)
         mine.greatest[i] = other.greatest[i] > mine.greatest[i] ? other.greatest[i] : mine.greatest[i];
 }
 
-// Masters apply what has arrived; all of them if `everywhere`. Each block adds up its tallies in a fixed
-// order.
-extern "C" __global__ void vertex_apply(Program self, const u32* globals, u32 masters, u32 everywhere,
-                                        State* states, Message* messages, Accumulated* accumulated,
-                                        const u32* touched, u32* active, u32* updated, Tally* tallies)
+DEVICE Tally empty_tally()
 {
-    __shared__ Tally shared[128];
     Tally tally = {};
     for (u32 i = 0; i < 2; i++) {
         tally.least[i] = Numbers<f64>::INFINITY_();
         tally.greatest[i] = Numbers<f64>::NEG_INFINITY_();
     }
+    return tally;
+}
+
+// Adds up the tallies of a block's threads, at the first.
+DEVICE void sum_block(Tally* shared, const Tally& mine)
+{
+    shared[threadIdx.x] = mine;
+    __syncthreads();
+    for (u32 half = blockDim.x / 2; half > 0; half /= 2) {
+        if (threadIdx.x < half) add_tally(shared[threadIdx.x], shared[threadIdx.x + half]);
+        __syncthreads();
+    }
+}
+
+// Masters apply what has arrived; all of them if `everywhere`. What they send needs no mark if all send in
+// every round: `stationary`. Each block adds up its tallies in a fixed order.
+extern "C" __global__ void vertex_apply(Program self, const u32* globals, u32 masters, u32 everywhere,
+                                        u32 stationary, State* states, Message* messages, Accumulated* accumulated,
+                                        const u32* touched, u32* active, u32* updated, Tally* tallies)
+{
+    __shared__ Tally shared[128];
+    Tally tally = empty_tally();
     for (u64 i = thread_of_grid(); i < masters; i += threads_of_grid()) {
         if (!everywhere && !has_bit(touched, (LocalId)i)) continue;
         Vertex vertex = vertex_at(globals, i);
@@ -160,17 +182,22 @@ extern "C" __global__ void vertex_apply(Program self, const u32* globals, u32 ma
         Option<Message> message = scatter(self, vertex, state);
         if (!message.is_some) continue;
         messages[i] = message.value;
-        if (everywhere) continue;
+        if (stationary) continue;
         set_bit(active, (LocalId)i);
         if (updated) set_bit(updated, (LocalId)i);
     }
-    shared[threadIdx.x] = tally;
-    __syncthreads();
-    for (u32 half = blockDim.x / 2; half > 0; half /= 2) {
-        if (threadIdx.x < half) add_tally(shared[threadIdx.x], shared[threadIdx.x + half]);
-        __syncthreads();
-    }
+    sum_block(shared, tally);
     if (threadIdx.x == 0) tallies[blockIdx.x] = shared[0];
+}
+
+// One block: the sum of the blocks' tallies, in a fixed order, in place of the first.
+extern "C" __global__ void vertex_sum_tallies(Tally* tallies, u32 count)
+{
+    __shared__ Tally shared[128];
+    Tally tally = empty_tally();
+    for (u32 i = threadIdx.x; i < count; i += blockDim.x) add_tally(tally, tallies[i]);
+    sum_block(shared, tally);
+    if (threadIdx.x == 0) tallies[0] = shared[0];
 }
 
 // Forgets the messages of these vertices.

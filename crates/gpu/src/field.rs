@@ -10,7 +10,8 @@ mod tiles;
 use std::ops::Range;
 use std::sync::Arc;
 
-use parton_partition::End;
+use parton_net::HostId;
+use parton_partition::{End, Partition};
 use parton_sync::{
     Absorb, Delivery, Extracted, Field, Phase, Places, Result, Route, Shape, Staging, ValueKind,
     Which,
@@ -85,8 +86,21 @@ impl DeviceField {
             active: Buffer::zeroed(driver, words)?,
             routes: RouteLists::new(driver)?,
             outgoing: Outgoing::new(driver)?,
-            incoming: Incoming::new(driver)?,
+            incoming: Incoming::new(driver, is_shared)?,
         })
+    }
+
+    /// Prepares exchanges with all peers: memory for what is packed, and lists of what is shared.
+    pub(crate) fn prepare(&mut self, partition: &Partition) -> crate::Result<()> {
+        let mut num_shared = 0;
+        for peer in HostId::all(partition.num_hosts()).filter(|&peer| peer != partition.host()) {
+            let route =
+                Route::masters(peer, partition.routes(peer), End::Either, partition.globals());
+            self.routes.tile(&route)?;
+            num_shared += route.len();
+        }
+        let num_mirrors = partition.num_proxies() - partition.num_masters();
+        self.outgoing.reserve(num_shared.max(num_mirrors), self.kind.bytes())
     }
 
     /// Number of words of a set of proxies.

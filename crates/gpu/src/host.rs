@@ -3,12 +3,15 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use parton_engine::device::{Device, DeviceEngine, ProgramRequest, RelaxationRequest};
-use parton_engine::{EngineInfo, engines};
+use parton_engine::device::{
+    Ballots, Device, DeviceEngine, Intersections, ProgramRequest, RelaxationRequest, SortedLists,
+};
+use parton_engine::{Edges, EngineInfo, engines};
+use parton_graph::bits::BitSet;
 use parton_partition::Partition;
 
 use crate::driver::Driver;
-use crate::engines::{relaxation, union, vertex};
+use crate::engines::{ballot, intersect, relaxation, union, vertex};
 use crate::error::Error;
 use crate::memory::{MemoryPlan, Uploader};
 
@@ -124,6 +127,23 @@ impl Device for GpuHost {
         check_bytes(self, request.accumulated.bytes())?;
         self.reserve(MemoryPlan::of_program(&request, partition), partition)?;
         let built = vertex::VertexEngine::new(self, request, partition);
+        Ok(Box::new(built.map_err(failed)?))
+    }
+
+    fn intersections<'a>(
+        &'a self,
+        lists: SortedLists<'_>,
+    ) -> parton_sync::Result<Box<dyn Intersections + 'a>> {
+        Ok(Box::new(intersect::IntersectEngine::new(self, lists).map_err(failed)?))
+    }
+
+    fn ballots<'a>(
+        &'a self,
+        partition: &'a Partition,
+        edges: Edges,
+        shared: &BitSet,
+    ) -> parton_sync::Result<Box<dyn Ballots + 'a>> {
+        let built = ballot::BallotEngine::new(self, partition, edges, shared);
         Ok(Box::new(built.map_err(failed)?))
     }
 }

@@ -124,8 +124,18 @@ impl Kernels {
 
     /// Queues a kernel that shares out `work` items, over its parameters but the program's.
     pub(crate) fn launch(&self, name: &str, work: u64, arguments: &Arguments) -> Result<()> {
+        self.launch_as(name, self.grid(work, self.threads), arguments)
+    }
+
+    /// The same as a grid of any form.
+    pub(crate) fn launch_as(
+        &self,
+        name: &str,
+        launch: Launch,
+        arguments: &Arguments,
+    ) -> Result<()> {
         let arguments: Vec<_> = arguments.all().collect();
-        self.module.launch(name, self.grid(work, self.threads), &arguments)
+        self.module.launch(name, launch, &arguments)
     }
 
     /// The same, with the program's parameters first.

@@ -91,6 +91,12 @@ impl Directions {
         Ok(Directions { forward: along(edges), reverse, is_wide })
     }
 
+    /// Messages go the other way from here on: edges were uploaded in both directions.
+    pub(crate) fn turn(&mut self) {
+        let reverse = self.reverse.as_mut().expect("edges in both directions");
+        std::mem::swap(&mut self.forward, reverse);
+    }
+
     /// The type of offsets, for kernels.
     pub(crate) fn define(&self) -> String {
         format!("typedef {} Offset;\n", if self.is_wide { "u64" } else { "u32" })

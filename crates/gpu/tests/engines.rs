@@ -3,17 +3,19 @@
 
 use std::sync::Arc;
 
-use parton_engine::device::DeviceProgram;
+use parton_engine::device::{Device, DeviceProgram};
 use parton_engine::{
-    ComputesOn, Edges, EngineInfo, Limits, Pacing, Properties, Relaxation, Vertex, VertexProgram,
-    engines, run,
+    Edges, EngineInfo, Limits, Pacing, Properties, Relaxation, Vertex, VertexProgram, engines, run,
 };
 use parton_gpu::GpuHost;
+use parton_gpu::cuda::nvrtc::Nvrtc;
 use parton_gpu::emulated::{Emulated, Settings};
 use parton_net::Cluster;
 use parton_partition::{Input, Partition, Plan, policies};
 use parton_sync::reduction::{Latest, Min, Sum};
 use parton_sync::{Optimize, Substrate, Tally};
+
+use crate::common::say;
 
 /// Least sums of weights, or numbers of edges, from vertex 0.
 struct Paths {
@@ -203,19 +205,16 @@ fn device(mix: Mix, host: usize) -> Option<Arc<GpuHost>> {
 /// What all hosts find, by vertex, with the bytes they sent.
 fn on_hosts<T: Copy + Default + Send>(
     (graph, policy, hosts, mix): (&str, &str, usize, Mix),
-    run_host: impl Fn(ComputesOn<'_>, &Partition, &mut Substrate<'_>) -> (Vec<T>, i64) + Sync,
+    run_host: impl Fn(Option<&dyn Device>, &Partition, &mut Substrate<'_>) -> (Vec<T>, i64) + Sync,
 ) -> (Vec<T>, i64) {
     let input = Input::open(graph).unwrap();
     let found = Cluster::local(hosts).launch(|net| {
         let part = Partition::build(net, &input, &Plan::new(policy)).unwrap();
+        let part = if mix == Mix::None { part } else { part.beside_devices() };
         let device = device(mix, part.host().index());
-        let computes_on = match &device {
-            Some(device) => ComputesOn::Device(&**device),
-            None if mix == Mix::None => ComputesOn::Threads,
-            None => ComputesOn::ThreadsBesideDevices,
-        };
+        let device = device.as_ref().map(|device| &**device as &dyn Device);
         let mut substrate = Substrate::new(&part, net, Optimize::ALL);
-        let (values, sum) = run_host(computes_on, &part, &mut substrate);
+        let (values, sum) = run_host(device, &part, &mut substrate);
         let globals = part.globals()[..part.num_masters()].to_vec();
         Ok::<_, parton_sync::Error>((globals, values, sum, part.num_vertices()))
     });
@@ -233,8 +232,8 @@ fn labels<P: Relaxation<Label = u32>>(
     pacing: Pacing,
     program: &P,
 ) -> Vec<u32> {
-    let (found, _) = on_hosts(setting, |computes_on, part, substrate| {
-        let mut engine = engines::relaxation(engine, computes_on, program, part).unwrap();
+    let (found, _) = on_hosts(setting, |device, part, substrate| {
+        let mut engine = engines::relaxation(engine, device, program, part).unwrap();
         run(&mut *engine, substrate, pacing, Limits::default(), &mut ()).unwrap();
         (engine.labels().unwrap(), 0)
     });
@@ -287,6 +286,30 @@ fn components() {
     compare(&[engines::UNION, engines::FRONTIER], &Least);
 }
 
+/// Kernels of all engines, for programs of several types.
+#[test]
+fn all_engines_compile_for_gpus() {
+    if let Err(reason) = Nvrtc::get() {
+        return say(&format!("engines were not compiled for GPUs: {reason}"));
+    }
+    let architectures = &["sm_70", "sm_75", "sm_80", "sm_90"];
+    let driver = Emulated::new(Settings { architectures, ..Settings::default() });
+    let host = GpuHost::new(Arc::new(driver));
+    let input = Input::open("path:5").unwrap();
+    let built = Cluster::local(1).launch(|net| {
+        let part = Partition::build(net, &input, &Plan::new("oec")).unwrap();
+        let on = Some(&host as &dyn Device);
+        for engine in [engines::PUSH, engines::PULL, engines::FRONTIER, engines::DELTA] {
+            engines::relaxation(engine, on, &Hops, &part)?;
+            engines::relaxation(engine, on, &Paths { edges: Edges::Both }, &part)?;
+        }
+        engines::relaxation(engines::UNION, on, &Least, &part)?;
+        let tokens = Tokens { rounds: 1, round: 0, stationary: true, edges: Edges::Out };
+        engines::vertex_program(engines::PULL, on, tokens, &part).map(drop)
+    });
+    built.unwrap();
+}
+
 #[test]
 fn every_graph_on_one_device() {
     for graph in GRAPHS {
@@ -309,8 +332,7 @@ fn sums_lose_and_double_nothing() {
                 let graph = GRAPHS[(number + 2) % GRAPHS.len()];
                 let hosts = [1, 2, 3, 4, 7][(number + 1) % 5];
                 let tokens = |mix| {
-                    on_hosts((graph, policy, hosts, mix), |computes_on, part, substrate| {
-                        let device = computes_on.device();
+                    on_hosts((graph, policy, hosts, mix), |device, part, substrate| {
                         let program = Tokens { rounds: 4, round: 0, stationary, edges };
                         let mut engine =
                             engines::vertex_program(engine, device, program, part).unwrap();

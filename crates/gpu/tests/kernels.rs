@@ -178,7 +178,7 @@ const ATOMICS: &str = "
                 output[0] = is_right ? 77 : 0;
                 output[1] = __popc(0xf0f0u) * 100 + __ffs(8) * 10 + __clz(1) / 31;
                 output[2] = __popcll(~0ull) * 1000 + __ffsll(1ll << 40) * 10 + (__clzll(1) == 63);
-                output[3] = __float_as_uint(1.0f) == 0x3f800000u && __ldg(&output[0]) == 77;
+                output[3] = __float_as_uint(1.0f) == 0x3f800000u;
             }
         }";
 

@@ -19,6 +19,9 @@ const ELEMENTS_PER_TASK: usize = 1 << 12;
 /// Elements that make a task worthwhile where some cost far more than others, as rows of edges do.
 const MIN_ELEMENTS_PER_TASK: usize = 1 << 6;
 
+/// Bytes of a task that copies: copying fewer takes less time than waking a thread.
+const BYTES_PER_COPY: usize = 1 << 20;
+
 /// Calls `task` with each number below `count`.
 fn run_tasks(count: usize, task: &(dyn Fn(usize) + Sync)) {
     match count {
@@ -46,6 +49,23 @@ impl<S: Default> Scratch<S> {
 /// Calls `task` with each item.
 pub fn for_each<I: Sync>(items: &[I], task: impl Fn(&I) + Sync) {
     run_tasks(items.len(), &|number| task(&items[number]));
+}
+
+/// Copies bytes, by all threads if there are many.
+pub fn copy(from: &[u8], to: &mut [u8]) {
+    let pieces = to.chunks_mut(BYTES_PER_COPY).zip(from.chunks(BYTES_PER_COPY));
+    for_each_owned(pieces, |_, (to, from)| to.copy_from_slice(from));
+}
+
+/// Appends bytes, by all threads if there are many.
+pub fn extend(bytes: &mut Vec<u8>, more: &[u8]) {
+    let len = bytes.len() + more.len();
+    bytes.reserve(more.len());
+    let room = &mut bytes.spare_capacity_mut()[..more.len()];
+    let pieces = room.chunks_mut(BYTES_PER_COPY).zip(more.chunks(BYTES_PER_COPY));
+    for_each_owned(pieces, |_, (to, from)| _ = to.write_copy_of_slice(from));
+    // SAFETY: every byte up to there was written.
+    unsafe { bytes.set_len(len) };
 }
 
 /// Calls `task` with each item and its number.

@@ -17,6 +17,8 @@ pub(crate) struct EdgeSet {
     pub(crate) is_symmetric: bool,
     /// Whether this host has the whole graph.
     is_alone: bool,
+    /// Whether some host of the run computes on a device.
+    is_beside_devices: bool,
 }
 
 /// All in-edges of a host's masters, from whatever host's vertices.
@@ -46,6 +48,7 @@ impl EdgeSet {
             out_edges: edges.into(),
             in_edges: OnceLock::new(),
             of_masters: InEdgesOfMasters::NotKept,
+            is_beside_devices: false,
             is_symmetric: false,
             is_alone: num_hosts == 1,
         }
@@ -64,6 +67,15 @@ impl EdgeSet {
     /// Adds all in-edges of masters.
     pub(crate) fn with_in_edges_of_masters(self, of_masters: InEdgesOfMasters) -> Self {
         EdgeSet { of_masters, ..self }
+    }
+
+    /// The own edges alone, in a run in which some host computes on a device.
+    pub(crate) fn beside_devices(self) -> Self {
+        EdgeSet { of_masters: InEdgesOfMasters::NotKept, is_beside_devices: true, ..self }
+    }
+
+    pub(crate) fn is_beside_devices(&self) -> bool {
+        self.is_beside_devices
     }
 
     /// The own edges, by whichever end needs no work.

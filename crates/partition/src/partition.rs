@@ -332,6 +332,17 @@ impl Partition {
         self.edges.in_edges_of_masters()
     }
 
+    /// This part in a run in which some host computes on a device. Engines then exchange only what devices
+    /// exchange, too, and in-edges of masters are given up. Either all hosts of a run call this, or none.
+    pub fn beside_devices(self) -> Self {
+        Partition { edges: self.edges.beside_devices(), ..self }
+    }
+
+    /// Whether some host of the run computes on a device.
+    pub fn is_beside_devices(&self) -> bool {
+        self.edges.is_beside_devices()
+    }
+
     /// From which ends hosts see an edge, without turning edges around.
     pub fn coverage(&self) -> Coverage {
         self.edges.coverage()

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use parton_engine::device::Device;
 use parton_gpu::{GpuHost, discover};
 use parton_net::{HostId, Net};
+use parton_partition::Partition;
 
 /// Devices for hosts, as users list them: one entry per host, or one for all.
 ///
@@ -115,7 +116,7 @@ fn parse_entry(text: &str) -> Result<Entry, String> {
 }
 
 impl DeviceList {
-    /// Fails unless there is an entry for each of so many hosts.
+    /// Fails unless there is an entry for each of `hosts` hosts.
     pub(crate) fn check(&self, hosts: usize) -> Result<(), String> {
         match &self.entries {
             Entries::Each(entries) if entries.len() != hosts => {
@@ -231,6 +232,14 @@ impl HostDevice {
 
 /// What a host without a device of its own computes with.
 pub(crate) const CPU: &str = "cpu";
+
+/// A host's partition for a run of which these compute: all hosts have to know if any has a device.
+pub(crate) fn partition_for(devices: &[HostDevice], partition: Partition) -> Partition {
+    match devices.iter().any(|device| device.name != CPU) {
+        true => partition.beside_devices(),
+        false => partition,
+    }
+}
 
 impl HostDevices {
     /// Among how many of `hosts` hosts the cores are shared out: hosts whose device computes leave them

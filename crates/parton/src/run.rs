@@ -6,8 +6,8 @@ use std::path::Path;
 use crate::algorithms::pagerank::PageRank;
 use crate::algorithms::{Access, Options};
 use crate::defaults::{InputTraits, choose_policy, threads_per_host};
-use crate::devices::DeviceList;
-use crate::engine::device::{ComputesOn, Device};
+use crate::devices::{DeviceList, partition_for};
+use crate::engine::device::Device;
 use crate::engine::{
     self, EngineInfo, Limits, Pace, Pacing, Relaxation, RunReport, VertexProgram, engines,
 };
@@ -384,8 +384,9 @@ impl<'p, V: Copy + Send + Sync> Run<'p, V> {
         let hosts = cluster.launch(|net| {
             // Ranks go along every edge in every round: what that takes is what most programs take.
             let trial = Trial::new(&PageRank, &Options::default(), threads, &input);
-            let (plan, _) = trial.settle(net, &devices, weights.as_ref(), &plan)?;
+            let (plan, computing) = trial.settle(net, &devices, weights.as_ref(), &plan)?;
             let partition = Partition::build(net, &input, &plan)?;
+            let partition = partition_for(&computing, partition);
             let mut substrate = Substrate::new(&partition, net, Optimize::ALL);
             let device = devices.get(partition.host()).map(|gpu| gpu as &dyn Device);
             let outcome = (self.execute)(&mut substrate, device, &self.settings)?;
@@ -422,8 +423,7 @@ fn run_relaxation<P: Relaxation>(
         _ => engines::PUSH,
     };
     let info = settings.engine(suits)?;
-    let computes_on = ComputesOn::agree(device, substrate)?;
-    let mut engine = engines::relaxation(info, computes_on, program, substrate.partition())?;
+    let mut engine = engines::relaxation(info, device, program, substrate.partition())?;
     let report = settings.run(&mut *engine, substrate)?;
     Ok(HostOutcome { values: engine.labels()?, engine: info.name, report })
 }

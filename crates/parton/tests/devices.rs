@@ -4,10 +4,18 @@
 use crate::common;
 
 use std::path::Path;
+use std::sync::Arc;
 
 use common::{command, files, folder, parton, text};
-use parton::gpu::discover;
+use parton::gpu::emulated::{Emulated, Settings};
+use parton::gpu::{GpuHost, discover};
+use parton::graph::generate::Spec;
+use parton::graph::progress::Silent;
+use parton::graph::reweigh::Weights;
+use parton::net::Cluster;
+use parton::partition::{Input, Partition, Plan};
 use parton::prelude::*;
+use parton::sync::Optimize;
 use serde_json::Value;
 
 /// What tests run on.
@@ -86,7 +94,7 @@ fn wrong_lists_are_refused_before_the_graph_is_read() {
 fn a_device_that_is_not_there_is_told_before_the_graph_is_read() {
     let folder = folder();
     let missing =
-        discover::open("gpu:99").map(drop).expect_err("no machine has so many").to_string();
+        discover::open("gpu:99").map(drop).expect_err("no machine has a hundred GPUs").to_string();
     assert_refused(folder.path(), &["bfs", "missing.csv", "--devices", "gpu:99"], 69, &[&missing]);
     // `auto` takes what there is.
     report(folder.path(), &["bfs", "rmat:6", "--devices", "auto", "--hosts", "2"]);
@@ -349,4 +357,48 @@ fn the_library_runs_programs_on_devices() {
     assert!(message.contains("has no form for devices"), "{message}");
     let message = refused(Run::relaxation(Hops).devices(devices).device_memory(1000));
     assert!(message.contains("not enough memory"), "{message}");
+}
+
+/// What each host has planned, and the most that it had of its device's memory.
+fn planned_and_used(algorithm: &str, engine: &str, hosts: usize) -> Vec<(u64, u64)> {
+    use parton::algorithms::{Error, by_name, engine_by_name};
+    let algorithm = by_name(algorithm).expect("an algorithm");
+    let engine = Some(engine_by_name(algorithm, engine).expect("an engine"));
+    let options = Options { engine, ..Options::default() };
+    let graph = Spec::parse("rmat:13").and_then(|spec| spec.generate(&Silent)).expect("a graph");
+    let graph = graph.reweighed(&Weights::Random { low: 1, high: 64, seed: 1 });
+    let input = Input::from(graph).fitted(algorithm.needs(&options).fit());
+    let launched = Cluster::local(hosts).threads_per_host(1).launch(|net| {
+        let partition = Partition::build(net, &input, &Plan::new("cvc")).expect("a partition");
+        let partition = partition.beside_devices();
+        let emulated = Arc::new(Emulated::new(Settings::default()));
+        let gpu = GpuHost::new(emulated.clone());
+        let mut substrate = Substrate::new(&partition, net, Optimize::ALL);
+        let substrate = &mut substrate;
+        let job = &mut Job { substrate, options: &options, watch: &mut (), device: Some(&gpu) };
+        algorithm.run(job)?;
+        Ok::<_, Error>((gpu.planned_bytes(), emulated.peak_memory()))
+    });
+    launched.expect("a run")
+}
+
+#[test]
+fn plans_of_memory_hold_and_are_not_far_off() {
+    let cases = [
+        ("bfs", "frontier"),
+        ("bfs", "push"),
+        ("sssp", "delta"),
+        ("components", "union"),
+        ("components", "frontier"),
+        ("pagerank", "pull"),
+    ];
+    for (algorithm, engine) in cases {
+        for hosts in [1, 2] {
+            for (planned, used) in planned_and_used(algorithm, engine, hosts) {
+                let what = format!("{algorithm} by {engine}, {hosts} hosts: {planned}, {used}");
+                assert!(used <= planned, "{what}: more than planned");
+                assert!(planned <= used + used / 2 + (256 << 10), "{what}: far less than planned");
+            }
+        }
+    }
 }

@@ -8,11 +8,12 @@
 mod bounds;
 mod certificate;
 mod peel;
+mod removal;
 
 use std::time::Instant;
 
-use parton_engine::EngineInfo;
-use parton_engine::run;
+use parton_engine::degrees::out_degrees;
+use parton_engine::{EngineInfo, Pace, RunReport, engines, run};
 use parton_graph::{Graph, LocalId, with_csr};
 
 use crate::algorithm::{Algorithm, Job};
@@ -23,9 +24,13 @@ use crate::neighbours;
 use crate::options::{OptionSet, Options};
 use bounds::{Bounds, PEEL};
 use certificate::Claim;
+use removal::Removal;
 
 /// Coreness, or membership in one core.
 pub struct KCore;
+
+/// What users read where hosts with devices take part.
+const BY_PROGRAM: &str = "some host computes on a device: all hosts peel by a vertex program";
 
 crate::options! {
     /// What one can ask of cores.
@@ -33,6 +38,39 @@ crate::options! {
         /// Which core: only say who is in it.
         k: Option<u32> = None, value_name = "K", unset = "the coreness of every vertex";
     }
+}
+
+/// Coreness of this host's masters; with a core given, only whether it is less.
+struct Found {
+    cores: Vec<u32>,
+    setup_seconds: f64,
+    report: RunReport,
+    notes: Vec<String>,
+}
+
+/// Peels on hosts that have all edges of their masters. Every host must call this.
+fn peel(job: &mut Job<'_, '_>, k: Option<u32>) -> Result<Found> {
+    let start = Instant::now();
+    let (near, notes) = neighbours::gather(job)?;
+    let mut bounds = Bounds::new(near.partition(), k);
+    let setup_seconds = start.elapsed().as_secs_f64();
+    let (limits, pacing) = (job.limits(), job.options.pacing);
+    let substrate = &mut job.substrate.over(near.partition());
+    let report = run(&mut bounds, substrate, pacing, limits, job.watch)?;
+    Ok(Found { cores: bounds.of_masters(), setup_seconds, report, notes })
+}
+
+/// Peels by a vertex program, on devices and beside them. Every host must call this.
+fn remove(job: &mut Job<'_, '_>, k: Option<u32>) -> Result<Found> {
+    let start = Instant::now();
+    let degrees = out_degrees(job.substrate)?;
+    let (program, partition) = (Removal::new(&degrees, k), job.substrate.partition());
+    let mut engine = engines::vertex_program(engines::PUSH, job.device, program, partition)?;
+    let setup_seconds = start.elapsed().as_secs_f64();
+    let (limits, pacing) = (job.limits(), job.options.pacing);
+    let report = run(&mut *engine, job.substrate, pacing, limits, job.watch)?;
+    let cores = engine.states()?.iter().map(|state| state.level).collect();
+    Ok(Found { cores, setup_seconds, report, notes: vec![BY_PROGRAM.into()] })
 }
 
 impl Algorithm for KCore {
@@ -61,18 +99,18 @@ impl Algorithm for KCore {
         None
     }
 
+    fn needs_threads(&self, options: &Options) -> Option<&'static str> {
+        let k = options.own::<KCoreOptions>().k;
+        (k.is_none() && options.pacing.pace == Pace::Basp)
+            .then_some("without rounds only a single core: give `k`, or another `pace`")
+    }
+
     fn run(&self, job: &mut Job<'_, '_>) -> Result<Answer> {
         let why = || "vertices with the fewest neighbours left are peeled first".into();
         let (engine, why) = job.engine(self, &PEEL, why)?;
         let k = job.options.own::<KCoreOptions>().k;
-        let start = Instant::now();
-        let (near, notes) = neighbours::gather(job)?;
-        let mut bounds = Bounds::new(near.partition(), k);
-        let setup_seconds = start.elapsed().as_secs_f64();
-        let (limits, pacing) = (job.limits(), job.options.pacing);
-        let substrate = &mut job.substrate.over(near.partition());
-        let report = run(&mut bounds, substrate, pacing, limits, job.watch)?;
-        let cores = bounds.of_masters();
+        let found = if job.has_devices(self)? { remove(job, k)? } else { peel(job, k)? };
+        let Found { cores, setup_seconds, report, notes } = found;
         let net = job.substrate.net();
         let (column, fact) = match k {
             None => {

@@ -65,24 +65,33 @@ impl Ballot {
         self.taken.iter().map(|&place| (self.labels[place as usize], self.counts[place as usize]))
     }
 
-    /// Appends all votes, by label: how many there are, then for each how far its label is from the
-    /// one before, and its count unless that is 1.
+    /// Appends all votes.
     pub(super) fn write(&self, bytes: &mut Vec<u8>) {
         let mut votes: Vec<Vote> = self.votes().collect();
         votes.sort_unstable();
-        write_number(bytes, votes.len() as u64);
-        let mut before = 0;
-        for (label, count) in votes {
-            write_number(bytes, u64::from(label - before) << 1 | u64::from(count > 1));
-            if count > 1 {
-                write_number(bytes, u64::from(count));
-            }
-            before = label;
-        }
+        write_votes(bytes, votes.len(), votes);
     }
 }
 
-/// The votes that [`Ballot::write`] wrote, taken from the front of `bytes`; none if these are no
+/// Appends votes, which are in the order of their labels: how many there are, then for each how far its label
+/// is from the one before, and its count unless that is 1.
+pub(super) fn write_votes(
+    bytes: &mut Vec<u8>,
+    number: usize,
+    votes: impl IntoIterator<Item = Vote>,
+) {
+    write_number(bytes, number as u64);
+    let mut before = 0;
+    for (label, count) in votes {
+        write_number(bytes, u64::from(label - before) << 1 | u64::from(count > 1));
+        if count > 1 {
+            write_number(bytes, u64::from(count));
+        }
+        before = label;
+    }
+}
+
+/// The votes that [`write_votes`] wrote, taken from the front of `bytes`; none if these are no
 /// votes.
 pub(super) fn read_votes(bytes: &mut &[u8]) -> Option<Vec<Vote>> {
     let number = usize::try_from(read_number(bytes)?).ok()?;

@@ -5,19 +5,17 @@
 //! alone. If several hosts hold edges of a vertex, each sends the counts of its part to the master
 //! whenever they change; the master keeps the last counts of every host.
 
-use std::collections::HashMap;
-
 use parton_engine::{DirectionRows, Directions, Edges, Engine, EngineInfo, Next, Paced, Tally};
-use parton_graph::bits::BitSet;
 use parton_graph::{LocalId, VertexSet};
 use parton_net::HostId;
 use parton_partition::Partition;
 use parton_sync::cpu_field::Cells;
 use parton_sync::reduction::Latest;
-use parton_sync::{CpuField, Delivery, Error, Phase, Result, Shipment, Substrate};
+use parton_sync::{CpuField, Delivery, Phase, Result, Shipment, Substrate};
 use rayon::prelude::*;
 
-use super::ballot::{Ballot, Vote, read_number, read_votes, write_number};
+use super::ballot::{Ballot, write_number};
+use super::remote::RemoteVotes;
 
 /// Every vertex counts the labels of its neighbours.
 pub(super) const BALLOT: EngineInfo = EngineInfo {
@@ -39,7 +37,13 @@ pub(super) enum Recount {
     Everywhere,
 }
 
-/// Label propagation on one host.
+/// The edges that labels travel along. In a symmetric graph in-edges suffice: both directions would double
+/// every count.
+pub(super) fn edges_of(partition: &Partition) -> Edges {
+    if partition.is_symmetric() { Edges::In } else { Edges::Both }
+}
+
+/// Label propagation on one host's threads.
 pub(super) struct Propagation<'a> {
     partition: &'a Partition,
     recount: Recount,
@@ -49,14 +53,9 @@ pub(super) struct Propagation<'a> {
     neighbours: Directions<'a, ()>,
     /// The vertices that count a vertex as their neighbour.
     dependents: Directions<'a, ()>,
-    /// Masters with edges on other hosts, too.
-    shared: BitSet,
-    /// The last counts of other hosts for their mirrors of a master.
-    remote_votes: HashMap<LocalId, Vec<(HostId, Vec<Vote>)>>,
+    remote: RemoteVotes<'a>,
     /// Proxies that must count again.
     stale: VertexSet,
-    /// Shared masters that must choose a label in this round.
-    undecided: VertexSet,
     /// Counts for other hosts.
     shipments: Vec<Shipment>,
     /// Labels that masters get at the end of the round.
@@ -66,16 +65,10 @@ pub(super) struct Propagation<'a> {
 impl<'a> Propagation<'a> {
     pub(super) fn new(partition: &'a Partition, recount: Recount) -> Self {
         let proxies = partition.num_proxies();
-        // In a symmetric graph in-edges suffice: both directions would double every count.
-        let edges = if partition.is_symmetric() { Edges::In } else { Edges::Both };
+        let edges = edges_of(partition);
         let labels =
             CpuField::new(proxies, Delivery::Label, |proxy| partition.global(proxy).0 as u32);
         let labels = if partition.num_hosts() == 1 { labels.alone() } else { labels };
-        let mut shared = BitSet::new(partition.num_masters());
-        for peer in HostId::all(partition.num_hosts()) {
-            let masters = partition.routes(peer).masters(edges.written());
-            masters.iter().for_each(|master| _ = shared.insert(master.index()));
-        }
         let stale = VertexSet::new(proxies);
         stale.insert_range(0..proxies as u32);
         Propagation {
@@ -85,10 +78,8 @@ impl<'a> Propagation<'a> {
             edges,
             neighbours: Directions::reverse(partition, edges),
             dependents: Directions::forward(partition, edges),
-            shared,
-            remote_votes: HashMap::new(),
+            remote: RemoteVotes::new(partition, edges),
             stale,
-            undecided: VertexSet::new(proxies),
             shipments: Vec::new(),
             decided: Vec::new(),
         }
@@ -127,24 +118,6 @@ impl<'a> Propagation<'a> {
         }
         Shipment { bytes, values }
     }
-
-    /// Stores the counts that a peer sent. Returns `None` if the message is malformed.
-    fn store_votes(&mut self, peer: HostId, mut bytes: &[u8]) -> Option<()> {
-        let masters = self.partition.routes(peer).masters(self.edges.written());
-        let mut place = 0;
-        while !bytes.is_empty() {
-            place += usize::try_from(read_number(&mut bytes)?).ok()?;
-            let votes = read_votes(&mut bytes)?;
-            let master = *masters.get(place)?;
-            let votes_of_hosts = self.remote_votes.entry(master).or_default();
-            match votes_of_hosts.iter_mut().find(|(host, _)| *host == peer) {
-                Some((_, before)) => *before = votes,
-                None => votes_of_hosts.push((peer, votes)),
-            }
-            self.undecided.insert_alone(master);
-        }
-        Some(())
-    }
 }
 
 /// Counts the labels of a vertex's neighbours on this host, with room for `others` more labels.
@@ -169,8 +142,8 @@ impl Engine for Propagation<'_> {
         let masters = stale.partition_point(|proxy| proxy.index() < self.partition.num_masters());
         let (masters, mirrors) = stale.split_at(masters);
         let (shared, alone): (Vec<LocalId>, Vec<LocalId>) =
-            masters.iter().partition(|master| self.shared.contains(master.index()));
-        shared.into_iter().for_each(|master| _ = self.undecided.insert_alone(master));
+            masters.iter().partition(|master| self.remote.shared().contains(master.index()));
+        shared.into_iter().for_each(|master| self.remote.decide_later(master));
         let labels = self.labels.cells();
         let decide = |ballot: &mut Ballot, piece: &[LocalId]| -> Vec<(LocalId, u32)> {
             let mut decided = Vec::new();
@@ -199,25 +172,17 @@ impl Engine for Propagation<'_> {
             return substrate.broadcast(&mut self.labels, self.edges.read());
         }
         if self.recount == Recount::Everywhere {
-            self.remote_votes.clear();
+            self.remote.clear();
         }
-        let shipments = std::mem::take(&mut self.shipments);
-        let arrived = substrate.ship(Phase::Reduce, self.edges.written(), shipments)?;
-        for (from, bytes) in HostId::all(arrived.len()).zip(&arrived) {
-            self.store_votes(from, bytes).ok_or(Error::Shipment { from })?;
-        }
-        Ok(())
+        self.remote.exchange(substrate, std::mem::take(&mut self.shipments))
     }
 
     fn apply(&mut self) -> Result<Tally> {
-        let undecided = self.undecided.drain();
-        let (rows, labels, remote) =
-            (self.neighbours.rows(), self.labels.cells(), &self.remote_votes);
+        let undecided = self.remote.take_undecided();
+        let (rows, labels, remote) = (self.neighbours.rows(), self.labels.cells(), &self.remote);
         let decide = |ballot: &mut Ballot, &master: &LocalId| {
-            let others = remote.get(&master).map_or(&[][..], |votes| votes);
-            let votes = || others.iter().flat_map(|(_, votes)| votes);
-            count(ballot, rows, labels, master, votes().count());
-            votes().for_each(|&(label, count)| ballot.add(label, count));
+            count(ballot, rows, labels, master, remote.of(master).count());
+            remote.of(master).for_each(|&(label, count)| ballot.add(label, count));
             Some((master, ballot.winner()?))
         };
         let decided = undecided

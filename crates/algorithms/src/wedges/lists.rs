@@ -1,5 +1,6 @@
 //! Lists of neighbours that come earlier in the degree order: of masters, and in batches of mirrors.
 
+use parton_engine::device::SortedLists;
 use parton_graph::{Adjacency, LocalId};
 use parton_net::HostId;
 use parton_partition::partition::Finder;
@@ -96,6 +97,16 @@ impl Lists {
     fn len(&self) -> usize {
         self.entries.len()
     }
+
+    /// Whether entries have multiplicities.
+    pub(super) fn is_weighted(&self) -> bool {
+        !self.weights.is_empty()
+    }
+
+    /// The lists as a device sees them.
+    pub(super) fn sorted(&self) -> SortedLists<'_> {
+        SortedLists { ends: &self.ends, entries: &self.entries, weights: &self.weights }
+    }
 }
 
 /// Vertices whose lists one task makes.
@@ -135,6 +146,16 @@ pub(super) struct Batch {
 }
 
 impl Batch {
+    /// The number of the list of each position; [`NO_POSITION`] if it is not in the batch.
+    pub(super) fn which(&self) -> &[u32] {
+        &self.which
+    }
+
+    /// The lists.
+    pub(super) fn lists(&self) -> &Lists {
+        &self.lists
+    }
+
     /// Whether the batch holds the list of a position.
     #[inline]
     pub(super) fn has(&self, position: u32) -> bool {
@@ -263,7 +284,7 @@ impl Remote {
         let answers = questions.par_iter().enumerate().map(answer).collect();
         let answers = all_to_all(substrate, answers)?;
         self.batch.which.fill(NO_POSITION);
-        let is_weighted = !lists.weights.is_empty();
+        let is_weighted = lists.is_weighted();
         let mut lists = Lists { ends: vec![0], ..Lists::default() };
         // Each host answers requests in their order.
         let mut rest: Vec<&[u8]> = answers.iter().map(|answer| &answer[..]).collect();

@@ -17,11 +17,13 @@
 
 pub(crate) mod certificate;
 mod count;
+mod counting;
 mod lists;
 mod order;
 
 use std::time::Instant;
 
+use parton_engine::device::Device;
 use parton_engine::{Conclusion, Engine, EngineInfo, Next, Paced, RunReport, Tally, run};
 use parton_graph::LocalId;
 use parton_partition::{End, Partition};
@@ -32,6 +34,7 @@ use crate::algorithm::Job;
 use crate::error::Result;
 use crate::neighbours;
 use count::Counter;
+use counting::Counting;
 use lists::{Lists, Remote};
 use order::DegreeOrder;
 
@@ -56,7 +59,7 @@ pub(crate) struct Found {
 pub(crate) fn count(job: &mut Job<'_, '_>) -> Result<Found> {
     let start = Instant::now();
     let (near, notes) = neighbours::gather(job)?;
-    let mut wedges = Wedges::new(near.partition(), near.is_counted());
+    let mut wedges = Wedges::new(near.partition(), near.is_counted(), job.device);
     let setup_seconds = start.elapsed().as_secs_f64();
     let (limits, pacing) = (job.limits(), job.options.pacing);
     let substrate = &mut job.substrate.over(near.partition());
@@ -83,7 +86,8 @@ struct Wedges<'a> {
     order: DegreeOrder,
     lists: Lists,
     remote: Option<Remote>,
-    counter: Counter,
+    device: Option<&'a dyn Device>,
+    counting: Counting<'a>,
     /// Counts of mirrors, for their masters.
     found: CpuField<Sum<u64>>,
     totals: Vec<u64>,
@@ -92,14 +96,15 @@ struct Wedges<'a> {
 }
 
 impl<'a> Wedges<'a> {
-    fn new(partition: &'a Partition, is_weighted: bool) -> Self {
+    fn new(partition: &'a Partition, is_weighted: bool, device: Option<&'a dyn Device>) -> Self {
         Wedges {
             partition,
             is_weighted,
             order: DegreeOrder::default(),
             lists: Lists::default(),
             remote: None,
-            counter: Counter::default(),
+            device,
+            counting: Counting::Threads(Counter::default()),
             found: CpuField::accumulator(partition.num_proxies()),
             totals: vec![0; partition.num_masters()],
             has_begun: false,
@@ -115,9 +120,9 @@ impl<'a> Wedges<'a> {
     }
 
     /// Adds the counts of masters to their totals, and marks those of mirrors to be sent.
-    fn publish_counts(&mut self) {
+    fn publish_counts(&mut self) -> SyncResult<()> {
         self.has_published = true;
-        let found = self.counter.take();
+        let found = self.counting.take()?;
         for (&proxy, &count) in self.order.proxies().iter().zip(&found) {
             if count == 0 {
                 continue;
@@ -130,6 +135,7 @@ impl<'a> Wedges<'a> {
                 }
             }
         }
+        Ok(())
     }
 
     /// Sends the lists that the other hosts need in the next round, and receives theirs.
@@ -149,7 +155,7 @@ impl Engine for Wedges<'_> {
     fn begin(&mut self, substrate: &mut Substrate<'_>) -> SyncResult<()> {
         self.order = DegreeOrder::new(self.partition, substrate)?;
         self.lists = Lists::new(self.partition, &self.order, self.is_weighted);
-        self.counter = Counter::new(self.order.len());
+        self.counting = Counting::new(self.device, &self.lists, self.order.len())?;
         if self.partition.num_hosts() > 1 {
             let (order, lists) = (&self.order, &self.lists);
             self.remote = Some(Remote::new(self.partition, order, lists, substrate)?);
@@ -159,13 +165,10 @@ impl Engine for Wedges<'_> {
 
     fn compute(&mut self) -> SyncResult<u64> {
         let batch = self.remote.as_ref().map(Remote::batch);
-        let edges = match self.is_weighted {
-            true => self.counter.run::<true>(&self.lists, batch, !self.has_begun),
-            false => self.counter.run::<false>(&self.lists, batch, !self.has_begun),
-        };
+        let edges = self.counting.run(&self.lists, batch, !self.has_begun)?;
         self.has_begun = true;
         if self.is_last() && !self.has_published {
-            self.publish_counts();
+            self.publish_counts()?;
         }
         Ok(edges)
     }

@@ -4,13 +4,13 @@
 
 pub(crate) mod nasty;
 
-use std::io::Write;
 use std::sync::Arc;
 
 use parton_algorithms::{Algorithm, Answer, Column, Error, Fact, Job, Options, Values};
 use parton_engine::RunReport;
 use parton_engine::device::Device;
 use parton_gpu::GpuHost;
+use parton_gpu::cuda::nvrtc::Nvrtc;
 use parton_gpu::emulated::{Emulated, Settings};
 use parton_graph::LocalId;
 use parton_net::{Cluster, LaunchError, Net};
@@ -91,6 +91,9 @@ pub(crate) struct How<'a> {
     pub(crate) devices: Devices,
 }
 
+/// The device of a host, by its number.
+pub(crate) type DeviceOf = dyn Fn(usize) -> Option<GpuHost> + Sync;
+
 impl<'a> How<'a> {
     pub(crate) fn new(policy: &'a str) -> Self {
         How {
@@ -107,6 +110,8 @@ impl<'a> How<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Devices {
     None,
+    /// No host has one, but all behave as if another had.
+    Elsewhere,
     All,
     /// Every other host.
     Odd,
@@ -118,34 +123,27 @@ impl Devices {
     /// The device of a host: the GPU if `PARTON_TEST_GPU` is 1, else an emulated one.
     fn of(self, host: usize) -> Option<GpuHost> {
         let has_device = match self {
-            Devices::None => false,
+            Devices::None | Devices::Elsewhere => false,
             Devices::All => true,
             Devices::Odd => host % 2 == 1,
             Devices::Even => host.is_multiple_of(2),
         };
-        has_device.then(|| match is_gpu_wanted() {
+        let is_gpu = || std::env::var("PARTON_TEST_GPU").as_deref() == Ok("1");
+        has_device.then(|| match is_gpu() {
             true => GpuHost::new(parton_gpu::discover::open("gpu").expect("a GPU")),
             false => {
-                let settings = Settings { seed: host as u64, ..Settings::default() };
+                // What NVRTC compiles for a GPU, where it is installed, is what the emulator runs.
+                let architectures: &[&str] = match Nvrtc::get() {
+                    Ok(_) if is_long() => &["sm_70", "sm_75", "sm_80", "sm_86", "sm_90"],
+                    Ok(_) => &["sm_70", "sm_90"],
+                    Err(_) => &[],
+                };
+                let seed = host as u64;
+                let settings = Settings { seed, architectures, ..Settings::default() };
                 GpuHost::new(Arc::new(Emulated::new(settings)))
             }
         })
     }
-}
-
-/// True if tests shall run on a GPU. If not, a line says why, which is seen even if tests pass.
-pub(crate) fn is_gpu_wanted() -> bool {
-    static SAID: std::sync::Once = std::sync::Once::new();
-    let is_wanted = std::env::var("PARTON_TEST_GPU").as_deref() == Ok("1");
-    SAID.call_once(|| {
-        let reason = match (is_wanted, parton_gpu::discover::list()) {
-            (true, _) => return,
-            (false, Ok(_)) => "set PARTON_TEST_GPU=1".to_owned(),
-            (false, Err(reason)) => reason.to_string(),
-        };
-        let _ = writeln!(std::io::stderr(), "\nalgorithms were not tested on a GPU: {reason}");
-    });
-    is_wanted
 }
 
 /// Partitions a graph once, then runs each algorithm on it and checks its certificate.
@@ -174,6 +172,10 @@ pub(crate) fn try_run(
 ) -> Result<Vec<Outcome>, LaunchError<Error>> {
     let launched = cluster.launch(|net| -> Result<_, Error> {
         let partition = partition(net, input, how)?;
+        let partition = match how.devices {
+            Devices::None => partition,
+            _ => partition.beside_devices(),
+        };
         let masters = 0..partition.num_masters() as u32;
         let globals: Vec<u64> = masters.map(|local| partition.global(LocalId(local)).0).collect();
         let mut answers = Vec::new();

@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use parton_graph::Weight;
 use parton_partition::Partition;
 use parton_sync::value::Number;
-use parton_sync::{Phase, Reduction, Result, Substrate, Tally, Value};
+use parton_sync::{Error, Phase, Reduction, Result, Substrate, Tally, Value};
 
 use super::{Device, DeviceEngine, ProgramRequest, RelaxationRequest, untranslated};
 use crate::engine::{Conclusion, Engine, Next, Paced};
@@ -20,6 +20,7 @@ pub(crate) fn device_relaxation<'a, P: Relaxation>(
     program: &'a P,
     partition: &'a Partition,
 ) -> Result<Box<dyn RelaxationEngine<P> + 'a>> {
+    check_beside_devices(device, partition)?;
     let request = RelaxationRequest {
         program: Relaxation::device(program).ok_or_else(|| untranslated(device))?,
         label: P::Label::KIND,
@@ -42,6 +43,7 @@ pub(crate) fn device_program<'a, P: VertexProgram + 'a>(
     program: P,
     partition: &'a Partition,
 ) -> Result<Box<dyn ProgramEngine<P> + 'a>> {
+    check_beside_devices(device, partition)?;
     let request = ProgramRequest {
         program: VertexProgram::device(&program).ok_or_else(|| untranslated(device))?,
         state_bytes: size_of::<P::State>(),
@@ -51,6 +53,7 @@ pub(crate) fn device_program<'a, P: VertexProgram + 'a>(
         messages_commute: <P::Messages as Reduction>::COMMUTES,
         weight: P::Weight::KIND,
         properties: program.properties(),
+        round: program.round(),
     };
     assert!(request.program.knows::<P::State>("State"), "a program's own form for devices");
     let engine = device.vertex_program(engine, request, partition)?;
@@ -76,6 +79,18 @@ impl OnDevice<'_> {
             self.device.wait()?;
         }
         Ok(edges)
+    }
+}
+
+/// Other hosts must know that there is a device: some engines would exchange what devices do not know.
+fn check_beside_devices(device: &dyn Device, partition: &Partition) -> Result<()> {
+    match partition.num_hosts() == 1 || partition.is_beside_devices() {
+        true => Ok(()),
+        false => Err(Error::Device {
+            device: device.name(),
+            reason: "the other hosts do not know of it: call `Partition::beside_devices` on all"
+                .into(),
+        }),
     }
 }
 
@@ -139,6 +154,7 @@ impl<P: VertexProgram> Engine for ProgramOnDevice<'_, P> {
         if let Some(program) = VertexProgram::device(&self.program) {
             self.running.engine.update_parameters(&program)?;
         }
+        self.running.engine.prepare_round(self.program.round())?;
         Ok(conclusion)
     }
 }

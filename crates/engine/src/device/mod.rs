@@ -3,21 +3,27 @@
 //!
 //! A program reaches a device as text ([`program`]): its functions, translated from Rust by
 //! `#[device]`, its types and its parameters. A [`Device`] builds an engine from that, and nothing
-//! but bytes comes back.
+//! but bytes comes back. Algorithms that are no such programs leave their local work to a device:
+//! [`intersections`] of lists, and [`ballots`].
 
 mod adapter;
+pub mod ballots;
+pub mod intersections;
 pub mod program;
 
 use parton_graph::WeightKind;
+use parton_graph::bits::BitSet;
 use parton_partition::Partition;
-use parton_sync::{Error, Result, Substrate, ValueKind};
+use parton_sync::{Error, Result, ValueKind};
 
 pub(crate) use adapter::{device_program, device_relaxation};
+pub use ballots::Ballots;
+pub use intersections::{Intersections, SortedLists};
 pub use parton_macros::DeviceType;
 pub use program::{DeviceFunction, DeviceProgram, DeviceReduction, DeviceType, Parameter};
 
 use crate::engine::Engine;
-use crate::program::{Edges, Properties};
+use crate::program::{Edges, Properties, Round};
 use crate::registry::EngineInfo;
 
 /// A device that can compute for a host.
@@ -45,39 +51,18 @@ pub trait Device: Send + Sync {
         request: ProgramRequest<'_>,
         partition: &'a Partition,
     ) -> Result<Box<dyn DeviceEngine + 'a>>;
-}
 
-/// What a host of a run computes on.
-#[derive(Clone, Copy)]
-pub enum ComputesOn<'d> {
-    /// The threads of its process, as all hosts do.
-    Threads,
-    /// The threads of its process, while other hosts compute on devices.
-    ThreadsBesideDevices,
-    /// A device.
-    Device(&'d dyn Device),
-}
+    /// Counts of common entries of these lists.
+    fn intersections<'a>(&'a self, lists: SortedLists<'_>) -> Result<Box<dyn Intersections + 'a>>;
 
-impl<'d> ComputesOn<'d> {
-    /// What this host computes on, as all hosts tell each other whether they have a device. Every host must
-    /// call this.
-    pub fn agree(device: Option<&'d dyn Device>, substrate: &mut Substrate<'_>) -> Result<Self> {
-        let has_device = u64::from(device.is_some());
-        let any_has = substrate.net().all_reduce(has_device, std::cmp::max)? > 0;
-        Ok(match device {
-            Some(device) => ComputesOn::Device(device),
-            None if any_has => ComputesOn::ThreadsBesideDevices,
-            None => ComputesOn::Threads,
-        })
-    }
-
-    /// The device, if it is one.
-    pub fn device(self) -> Option<&'d dyn Device> {
-        match self {
-            ComputesOn::Device(device) => Some(device),
-            _ => None,
-        }
-    }
+    /// Counts of the labels that neighbours along these edges have. `shared` are the masters that have
+    /// neighbours on other hosts, too.
+    fn ballots<'a>(
+        &'a self,
+        partition: &'a Partition,
+        edges: Edges,
+        shared: &BitSet,
+    ) -> Result<Box<dyn Ballots + 'a>>;
 }
 
 /// A relaxation as a device sees it.
@@ -118,6 +103,8 @@ pub struct ProgramRequest<'p> {
     pub weight: WeightKind,
     /// What the engine may rely on.
     pub properties: Properties,
+    /// What the program asks of the first round.
+    pub round: Round,
 }
 
 /// An engine on a device.
@@ -127,6 +114,11 @@ pub trait DeviceEngine: Engine {
 
     /// Takes over the parameters of a program that has learnt something. Arrays stay as they are.
     fn update_parameters(&mut self, program: &DeviceProgram<'_>) -> Result<()>;
+
+    /// Learns what the program asks of the next round.
+    fn prepare_round(&mut self, _: Round) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// The error for a program that has no form for devices.

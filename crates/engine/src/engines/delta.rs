@@ -50,14 +50,6 @@ impl BuildEngine for Delta {
         let pruned_pull = PrunedPull::new(program, partition);
         Ok(Box::new(DeltaStepping::new(program, partition, pruned_pull)))
     }
-
-    /// Without pruned pulls, on which all hosts would have to agree.
-    fn relaxation_beside_devices<'a, P: Relaxation>(
-        program: &'a P,
-        partition: &'a Partition,
-    ) -> Result<Box<dyn RelaxationEngine<P> + 'a>> {
-        Ok(Box::new(DeltaStepping::new(program, partition, None)))
-    }
 }
 
 /// A relaxation on one host, in buckets.

@@ -36,14 +36,6 @@ impl BuildEngine for Frontier {
         Ok(Box::new(LevelSynchronous::new(program, partition)))
     }
 
-    /// Over the host's own edges, so that hosts need not agree on a direction.
-    fn relaxation_beside_devices<'a, P: Relaxation>(
-        program: &'a P,
-        partition: &'a Partition,
-    ) -> Result<Box<dyn RelaxationEngine<P> + 'a>> {
-        Ok(Box::new(LevelSynchronous::pulling(program, partition, false)))
-    }
-
     fn vertex_program<'a, P: VertexProgram + 'a>(
         program: P,
         partition: &'a Partition,

@@ -12,7 +12,7 @@ mod vertex;
 use parton_partition::Partition;
 use parton_sync::Result;
 
-use crate::device::{ComputesOn, Device, device_program, device_relaxation};
+use crate::device::{Device, device_program, device_relaxation};
 use crate::program::{Relaxation, VertexProgram};
 use crate::registry::{BuildEngine, EngineInfo, ProgramEngine, RelaxationEngine, engines};
 use crate::state::edges::check_weights;
@@ -25,14 +25,18 @@ engines! {
     UNION: union::Union,
 }
 
-/// The engine `push` for a relaxation. An algorithm that never asks for another engine calls this: the
-/// other engines are then not compiled for its program.
+/// The engine `push` for a relaxation, on the device if there is one. An algorithm that never asks for another
+/// engine calls this: the other engines are then not compiled for its program.
 pub fn push_relaxation<'a, P: Relaxation>(
+    device: Option<&'a dyn Device>,
     program: &'a P,
     partition: &'a Partition,
 ) -> Result<Box<dyn RelaxationEngine<P> + 'a>> {
     check_weights::<P::Weight>(partition)?;
-    push::Push::relaxation(program, partition)
+    match device {
+        Some(device) => device_relaxation(device, PUSH, program, partition),
+        None => push::Push::relaxation(program, partition),
+    }
 }
 
 /// The engines that run any vertex program.

@@ -37,7 +37,6 @@ use parton_net::{HostId, Net};
 use parton_partition::{Coverage, End, Partition};
 use parton_sync::{CpuField, Delivery, Field, Phase, Reduction, Result, Substrate, Tally};
 
-use super::push::Push;
 use crate::engine::{Conclusion, Engine, Next, Paced};
 use crate::program::{Relaxation, Vertex};
 use crate::registry::{BuildEngine, EngineInfo, RelaxationEngine};
@@ -68,14 +67,6 @@ impl BuildEngine for Union {
             true => Ok(Box::new(UnionFind::new(program, partition))),
             false => Err(Self::INFO.misfit("relaxations that change labels along edges")),
         }
-    }
-
-    /// Labels travel vertex by vertex: hosts agree on the largest component in messages of their own.
-    fn relaxation_beside_devices<'a, P: Relaxation>(
-        program: &'a P,
-        partition: &'a Partition,
-    ) -> Result<Box<dyn RelaxationEngine<P> + 'a>> {
-        Push::relaxation(program, partition)
     }
 }
 
@@ -144,7 +135,9 @@ impl<'a, P: Relaxation> UnionFind<'a, P> {
         // Where masters have all their edges here, mirrors have none.
         let masters = 0..if of_masters.is_some() { parts.written } else { parts.read };
         let has_many_edges = partition.num_edges() >= MIN_AVERAGE_DEGREE * partition.num_vertices();
-        let agree = partition.num_hosts() > 1 && has_many_edges;
+        // Devices take no part in an agreement on the largest component.
+        let agrees = partition.num_hosts() > 1 && !partition.is_beside_devices();
+        let agree = agrees && has_many_edges;
         UnionFind {
             partition,
             edges: EdgeView::new(out_edges),

@@ -3,23 +3,27 @@
 //! The engines `push`, `frontier` and `pull` run vertex programs by this engine; they differ in the
 //! direction they take.
 
+mod edge_access;
+
 use std::borrow::Cow;
 use std::ops::Range;
 
 use parton_graph::bits::BitSet;
 use parton_graph::{LocalId, parallel};
-use parton_partition::Partition;
-use parton_sync::{AtomicValue, CpuField, Delivery, Phase, Reduction, Result, Substrate, Tally};
+use parton_partition::{End, Partition};
+use parton_sync::{
+    AtomicValue, CpuField, Delivery, Field, Phase, Reduction, Result, Substrate, Tally,
+};
 
 use crate::engine::{Conclusion, Engine, Next, Paced};
-use crate::program::{Accumulated, Properties, Vertex, VertexProgram};
+use crate::program::{Accumulated, Properties, Round, Vertex, VertexProgram};
 use crate::registry::ProgramEngine;
-use crate::state::directions::Directions;
 use crate::techniques::VERTICES_PER_TASK;
 use crate::techniques::bottom_up;
 use crate::techniques::collector::Collector;
 use crate::techniques::ordered_push::push;
 use crate::techniques::slices::cut;
+use edge_access::EdgeAccess;
 
 /// From which end messages travel along edges.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -41,11 +45,11 @@ pub(super) struct VertexEngine<'a, P: VertexProgram> {
     states: Vec<P::State>,
     messages: CpuField<P::Messages>,
     accumulators: CpuField<P::Reduction>,
-    /// Edges by the end where messages start; `None` where messages are only ever collected.
-    forward: Option<Directions<'a, P::Weight>>,
-    /// Edges by the end where messages arrive; `None` where messages are only ever pushed.
-    collector: Option<Collector<'a, P>>,
-    num_edges: u64,
+    edges: EdgeAccess<'a, P>,
+    /// The same edges in the direction that messages do not take now, of a program that turns.
+    opposite: Option<EdgeAccess<'a, P>>,
+    /// What the program asks of this round.
+    round: Round,
     /// Vertices that have a message in the next round; all of them in a stationary program.
     frontier: Vec<LocalId>,
     /// Set where masters apply what they collect at once.
@@ -79,33 +83,48 @@ impl<'a, P: VertexProgram> VertexEngine<'a, P> {
             && properties.stationary
             && !partition.shares_proxies_at(properties.edges.written());
         let (states, messages) = first_messages(&program, partition);
-        let forward = (!is_fused).then(|| Directions::forward(partition, properties.edges));
-        let collector = pulls.then(|| Collector::new(partition, properties, is_fused));
-        let of_forward = forward.as_ref().map(Directions::num_edges);
-        let of_collector = || collector.as_ref().map_or(0, |collector| collector.num_edges());
+        let edges = EdgeAccess::new(partition, properties, pulls, is_fused);
+        let opposite = properties.turns.then(|| {
+            let properties = Properties { edges: properties.edges.reversed(), ..properties };
+            EdgeAccess::new(partition, properties, pulls, is_fused)
+        });
         let mut frontier = Vec::new();
         // Only a push needs a list of the vertices that have a message in every round.
-        if let (true, false, Some(forward)) = (properties.stationary, pulls, &forward) {
+        if let (true, false, Some(forward)) = (properties.stationary, pulls, &edges.forward) {
             let all = (0..proxies as u32).map(LocalId);
             let rows = forward.rows();
             frontier.extend(all.filter(|&vertex| rows.degree(vertex) > 0));
         }
         // A host that is alone keeps no contributions that it applies at once.
         let keeps = !is_fused || partition.num_hosts() > 1;
-        VertexEngine {
-            num_edges: of_forward.unwrap_or_else(of_collector),
+        let mut engine = VertexEngine {
+            round: Round::default(),
             program,
             partition,
             direction,
             states,
             messages,
             accumulators: CpuField::accumulator(if keeps { proxies } else { 0 }),
-            forward,
-            collector,
+            edges,
+            opposite,
             frontier,
             fused: is_fused.then(|| FusedApply::new(proxies)),
             forgets: false,
+        };
+        engine.turn();
+        engine
+    }
+
+    /// Learns what the program asks of the next round. Returns whether messages turn round.
+    fn turn(&mut self) -> bool {
+        let next = self.program.round();
+        let turns = next.is_reversed != self.round.is_reversed;
+        if turns {
+            let opposite = self.opposite.as_mut().expect("a program that turns says so");
+            std::mem::swap(&mut self.edges, opposite);
         }
+        self.round = next;
+        turns
     }
 
     fn is_stationary(&self) -> bool {
@@ -114,12 +133,12 @@ impl<'a, P: VertexProgram> VertexEngine<'a, P> {
 
     /// Number of edges that leave the vertices with a message.
     fn frontier_edges(&self) -> u64 {
-        match &self.forward {
+        match &self.edges.forward {
             Some(forward) if !self.is_stationary() => {
                 let rows = forward.rows();
                 self.frontier.iter().map(|&vertex| rows.degree(vertex)).sum()
             }
-            _ => self.num_edges,
+            _ => self.edges.num_edges,
         }
     }
 
@@ -127,21 +146,21 @@ impl<'a, P: VertexProgram> VertexEngine<'a, P> {
     fn deliver(&mut self) -> u64 {
         if self.fused.is_some() {
             self.collect_and_apply();
-            return self.num_edges;
+            return self.edges.num_edges;
         }
         let edges = self.frontier_edges();
         let pulls = match self.direction {
             Direction::Push => false,
             Direction::Pull => true,
-            Direction::Either => bottom_up::pays_off(edges, self.num_edges),
+            Direction::Either => bottom_up::pays_off(edges, self.edges.num_edges),
         };
-        match (&self.collector, &self.forward) {
+        match (&self.edges.collector, &self.edges.forward) {
             (Some(collector), _) if pulls => {
                 match self.is_stationary() {
                     true => self.collect_from_all(collector),
                     false => self.collect_from_frontier(collector),
                 }
-                self.num_edges
+                self.edges.num_edges
             }
             (_, Some(forward)) => {
                 let (program, messages) = (&self.program, self.messages.cells());
@@ -215,7 +234,9 @@ impl<'a, P: VertexProgram> VertexEngine<'a, P> {
     /// Lets every master collect from all its neighbours and apply that at once.
     fn collect_and_apply(&mut self) {
         let VertexEngine { program, partition, states, messages, .. } = self;
-        let (Some(collector), Some(fused)) = (&self.collector, &mut self.fused) else { return };
+        let (Some(collector), Some(fused)) = (&self.edges.collector, &mut self.fused) else {
+            return;
+        };
         let tasks = collector.tasks(states.len());
         let lengths = tasks.iter().map(Range::len);
         let tasks = tasks.iter().zip(cut(states, lengths));
@@ -245,6 +266,7 @@ impl<'a, P: VertexProgram> VertexEngine<'a, P> {
     fn apply_contributions(&mut self) -> Tally {
         let VertexEngine { program, partition, states, messages, accumulators, .. } = self;
         let stationary = program.properties().stationary;
+        let everywhere = self.round.applies_everywhere;
         let (program, messages, accumulators) = (&*program, &*messages, &*accumulators);
         // Sums are rounded task by task: tasks do not depend on the number of threads.
         let apply_task = |number, states: &mut [P::State]| {
@@ -266,13 +288,17 @@ impl<'a, P: VertexProgram> VertexEngine<'a, P> {
                         messages.put(local, message);
                     }
                 }
-            } else {
-                for local in accumulators.updated().iter_range(masters) {
-                    if let Some(message) = apply_at(local) {
-                        messages.put(local, message);
-                        messages.touch(local);
-                    }
+                return tally;
+            }
+            let mut apply_and_send = |local: LocalId| {
+                if let Some(message) = apply_at(local) {
+                    messages.put(local, message);
+                    messages.touch(local);
                 }
+            };
+            match everywhere {
+                true => masters.map(LocalId).for_each(&mut apply_and_send),
+                false => accumulators.updated().iter_range(masters).for_each(&mut apply_and_send),
             }
             tally
         };
@@ -339,7 +365,7 @@ impl<P: VertexProgram> Engine for VertexEngine<'_, P> {
     }
 
     fn exchange(&mut self, phase: Phase, substrate: &mut Substrate<'_>) -> Result<()> {
-        let edges = self.program.properties().edges;
+        let edges = self.program.properties().edges_in(self.round);
         match phase {
             Phase::Reduce => substrate.reduce(&mut self.accumulators, edges.written()),
             Phase::Broadcast => substrate.broadcast(&mut self.messages, edges.read()),
@@ -362,9 +388,9 @@ impl<P: VertexProgram> Engine for VertexEngine<'_, P> {
     }
 
     fn next(&mut self) -> Result<Next> {
-        let forward = match &self.forward {
+        let forward = match &self.edges.forward {
             Some(forward) if !self.is_stationary() => forward.rows(),
-            _ => return Ok(Next::new(self.num_edges > 0)),
+            _ => return Ok(Next::new(self.edges.num_edges > 0)),
         };
         self.frontier = self.messages.drain_active();
         self.frontier.retain(|&vertex| forward.degree(vertex) > 0);
@@ -372,7 +398,13 @@ impl<P: VertexProgram> Engine for VertexEngine<'_, P> {
     }
 
     fn conclude(&mut self, total: &Tally, _: &mut Substrate<'_>) -> Result<Conclusion> {
-        Ok(Conclusion::new(self.program.conclude(total)))
+        let conclusion = Conclusion::new(self.program.conclude(total));
+        if self.turn() {
+            // No mirror is owed a message that went the other way.
+            let masters = 0..self.partition.num_masters() as u32;
+            self.messages.reset(Phase::Broadcast, End::Either, &[masters])?;
+        }
+        Ok(conclusion)
     }
 
     fn paced(&mut self) -> Result<&mut dyn Paced, &'static str> {

@@ -86,7 +86,9 @@ impl<'a, P: Relaxation> PrunedPull<'a, P> {
             Edges::Both => None,
         }?;
         let is_whole = !partition.shares_proxies_at(program.edges().written());
-        (is_whole && !P::FILTERS).then(|| PrunedPull {
+        // Hosts agree on a pull, and devices take no part in that.
+        let can_agree = !partition.is_beside_devices();
+        (is_whole && can_agree && !P::FILTERS).then(|| PrunedPull {
             edges: Candidates::All(EdgeView::new(edges)),
             num_hosts: partition.num_hosts() as u64,
             in_rounds: true,

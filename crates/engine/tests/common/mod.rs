@@ -14,8 +14,8 @@ pub(crate) mod properties;
 use parton_engine::program::Accumulated;
 use parton_engine::simulated::SimulatedHost;
 use parton_engine::{
-    ComputesOn, EdgeView, Edges, EngineInfo, Limits, Pacing, ProgramEngine, Relaxation,
-    RelaxationEngine, RunReport, Tally, Vertex, VertexProgram, engines, run,
+    EdgeView, Edges, EngineInfo, Limits, Pacing, ProgramEngine, Relaxation, RelaxationEngine,
+    RunReport, Tally, Vertex, VertexProgram, engines, run,
 };
 use parton_graph::{Graph, LocalId};
 use parton_net::Cluster;
@@ -103,7 +103,7 @@ pub(crate) fn run_relaxation<P: Relaxation>(
     on_all(cluster, parts, how, |part, substrate| {
         let mut engine: Box<dyn RelaxationEngine<P>> = match how.devices.include(part) {
             true => Box::new(DeviceRelaxation::new(program, part, u64::MAX)),
-            false => engines::relaxation(how.engine, ComputesOn::Threads, program, part)?,
+            false => engines::relaxation(how.engine, None, program, part)?,
         };
         let watch = &mut how.watch(substrate);
         let report = run(&mut *engine, substrate, how.pacing, how.limits, watch)?;

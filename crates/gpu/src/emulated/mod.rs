@@ -14,6 +14,7 @@ use std::sync::{Mutex, MutexGuard};
 use arena::Arena;
 use library::{Argument, Function};
 
+use crate::cuda::nvrtc::Nvrtc;
 use crate::driver::{Address, DeviceInfo, Driver, Kernel, Launch, Pinned};
 use crate::error::{Error, Result};
 
@@ -48,6 +49,8 @@ pub struct Settings {
     pub faulting_launch: Option<u64>,
     /// Number of allocations that succeed. No memory is left from then on.
     pub full_after: Option<u64>,
+    /// Architectures that NVRTC compiles kernels for, too: it refuses some of what g++ takes.
+    pub architectures: &'static [&'static str],
 }
 
 impl Default for Settings {
@@ -58,6 +61,7 @@ impl Default for Settings {
             memory: number(MEMORY_VARIABLE).unwrap_or(DEFAULT_MEMORY),
             is_deferred: true,
             seed: 1,
+            architectures: &[],
             failing_after: number(LOST_VARIABLE),
             faulting_launch: number(FAULT_VARIABLE),
             full_after: number(FULL_VARIABLE),
@@ -330,11 +334,18 @@ impl Driver for Emulated {
     }
 
     fn compile(&self, text: &str) -> Result<Vec<u8>> {
+        for architecture in self.settings.architectures {
+            Nvrtc::get()?.compile(DEVICE, architecture, text)?;
+        }
         compiler::compile(text)
     }
 
     fn compiler(&self) -> Result<String> {
-        compiler::identity()
+        let mut identity = compiler::identity()?;
+        for architecture in self.settings.architectures {
+            identity.push_str(&Nvrtc::get()?.identity(architecture));
+        }
+        Ok(identity)
     }
 
     fn load(&self, image: &[u8], kernels: &[&str]) -> Result<Vec<Kernel>> {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use parton_engine::Edges;
 use parton_engine::device::RelaxationRequest;
-use parton_partition::Partition;
+use parton_partition::{End, Partition};
 use parton_sync::{Delivery, Phase, Result as SyncResult, Substrate};
 
 use crate::driver::Address;
@@ -30,8 +30,8 @@ pub(super) struct Labels<'a> {
     pub(super) partition: &'a Partition,
     pub(super) directions: Directions,
     pub(super) field: DeviceField,
-    /// Which edges labels travel along.
-    edges: Edges,
+    /// At which ends of edges labels are written, and read.
+    ends: [End; 2],
     /// One number that kernels fold into.
     pub(super) cell: Buffer<u64>,
 }
@@ -68,7 +68,8 @@ impl<'a> Labels<'a> {
         let program = Parameters::new(staging, &request.program)?;
         let kind = (request.label, Delivery::Label);
         let is_shared = partition.num_hosts() > 1;
-        let field = DeviceField::new("labels", &kernels, driver, proxies, kind, is_shared)?;
+        let mut field = DeviceField::new("labels", &kernels, driver, proxies, kind, is_shared)?;
+        field.prepare(partition)?;
         let globals = staging.buffer(partition.globals())?;
         let (values, active) = (field.values.address(), field.active.address());
         let start = arguments![globals.address(), proxies as u32, values, active];
@@ -76,8 +77,13 @@ impl<'a> Labels<'a> {
         driver.synchronize()?;
         staging.release();
         let cell = Buffer::zeroed(driver, 1)?;
-        let edges = request.edges;
-        Ok(Labels { kernels, program, partition, directions, field, edges, cell })
+        let ends = [request.edges.written(), request.edges.read()];
+        Ok(Labels { kernels, program, partition, directions, field, ends, cell })
+    }
+
+    /// The same labels, written and read at both ends of edges.
+    pub(super) fn at_both_ends(self) -> Self {
+        Labels { ends: [End::Either; 2], ..self }
     }
 
     /// True if no other host has proxies.
@@ -97,8 +103,8 @@ impl<'a> Labels<'a> {
         substrate: &mut Substrate<'_>,
     ) -> SyncResult<()> {
         match phase {
-            Phase::Reduce => substrate.reduce(&mut self.field, self.edges.written()),
-            Phase::Broadcast => substrate.broadcast(&mut self.field, self.edges.read()),
+            Phase::Reduce => substrate.reduce(&mut self.field, self.ends[0]),
+            Phase::Broadcast => substrate.broadcast(&mut self.field, self.ends[1]),
         }
     }
 

@@ -1,7 +1,9 @@
-//! One engine per file, as on the CPU: [`relaxation`], [`union`] and [`vertex`]. The others are their
-//! parts.
+//! One engine per file, as on the CPU: [`relaxation`], [`union`], [`vertex`], [`ballot`] and [`intersect`].
+//! The others are their parts.
 
+pub(crate) mod ballot;
 mod classes;
+pub(crate) mod intersect;
 mod labels;
 mod narrow;
 mod queue;

@@ -16,7 +16,7 @@ const MAX_VERTICES: u32 = 1 << 13;
 const MAX_EDGES: u64 = 1 << 15;
 /// Blocks and threads of a launch: few wait for each other faster.
 const BLOCKS: u32 = 64;
-const THREADS: u32 = 128;
+const THREADS: u32 = 256;
 /// Steps of one launch, so that a host can be stopped.
 const STEPS_PER_LAUNCH: u32 = 1 << 14;
 
@@ -44,7 +44,18 @@ impl Narrow {
     }
 
     /// Takes steps from the listed vertices on, which are all active ones. Returns the number of edges.
-    pub(super) fn run(&mut self, labels: &mut Labels<'_>, queue: &Queue) -> Result<u64> {
+    /// `first_wins`: labels of one level are equal.
+    pub(super) fn run(
+        &mut self,
+        labels: &mut Labels<'_>,
+        queue: &Queue,
+        first_wins: bool,
+    ) -> Result<u64> {
+        // Labels that come from other hosts may be of other levels.
+        let is_level = first_wins && labels.is_alone();
+        if is_level {
+            labels.field.active.queue_fill(0)?;
+        }
         self.counts.upload(0, &[queue.listed().vertices, 0, 0])?;
         labels.cell.queue_fill(0)?;
         let [vertices, ..] = queue.addresses();
@@ -61,6 +72,7 @@ impl Narrow {
             self.counts.address(),
             MAX_VERTICES,
             STEPS_PER_LAUNCH,
+            u32::from(is_level),
             labels.cell.address()
         ];
         labels.kernels.run_as(KERNEL, launch, &labels.program, &arguments)?;

@@ -29,7 +29,7 @@ const NEAR_BUCKETS: u64 = 16;
 
 /// The kernels of this engine.
 const KERNELS: KernelSet = KernelSet {
-    text: "",
+    text: include_str!("../../kernels/narrow.cu"),
     names: &[
         "relax_list",
         "relax_take",
@@ -37,6 +37,7 @@ const KERNELS: KernelSet = KernelSet {
         "relax_no_label",
         "relax_best",
         "relax_pull",
+        "relax_pull_first",
         narrow::KERNEL,
     ],
 };
@@ -75,7 +76,8 @@ impl<'a> RelaxationEngine<'a> {
         request: RelaxationRequest<'_>,
         partition: &'a Partition,
     ) -> Result<Self> {
-        let needs_reverse = matches!(strategy, Strategy::Pull | Strategy::Either);
+        let needs_reverse =
+            strategy == Strategy::Pull || strategy == Strategy::Either && request.first_wins;
         let followed = (request.edges, needs_reverse);
         let labels = Labels::new(host, &request, partition, followed, &KERNELS)?;
         let driver = host.driver();
@@ -145,24 +147,22 @@ impl<'a> RelaxationEngine<'a> {
         std::mem::swap(&mut self.frontier, &mut field.active);
         field.active.queue_fill(0)?;
         let (values, frontier) = (field.values.address(), self.frontier.address());
-        if self.first_wins {
-            kernels.launch("relax_no_label", 1, &arguments![cell.address()])?;
-            let words = field.words();
-            let best = arguments![values, frontier, words, cell.address()];
-            kernels.launch("relax_best", words.into(), &best)?;
-        }
         let reverse = directions.reverse.as_ref().expect("uploaded for bottom-up steps");
-        let arguments = arguments![
-            values,
-            frontier,
-            field.active.address(),
-            field.updated_if_shared(),
-            reverse.argument(),
-            proxies,
-            u32::from(self.first_wins),
-            cell.address()
-        ];
-        kernels.run("relax_pull", proxies.into(), program, &arguments)?;
+        let (active, updated) = (field.active.address(), field.updated_if_shared());
+        let mut arguments =
+            arguments![values, frontier, active, updated, reverse.argument(), proxies];
+        let kernel = match self.first_wins {
+            true => {
+                kernels.launch("relax_no_label", 1, &arguments![cell.address()])?;
+                let words = field.words();
+                let best = arguments![values, frontier, words, cell.address()];
+                kernels.launch("relax_best", words.into(), &best)?;
+                arguments.push(cell.address());
+                "relax_pull_first"
+            }
+            false => "relax_pull",
+        };
+        kernels.run(kernel, proxies.into(), program, &arguments)?;
         Ok(reverse.num_edges())
     }
 
@@ -189,7 +189,7 @@ impl<'a> RelaxationEngine<'a> {
         let mut edges = 0;
         while self.queue.listed().edges > 0 {
             edges += match Narrow::suits(self.queue.listed()) {
-                true => self.narrow.run(&mut self.labels, &self.queue)?,
+                true => self.narrow.run(&mut self.labels, &self.queue, self.first_wins)?,
                 false => self.top_down()?,
             };
             self.list()?;
@@ -206,14 +206,15 @@ impl<'a> RelaxationEngine<'a> {
             Strategy::Push => return self.push_all(),
             Strategy::NearFar => return self.near_far(),
             Strategy::Pull => listed.edges > 0,
-            Strategy::Either => listed.edges > all / PULL_THRESHOLD_DIVISOR,
+            // Where a vertex cannot stop early, a pull visits all edges.
+            Strategy::Either => self.first_wins && listed.edges > all / PULL_THRESHOLD_DIVISOR,
         };
         if listed.edges == 0 {
             Ok(0)
         } else if pulls {
             self.bottom_up()
         } else if self.labels.is_alone() && !self.takes_single_steps && Narrow::suits(listed) {
-            self.narrow.run(&mut self.labels, &self.queue)
+            self.narrow.run(&mut self.labels, &self.queue, self.first_wins)
         } else {
             self.top_down()
         }

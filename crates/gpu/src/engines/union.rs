@@ -69,7 +69,8 @@ impl<'a> UnionEngine<'a> {
             });
         }
         // Whichever way an edge points, it joins its ends: one direction is enough.
-        let mut labels = Labels::new(host, &request, partition, (Edges::Out, false), &KERNELS)?;
+        let labels = Labels::new(host, &request, partition, (Edges::Out, false), &KERNELS)?;
+        let mut labels = labels.at_both_ends();
         labels.field.active.queue_fill(0)?;
         let proxies = labels.proxies();
         let parents = Buffer::new(driver, proxies as usize)?;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use bytemuck::{Pod, Zeroable};
 use parton_engine::device::{DeviceEngine, DeviceProgram, ProgramRequest};
-use parton_engine::{Engine, Next, Paced, Properties, Tally};
+use parton_engine::{Edges, Engine, Next, Paced, Properties, Round, Tally};
 use parton_partition::{End, Partition};
 use parton_sync::{Delivery, Field, Phase, Result as SyncResult, Substrate};
 
@@ -26,7 +26,7 @@ use crate::rows::Directions;
 /// Threads of a block that adds up tallies.
 const TALLY_THREADS: u32 = 128;
 /// Blocks of the same: a fixed number, so that sums are rounded the same way on every device.
-const TALLY_BLOCKS: u64 = 1024;
+const TALLY_BLOCKS: u64 = 2048;
 
 /// A vertex program on a device.
 pub(crate) struct VertexEngine<'a> {
@@ -34,12 +34,16 @@ pub(crate) struct VertexEngine<'a> {
     program: Parameters,
     partition: &'a Partition,
     properties: Properties,
+    /// What the program asks of this round.
+    round: Round,
     directions: Directions,
     masters: Masters,
     messages: Messages,
     accumulators: DeviceField,
     /// Rows by degree class, where messages are collected.
     classes: Option<Classes>,
+    /// The same for the direction that messages do not take now, of a program that turns.
+    opposite_classes: Option<Classes>,
     /// The vertices that have a message in this round, where messages are pushed.
     queue: Queue,
 }
@@ -81,17 +85,32 @@ impl<'a> VertexEngine<'a> {
     ) -> Result<Self> {
         let (driver, staging) = (host.driver(), host.uploader());
         let (proxies, masters) = (partition.num_proxies(), partition.num_masters());
-        let Properties { stationary, edges, .. } = request.properties;
+        let Properties { stationary, edges, turns, .. } = request.properties;
         // A device collects for all vertices as fast as it pushes, and without atomics.
         let collects = request.is_ordered || stationary;
-        let directions =
-            Directions::upload(staging, driver, partition, edges, request.weight, collects)?;
+        let directions = Directions::upload(
+            staging,
+            driver,
+            partition,
+            edges,
+            request.weight,
+            collects || turns,
+        )?;
         let of_messages = field::text("messages", "Message", "Messages");
         let of_accumulators = field::text("accumulators", "Accumulated", "Fold");
         let mut names = field::kernel_names("messages");
         names.extend(field::kernel_names("accumulators"));
-        let own =
-            ["init", "list", "push", "pull_thread", "pull_warp", "pull_block", "apply", "forget"];
+        let own = [
+            "init",
+            "list",
+            "push",
+            "pull_thread",
+            "pull_warp",
+            "pull_block",
+            "apply",
+            "sum_tallies",
+            "forget",
+        ];
         names.extend(own.iter().map(|kernel| format!("vertex_{kernel}")));
         names.push("count_members".into());
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
@@ -103,10 +122,13 @@ impl<'a> VertexEngine<'a> {
         let is_shared = partition.num_hosts() > 1;
         let delivery = if stationary { Delivery::Label } else { Delivery::Event };
         let messages = (request.message, delivery);
-        let messages =
+        let mut messages =
             DeviceField::new("messages", &kernels, driver, proxies, messages, is_shared)?;
         let kind = (request.accumulated, Delivery::Event);
-        let accumulators = DeviceField::new("accumulators", &kernels, driver, proxies, kind, true)?;
+        let mut accumulators =
+            DeviceField::new("accumulators", &kernels, driver, proxies, kind, true)?;
+        messages.prepare(partition)?;
+        accumulators.prepare(partition)?;
         let data = Masters::new(host, partition, request.state_bytes)?;
         let init = arguments![
             data.globals.address(),
@@ -119,10 +141,14 @@ impl<'a> VertexEngine<'a> {
             messages.updated_if_shared()
         ];
         kernels.run("vertex_init", proxies as u64, &program, &init)?;
-        let classes = if collects { Some(Classes::new(host, partition, edges)?) } else { None };
+        let classes = |edges: Edges| Classes::new(host, partition, edges);
+        let opposite = Round { is_reversed: true, ..Round::default() };
+        let opposite_edges = request.properties.edges_in(opposite);
+        let opposite_classes = (collects && turns).then(|| classes(opposite_edges)).transpose()?;
+        let classes = collects.then(|| classes(edges)).transpose()?;
         driver.synchronize()?;
         staging.release();
-        Ok(VertexEngine {
+        let mut engine = VertexEngine {
             queue: Queue::new(driver, proxies, &directions.forward)?,
             messages: Messages {
                 senders: Buffer::zeroed(driver, messages.words() as usize)?,
@@ -138,7 +164,20 @@ impl<'a> VertexEngine<'a> {
             directions,
             accumulators,
             classes,
-        })
+            opposite_classes,
+            round: Round::default(),
+        };
+        engine.turn(request.round);
+        Ok(engine)
+    }
+
+    /// Learns what the program asks of the next round.
+    fn turn(&mut self, next: Round) {
+        if next.is_reversed != self.round.is_reversed {
+            self.directions.turn();
+            std::mem::swap(&mut self.classes, &mut self.opposite_classes);
+        }
+        self.round = next;
     }
 
     fn deliver(&mut self) -> Result<u64> {
@@ -215,11 +254,13 @@ impl<'a> VertexEngine<'a> {
     fn apply_arrived(&mut self) -> Result<Tally> {
         let masters = self.partition.num_masters() as u32;
         let stationary = self.properties.stationary;
+        let everywhere = stationary || self.round.applies_everywhere;
         let threads = TALLY_THREADS.min(self.kernels.threads());
         let blocks = u64::from(masters).div_ceil(threads.into()).clamp(1, TALLY_BLOCKS) as u32;
         let arguments = arguments![
             self.masters.globals.address(),
             masters,
+            u32::from(everywhere),
             u32::from(stationary),
             self.masters.states.address(),
             self.messages.field.values.address(),
@@ -231,13 +272,16 @@ impl<'a> VertexEngine<'a> {
         ];
         let launch = Launch { blocks, threads, is_cooperative: false };
         self.kernels.run_as("vertex_apply", launch, &self.program, &arguments)?;
-        let mut tallies = vec![DeviceTally::zeroed(); blocks as usize];
-        self.masters.tallies.download(0, &mut tallies)?;
+        let sum = Launch { blocks: 1, ..launch };
+        let tallies = arguments![self.masters.tallies.address(), blocks];
+        self.kernels.launch_as("vertex_sum_tallies", sum, &tallies)?;
+        let mut tally = [DeviceTally::zeroed()];
+        self.masters.tallies.download(0, &mut tally)?;
         if self.messages.field.is_shared && stationary {
             // Every master sends in every round; those without mirrors are on no route.
             self.mark_masters()?;
         }
-        Ok(tallies.iter().map(Tally::from).fold(Tally::default(), Tally::plus))
+        Ok(Tally::from(&tally[0]))
     }
 
     /// Every master is updated. Bits of mirrors in its last word are never read.
@@ -284,7 +328,7 @@ impl Engine for VertexEngine<'_> {
     }
 
     fn exchange(&mut self, phase: Phase, substrate: &mut Substrate<'_>) -> SyncResult<()> {
-        let edges = self.properties.edges;
+        let edges = self.properties.edges_in(self.round);
         match phase {
             Phase::Reduce => substrate.reduce(&mut self.accumulators, edges.written()),
             Phase::Broadcast => substrate.broadcast(&mut self.messages.field, edges.read()),
@@ -330,6 +374,11 @@ impl DeviceEngine for VertexEngine<'_> {
 
     fn update_parameters(&mut self, program: &DeviceProgram<'_>) -> SyncResult<()> {
         self.program.update(program);
+        Ok(())
+    }
+
+    fn prepare_round(&mut self, round: Round) -> SyncResult<()> {
+        self.turn(round);
         Ok(())
     }
 }

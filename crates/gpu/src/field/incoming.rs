@@ -1,61 +1,76 @@
-//! What arrives, on its way to the device: a ring of pinned memory, so that the host goes on with the next
-//! message while the device copies and folds the last.
+//! What arrives, on its way to the device: through pinned memory, so that the host goes on with the next
+//! part while the device copies and folds the last.
 
 use std::sync::Arc;
 
 use bytemuck::{Pod, Zeroable};
+use parton_graph::parallel;
 
 use crate::driver::{Address, Driver};
 use crate::error::Result;
 use crate::memory::{Buffer, PinnedBuffer};
 
-/// Messages as large as the largest so far that the ring holds.
-const MESSAGES: usize = 8;
+/// Bytes of pinned memory, and of a part of a message that goes through it at a time.
+const PINNED_BYTES: usize = 16 << 20;
+const PART_BYTES: usize = 4 << 20;
+/// Messages as large as the largest so far that the device has room for.
+const MESSAGES: usize = 4;
 
-/// The unit of the ring: values of any type may begin with one.
+/// The unit of both memories: values of any type may begin with one.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C, align(16))]
 struct Unit([u8; 16]);
 
-/// The same ring on both sides of the bus.
+/// Memory on both sides of the bus. What is used is free again when the device has been waited for.
 pub(super) struct Incoming {
     here: PinnedBuffer<Unit>,
+    used_here: usize,
     there: Buffer<Unit>,
-    /// Units that are in use until the device is waited for.
-    used: usize,
+    used_there: usize,
 }
 
 impl Incoming {
-    pub(super) fn new(driver: &Arc<dyn Driver>) -> Result<Self> {
-        let (here, there) = (PinnedBuffer::new(driver, 0)?, Buffer::new(driver, 0)?);
-        Ok(Incoming { here, there, used: 0 })
+    /// Memory that is there from the start if hosts share proxies.
+    pub(super) fn new(driver: &Arc<dyn Driver>, is_shared: bool) -> Result<Self> {
+        let units = if is_shared { PINNED_BYTES / size_of::<Unit>() } else { 0 };
+        let (here, there) = (PinnedBuffer::new(driver, units)?, Buffer::new(driver, units)?);
+        Ok(Incoming { here, used_here: 0, there, used_there: 0 })
     }
 
     /// Queues the copies of two parts of a message. Returns where they will be; null for an empty one.
     pub(super) fn upload(&mut self, parts: [&[u8]; 2]) -> Result<[Address; 2]> {
         let needed: usize = parts.iter().map(|part| units(part)).sum();
-        if self.used + needed > self.there.len() {
+        if self.used_there + needed > self.there.len() {
             let driver = self.there.driver().clone();
             driver.synchronize()?;
-            self.used = 0;
+            (self.used_here, self.used_there) = (0, 0);
             if needed > self.there.len() {
-                self.here = PinnedBuffer::new(&driver, MESSAGES * needed)?;
                 self.there = Buffer::new(&driver, MESSAGES * needed)?;
             }
         }
         let mut places = [Address(0); 2];
-        for (place, part) in places.iter_mut().zip(parts) {
-            let range = self.used..self.used + units(part);
-            if range.is_empty() {
-                continue;
+        for (place, part) in places.iter_mut().zip(parts).filter(|(_, part)| !part.is_empty()) {
+            *place = self.there.address_of(self.used_there);
+            for piece in part.chunks(PART_BYTES) {
+                self.upload_piece(piece)?;
             }
-            let room: &mut [u8] = bytemuck::cast_slice_mut(&mut self.here[range.clone()]);
-            room[..part.len()].copy_from_slice(part);
-            self.there.queue_upload(range.start, &self.here, range.clone())?;
-            *place = self.there.address_of(range.start);
-            self.used = range.end;
         }
         Ok(places)
+    }
+
+    fn upload_piece(&mut self, piece: &[u8]) -> Result<()> {
+        let count = units(piece);
+        if self.used_here + count > self.here.len() {
+            self.there.driver().synchronize()?;
+            self.used_here = 0;
+        }
+        let part = self.used_here..self.used_here + count;
+        let room: &mut [u8] = bytemuck::cast_slice_mut(&mut self.here[part.clone()]);
+        parallel::copy(piece, &mut room[..piece.len()]);
+        self.used_here = part.end;
+        self.there.queue_upload(self.used_there, &self.here, part)?;
+        self.used_there += count;
+        Ok(())
     }
 }
 

@@ -59,6 +59,14 @@ impl Outgoing {
         })
     }
 
+    /// Makes room for this many values.
+    pub(super) fn reserve(&mut self, count: usize, value_bytes: usize) -> Result<()> {
+        self.packed_places.resize(count)?;
+        self.packed_values.resize(count * value_bytes)?;
+        self.places.reserve(count)?;
+        self.values.reserve(count * value_bytes)
+    }
+
     /// The plan for these routes, made when they come for the first time.
     fn plan(&mut self, lists: &mut RouteLists, routes: &[Route<'_>]) -> Result<usize> {
         let pieces: Vec<_> = routes.iter().map(|route| (route.id(), route.part())).collect();

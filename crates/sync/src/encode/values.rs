@@ -4,6 +4,8 @@
 //! with wrap-around. So "unreached", the greatest integer there is, lies right beside zero, and one
 //! unreached vertex among small distances costs nothing.
 
+use parton_graph::parallel;
+
 use std::borrow::Cow;
 
 use super::bits::{BitWriter, bytes_of, field_at, padding_is_zero};
@@ -175,7 +177,7 @@ fn shortest_span<I: Integer>(values: &[u8]) -> Span {
 /// Appends values in an encoding that was chosen for them.
 pub(super) fn write(out: &mut Vec<u8>, kind: ValueKind, choice: Choice, values: &[u8]) {
     match choice.packed {
-        None => out.extend_from_slice(values),
+        None => parallel::extend(out, values),
         Some(span) => {
             for_integer!(kind, pack(out, span, values)).expect("only integers are packed")
         }

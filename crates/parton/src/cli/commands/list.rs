@@ -22,7 +22,7 @@ impl List {
             let engines: Vec<_> = algorithm.engines().iter().map(|engine| engine.name).collect();
             text += &format!("  {:<20}{}\n", algorithm.name(), spelled(algorithm.about()));
             text += &format!("  {:<20}engines {}", "", engines.join(", "));
-            if algorithms::check_devices(*algorithm, &Options::default()).is_ok() {
+            if algorithm.needs_threads(&Options::default()).is_none() {
                 text += "; on GPUs, too";
             }
             match &own_options(*algorithm)[..] {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::algorithms::{Algorithm, Options};
-use crate::devices::HostDevices;
+use crate::devices::{HostDevices, partition_for};
 use crate::engine::device::Device;
 use crate::engine::{EngineInfo, RunReport};
 use crate::graph::Graph;
@@ -138,7 +138,7 @@ impl Measurement<'_> {
             let (plan, devices) = trial.settle(net, &case.devices, asked, &Plan::new(policy))?;
             let (part, seconds) = PartitionSource::Build(&input, plan).on_host(net)?;
             let quality = Quality::measure(net, &part)?;
-            Ok((part, seconds, (quality, devices)))
+            Ok((partition_for(&devices, part), seconds, (quality, devices)))
         })?;
         let seconds = outcome.iter().map(|(_, seconds, _)| *seconds).fold(0.0, f64::max);
         let mut parts = Vec::new();

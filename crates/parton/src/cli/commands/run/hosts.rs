@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use crate::devices::{HostDevice, HostDevices};
+use crate::devices::{HostDevice, HostDevices, partition_for};
 use crate::engine::{self, device::Device};
 use crate::host_weights::{HostWeights, Trial};
 use crate::net::{HostId, Net};
@@ -105,13 +105,13 @@ impl HostTask<'_> {
         let (PartitionSource::Build(input, plan), Some(trial)) = (&self.source, &self.trial) else {
             let devices = self.devices.of_all_hosts(net)?;
             let (partition, seconds) = self.source.on_host(net)?;
-            return Ok((partition, devices, seconds));
+            return Ok((partition_for(&devices, partition), devices, seconds));
         };
         let start = Instant::now();
         let (plan, devices) = trial.settle(net, self.devices, self.asked_weights, plan)?;
         let trial_seconds = start.elapsed().as_secs_f64();
         let (partition, seconds) = PartitionSource::Build(input, plan).on_host(net)?;
-        Ok((partition, devices, trial_seconds + seconds))
+        Ok((partition_for(&devices, partition), devices, trial_seconds + seconds))
     }
 }
 

@@ -5,22 +5,40 @@
 //! An emulated device runs a sample of this; `cargo xtask test --long` tries all. With `PARTON_TEST_GPU=1`
 //! a GPU runs everything.
 
+use std::io::Write;
 use std::time::Duration;
 
 use parton_algorithms::{ALL, Algorithm, Options, check_devices};
 use parton_engine::{Pace, Pacing};
+use parton_gpu::discover;
 use parton_graph::Graph;
 use parton_net::Cluster;
 use parton_partition::Input;
 
 use crate::common::nasty::nasty_graphs;
-use crate::common::{Devices, How, Outcome, all_policies, is_gpu_wanted, is_long, try_run};
+use crate::common::{Devices, How, Outcome, all_policies, is_long, try_run};
 use crate::matrix::{agrees, settled};
 
-/// One in so many settings is tried, unless all are.
+/// One setting of this many is tried, unless all are.
 const ONE_IN: usize = 16;
 /// How long a host waits for another. A device that compiles a kernel takes seconds.
 const PATIENCE: Duration = Duration::from_secs(30);
+
+/// True if tests shall run on a GPU. A line says why they do not.
+fn is_gpu_wanted() -> bool {
+    static SAID: std::sync::Once = std::sync::Once::new();
+    let is_wanted = std::env::var("PARTON_TEST_GPU").as_deref() == Ok("1");
+    SAID.call_once(|| {
+        let reason = match (is_wanted, discover::list()) {
+            (true, _) => return,
+            (false, Ok(_)) => "set PARTON_TEST_GPU=1".to_owned(),
+            (false, Err(reason)) => reason.to_string(),
+        };
+        // Seen even if the test passes.
+        let _ = writeln!(std::io::stderr(), "\nalgorithms were not tested on a GPU: {reason}");
+    });
+    is_wanted
+}
 
 /// Whether a setting is tried, given the number of each choice.
 fn is_tried(choices: &[usize], one_in: usize) -> bool {
@@ -42,12 +60,12 @@ fn runs_at(pacing: Pacing) -> Vec<(&'static dyn Algorithm, Options)> {
     runs
 }
 
-/// Whether what hosts send in rounds follows from the program alone. Other engines use a label in the round
-/// in which it was found, as far as it comes in time, or take as many steps in a round as suits the device.
-fn sends_the_same(algorithm: &dyn Algorithm, engine: &str, policy: &str) -> bool {
+/// Whether what hosts send in rounds follows from the program alone. Within a round, `push` and `delta` take
+/// as many steps as suits the device, and labels of other relaxations are used in the round in which they were
+/// found, as far as they come in time.
+fn sends_the_same(algorithm: &dyn Algorithm, engine: &str) -> bool {
     match algorithm.name() {
-        // With `dual`, processors send to mirrors only what they pull.
-        "bfs" => ["frontier", "pull"].contains(&engine) && policy != "dual",
+        "bfs" => ["frontier", "pull"].contains(&engine),
         name => name == "pagerank",
     }
 }
@@ -79,8 +97,9 @@ fn compare(
     assert!(agrees(hosts, *algorithm, &oracle, options, columns), "{what}: {columns:?}");
     assert_eq!(found.complaint, None, "{what}");
     assert!(found.report.converged || options.max_rounds.is_some(), "{what}: unfinished");
-    if hosts > 1 && pace == Pace::Bsp && sends_the_same(*algorithm, engine, policy) {
-        let expected = run(How::new(policy));
+    if hosts > 1 && pace == Pace::Bsp && sends_the_same(*algorithm, engine) {
+        // Beside devices, processors do without agreements of their own.
+        let expected = run(How { devices: Devices::Elsewhere, ..How::new(policy) });
         let [found, expected] = [found, expected].map(|outcome| outcome.report.rounds);
         // Ranks are final a little earlier or later, as sums are rounded.
         assert!(found.len() == expected.len() || name_of_algorithm == "pagerank", "{what}");
