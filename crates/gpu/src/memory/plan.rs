@@ -31,7 +31,7 @@ const CHUNK_BYTES: u64 = 24;
 /// Lists of vertices that an engine of relaxations has: global ids, frontiers, parents.
 const LISTS_OF_RELAXATIONS: u64 = 4;
 /// Lists of vertices that an engine of vertex programs has: global ids, senders, rows by degree.
-const LISTS_OF_PROGRAMS: u64 = 4;
+const LISTS_OF_PROGRAMS: u64 = 6;
 /// Sets of vertices that an engine has: updated, active, the frontier, those that a label may reach.
 const SETS: u64 = 8;
 /// Room of a field for what arrives, at least,
