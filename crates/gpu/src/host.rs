@@ -97,9 +97,12 @@ impl Device for GpuHost {
         partition: &'a Partition,
     ) -> parton_sync::Result<Box<dyn DeviceEngine + 'a>> {
         check_bytes(self, request.label.bytes())?;
-        let needs_reverse =
-            engine != engines::PUSH && engine != engines::DELTA && engine != engines::UNION;
-        self.reserve(MemoryPlan::of_relaxation(&request, partition, needs_reverse), partition)?;
+        // An edge joins its ends whichever way it points.
+        let followed = match engine {
+            _ if engine == engines::UNION => (Edges::Out, false),
+            _ => (request.edges, engine != engines::PUSH && engine != engines::DELTA),
+        };
+        self.reserve(MemoryPlan::of_relaxation(&request, partition, followed), partition)?;
         if engine == engines::UNION {
             return Ok(Box::new(
                 union::UnionEngine::new(self, request, partition).map_err(failed)?,

@@ -116,7 +116,7 @@ fn parse_entry(text: &str) -> Result<Entry, String> {
 }
 
 impl DeviceList {
-    /// Fails unless there is an entry for each of so many hosts.
+    /// Fails unless there is an entry for each of `hosts` hosts.
     pub(crate) fn check(&self, hosts: usize) -> Result<(), String> {
         match &self.entries {
             Entries::Each(entries) if entries.len() != hosts => {

@@ -11,6 +11,7 @@ use std::str::FromStr;
 use parton_algorithms::{Algorithm, Job, Options};
 use parton_engine::device::Device;
 use parton_gpu::GpuHost;
+use parton_gpu::memory::MemoryPlan;
 use parton_graph::progress::Silent;
 use parton_graph::reweigh::Weights;
 use parton_net::{Cluster, Net};
@@ -218,7 +219,8 @@ fn shown(runs: &[SampleRun], device: Option<&GpuHost>) -> Result<Shown> {
                 false => last.bytes / last.edges.max(1.0),
             };
             let fixed = (last.bytes - per_edge * last.edges).max(0.0);
-            let free = gpu.free_memory()? as f64;
+            // Samples run alone, without messages.
+            let free = gpu.free_memory()?.saturating_sub(MemoryPlan::MIN_MESSAGE_BYTES) as f64;
             ((free * (1.0 - RESERVE) - fixed) / per_edge.max(1.0)).max(1.0)
         }
     };

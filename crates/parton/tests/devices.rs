@@ -4,10 +4,18 @@
 use crate::common;
 
 use std::path::Path;
+use std::sync::Arc;
 
 use common::{command, files, folder, parton, text};
-use parton::gpu::discover;
+use parton::gpu::emulated::{Emulated, Settings};
+use parton::gpu::{GpuHost, discover};
+use parton::graph::generate::Spec;
+use parton::graph::progress::Silent;
+use parton::graph::reweigh::Weights;
+use parton::net::Cluster;
+use parton::partition::{Input, Partition, Plan};
 use parton::prelude::*;
+use parton::sync::Optimize;
 use serde_json::Value;
 
 /// What tests run on.
@@ -71,8 +79,8 @@ fn wrong_lists_are_refused_before_the_graph_is_read() {
             "--devices emulated,cpu is for 2 hosts, and there are 3: name one for each, or one for all",
         ),
         (
-            &["lcc", graph, "--devices", "emulated"],
-            "lcc does not run on devices: leave --devices out",
+            &["matrix-completion", graph, "--devices", "emulated"],
+            "matrix-completion does not run on devices: ",
         ),
         (&["bfs", graph, "--device-memory", "much"], "expected a size such as 4GB"),
         (&["bfs", graph, "--host-weights", "x"], "expected equal, auto or a number per host"),
@@ -86,12 +94,13 @@ fn wrong_lists_are_refused_before_the_graph_is_read() {
 fn a_device_that_is_not_there_is_told_before_the_graph_is_read() {
     let folder = folder();
     let missing =
-        discover::open("gpu:99").map(drop).expect_err("no machine has so many").to_string();
+        discover::open("gpu:99").map(drop).expect_err("no machine has a hundred GPUs").to_string();
     assert_refused(folder.path(), &["bfs", "missing.csv", "--devices", "gpu:99"], 69, &[&missing]);
     // `auto` takes what there is.
     report(folder.path(), &["bfs", "rmat:6", "--devices", "auto", "--hosts", "2"]);
     // What no device runs is left to processors.
-    let report = report(folder.path(), &["lcc", "rmat:6", "--devices", "auto"]);
+    std::fs::write(folder.path().join("ratings.csv"), "0,7,1\n1,8,2\n0,8,3\n").expect("a file");
+    let report = report(folder.path(), &["matrix-completion", "ratings.csv", "--devices", "auto"]);
     assert_eq!(report["per_host"][0]["device"], "cpu");
 }
 
@@ -171,25 +180,24 @@ fn hosts_of_different_speed_are_measured() {
 #[test]
 fn what_does_not_fit_a_device_is_told_before_it_is_uploaded() {
     let folder = folder();
-    let alone = ["bfs", "rmat:12", "--devices", device(), "--device-memory", "400kB", "--hosts"];
+    let alone = ["bfs", "rmat:17", "--devices", device(), "--device-memory", "20MB", "--hosts"];
     let words = [
         "not enough memory: this host's part of the graph needs",
         "for edges",
-        "400.0 kB are allowed by --device-memory",
+        "20.0 MB are allowed by --device-memory",
         "hosts with such a device would do (--hosts",
         "(--devices gpu,cpu and --host-weights)",
     ];
     assert_refused(folder.path(), &[&alone[..], &["1"]].concat(), 71, &words);
-    report(folder.path(), &[&alone[..], &["4"]].concat());
     // A processor takes what the device cannot hold.
     let mixed = format!("{},cpu", device());
     let shared = [
         "bfs",
-        "rmat:12",
+        "rmat:17",
         "--devices",
         &mixed,
         "--device-memory",
-        "400kB",
+        "20MB",
         "--hosts",
         "2",
         "--verify",
@@ -295,7 +303,7 @@ fn benchmarks_know_devices() {
         assert_eq!(row["verified"], true);
     }
     // Algorithms that no device runs are left out unless they were named.
-    let named = ["bench", "rmat:5", "--algorithms", "lcc", "--devices", "emulated"];
+    let named = ["bench", "rmat:5", "--algorithms", "matrix-completion", "--devices", "emulated"];
     assert_eq!(parton(folder.path(), &named).status.code(), Some(2));
 }
 
@@ -348,4 +356,48 @@ fn the_library_runs_programs_on_devices() {
     assert!(message.contains("has no form for devices"), "{message}");
     let message = refused(Run::relaxation(Hops).devices(devices).device_memory(1000));
     assert!(message.contains("not enough memory"), "{message}");
+}
+
+/// What each host has planned, and the most that it had of its device's memory.
+fn planned_and_used(algorithm: &str, engine: &str, hosts: usize) -> Vec<(u64, u64)> {
+    use parton::algorithms::{Error, by_name, engine_by_name};
+    let algorithm = by_name(algorithm).expect("an algorithm");
+    let engine = Some(engine_by_name(algorithm, engine).expect("an engine"));
+    let options = Options { engine, ..Options::default() };
+    let graph = Spec::parse("rmat:13").and_then(|spec| spec.generate(&Silent)).expect("a graph");
+    let graph = graph.reweighed(&Weights::Random { low: 1, high: 64, seed: 1 });
+    let input = Input::from(graph).fitted(algorithm.needs(&options).fit());
+    let launched = Cluster::local(hosts).threads_per_host(1).launch(|net| {
+        let partition = Partition::build(net, &input, &Plan::new("cvc")).expect("a partition");
+        let partition = partition.beside_devices();
+        let emulated = Arc::new(Emulated::new(Settings::default()));
+        let gpu = GpuHost::new(emulated.clone());
+        let mut substrate = Substrate::new(&partition, net, Optimize::ALL);
+        let substrate = &mut substrate;
+        let job = &mut Job { substrate, options: &options, watch: &mut (), device: Some(&gpu) };
+        algorithm.run(job)?;
+        Ok::<_, Error>((gpu.planned_bytes(), emulated.peak_memory()))
+    });
+    launched.expect("a run")
+}
+
+#[test]
+fn plans_of_memory_hold_and_are_not_far_off() {
+    let cases = [
+        ("bfs", "frontier"),
+        ("bfs", "push"),
+        ("sssp", "delta"),
+        ("components", "union"),
+        ("components", "frontier"),
+        ("pagerank", "pull"),
+    ];
+    for (algorithm, engine) in cases {
+        for hosts in [1, 2] {
+            for (planned, used) in planned_and_used(algorithm, engine, hosts) {
+                let what = format!("{algorithm} by {engine}, {hosts} hosts: {planned}, {used}");
+                assert!(used <= planned, "{what}: more than planned");
+                assert!(planned <= used + used / 2 + (256 << 10), "{what}: far less than planned");
+            }
+        }
+    }
 }

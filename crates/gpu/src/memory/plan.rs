@@ -31,26 +31,30 @@ const CHUNK_BYTES: u64 = 24;
 /// Lists of vertices that an engine of relaxations has: global ids, frontiers, parents.
 const LISTS_OF_RELAXATIONS: u64 = 4;
 /// Lists of vertices that an engine of vertex programs has: global ids, senders, rows by degree.
-const LISTS_OF_PROGRAMS: u64 = 4;
+const LISTS_OF_PROGRAMS: u64 = 6;
 /// Sets of vertices that an engine has: updated, active, the frontier, those that a label may reach.
 const SETS: u64 = 8;
+/// Room of a field for what arrives, at least,
+const MIN_INCOMING_BYTES: u64 = 16 << 20;
+/// and for this many of the longest messages.
+const INCOMING_MESSAGES: u64 = 4;
 /// Counters, tallies and what memory is lost between arrays.
 const FIXED_BYTES: u64 = 128 << 10;
 
 impl MemoryPlan {
-    /// For a relaxation. `needs_reverse`: the engine also goes from destinations to sources.
+    /// For a relaxation whose engine follows these edges, and also their reverse if it needs that.
     pub(crate) fn of_relaxation(
         request: &RelaxationRequest<'_>,
         partition: &Partition,
-        needs_reverse: bool,
+        (edges, needs_reverse): (Edges, bool),
     ) -> Self {
         let label = request.label.bytes() as u64;
         // The best label of a component is kept beside its vertices' labels.
         let vertex = LISTS_OF_RELAXATIONS * ID_BYTES + 2 * label;
         MemoryPlan {
-            edges: edge_bytes(partition, request.edges, request.weight, needs_reverse),
+            edges: edge_bytes(partition, edges, request.weight, needs_reverse),
             vertices: vertex_bytes(partition, vertex) + parameter_bytes(&request.program),
-            messages: message_bytes(partition, label),
+            messages: if partition.num_hosts() > 1 { message_bytes(partition, label) } else { 0 },
         }
     }
 
@@ -64,13 +68,18 @@ impl MemoryPlan {
         let lists = LISTS_OF_PROGRAMS + u64::from(turns);
         let vertex = lists * ID_BYTES + values;
         let edges = request.properties.edges;
+        let is_shared = partition.num_hosts() > 1;
+        let shared = |value| if is_shared { message_bytes(partition, value) } else { 0 };
         MemoryPlan {
             edges: edge_bytes(partition, edges, request.weight, collects || turns),
             vertices: vertex_bytes(partition, vertex) + parameter_bytes(&request.program),
-            messages: message_bytes(partition, message as u64)
-                + message_bytes(partition, accumulated as u64),
+            // Contributions have room for messages on every host.
+            messages: message_bytes(partition, accumulated as u64) + shared(message as u64),
         }
     }
+
+    /// What messages take at least on a host that is not alone, whatever it runs.
+    pub const MIN_MESSAGE_BYTES: u64 = 2 * MIN_INCOMING_BYTES;
 
     /// All together.
     pub fn total(&self) -> u64 {
@@ -108,12 +117,16 @@ fn parameter_bytes(program: &DeviceProgram<'_>) -> u64 {
     bytes.sum()
 }
 
-/// Lists of all routes, and room for places and values of the longest message.
+/// Lists of all routes, room for places and values of all outgoing messages, and for some incoming ones.
 fn message_bytes(partition: &Partition, value: u64) -> u64 {
     let peers = HostId::all(partition.num_hosts()).filter(|peer| *peer != partition.host());
-    let shared = |peer| {
+    let (mut all, mut longest) = (0, 0);
+    for peer in peers {
         let routes = partition.routes(peer);
-        (routes.mirror_parts().len() + routes.master_parts().len()) as u64
-    };
-    peers.map(shared).sum::<u64>() * (2 * ID_BYTES + value)
+        let shared = [routes.mirror_parts().len() as u64, routes.master_parts().len() as u64];
+        all += shared[0] + shared[1];
+        longest = longest.max(shared[0]).max(shared[1]);
+    }
+    let incoming = INCOMING_MESSAGES * longest * (ID_BYTES + value);
+    all * (2 * ID_BYTES + value) + incoming.max(MIN_INCOMING_BYTES)
 }

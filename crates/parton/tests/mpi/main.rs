@@ -96,6 +96,29 @@ fn ranks_find_what_threads_find() {
 }
 
 #[test]
+fn ranks_compute_on_devices() {
+    let folder = folder();
+    for mpi in launchers::ALL {
+        for (devices, expected) in
+            [("emulated", ["emulated:0"; 2]), ("cpu,emulated", ["cpu", "emulated:0"])]
+        {
+            let what =
+                ["run", "bfs", "rmat:8", "--devices", devices, "--verify", "--json", "--quiet"];
+            let ended = run(mpi, 2, folder.path(), &what);
+            assert!(ended.status.success(), "{}: {ended:?}", mpi.name);
+            let found: Value = serde_json::from_str(&ended.stdout).expect("one JSON object");
+            let device = |host: usize| found["per_host"][host]["device"].as_str();
+            assert_eq!([device(0), device(1)], expected.map(Some));
+            assert_eq!(found["verified"], true);
+        }
+        // One list is for all ranks.
+        let ended =
+            run(mpi, 2, folder.path(), &["run", "bfs", "rmat:8", "--devices", "3*emulated"]);
+        ended.assert_refused(2, &["is for 3 hosts, and there are 2"]);
+    }
+}
+
+#[test]
 fn each_rank_writes_its_part_of_a_folder() {
     let folder = folder();
     let path = folder.path();
