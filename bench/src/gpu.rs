@@ -1,69 +1,78 @@
-//! Engines on a device, on one graph: every row is the best and the median of several runs on edges that
-//! were uploaded once per engine.
+//! Engines on a GPU beside those on the processor: every row is the best and the median of several runs.
 //!
 //! `parton bench --devices` measures whole commands; this program also starts searches at many roots and
 //! gives the rates that GPU systems are compared by: edges of the graph per second of a run.
+
+use std::path::Path;
 
 use parton_algorithms::options::Given;
 use parton_algorithms::{ALL, Algorithm, Answer, Error, Job, Options};
 use parton_engine::device::Device;
 use parton_gpu::{GpuHost, discover};
+use parton_graph::WeightKind;
 use parton_net::Cluster;
 use parton_partition::{Input, Partition, Plan};
 use parton_sync::{Optimize, Substrate};
 
 use crate::{option, save};
 
-/// What is measured: an algorithm, and options of its own.
-const ROWS: &str = "bfs/frontier bfs/push sssp/delta sssp/frontier sssp/push components/union \
-                    pagerank/pull";
+/// What is measured on graphs without weights, and on graphs with weights.
+const ROWS: [&str; 2] = ["bfs/frontier+components/union+pagerank/pull", "sssp/delta"];
 
 pub fn run(options: &[&str]) {
-    let turns: usize = option(options, "--turns").map_or(5, |n| n.parse().expect("a number"));
-    let num_roots: usize = option(options, "--roots").map_or(0, |n| n.parse().expect("a number"));
-    let rows: Vec<&str> = option(options, "--runs").unwrap_or(ROWS).split([' ', '+']).collect();
-    let device = option(options, "--device").unwrap_or("gpu");
+    let devices = option(options, "--devices").unwrap_or("gpu+cpu");
     let mut results = Vec::new();
-    println!("| graph | algorithm | engine | rounds | setup s | best ms | median ms | G edges/s |");
+    println!("| graph | device | algorithm | rounds | setup s | best ms | median ms | G edges/s |");
     println!("|---|---|---|---|---|---|---|---|");
     for graph in option(options, "--graphs").expect("--graphs GRAPH+GRAPH…").split('+') {
-        let input = Input::open(graph).expect("a graph");
-        let found = Cluster::local(1).launch(|net| -> Result<_, Error> {
-            let partition = Partition::build(net, &input, &Plan::new("oec")).expect("a partition");
-            let host =
-                (device != "cpu").then(|| GpuHost::new(discover::open(device).expect("a device")));
-            let host = host.as_ref().map(|host| host as &dyn Device);
-            let mut substrate = Substrate::new(&partition, net, Optimize::ALL);
-            let mut found = Vec::new();
-            for row in &rows {
-                found.push(measure(row, turns, &mut substrate, host)?);
-                if num_roots > 0 && row.starts_with("bfs") {
-                    found.push(from_many_roots(row, num_roots, &mut substrate, host)?);
-                }
+        let name = Path::new(graph).file_stem().map_or(graph.into(), |stem| stem.to_string_lossy());
+        for device in devices.split('+') {
+            let (edges, found) = on_device(graph, device, options);
+            for row in found {
+                let Row { algorithm, rounds, setup, best, median } = row;
+                let (best_ms, median_ms) = (best * 1e3, median * 1e3);
+                let rate = edges as f64 / best / 1e9;
+                println!(
+                    "| {name} | {device} | {algorithm} | {rounds} | {setup:.2} | {best_ms:.3} | \
+                     {median_ms:.3} | {rate:.1} |"
+                );
+                results.push(serde_json::json!({
+                    "graph": name, "edges": edges, "device": device, "algorithm": algorithm,
+                    "rounds": rounds, "setup": setup, "best": best, "median": median,
+                }));
             }
-            Ok((partition.num_edges(), found))
-        });
-        let (edges, found) = found.expect("a run").swap_remove(0);
-        for row in found {
-            let Row { name, engine, rounds, setup, best, median } = row;
-            let rate = edges as f64 / best / 1e9;
-            println!(
-                "| {graph} | {name} | {engine} | {rounds} | {setup:.2} | {:.3} | {:.3} | {rate:.1} |",
-                best * 1e3,
-                median * 1e3
-            );
-            results.push(serde_json::json!({
-                "graph": graph, "edges": edges, "algorithm": name, "engine": engine,
-                "rounds": rounds, "setup": setup, "best": best, "median": median,
-            }));
         }
     }
     save(options, &results);
 }
 
+/// Measures all rows of one graph. Returns its number of edges, too.
+fn on_device(graph: &str, device: &str, options: &[&str]) -> (u64, Vec<Row>) {
+    let turns: usize = option(options, "--turns").map_or(5, |n| n.parse().expect("a number"));
+    let num_roots: usize = option(options, "--roots").map_or(0, |n| n.parse().expect("a number"));
+    let input = Input::open(graph).expect("a graph");
+    let found = Cluster::local(1).launch(|net| -> Result<_, Error> {
+        let partition = Partition::build(net, &input, &Plan::new("oec")).expect("a partition");
+        let host =
+            (device != "cpu").then(|| GpuHost::new(discover::open(device).expect("a device")));
+        let host = host.as_ref().map(|host| host as &dyn Device);
+        let has_weights = partition.out_edges().weight_kind() != WeightKind::None;
+        let rows = option(options, "--runs").unwrap_or(ROWS[usize::from(has_weights)]);
+        let mut substrate = Substrate::new(&partition, net, Optimize::ALL);
+        let mut found = Vec::new();
+        for row in rows.split('+') {
+            found.push(measure(row, turns, &mut substrate, host)?);
+            if num_roots > 0 && row.starts_with("bfs") {
+                found.push(from_many_roots(row, num_roots, &mut substrate, host)?);
+            }
+        }
+        Ok((partition.num_edges(), found))
+    });
+    found.expect("a run").swap_remove(0)
+}
+
 struct Row {
-    name: String,
-    engine: &'static str,
+    algorithm: String,
     rounds: usize,
     setup: f64,
     best: f64,
@@ -73,7 +82,7 @@ struct Row {
 impl Row {
     /// The row of some runs. Where each has a root of its own, the harmonic mean of their rates counts:
     /// the mean of their times.
-    fn new(name: &str, answers: &[Answer], is_mean: bool) -> Row {
+    fn new(algorithm: &str, answers: &[Answer], is_mean: bool) -> Row {
         let mut seconds: Vec<f64> = answers.iter().map(per_run).collect();
         seconds.sort_by(f64::total_cmp);
         let best = match is_mean {
@@ -82,8 +91,7 @@ impl Row {
         };
         let last = answers.last().expect("a run");
         Row {
-            name: name.to_owned(),
-            engine: last.engine.name,
+            algorithm: algorithm.to_owned(),
             rounds: last.report.rounds.len(),
             setup: last.setup_seconds,
             best,

@@ -31,7 +31,7 @@ fn main() {
         }
         _ => {
             eprintln!(
-                "parton-bench gpu --graphs GRAPH+GRAPH… [--runs bfs/frontier+…] [--roots N] [--turns N] [--device NAME] [--output FILE.json]\n\
+                "parton-bench gpu --graphs GRAPH+GRAPH… [--runs bfs/frontier+…] [--roots N] [--turns N] [--devices gpu+cpu] [--output FILE.json]\n\
                  parton-bench load [--scale N] [--turns N] [--folder DIR] [--output FILE.json]\nparton-bench net\n\
                  parton-bench partition [--scale N] [--hosts N] [--turns N] [--folder DIR] [--output FILE.json]\n\
                  parton-bench overhead [--graph GRAPH] [--turns N]\n\

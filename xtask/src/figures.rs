@@ -6,12 +6,14 @@
 //! | `figures` | [`measure`]: the `parton` command itself | README.md, docs/performance.md |
 //! | `volume` | `bench/src/volume.rs` | docs/communication.md |
 //! | `pace` | `bench/src/pace.rs`, in virtual time | docs/async.md |
+//! | `gpu` | `bench/src/gpu.rs` | docs/gpu.md |
 //!
 //! A page marks a place with `<!-- figures: NAME -->` and ends it with `<!-- end -->`; [`tables`] knows
 //! the names. A test fails when a page and the newest JSON disagree.
 
 mod bars;
 mod drawings;
+mod gpu;
 mod measure;
 mod tables;
 
@@ -24,15 +26,15 @@ use crate::{cargo, root, step};
 pub(crate) use measure::figures;
 
 /// The kinds of results, by the names of their files.
-const KINDS: [&str; 3] = ["figures", "volume", "pace"];
+const KINDS: [&str; 4] = ["figures", "volume", "pace", "gpu"];
 /// The pages with marked places.
-const PAGES: [&str; 4] =
-    ["README.md", "docs/performance.md", "docs/communication.md", "docs/async.md"];
+const PAGES: [&str; 5] =
+    ["README.md", "docs/performance.md", "docs/communication.md", "docs/async.md", "docs/gpu.md"];
 const BEGIN: &str = "<!-- figures: ";
 const END: &str = "<!-- end -->";
 
 /// The newest results of every kind; `null` where there are none.
-struct Results([Value; 3]);
+struct Results([Value; 4]);
 
 impl Results {
     fn newest() -> Self {
@@ -92,6 +94,7 @@ fn head(command: &[&str]) -> Value {
 fn portable<'a>(command: &[&'a str]) -> Vec<&'a str> {
     let word = |at: usize| match at.checked_sub(1).map(|before| command[before]) {
         Some("--data" | "--gap" | "--folder") => "DIR",
+        Some("--graphs") if command[0] == "gpu" => "FILE+…",
         Some("--parton" | "--against" | "--output") => "FILE",
         _ => command[at],
     };
@@ -179,6 +182,11 @@ pub(crate) fn pace(command: &[&str]) -> bool {
     let roads = format!("{data}/dimacs9/USA-road-d.NY/USA-road-d.NY.gr.gz");
     let graphs = format!("{roads}+web:100000,chains=500+web:100000+rmat:15");
     rows("pace", command, &["--simulated", "--graphs", &graphs])
+}
+
+/// Engines on a GPU, beside those on the processor.
+pub(crate) fn gpu(command: &[&str]) -> bool {
+    rows("gpu", command, &[])
 }
 
 /// Fills the pages and draws the drawings from the newest results.

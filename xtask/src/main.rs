@@ -23,6 +23,8 @@ cargo xtask bench figures [OPTIONS]  times, memory and loading; fills docs/perfo
 cargo xtask bench volume --data DIR  bytes on the wire beside D-Galois's; fills docs/communication.md
 cargo xtask bench pace --data DIR    BSP beside BASP in virtual time; fills docs/async.md
 cargo xtask bench pace --graphs …    the same on other graphs, or on threads with one made slow
+cargo xtask bench gpu --graphs FILE+FILE…
+                                     engines on a GPU beside the processor; fills docs/gpu.md
 cargo xtask bench render             fills the pages from the newest files in bench/results
 cargo xtask bench load|partition|net|wire|overhead
                                      single measurements, printed
@@ -119,6 +121,7 @@ fn bench(arguments: &[&str]) -> bool {
     match arguments {
         ["figures", ..] => figures::figures(arguments),
         ["volume", ..] => figures::volume(arguments),
+        ["gpu", ..] => figures::gpu(arguments),
         ["pace", ..] if !arguments.contains(&"--graphs") => figures::pace(arguments),
         ["render"] => figures::render(),
         _ => step("bench", &mut figures::bench_program(arguments)),

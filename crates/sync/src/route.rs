@@ -122,11 +122,21 @@ impl<'a> Route<'a> {
 
     /// Calls `visit` with the proxy at each of some places, in turn, and with its number among them.
     #[inline(always)]
-    pub fn visit(&self, places: Places<'_>, mut visit: impl FnMut(usize, LocalId)) {
-        let count = places.count(self.len());
+    pub fn visit(&self, places: Places<'_>, visit: impl FnMut(usize, LocalId)) {
+        self.visit_some(places, 0..places.count(self.len()), visit);
+    }
+
+    /// The same for some of these numbers.
+    #[inline(always)]
+    pub(crate) fn visit_some(
+        &self,
+        places: Places<'_>,
+        numbers: Range<usize>,
+        mut visit: impl FnMut(usize, LocalId),
+    ) {
         let mut locals = [LocalId(0); PLACES_PER_BATCH];
-        for first in (0..count).step_by(PLACES_PER_BATCH) {
-            let locals = &mut locals[..PLACES_PER_BATCH.min(count - first)];
+        for first in numbers.clone().step_by(PLACES_PER_BATCH) {
+            let locals = &mut locals[..PLACES_PER_BATCH.min(numbers.end - first)];
             self.look_up(places, first, locals);
             (first..).zip(&*locals).for_each(|(number, &proxy)| visit(number, proxy));
         }

@@ -7,12 +7,15 @@
 
 use std::ops::Range;
 
-use parton_graph::{LocalId, VertexSet};
+use parton_graph::{LocalId, VertexSet, parallel};
 use parton_partition::End;
 
 use crate::encode::Places;
 use crate::field::{Extracted, Phase, Staging, Which};
 use crate::route::Route;
+
+/// Values that one task writes: fewer take less time than waking a thread.
+const VALUES_PER_TASK: usize = 1 << 16;
 
 /// The proxies of a field whose values must be sent.
 #[derive(Debug, Default)]
@@ -66,7 +69,7 @@ impl Updates {
         which: Which<'_>,
         staging: &'f mut Staging,
         value_bytes: usize,
-        write: impl Fn(LocalId, &mut [u8]),
+        write: impl Fn(LocalId, &mut [u8]) + Sync,
     ) -> Extracted<'f> {
         let Staging { places: found, values } = &mut *staging;
         let places = match which {
@@ -76,9 +79,16 @@ impl Updates {
                 Places::Some(found)
             }
         };
-        values.resize(places.count(route.len()) * value_bytes, 0);
-        route.visit(places, |number, proxy| {
-            write(proxy, &mut values[number * value_bytes..][..value_bytes])
+        let count = places.count(route.len());
+        values.resize(count * value_bytes, 0);
+        // All threads write the values of a large message.
+        let pieces = parallel::pieces(0..count, VALUES_PER_TASK);
+        let rooms = values.chunks_mut((VALUES_PER_TASK * value_bytes).max(1));
+        parallel::for_each_owned(pieces.into_iter().zip(rooms), |_, (piece, room)| {
+            route.visit_some(places, piece.clone(), |number, proxy| {
+                let place = (number - piece.start) * value_bytes;
+                write(proxy, &mut room[place..][..value_bytes]);
+            });
         });
         staging.extracted()
     }

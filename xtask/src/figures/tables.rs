@@ -24,6 +24,8 @@ const ALL: &[(&str, Table)] = &[
     ("volume", |results| volume(results.of("volume"))),
     ("volume summary", |results| volume_summary(results.of("volume"))),
     ("pace", |results| pace(results.of("pace"))),
+    ("source of gpu", |results| source(results.of("gpu"))),
+    ("gpu", super::gpu::gpu),
 ];
 
 pub(super) fn by_name(name: &str) -> Option<Table> {
@@ -31,15 +33,15 @@ pub(super) fn by_name(name: &str) -> Option<Table> {
 }
 
 /// Rows of a JSON list; none where it is missing.
-fn rows(value: &Value) -> &[Value] {
+pub(super) fn rows(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
 }
 
-fn number(value: &Value) -> f64 {
+pub(super) fn number(value: &Value) -> f64 {
     value.as_f64().unwrap_or(f64::NAN)
 }
 
-fn text(value: &Value) -> &str {
+pub(super) fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
@@ -81,7 +83,7 @@ fn geometric_mean(ratios: impl Iterator<Item = f64> + Clone) -> f64 {
     (ratios.map(f64::ln).sum::<f64>() / count).exp()
 }
 
-fn table(head: &[&str], rows: Vec<Vec<String>>) -> String {
+pub(super) fn table(head: &[&str], rows: Vec<Vec<String>>) -> String {
     if rows.is_empty() {
         return NOTHING.into();
     }
