@@ -1,0 +1,13 @@
+//! The compiler of whole programs: a plain function over a graph that lies in one memory, to operators, what
+//! each of them reads and writes where, and the communication between them (Gill et al., "Abelian: a compiler
+//! for graph analytics on distributed, heterogeneous platforms", Euro-Par'18).
+//!
+//! Reading order: [`ir`], [`parse`], [`mod@print`], [`access`], [`classify`], [`lower`].
+
+pub mod access;
+pub mod classify;
+pub mod ir;
+pub mod lower;
+pub mod parse;
+pub mod patterns;
+pub mod print;
