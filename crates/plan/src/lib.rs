@@ -26,6 +26,8 @@ pub struct Plan {
     pub nodes: Vec<Node>,
     /// The columns it returns.
     pub results: Vec<usize>,
+    /// Whether it asks for out-degrees, and for in-degrees.
+    pub degrees: [bool; 2],
     /// Which other form the program has, if any, and why or why not.
     pub shape: Shape,
 }

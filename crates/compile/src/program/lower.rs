@@ -71,6 +71,7 @@ pub fn lower(mut program: Program) -> Result<Lowered> {
         operators: planned,
         nodes: control.nodes,
         results: program.results.iter().map(|field| field.0).collect(),
+        degrees: degrees(&operators, &control.values),
         shape: Shape::Steps,
     };
     plan.columns = columns(&program, &roles, &plan);
@@ -97,6 +98,21 @@ fn tallies(program: &Program, operators: &[Parts]) -> Result<Vec<Option<parton_p
         });
     }
     error.map_or(Ok(found), Err)
+}
+
+/// Which degrees are asked for.
+fn degrees(operators: &[Parts], values: &[Expr]) -> [bool; 2] {
+    let mut asked = [false; 2];
+    let mut note = |part: &Expr| {
+        if let ExprKind::Degree(dir, _) = part.kind {
+            asked[usize::from(dir == Dir::In)] = true;
+        }
+    };
+    values.iter().for_each(|value| value.walk(&mut note));
+    for acts in operators.iter().flat_map(Parts::all) {
+        each_expression(acts, &mut note);
+    }
+    asked
 }
 
 fn columns(program: &Program, roles: &[Role], plan: &Plan) -> Vec<parton_plan::Column> {

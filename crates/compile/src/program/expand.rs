@@ -1,0 +1,148 @@
+//! What stands in place of a function with the attribute `program`: the function itself, and a type of the
+//! same name that compiles it.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::{FnArg, ItemFn, Pat, Result};
+
+use super::{emit, ir::Ty, lower, parse, recognise};
+
+/// Expands the attribute `program`. The function is there even where the program is refused, so that what
+/// else is wrong with it is found, too.
+pub fn program(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    let Ok(function) = syn::parse2::<ItemFn>(item.clone()) else { return item };
+    match compiled(arguments, &function) {
+        Ok(compiled) => quote!(#item #compiled),
+        Err(error) => {
+            let error = error.into_compile_error();
+            quote!(#item #error)
+        }
+    }
+}
+
+fn compiled(arguments: TokenStream, function: &ItemFn) -> Result<TokenStream> {
+    let root = crate_path(arguments)?;
+    let mut lowered = lower::lower(parse::parse(function)?)?;
+    let relaxed = recognise::recognise(&mut lowered);
+    let (code, plan) = (emit::code(&lowered, &root), emit::plan(&lowered.plan, &root));
+    let relaxed = recognise::emit(&lowered, relaxed.as_ref(), &root);
+    let (name, visibility) = (&function.sig.ident, &function.vis);
+    let cfgs: Vec<_> = function.attrs.iter().filter(|attribute| attribute.path().is_ident("cfg")).collect();
+    let inputs: Vec<_> = function.sig.inputs.iter().collect();
+    let (names, types): (Vec<_>, Vec<_>) = function.sig.inputs.iter().filter_map(parameter).unzip();
+    let output = match &function.sig.output {
+        syn::ReturnType::Type(_, ty) => quote!(#ty),
+        syn::ReturnType::Default => quote!(()),
+    };
+    let (fields, field_types) = (&names[1..], &types[1..]);
+    let results = results(&lowered, &root);
+    let about = format!("The program [`{name}`](fn@{name}), compiled for many hosts.");
+    let text = name.to_string();
+    Ok(quote! {
+        #(#cfgs)*
+        #[doc = #about]
+        #[allow(non_camel_case_types)]
+        #[derive(Clone, Copy, Debug)]
+        #visibility struct #name {
+            #(
+                #[doc = "A parameter of the program."]
+                pub #fields: #field_types,
+            )*
+        }
+
+        #(#cfgs)*
+        impl #name {
+            /// What the compiler found out about the program, as text.
+            pub fn explain() -> String {
+                #root::plan::text(Self::compiled_plan())
+            }
+
+            /// What the compiler found out about the program, as JSON.
+            pub fn explain_json() -> String {
+                #root::plan::json(Self::compiled_plan())
+            }
+
+            /// Runs the program as it is written, on one thread.
+            pub fn sequential(#(#inputs),*) -> #output {
+                #name(#(#names),*)
+            }
+
+            /// Runs the program on many hosts.
+            pub fn run<V: #root::Venue>(venue: &mut V #(, #fields: #field_types)*) -> Result<V::Outcome<#output>, V::Error> {
+                venue.run(&#name { #(#fields),* })
+            }
+
+            fn compiled_plan() -> &'static #root::plan::Plan {
+                static PLAN: ::std::sync::OnceLock<#root::plan::Plan> = ::std::sync::OnceLock::new();
+                PLAN.get_or_init(|| #plan)
+            }
+        }
+
+        #(#cfgs)*
+        #[allow(unused_variables, clippy::all, clippy::pedantic)]
+        const _: () = {
+            impl #root::Code for #name {
+                #code
+            }
+
+            impl #root::Program for #name {
+                type Output = #output;
+                const NAME: &'static str = #text;
+                #results
+                #relaxed
+            }
+        };
+    })
+}
+
+/// How the columns of an answer become what the function returns.
+fn results(lowered: &lower::Lowered, root: &TokenStream) -> TokenStream {
+    let fields = lowered.program.results.iter().map(|id| {
+        let ty = emit::rust(lowered.program.fields[id.0].ty);
+        (id.0, ty)
+    });
+    let (columns, types): (Vec<_>, Vec<_>) = fields.unzip();
+    let field = quote!(#root::Field);
+    let made = types.iter().map(|ty| {
+        quote!(#field::from(<#ty as #root::Typed>::of_values(columns.next().expect("one per field"))))
+    });
+    let made: Vec<_> = made.collect();
+    let output = match &made[..] {
+        [only] => quote!(#only),
+        _ => quote!((#(#made),*)),
+    };
+    let weight = emit::type_of(lowered.program.weight);
+    quote! {
+        fn results(host: &#root::Host<'_, #weight>) -> Vec<#root::Values> {
+            vec![#(<#types as #root::Typed>::values(host.masters::<#types>(#columns))),*]
+        }
+
+        fn output(columns: Vec<#root::Values>) -> Self::Output {
+            let mut columns = columns.into_iter();
+            #output
+        }
+    }
+}
+
+fn parameter(argument: &FnArg) -> Option<(&syn::Ident, &syn::Type)> {
+    let FnArg::Typed(typed) = argument else { return None };
+    match &*typed.pat {
+        Pat::Ident(name) => Some((&name.ident, &*typed.ty)),
+        _ => None,
+    }
+}
+
+/// The path of the crate that has the types: `crate = path`.
+fn crate_path(arguments: TokenStream) -> Result<TokenStream> {
+    if arguments.is_empty() {
+        return Ok(quote!(::parton::program));
+    }
+    let parser = |input: syn::parse::ParseStream<'_>| {
+        input.parse::<syn::Token![crate]>()?;
+        input.parse::<syn::Token![=]>()?;
+        input.parse::<syn::Path>()
+    };
+    let path = syn::parse::Parser::parse2(parser, arguments)?;
+    let _ = Ty::U32;
+    Ok(quote!(#path))
+}
