@@ -2,7 +2,7 @@
 
 mod plan;
 
-use parton_plan::{Direction, Part, Role};
+use parton_plan::Role;
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{format_ident, quote};
 
@@ -226,7 +226,6 @@ impl Emitter<'_> {
                 }
             }
         });
-        let _ = (Part::Edges, Direction::Out);
         arms.chain(edges).collect()
     }
 
@@ -239,11 +238,6 @@ impl Emitter<'_> {
             act.walk(&mut |act| match act.kind {
                 ActKind::Write(id, ..) | ActKind::Fold(id, ..) => written.push(id),
                 ActKind::Absorb(into, from, ..) => written.extend([into, from]),
-                ActKind::Activate => {
-                    let is_message = |id: &usize| self.role(FieldId(*id)) == Role::Message;
-                    let columns = 0..self.lowered.plan.columns.len();
-                    written.extend(columns.filter(is_message).map(FieldId));
-                }
                 _ => {}
             });
         }

@@ -224,9 +224,8 @@ impl Lowering {
         if let Some((_, body)) = &parts.edges {
             each_expression(body, &mut |part| {
                 if let ExprKind::Read(column, place) = part.kind {
-                    match self.roles[column.0] {
-                        Role::Message => note(&mut planned.messages, column.0),
-                        _ => note(&mut planned.reads, (column.0, side(place))),
+                    if self.roles[column.0] != Role::Message {
+                        note(&mut planned.reads, (column.0, side(place)));
                     }
                 }
             });
@@ -241,6 +240,9 @@ impl Lowering {
         for acts in parts.of_vertices() {
             for act in acts {
                 act.walk(&mut |act| match act.kind {
+                    ActKind::Write(column, ..) if self.roles[column.0] == Role::Message => {
+                        note(&mut planned.messages, column.0);
+                    }
                     ActKind::Write(column, ..) | ActKind::Absorb(column, ..) => {
                         note(&mut planned.writes, column.0);
                     }
@@ -260,12 +262,6 @@ impl Lowering {
                 note(&mut planned.tallies, id.0);
             }
         });
-        // Where no value tells mirrors that they are active, a message without meaning does.
-        if planned.is_partial && planned.messages.is_empty() {
-            let activity = self.roles.len() - 1;
-            assert_eq!(self.roles[activity], Role::Message, "`split` adds one");
-            planned.messages.push(activity);
-        }
     }
 }
 

@@ -37,9 +37,10 @@ pub(super) fn split(lowering: &mut Lowering, operator: &Operator) -> Result<Part
     parts.arrive.extend(far_blocks);
     let mut hoist = Hoist::new(is_partial);
     hoist.acts(&mut edges, lowering);
-    let Hoist { near, far, .. } = hoist;
+    let Hoist { mut near, far, .. } = hoist;
     if is_partial && near.is_empty() {
-        lowering.add("activity".into(), Ty::Bool, Role::Message, span);
+        let activity = lowering.add("activity".into(), Ty::Bool, Role::Message, span);
+        near.push((activity, Expr::new(ExprKind::Bool(true), Ty::Bool, span)));
     }
     let mut leave: Vec<Act> = near.into_iter().map(|(column, value)| write(column, value)).collect();
     save(lowering, (&cut.before, &cut.after), &mut parts.after, &mut leave);
