@@ -2,6 +2,7 @@
 
 mod common;
 mod programs;
+mod random;
 
 use common::{GRAPHS, agree, close, graph, on_all};
 use parton_program::{Graph, Vertex};

@@ -3,12 +3,14 @@
 //! for graph analytics on distributed, heterogeneous platforms", Euro-Par'18).
 //!
 //! Reading order: [`ir`], [`parse`], [`mod@print`], [`access`], [`classify`], [`patterns`], [`lower`],
-//! [`recognise`], [`emit`], `expand`.
+//! [`recognise`], [`emit`], `expand`; [`interpret`] runs the
+//! intermediate form as it is.
 
 pub mod access;
 pub mod classify;
 pub mod emit;
 mod expand;
+pub mod interpret;
 pub mod ir;
 pub mod lower;
 pub mod parse;

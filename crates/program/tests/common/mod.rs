@@ -32,9 +32,9 @@ pub(crate) fn graph(vertices: usize, edges: &[(u32, u32, u32)]) -> Graph {
 
 /// Simulated hosts.
 pub(crate) struct Hosts<'g> {
-    graph: &'g Graph,
-    hosts: usize,
-    policy: &'static str,
+    pub(crate) graph: &'g Graph,
+    pub(crate) hosts: usize,
+    pub(crate) policy: &'static str,
     pub(crate) engine: Option<&'static str>,
     pub(crate) communication: Communication,
     /// Bytes of the last run.
