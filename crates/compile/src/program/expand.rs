@@ -5,7 +5,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{FnArg, ItemFn, Pat, Result};
 
-use super::{emit, ir::Ty, lower, parse, recognise};
+use super::{emit, lower, parse, recognise};
 
 /// Expands the attribute `program`. The function is there even where the program is refused, so that what
 /// else is wrong with it is found, too.
@@ -25,7 +25,7 @@ fn compiled(arguments: TokenStream, function: &ItemFn) -> Result<TokenStream> {
     let mut lowered = lower::lower(parse::parse(function)?)?;
     let relaxed = recognise::recognise(&mut lowered);
     let (code, plan) = (emit::code(&lowered, &root), emit::plan(&lowered.plan, &root));
-    let relaxed = recognise::emit(&lowered, relaxed.as_ref(), &root);
+    let (relaxed, relaxation) = recognise::emit(&lowered, relaxed.as_ref(), &root);
     let (name, visibility) = (&function.sig.ident, &function.vis);
     let cfgs: Vec<_> = function.attrs.iter().filter(|attribute| attribute.path().is_ident("cfg")).collect();
     let inputs: Vec<_> = function.sig.inputs.iter().collect();
@@ -81,6 +81,8 @@ fn compiled(arguments: TokenStream, function: &ItemFn) -> Result<TokenStream> {
         #(#cfgs)*
         #[allow(unused_variables, clippy::all, clippy::pedantic)]
         const _: () = {
+            #relaxation
+
             impl #root::Code for #name {
                 #code
             }
@@ -143,6 +145,5 @@ fn crate_path(arguments: TokenStream) -> Result<TokenStream> {
         input.parse::<syn::Path>()
     };
     let path = syn::parse::Parser::parse2(parser, arguments)?;
-    let _ = Ty::U32;
     Ok(quote!(#path))
 }

@@ -4,6 +4,8 @@
 
 mod values;
 
+use std::cell::Cell;
+
 use super::ir::{
     Act, ActKind, Dir, Expr, ExprKind, FieldId, Fold, ListId, Members, Over, Place, Program, ScalarId, Step,
     VariableId,
@@ -26,6 +28,8 @@ pub trait View {
     fn id(&self, place: Place) -> u64;
     /// Numbers of vertices and of edges.
     fn size(&self) -> (u64, u64);
+    /// A whole number has wrapped around, where Rust would panic if it were asked to check.
+    fn wrapped(&self) {}
 }
 
 /// The bits of an expression.
@@ -48,7 +52,13 @@ pub fn evaluate(expr: &Expr, view: &dyn View) -> u64 {
         ExprKind::Unary(operator, a) => values::unary(*operator, expr.ty, of(a)),
         ExprKind::Binary(super::ir::Binary::And, a, b) => if of(a) != 0 { of(b) } else { 0 },
         ExprKind::Binary(super::ir::Binary::Or, a, b) => if of(a) != 0 { 1 } else { of(b) },
-        ExprKind::Binary(operator, a, b) => binary(*operator, a.ty, of(a), of(b)),
+        ExprKind::Binary(operator, a, b) => {
+            let (x, y) = (of(a), of(b));
+            if values::wraps(*operator, a.ty, x, y) {
+                view.wrapped();
+            }
+            binary(*operator, a.ty, x, y)
+        }
         ExprKind::Method(name, parts) => {
             let bits: Vec<_> = parts.iter().map(of).collect();
             method(name, parts[0].ty, &bits)
@@ -70,13 +80,21 @@ pub struct PlainGraph {
 #[derive(Debug)]
 pub struct Endless;
 
-/// Runs a program and returns the bits of its fields. `budget` limits the visits to vertices and edges.
+/// What a program returns.
+pub struct Answer {
+    /// The bits of its fields.
+    pub fields: Vec<Vec<u64>>,
+    /// Whether a whole number has wrapped around on the way.
+    pub has_wrapped: bool,
+}
+
+/// Runs a program. `budget` limits the visits to vertices and edges.
 pub fn sequential(
     program: &Program,
     graph: &PlainGraph,
     arguments: &[u64],
     budget: u64,
-) -> Result<Vec<Vec<u64>>, Endless> {
+) -> Result<Answer, Endless> {
     let mut scalars = vec![0; program.scalars.len()];
     scalars[..arguments.len()].copy_from_slice(arguments);
     let mut memory = Memory {
@@ -88,9 +106,11 @@ pub fn sequential(
         locals: vec![0; program.locals.len()],
         at: (0, 0, 0),
         budget,
+        has_wrapped: Cell::new(false),
     };
     memory.steps(&program.body)?;
-    Ok(program.results.iter().map(|field| memory.fields[field.0].clone()).collect())
+    let fields = program.results.iter().map(|field| memory.fields[field.0].clone()).collect();
+    Ok(Answer { fields, has_wrapped: memory.has_wrapped.get() })
 }
 
 struct Memory<'p> {
@@ -103,6 +123,7 @@ struct Memory<'p> {
     /// The active vertex, the other end of the edge, the weight.
     at: (u32, u32, u64),
     budget: u64,
+    has_wrapped: Cell<bool>,
 }
 
 impl View for Memory<'_> {
@@ -134,6 +155,10 @@ impl View for Memory<'_> {
 
     fn size(&self) -> (u64, u64) {
         (self.graph.vertices as u64, self.graph.edges.len() as u64)
+    }
+
+    fn wrapped(&self) {
+        self.has_wrapped.set(true);
     }
 }
 

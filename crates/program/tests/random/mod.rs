@@ -8,6 +8,7 @@ use parton_compile::program::interpret::{PlainGraph, sequential};
 use parton_compile::program::lower::{Lowered, lower};
 use parton_compile::program::parse::parse;
 use parton_partition::policies;
+use parton_program::plan::{Class, Operator};
 use parton_program::{Communication, Element, Values, Venue};
 
 use crate::common::{Hosts, graph};
@@ -37,10 +38,16 @@ fn random_programs_are_refused_or_right() {
         lowered.plan.operators.iter().for_each(|operator| classes[operator.class as usize] += 1);
         let plain = random_graph(random);
         let arguments = [random.below(plain.vertices) as u64, random.below(5) as u64];
-        let Ok(expected) = sequential(&meaning, &plain, &arguments, 200_000) else {
+        let Ok(answer) = sequential(&meaning, &plain, &arguments, 200_000) else {
             refused += 1;
             continue;
         };
+        // Improvements by sums that wrap around are no improvements. The function itself panics there.
+        let settles = |operator: &Operator| operator.class == Class::Settling;
+        if answer.has_wrapped && lowered.plan.operators.iter().any(settles) {
+            continue;
+        }
+        let expected = answer.fields;
         accepted += 1;
         let edges: Vec<_> = plain.edges.iter().map(|&(s, t, w)| (s, t, w as u32)).collect();
         let stored = graph(plain.vertices, &edges);

@@ -167,6 +167,23 @@ pub fn binary(operator: Binary, ty: Ty, a: u64, b: u64) -> u64 {
     }
 }
 
+/// Whether a sum, difference or product of whole numbers does not fit its type.
+pub(super) fn wraps(operator: Binary, ty: Ty, a: u64, b: u64) -> bool {
+    if ty.is_float() {
+        return false;
+    }
+    numbers!(ty, T => {
+        let (x, y) = (T::of(a).to_i128(), T::of(b).to_i128());
+        let exact = match operator {
+            Binary::Add => x + y,
+            Binary::Sub => x - y,
+            Binary::Mul => x * y,
+            _ => return false,
+        };
+        exact != T::of(binary(operator, ty, a, b)).to_i128()
+    })
+}
+
 /// A method of a number of a type.
 pub fn method(name: &str, ty: Ty, parts: &[u64]) -> u64 {
     numbers!(ty, T => {
