@@ -5,12 +5,12 @@
 //! [`Code`], which the engine [`Steps`] runs operator by operator, and, where it recognises the shape, to a
 //! `Relaxation` that all engines run.
 //!
-//! Reading order: [`surface`], [`code`], [`mod@column`], [`host`], [`steps`], [`mod@program`].
+//! Reading order: [`surface`], [`code`], [`mod@column`], [`host`], [`steps`], [`compiled`].
 
 pub mod code;
 pub mod column;
+pub mod compiled;
 pub mod host;
-pub mod program;
 pub mod steps;
 pub mod surface;
 
@@ -21,6 +21,6 @@ pub use parton_engine as engine;
 pub use parton_macros::{device, program};
 pub use parton_plan as plan;
 pub use parton_sync::{Reduction, reduction};
-pub use program::{Answered, NotRelaxed, Program, Share, Typed, Values, Venue};
+pub use compiled::{Answered, NotRelaxed, Program, Share, Typed, Values, Venue};
 pub use steps::{Communication, STEPS, Steps};
 pub use surface::{Edge, Field, Graph, Improve, Vertex, Worklist};

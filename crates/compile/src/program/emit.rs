@@ -32,7 +32,7 @@ pub fn code(lowered: &Lowered, root: &TokenStream) -> TokenStream {
         type Weight = #weight;
 
         fn plan(&self) -> &#root::plan::Plan {
-            Self::compiled_plan()
+            <Self as #root::Program>::compiled_plan()
         }
 
         fn arguments(&self) -> Vec<u64> {

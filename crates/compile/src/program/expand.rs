@@ -36,6 +36,11 @@ fn compiled(arguments: TokenStream, function: &ItemFn) -> Result<TokenStream> {
     };
     let (fields, field_types) = (&names[1..], &types[1..]);
     let results = results(&lowered, &root);
+    let graph_type = match types[0] {
+        syn::Type::Reference(reference) => &*reference.elem,
+        other => other,
+    };
+    let is_relaxation = matches!(lowered.plan.shape, parton_plan::Shape::Relaxation { .. });
     let about = format!("The program [`{name}`](fn@{name}), compiled for many hosts.");
     let text = name.to_string();
     Ok(quote! {
@@ -54,12 +59,12 @@ fn compiled(arguments: TokenStream, function: &ItemFn) -> Result<TokenStream> {
         impl #name {
             /// What the compiler found out about the program, as text.
             pub fn explain() -> String {
-                #root::plan::text(Self::compiled_plan())
+                #root::plan::text(<Self as #root::Program>::compiled_plan())
             }
 
             /// What the compiler found out about the program, as JSON.
             pub fn explain_json() -> String {
-                #root::plan::json(Self::compiled_plan())
+                #root::plan::json(<Self as #root::Program>::compiled_plan())
             }
 
             /// Runs the program as it is written, on one thread.
@@ -70,11 +75,6 @@ fn compiled(arguments: TokenStream, function: &ItemFn) -> Result<TokenStream> {
             /// Runs the program on many hosts.
             pub fn run<V: #root::Venue>(venue: &mut V #(, #fields: #field_types)*) -> Result<V::Outcome<#output>, V::Error> {
                 venue.run(&#name { #(#fields),* })
-            }
-
-            fn compiled_plan() -> &'static #root::plan::Plan {
-                static PLAN: ::std::sync::OnceLock<#root::plan::Plan> = ::std::sync::OnceLock::new();
-                PLAN.get_or_init(|| #plan)
             }
         }
 
@@ -90,6 +90,17 @@ fn compiled(arguments: TokenStream, function: &ItemFn) -> Result<TokenStream> {
             impl #root::Program for #name {
                 type Output = #output;
                 const NAME: &'static str = #text;
+                const IS_RELAXATION: bool = #is_relaxation;
+
+                fn compiled_plan() -> &'static #root::plan::Plan {
+                    static PLAN: ::std::sync::OnceLock<#root::plan::Plan> = ::std::sync::OnceLock::new();
+                    PLAN.get_or_init(|| #plan)
+                }
+
+                fn sequential(&self, graph: &#graph_type) -> Self::Output {
+                    #name(graph #(, self.#fields)*)
+                }
+
                 #results
                 #relaxed
             }
@@ -114,9 +125,23 @@ fn results(lowered: &lower::Lowered, root: &TokenStream) -> TokenStream {
         _ => quote!((#(#made),*)),
     };
     let weight = emit::type_of(lowered.program.weight);
+    let parts: Vec<_> = (0..types.len()).map(|place| quote::format_ident!("part_{place}")).collect();
+    let bound = match &parts[..] {
+        [only] => quote!(#only),
+        _ => quote!((#(#parts),*)),
+    };
     quote! {
         fn results(host: &#root::Host<'_, #weight>) -> Vec<#root::Values> {
             vec![#(<#types as #root::Typed>::values(host.masters::<#types>(#columns))),*]
+        }
+
+        fn no_values() -> Vec<#root::Values> {
+            vec![#(<#types as #root::Typed>::values(Vec::new())),*]
+        }
+
+        fn columns(output: Self::Output) -> Vec<#root::Values> {
+            let #bound = output;
+            vec![#(<#types as #root::Typed>::values(#parts.into_values())),*]
         }
 
         fn output(columns: Vec<#root::Values>) -> Self::Output {

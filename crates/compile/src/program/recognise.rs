@@ -87,7 +87,7 @@ fn relaxation(
     let Settling { field, fold, dir, place, value, guards, .. } = settling;
     let ty = program.fields[field.0].ty;
     let from = if *place == Place::Far { Place::Active } else { Place::Far };
-    let worst = if *fold == Fold::Min { "MAX" } else { "MIN" };
+    let worst = worst(*fold, ty);
     // Labels that are worst are never spread: a guard against them says nothing new.
     let is_worst = |expr: &Expr| match expr.kind {
         ExprKind::Constant(name) => name == worst,
@@ -100,16 +100,21 @@ fn relaxation(
         ExprKind::Bool(true) => true,
         _ => false,
     };
+    // In a relaxation every vertex spreads what it starts with. Where the program lets one vertex begin, the
+    // others must have nothing to say: their label is the worst, or one that all have and none can improve on.
     let starts_at_point = match list {
         None | Some((_, Members::All)) => true,
         Some((_, Members::These(these))) => {
-            let [only] = &these[..] else { return None };
-            point.is_some_and(|(vertex, _)| vertex.is_same(only)) && is_worst(start)
+            let ([only], Some((vertex, value))) = (&these[..], point) else { return None };
+            vertex.is_same(only) && (is_worst(start) || (start.is_uniform() && is_best(value, *fold)))
         }
         Some((_, Members::None)) => false,
     };
+    let adds = value.any(&|part| {
+        matches!(part.kind, ExprKind::Binary(Binary::Add, ..) | ExprKind::Method("saturating_add", _))
+    });
     let is_known = |expr: &Expr| !expr.any(&|part| !is_leaf(program, part, is_label));
-    let is_fine = !ty.is_float()
+    let is_fine = !(ty.is_float() && adds)
         && ty != Ty::Bool
         && guards.iter().all(is_idle)
         && starts_at_point
@@ -140,12 +145,32 @@ fn relaxation(
     })
 }
 
+/// The name of the constant that every label improves on.
+fn worst(fold: Fold, ty: Ty) -> &'static str {
+    match (fold, ty.is_float()) {
+        (Fold::Min, false) => "MAX",
+        (Fold::Min, true) => "INFINITY",
+        (_, false) => "MIN",
+        (_, true) => "NEG_INFINITY",
+    }
+}
+
+/// Whether no label improves on this one.
+fn is_best(expr: &Expr, fold: Fold) -> bool {
+    let best = worst(if fold == Fold::Min { Fold::Max } else { Fold::Min }, expr.ty);
+    match expr.kind {
+        ExprKind::Constant(name) => name == best,
+        ExprKind::Integer(0) => fold == Fold::Min && expr.ty.is_unsigned(),
+        _ => false,
+    }
+}
+
 /// Whether an expression is made of what a relaxation knows.
 fn is_leaf(program: &Program, expr: &Expr, is_label: impl Fn(&Expr) -> bool) -> bool {
     match &expr.kind {
         ExprKind::Read(..) => is_label(expr),
         ExprKind::Scalar(ScalarId(number)) => *number < program.num_parameters,
-        ExprKind::Integer(_) | ExprKind::Constant(_) | ExprKind::Weight | ExprKind::Id(_) => true,
+        ExprKind::Integer(_) | ExprKind::Float(_) | ExprKind::Constant(_) | ExprKind::Weight | ExprKind::Id(_) => true,
         ExprKind::Vertex(place) => *place == Place::Active,
         ExprKind::Binary(operator, ..) => matches!(operator, Binary::Add | Binary::Eq),
         ExprKind::Method(name, _) => matches!(*name, "saturating_add" | "min" | "max"),
@@ -220,10 +245,12 @@ pub fn emit(lowered: &Lowered, relaxed: Option<&Relaxed>, root: &TokenStream) ->
 
 fn implementation(lowered: &Lowered, relaxed: &Relaxed, root: &TokenStream) -> TokenStream {
     let (ty, weight) = (emit::rust(relaxed.ty), emit::type_of(lowered.program.weight));
-    let (reduction, worst) = match relaxed.fold {
-        Fold::Min => (quote!(#root::reduction::Min<#ty>), quote!(#ty::MAX)),
-        _ => (quote!(#root::reduction::Max<#ty>), quote!(#ty::MIN)),
+    let reduction = match relaxed.fold {
+        Fold::Min => quote!(#root::reduction::Min<#ty>),
+        _ => quote!(#root::reduction::Max<#ty>),
     };
+    let worst = Ident::new(worst(relaxed.fold, relaxed.ty), Span::call_site());
+    let worst = quote!(#ty::#worst);
     let emit_closed = |expr: &Expr| emit::in_relaxation(lowered, expr);
     let (start, relax) = (emit_closed(&relaxed.start), emit_closed(&relaxed.relax));
     let start = match &relaxed.point {

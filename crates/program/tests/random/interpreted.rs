@@ -306,6 +306,23 @@ impl Program for Interpreted {
     type Output = Vec<Values>;
     type Relaxed = NotRelaxed;
     const NAME: &'static str = "interpreted";
+    const IS_RELAXATION: bool = false;
+
+    fn compiled_plan() -> &'static Plan {
+        unreachable!("not compiled")
+    }
+
+    fn sequential(&self, _: &parton_program::Graph<u32>) -> Vec<Values> {
+        unreachable!("interpreted, too")
+    }
+
+    fn no_values() -> Vec<Values> {
+        Vec::new()
+    }
+
+    fn columns(output: Vec<Values>) -> Vec<Values> {
+        output
+    }
 
     fn results(host: &Host<'_, u32>) -> Vec<Values> {
         vec![

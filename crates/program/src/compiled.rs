@@ -17,6 +17,20 @@ pub trait Program: Code {
     type Relaxed: Relaxation;
     /// Its name.
     const NAME: &'static str;
+    /// Whether it is a relaxation.
+    const IS_RELAXATION: bool;
+
+    /// What the compiler made of it.
+    fn compiled_plan() -> &'static parton_plan::Plan;
+
+    /// Runs it as it is written, on one thread.
+    fn sequential(&self, graph: &crate::surface::Graph<Self::Weight>) -> Self::Output;
+
+    /// The columns it returns, without values.
+    fn no_values() -> Vec<Values>;
+
+    /// The columns of what it returns.
+    fn columns(output: Self::Output) -> Vec<Values>;
 
     /// The columns it returns, of this host's masters.
     fn results(host: &Host<'_, Self::Weight>) -> Vec<Values>;
