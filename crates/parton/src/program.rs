@@ -36,6 +36,7 @@ use crate::algorithms::Access;
 use crate::defaults::{InputTraits, choose_policy, threads_per_host};
 use crate::engine::{Limits, Pace, Pacing, RunReport};
 use crate::error::{Error, Result};
+use crate::graph::{Adjacency, Csr, Weight};
 use crate::net::Cluster;
 use crate::partition::{Fit, Input, Partition, Plan};
 use crate::run::IntoInput;
@@ -64,6 +65,21 @@ pub struct ProgramOutcome<O> {
     pub policy: String,
     /// Rounds, work, time and bytes.
     pub report: RunReport,
+}
+
+/// The guide's programs, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/compiler.md")]
+struct Guide;
+
+/// A graph that programs run on as they are.
+impl<W: Weight> IntoInput for &Graph<W>
+where
+    Adjacency: From<Csr<W>>,
+{
+    fn into_input(self) -> Result<Input> {
+        Ok(crate::graph::Graph::dense(self.csr().clone(), "a graph in memory").into())
+    }
 }
 
 impl On {

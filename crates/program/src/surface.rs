@@ -43,6 +43,11 @@ impl<W: Weight> Graph<W> {
         Graph { out: Csr::from_edges(vertices, edges), into: OnceCell::new() }
     }
 
+    /// Its edges by their sources.
+    pub fn csr(&self) -> &Csr<W> {
+        &self.out
+    }
+
     /// All vertices, in the order of their numbers.
     pub fn vertices(&self) -> impl Iterator<Item = Vertex> + use<W> {
         (0..self.out.num_vertices() as u32).map(Vertex)

@@ -136,7 +136,7 @@ pub fn settling(operator: &Operator) -> Option<Settling> {
     let mut known = Known::default();
     let (dir, body) = known.into_edges(&operator.body)?;
     let (field, place, fold, value, then) = known.into_fold(body)?;
-    if !fold.is_idempotent() || fold == Fold::Or {
+    if !fold.is_idempotent() {
         return None;
     }
     let (mut list, mut flag) = (None, None);
@@ -258,6 +258,9 @@ fn is_monotone(expr: &Expr, field: FieldId, place: Place) -> bool {
 /// Whether a guard on the field that holds once holds for good, as the field improves.
 fn stays(guard: &Expr, field: FieldId, place: Place, fold: Fold) -> bool {
     let is_field = |expr: &Expr| matches!(expr.kind, ExprKind::Read(f, p) if f == field && p == place);
+    if is_field(guard) {
+        return fold == Fold::Or;
+    }
     let ExprKind::Binary(operator, a, b) = &guard.kind else { return false };
     if !is_field(a) || !b.is_uniform() {
         return false;

@@ -163,7 +163,16 @@ fn settling(random: &mut Random, out: &mut String) {
         }
     };
     let which = random.one(&["lower", "raise"]);
-    match random.below(3) {
+    match random.below(4) {
+        3 => {
+            let guard = random.one(&["d[v]", "true", "a[v] > 2", "!d[v]"]);
+            let value = random.one(&["d[v]", "true", "e.weight > 2"]);
+            *out += &format!(
+                "loop {{\nlet mut changed = false;\nfor v in graph.vertices() {{\nif {guard} {{\n\
+                 for e in graph.out_edges(v) {{ changed |= d.raise(e.target, {value}); }}\n}}\n}}\n\
+                 if !changed {{ break; }}\n}}\n"
+            );
+        }
         0 => {
             let value = value(random, "v");
             *out += &format!(

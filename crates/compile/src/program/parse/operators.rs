@@ -410,9 +410,15 @@ impl Parser {
     ) -> Result<()> {
         let (ty, span) = (self.target_type(target), source.span());
         let ty = self.scope.unify(ty, value.ty, span)?;
-        if fold == Fold::Or && self.scope.known(ty) != Ty::Bool {
-            return Err(Error::new_spanned(source, "`|=` folds truth values"));
-        }
+        let fold = match (fold, self.scope.known(ty) == Ty::Bool) {
+            (Fold::Max | Fold::Or, true) => Fold::Or,
+            (Fold::Or, false) => return Err(Error::new_spanned(source, "`|=` folds truth values")),
+            (fold, false) => fold,
+            (_, true) => {
+                let why = "truth values are or-ed: keep the opposite, and fold with `|=` or `raise`";
+                return Err(Error::new_spanned(source, why));
+            }
+        };
         let is_far = matches!(target, Target::Field(_, Place::Far)) || self.scope.level == Level::Edge;
         let kind = match target {
             Target::Field(field, at) if is_far => ActKind::Fold(field, at, fold, value, then),
