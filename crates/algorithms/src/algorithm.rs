@@ -71,7 +71,7 @@ pub trait Algorithm: Sync {
     }
 
     /// What the compiler made of it, if it is compiled from a plain function.
-    fn plan(&self) -> Option<&'static parton_program::plan::Plan> {
+    fn plan(&self) -> Option<&'static parton_program::plan::CompiledPlan> {
         None
     }
 

@@ -2,7 +2,7 @@
 
 use parton_engine::{EngineInfo, engines};
 use parton_graph::{Graph, WeightKind, with_csr};
-use parton_program::{Communication, Program, STEPS, Share, Values as Found, Vertex};
+use parton_program::{Communication, FieldValues as Found, HostShare, Program, STEPS, Vertex};
 use parton_sync::Substrate;
 
 use crate::algorithm::{Access, Algorithm, Job};
@@ -188,7 +188,8 @@ impl<C: Compiled> Algorithm for C {
     }
 
     fn needs(&self, _: &Options) -> Needs {
-        let has_weights = <<C::Program as parton_program::Code>::Weight as parton_graph::Weight>::KIND;
+        let has_weights =
+            <<C::Program as parton_program::Code>::Weight as parton_graph::Weight>::KIND;
         match has_weights {
             WeightKind::None => Needs::default(),
             _ => Needs { weights: WeightNeed::Used, ..Needs::default() },
@@ -204,7 +205,7 @@ impl<C: Compiled> Algorithm for C {
         Access::Sources
     }
 
-    fn plan(&self) -> Option<&'static parton_program::plan::Plan> {
+    fn plan(&self) -> Option<&'static parton_program::plan::CompiledPlan> {
         Some(C::Program::compiled_plan())
     }
 
@@ -215,7 +216,7 @@ impl<C: Compiled> Algorithm for C {
             true => "the program was recognised as a relaxation".into(),
             false => "the program runs operator by operator".into(),
         })?;
-        let share = Share {
+        let share = HostShare {
             engine: Some(engine.name),
             communication: Communication::default(),
             pacing: job.options.pacing,
@@ -225,7 +226,9 @@ impl<C: Compiled> Algorithm for C {
         let answered = share.run(&program, job.substrate, job.watch)?;
         let columns = C::COLUMNS.iter().zip(answered.columns);
         Ok(Answer {
-            columns: columns.map(|(name, values)| Column { name, values: column(values) }).collect(),
+            columns: columns
+                .map(|(name, values)| Column { name, values: column(values) })
+                .collect(),
             result: Vec::new(),
             engine,
             why,
@@ -255,11 +258,15 @@ impl<C: Compiled> Algorithm for C {
         let mut wrong = None;
         for (found, expected) in answer.columns.iter().zip(expected) {
             let expected = column(expected);
-            for (place, &vertex) in partition.globals()[..partition.num_masters()].iter().enumerate() {
-                let (found_here, expected) = (found.values.real(place), expected.real(vertex as usize));
+            for (place, &vertex) in
+                partition.globals()[..partition.num_masters()].iter().enumerate()
+            {
+                let (found_here, expected) =
+                    (found.values.real(place), expected.real(vertex as usize));
                 if !is_close(found_here, expected) {
                     let (name, id) = (found.name, vertex);
-                    wrong = Some(format!("{name} of vertex {id} is {found_here:?}, not {expected:?}"));
+                    wrong =
+                        Some(format!("{name} of vertex {id} is {found_here:?}, not {expected:?}"));
                 }
             }
         }
@@ -290,7 +297,9 @@ fn certified<P: parton_engine::Relaxation>(
         Values::U32(values) | Values::Vertices(values) => {
             values.iter().map(|value| label::<P::Label>(&value.to_le_bytes())).collect()
         }
-        Values::U64(values) => values.iter().map(|value| label::<P::Label>(&value.to_le_bytes())).collect(),
+        Values::U64(values) => {
+            values.iter().map(|value| label::<P::Label>(&value.to_le_bytes())).collect()
+        }
         Values::F64(values) => values.iter().map(|value| P::Label::from_f64(*value)).collect(),
         Values::Vectors { .. } => unreachable!("a label is a number"),
     };
@@ -303,7 +312,9 @@ fn label<L: parton_sync::Value>(bytes: &[u8]) -> L {
 
 fn is_close(found: Option<f64>, expected: Option<f64>) -> bool {
     match (found, expected) {
-        (Some(a), Some(b)) => a == b || (a.is_nan() && b.is_nan()) || (a - b).abs() <= TOLERANCE * b.abs().max(1.0),
+        (Some(a), Some(b)) => {
+            a == b || (a.is_nan() && b.is_nan()) || (a - b).abs() <= TOLERANCE * b.abs().max(1.0)
+        }
         (a, b) => a == b,
     }
 }
@@ -322,7 +333,9 @@ fn column(values: Found) -> Values {
 }
 
 /// The whole graph, on every host.
-fn whole<W: parton_graph::Weight>(substrate: &mut Substrate<'_>) -> Result<parton_program::Graph<W>> {
+fn whole<W: parton_graph::Weight>(
+    substrate: &mut Substrate<'_>,
+) -> Result<parton_program::Graph<W>> {
     let partition = substrate.partition();
     let mut mine: Vec<[u64; 3]> = Vec::new();
     with_csr!(partition.out_edges(), csr => for source in csr.vertices() {

@@ -149,7 +149,7 @@ impl Venue for On {
         });
         let plan = Plan::new(&policy);
         plan.check(self.hosts)?;
-        let share = Share {
+        let share = HostShare {
             engine: self.engine.as_deref(),
             communication: self.communication,
             pacing: self.pacing,
@@ -169,17 +169,20 @@ impl Venue for On {
 }
 
 /// Puts the values of all hosts into the order of vertices.
-fn gathered<P: Program>(hosts: Vec<(Vec<u32>, Answered)>, policy: String) -> ProgramOutcome<P::Output> {
+fn gathered<P: Program>(
+    hosts: Vec<(Vec<u32>, Answered)>,
+    policy: String,
+) -> ProgramOutcome<P::Output> {
     let vertices = hosts.iter().map(|(ids, _)| ids.len()).sum();
     let (engine, report) = (hosts[0].1.engine.name, hosts[0].1.report.clone());
-    let mut columns: Vec<Vec<(Vec<u32>, Values)>> = Vec::new();
+    let mut columns: Vec<Vec<(Vec<u32>, FieldValues)>> = Vec::new();
     for (ids, answered) in hosts {
         columns.resize_with(answered.columns.len(), Vec::new);
         for (column, values) in columns.iter_mut().zip(answered.columns) {
             column.push((ids.clone(), values));
         }
     }
-    let columns = columns.into_iter().map(|hosts| Values::gathered(vertices, hosts));
+    let columns = columns.into_iter().map(|hosts| FieldValues::gathered(vertices, hosts));
     ProgramOutcome { output: P::output(columns.collect()), engine, policy, report }
 }
 

@@ -2,10 +2,13 @@
 
 use std::fmt::Write;
 
-use crate::{Class, Direction, Fold, Node, Operator, Plan, Role, Shape, Side};
+use crate::{
+    Class, ColumnRole, CompiledPlan, EdgeDirection, EdgeSide, Folding, Instruction,
+    PlannedOperator, ProgramShape,
+};
 
 /// A plan as text.
-pub fn text(plan: &Plan) -> String {
+pub fn text(plan: &CompiledPlan) -> String {
     let mut out = format!("program {}\n\nfields and what was added\n", plan.name);
     for (number, column) in plan.columns.iter().enumerate() {
         let travels = if column.is_shared { "travels" } else { "stays at masters" };
@@ -18,15 +21,15 @@ pub fn text(plan: &Plan) -> String {
         describe(plan, operator, &mut out);
     }
     out.push_str("\ncontrol flow, on all hosts alike\n");
-    for (number, node) in plan.nodes.iter().enumerate() {
-        _ = writeln!(out, "  {number:>2} {}", node_text(plan, node));
+    for (number, instruction) in plan.instructions.iter().enumerate() {
+        _ = writeln!(out, "  {number:>2} {}", instruction_text(plan, instruction));
     }
     let (shape, pace) = shape(plan);
     _ = write!(out, "\nengines: {shape}\npaces: {pace}\n");
     out
 }
 
-fn describe(plan: &Plan, operator: &Operator, out: &mut String) {
+fn describe(plan: &CompiledPlan, operator: &PlannedOperator, out: &mut String) {
     let over = match operator.list {
         Some(list) => format!("drains `{}`", plan.lists[list]),
         None => "visits all vertices".into(),
@@ -35,15 +38,15 @@ fn describe(plan: &Plan, operator: &Operator, out: &mut String) {
     let name = |column: &usize| format!("`{}`", plan.columns[*column].name);
     if let Some(direction) = operator.direction {
         _ = writeln!(out, "    visits {} edges", direction_name(direction));
-        for (column, side) in &operator.reads {
+        for (column, side) in &operator.traffic.reads {
             let (name, end) = (name(column), end(direction, *side));
             _ = writeln!(out, "    before it: broadcast {name} where it is stale, to {end}");
         }
-        for column in &operator.messages {
-            let (name, end) = (name(column), end(direction, Side::Near));
+        for column in &operator.traffic.messages {
+            let (name, end) = (name(column), end(direction, EdgeSide::Near));
             _ = writeln!(out, "    before it: broadcast {name} of active vertices, to {end}");
         }
-        for (column, side) in &operator.folds {
+        for (column, side) in &operator.traffic.folds {
             let (name, end) = (name(column), end(direction, *side));
             _ = writeln!(out, "    after it: reduce {name}, written at {end}");
         }
@@ -58,13 +61,18 @@ fn describe(plan: &Plan, operator: &Operator, out: &mut String) {
 }
 
 /// A plan as JSON.
-pub fn json(plan: &Plan) -> String {
+pub fn json(plan: &CompiledPlan) -> String {
     let columns = plan.columns.iter().map(|column| {
-        let (name, ty, role) = (quoted(&column.name), quoted(&column.ty), quoted(&role(column.role)));
-        format!("{{\"name\":{name},\"type\":{ty},\"role\":{role},\"travels\":{}}}", column.is_shared)
+        let (name, ty, role) =
+            (quoted(&column.name), quoted(&column.ty), quoted(&role(column.role)));
+        format!(
+            "{{\"name\":{name},\"type\":{ty},\"role\":{role},\"travels\":{}}}",
+            column.is_shared
+        )
     });
     let operators = plan.operators.iter().map(|operator| operator_json(plan, operator));
-    let nodes = plan.nodes.iter().map(|node| quoted(&node_text(plan, node)));
+    let instructions =
+        plan.instructions.iter().map(|instruction| quoted(&instruction_text(plan, instruction)));
     let results = plan.results.iter().map(|column| quoted(&plan.columns[*column].name));
     let (shape, pace) = shape(plan);
     format!(
@@ -73,17 +81,17 @@ pub fn json(plan: &Plan) -> String {
         quoted(&plan.name),
         list(columns),
         list(operators),
-        list(nodes),
+        list(instructions),
         list(results),
         quoted(&shape),
         quoted(&pace)
     )
 }
 
-fn operator_json(plan: &Plan, operator: &Operator) -> String {
+fn operator_json(plan: &CompiledPlan, operator: &PlannedOperator) -> String {
     let name = |column: usize| quoted(&plan.columns[column].name);
-    let direction = operator.direction.unwrap_or(Direction::Out);
-    let at = |(column, side): &(usize, Side)| {
+    let direction = operator.direction.unwrap_or(EdgeDirection::Out);
+    let at = |(column, side): &(usize, EdgeSide)| {
         format!("{{\"column\":{},\"at\":{}}}", name(*column), quoted(end(direction, *side)))
     };
     format!(
@@ -94,9 +102,9 @@ fn operator_json(plan: &Plan, operator: &Operator) -> String {
         quoted(class(operator.class).0),
         operator.direction.map_or("null".into(), |direction| quoted(direction_name(direction))),
         operator.is_partial,
-        list(operator.reads.iter().map(at)),
-        list(operator.messages.iter().map(|column| name(*column))),
-        list(operator.folds.iter().map(at)),
+        list(operator.traffic.reads.iter().map(at)),
+        list(operator.traffic.messages.iter().map(|column| name(*column))),
+        list(operator.traffic.folds.iter().map(at)),
         list(operator.writes.iter().map(|column| name(*column))),
         list(operator.notes.iter().map(|note| quoted(note))),
     )
@@ -119,29 +127,31 @@ fn quoted(text: &str) -> String {
     out
 }
 
-fn role(role: Role) -> String {
+fn role(role: ColumnRole) -> String {
     match role {
-        Role::Field => "field".into(),
-        Role::Hoisted => "computed once per vertex".into(),
-        Role::Message => "message of active vertices".into(),
-        Role::Saved => "kept until the edges are done".into(),
-        Role::Accumulator(fold) => format!("accumulator, {}", fold_name(fold)),
+        ColumnRole::Field => "field".into(),
+        ColumnRole::Hoisted => "computed once per vertex".into(),
+        ColumnRole::Message => "message of active vertices".into(),
+        ColumnRole::Saved => "kept until the edges are done".into(),
+        ColumnRole::Accumulator(fold) => format!("accumulator, {}", fold_name(fold)),
     }
 }
 
-fn fold_name(fold: Fold) -> &'static str {
+fn fold_name(fold: Folding) -> &'static str {
     match fold {
-        Fold::Min => "min (idempotent)",
-        Fold::Max => "max (idempotent)",
-        Fold::Sum => "sum",
-        Fold::Or => "or (idempotent)",
+        Folding::Min => "min (idempotent)",
+        Folding::Max => "max (idempotent)",
+        Folding::Sum => "sum",
+        Folding::Or => "or (idempotent)",
     }
 }
 
 /// The name of a class, and what it means.
 fn class(class: Class) -> (&'static str, &'static str) {
     match class {
-        Class::Independent => ("independent", "independent: no visit sees what another has written"),
+        Class::Independent => {
+            ("independent", "independent: no visit sees what another has written")
+        }
         Class::Settling => ("settling", "settling: values only improve, until none does"),
         Class::Firing => ("firing", "firing: each vertex acts once, past a threshold"),
         Class::Flowing => {
@@ -150,52 +160,57 @@ fn class(class: Class) -> (&'static str, &'static str) {
     }
 }
 
-fn direction_name(direction: Direction) -> &'static str {
+fn direction_name(direction: EdgeDirection) -> &'static str {
     match direction {
-        Direction::Out => "out",
-        Direction::In => "in",
-        Direction::Both => "all",
+        EdgeDirection::Out => "out",
+        EdgeDirection::In => "in",
+        EdgeDirection::Both => "all",
     }
 }
 
 /// Which end of edges a side is.
-fn end(direction: Direction, side: Side) -> &'static str {
+fn end(direction: EdgeDirection, side: EdgeSide) -> &'static str {
     match (direction, side) {
-        (Direction::Both, _) => "either end",
-        (Direction::Out, Side::Near) | (Direction::In, Side::Far) => "sources",
-        (Direction::Out, Side::Far) | (Direction::In, Side::Near) => "destinations",
+        (EdgeDirection::Both, _) => "either end",
+        (EdgeDirection::Out, EdgeSide::Near) | (EdgeDirection::In, EdgeSide::Far) => "sources",
+        (EdgeDirection::Out, EdgeSide::Far) | (EdgeDirection::In, EdgeSide::Near) => "destinations",
     }
 }
 
-fn node_text(plan: &Plan, node: &Node) -> String {
+fn instruction_text(plan: &CompiledPlan, instruction: &Instruction) -> String {
     let column = |number: &usize| &plan.columns[*number].name;
-    match node {
-        Node::Assign { scalar, .. } => format!("set {}", plan.scalars[*scalar]),
-        Node::Start { column: number, everywhere, .. } => {
+    match instruction {
+        Instruction::Assign { scalar, .. } => format!("set {}", plan.scalars[*scalar]),
+        Instruction::Start { column: number, everywhere, .. } => {
             let where_ = if *everywhere { "at all proxies, nothing to send" } else { "at masters" };
             format!("start {} {where_}", column(number))
         }
-        Node::Point { column: number, .. } => format!("set {} of one vertex", column(number)),
-        Node::Fill { list, all } => {
+        Instruction::Point { column: number, .. } => {
+            format!("set {} of one vertex", column(number))
+        }
+        Instruction::Fill { list, all } => {
             let members = if *all { "all vertices" } else { "nothing" };
             format!("worklist {} has {members}", plan.lists[*list])
         }
-        Node::Join { list, .. } => format!("a vertex joins {}", plan.lists[*list]),
-        Node::Swap(a, b) => format!("swap {} and {}", column(a), column(b)),
-        Node::Branch { otherwise, .. } => format!("if not, go to {otherwise}"),
-        Node::Jump(to) => format!("go to {to}"),
-        Node::Run(operator) => format!("run {}", plan.operators[*operator].name),
+        Instruction::Join { list, .. } => format!("a vertex joins {}", plan.lists[*list]),
+        Instruction::Swap(a, b) => format!("swap {} and {}", column(a), column(b)),
+        Instruction::Branch { otherwise, .. } => format!("if not, go to {otherwise}"),
+        Instruction::Jump(to) => format!("go to {to}"),
+        Instruction::Run(operator) => format!("run {}", plan.operators[*operator].name),
     }
 }
 
 /// Which engines and which paces can run it.
-fn shape(plan: &Plan) -> (String, String) {
+fn shape(plan: &CompiledPlan) -> (String, String) {
     match &plan.shape {
-        Shape::Relaxation { column } => (
-            format!("a relaxation of `{}`: all engines for relaxations, and steps", plan.columns[*column].name),
+        ProgramShape::Relaxation { column } => (
+            format!(
+                "a relaxation of `{}`: all engines for relaxations, and steps",
+                plan.columns[*column].name
+            ),
             "bsp and basp: labels may arrive in any order".into(),
         ),
-        Shape::Steps => (
+        ProgramShape::Steps => (
             "steps: operator by operator".into(),
             "bsp: the control flow between operators needs all hosts at the same place".into(),
         ),

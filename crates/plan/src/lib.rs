@@ -9,32 +9,32 @@ pub use explain::{json, text};
 
 /// A compiled program, but for its code.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Plan {
+pub struct CompiledPlan {
     /// Its name.
     pub name: String,
     /// Names of scalars; the first are its parameters.
     pub scalars: Vec<String>,
     /// How each scalar is folded over hosts, where operators do so.
-    pub tallies: Vec<Option<Fold>>,
+    pub tallies: Vec<Option<Folding>>,
     /// Values per vertex: the program's fields first, then what the compiler added.
-    pub columns: Vec<Column>,
+    pub columns: Vec<PlannedColumn>,
     /// Names of worklists.
     pub lists: Vec<String>,
     /// Loops over vertices.
-    pub operators: Vec<Operator>,
-    /// What happens between them, on all hosts alike. The program ends past the last node.
-    pub nodes: Vec<Node>,
+    pub operators: Vec<PlannedOperator>,
+    /// What happens between them, on all hosts alike. The program ends past the last instruction.
+    pub instructions: Vec<Instruction>,
     /// The columns it returns.
     pub results: Vec<usize>,
     /// Whether it asks for out-degrees, and for in-degrees.
     pub degrees: [bool; 2],
     /// Which other form the program has, if any, and why or why not.
-    pub shape: Shape,
+    pub shape: ProgramShape,
 }
 
 /// How values become one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fold {
+pub enum Folding {
     /// The least.
     Min,
     /// The greatest.
@@ -47,20 +47,20 @@ pub enum Fold {
 
 /// A value per vertex.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Column {
+pub struct PlannedColumn {
     /// Its name: the field's, or what the compiler computes.
     pub name: String,
     /// Its type in Rust.
     pub ty: String,
     /// What it is for.
-    pub role: Role,
+    pub role: ColumnRole,
     /// Whether other hosts ever see it.
     pub is_shared: bool,
 }
 
 /// What a column is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
+pub enum ColumnRole {
     /// A field of the program.
     Field,
     /// A value that vertices compute from what they alone know, for their edges.
@@ -70,12 +70,12 @@ pub enum Role {
     /// A local that is needed again after the loop over edges.
     Saved,
     /// Contributions, folded where they arise and then at masters.
-    Accumulator(Fold),
+    Accumulator(Folding),
 }
 
 /// Which edges of its vertex an operator visits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Direction {
+pub enum EdgeDirection {
     /// Those that leave it.
     Out,
     /// Those that lead to it.
@@ -86,7 +86,7 @@ pub enum Direction {
 
 /// An end of the edges that an operator visits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
+pub enum EdgeSide {
     /// The active vertex.
     Near,
     /// The neighbour.
@@ -95,7 +95,7 @@ pub enum Side {
 
 /// A loop over vertices, split into parts between which values travel.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Operator {
+pub struct PlannedOperator {
     /// The program's name and the line.
     pub name: String,
     /// The worklist it drains; `None`: it visits all vertices.
@@ -103,15 +103,11 @@ pub struct Operator {
     /// Why any order of visits gives the same.
     pub class: Class,
     /// The edges it visits, if any.
-    pub direction: Option<Direction>,
+    pub direction: Option<EdgeDirection>,
     /// Whether only some vertices visit their edges.
     pub is_partial: bool,
-    /// Columns that edges read, where: they must be fresh there.
-    pub reads: Vec<(usize, Side)>,
-    /// Columns that tell mirrors that they are active.
-    pub messages: Vec<usize>,
-    /// Accumulators that edges fold into, where.
-    pub folds: Vec<(usize, Side)>,
+    /// What travels for its edges.
+    pub traffic: Traffic,
     /// Columns that its masters write.
     pub writes: Vec<usize>,
     /// Scalars that it reads.
@@ -121,9 +117,23 @@ pub struct Operator {
     /// Numbers of values that must hold before it runs, with why.
     pub requires: Vec<(usize, String)>,
     /// Which parts it has.
-    pub parts: Vec<Part>,
+    pub parts: Vec<OperatorPart>,
     /// What was found out about it.
     pub notes: Vec<String>,
+}
+
+/// What travels between hosts for the edges of an operator.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Traffic {
+    /// Columns that edges read, where: they must be fresh there.
+    pub reads: Vec<(usize, EdgeSide)>,
+    /// Columns that tell mirrors that they are active.
+    pub messages: Vec<usize>,
+    /// Accumulators that edges fold into, where.
+    pub folds: Vec<(usize, EdgeSide)>,
+    /// Whether a contribution, of whatever value, also tells a neighbour that it was visited: then none may be
+    /// sent that nobody made.
+    pub tells_by_folds: bool,
 }
 
 /// Why any order of visits gives the same answer.
@@ -141,7 +151,7 @@ pub enum Class {
 
 /// A part of an operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum OperatorPart {
     /// At all masters: what neighbours will read.
     Derive,
     /// At active masters, before their edges.
@@ -157,7 +167,7 @@ pub enum Part {
 /// What happens between operators. Values are numbers of expressions of the program's code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the fields are what the variants say")]
-pub enum Node {
+pub enum Instruction {
     /// A scalar is set.
     Assign { scalar: usize, value: usize, reads: Vec<usize> },
     /// A column starts, at masters, or at all proxies where all can compute it.
@@ -170,9 +180,9 @@ pub enum Node {
     Join { list: usize, vertex: usize, reads: Vec<usize> },
     /// Two columns trade places.
     Swap(usize, usize),
-    /// Goes on if the value holds, else at another node.
+    /// Goes on if the value holds, else at another instruction.
     Branch { condition: usize, otherwise: usize, reads: Vec<usize> },
-    /// Goes on at another node.
+    /// Goes on at another instruction.
     Jump(usize),
     /// An operator runs; one that drains a worklist, until it is empty.
     Run(usize),
@@ -180,7 +190,7 @@ pub enum Node {
 
 /// Which engines can run a program, beside operator by operator.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Shape {
+pub enum ProgramShape {
     /// No other.
     #[default]
     Steps,

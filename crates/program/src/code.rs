@@ -1,10 +1,10 @@
 //! What the compiler makes of a program: a plan, and the code that the plan numbers.
 
 use parton_graph::Weight;
-use parton_plan::{Part, Plan};
+use parton_plan::{CompiledPlan, OperatorPart};
 use parton_sync::AtomicValue;
 
-use crate::column::Column;
+use crate::column::AnyColumn;
 use crate::host::Host;
 
 /// A value of a program.
@@ -66,13 +66,13 @@ pub trait Code: Sync {
     type Weight: Weight;
 
     /// What happens when.
-    fn plan(&self) -> &Plan;
+    fn plan(&self) -> &CompiledPlan;
 
     /// The bits of the arguments.
     fn arguments(&self) -> Vec<u64>;
 
     /// A new column, for this many proxies, of which other hosts have some if it is shared.
-    fn column(&self, number: usize, proxies: usize, is_shared: bool) -> Box<dyn Column>;
+    fn column(&self, number: usize, proxies: usize, is_shared: bool) -> Box<dyn AnyColumn>;
 
     /// The bits of a value outside operators.
     fn value(&self, number: usize, uniform: Uniform<'_>) -> u64;
@@ -81,7 +81,7 @@ pub trait Code: Sync {
     fn start(&self, column: usize, value: usize, host: &Host<'_, Self::Weight>);
 
     /// Runs a part of an operator, at the vertices that the host is asked to visit.
-    fn part(&self, operator: usize, part: Part, host: &Host<'_, Self::Weight>);
+    fn part(&self, operator: usize, part: OperatorPart, host: &Host<'_, Self::Weight>);
 
     /// The bits of what changes nothing when it is folded into a scalar.
     fn identity(&self, scalar: usize) -> u64;

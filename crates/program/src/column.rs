@@ -6,7 +6,7 @@ use parton_graph::{LocalId, VertexSet};
 use parton_sync::{AtomicValue, CpuField, Delivery, Field, Reduction};
 
 /// A value per proxy.
-pub trait Column: Field + Any + Send + Sync {
+pub trait AnyColumn: Field + Any + Send + Sync {
     /// Itself, to be asked for its type.
     fn as_any(&self) -> &dyn Any;
 
@@ -23,7 +23,7 @@ pub trait Column: Field + Any + Send + Sync {
     fn forget(&self, vertices: &[LocalId]);
 }
 
-impl<R: Reduction<Value: AtomicValue>> Column for CpuField<R> {
+impl<R: Reduction<Value: AtomicValue>> AnyColumn for CpuField<R> {
     fn as_any(&self) -> &dyn Any {
         self
     }
@@ -46,17 +46,20 @@ impl<R: Reduction<Value: AtomicValue>> Column for CpuField<R> {
 }
 
 /// A column of values that masters set and mirrors are told.
-pub fn values<T: AtomicValue + Default>(proxies: usize, is_shared: bool) -> Box<dyn Column> {
+pub fn values<T: AtomicValue + Default>(proxies: usize, is_shared: bool) -> Box<dyn AnyColumn> {
     column::<parton_sync::reduction::Latest<T>>(proxies, Delivery::Label, is_shared)
 }
 
 /// A column of messages, of which each also says that its vertex is active.
-pub fn messages<T: AtomicValue + Default>(proxies: usize, is_shared: bool) -> Box<dyn Column> {
+pub fn messages<T: AtomicValue + Default>(proxies: usize, is_shared: bool) -> Box<dyn AnyColumn> {
     column::<parton_sync::reduction::Latest<T>>(proxies, Delivery::Event, is_shared)
 }
 
 /// A column of contributions.
-pub fn accumulator<R: Reduction<Value: AtomicValue>>(proxies: usize, is_shared: bool) -> Box<dyn Column> {
+pub fn accumulator<R: Reduction<Value: AtomicValue>>(
+    proxies: usize,
+    is_shared: bool,
+) -> Box<dyn AnyColumn> {
     column::<R>(proxies, Delivery::Event, is_shared)
 }
 
@@ -64,7 +67,7 @@ fn column<R: Reduction<Value: AtomicValue>>(
     proxies: usize,
     delivery: Delivery,
     is_shared: bool,
-) -> Box<dyn Column> {
+) -> Box<dyn AnyColumn> {
     let field = CpuField::<R>::new(proxies, delivery, |_| R::identity());
     Box::new(if is_shared { field } else { field.alone() })
 }

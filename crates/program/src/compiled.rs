@@ -1,7 +1,9 @@
 //! A compiled program as a whole: where it runs, and what it returns.
 
 use parton_engine::device::Device;
-use parton_engine::{EngineInfo, Limits, Pacing, Relaxation, RunReport, Vertex, Watch, engines, run};
+use parton_engine::{
+    EngineInfo, Limits, Pacing, Relaxation, RunReport, Vertex, Watch, engines, run,
+};
 use parton_sync::reduction::Min;
 use parton_sync::{Error, Result, Substrate};
 
@@ -21,28 +23,28 @@ pub trait Program: Code {
     const IS_RELAXATION: bool;
 
     /// What the compiler made of it.
-    fn compiled_plan() -> &'static parton_plan::Plan;
+    fn compiled_plan() -> &'static parton_plan::CompiledPlan;
 
     /// Runs it as it is written, on one thread.
     fn sequential(&self, graph: &crate::surface::Graph<Self::Weight>) -> Self::Output;
 
     /// The columns it returns, without values.
-    fn no_values() -> Vec<Values>;
+    fn no_values() -> Vec<FieldValues>;
 
     /// The columns of what it returns.
-    fn columns(output: Self::Output) -> Vec<Values>;
+    fn columns(output: Self::Output) -> Vec<FieldValues>;
 
     /// The columns it returns, of this host's masters.
-    fn results(host: &Host<'_, Self::Weight>) -> Vec<Values>;
+    fn results(host: &Host<'_, Self::Weight>) -> Vec<FieldValues>;
 
     /// What it returns, of all vertices.
-    fn output(columns: Vec<Values>) -> Self::Output;
+    fn output(columns: Vec<FieldValues>) -> Self::Output;
 
     /// The program as a relaxation, if it is one.
     fn relaxed(&self) -> Option<Self::Relaxed>;
 
     /// The column it returns, of the labels of a relaxation.
-    fn labelled(labels: Vec<<Self::Relaxed as Relaxation>::Label>) -> Vec<Values>;
+    fn labelled(labels: Vec<<Self::Relaxed as Relaxation>::Label>) -> Vec<FieldValues>;
 }
 
 /// Where a program runs: on hosts of this process, or as this host's share of a job.
@@ -59,7 +61,7 @@ pub trait Venue {
 /// The values of vertices, of any type.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "the names are the types'")]
-pub enum Values {
+pub enum FieldValues {
     U32(Vec<u32>),
     U64(Vec<u64>),
     I32(Vec<i32>),
@@ -69,51 +71,51 @@ pub enum Values {
     Bool(Vec<bool>),
 }
 
-/// A type that [`Values`] know.
+/// A type that [`FieldValues`] know.
 pub trait Typed: Element {
-    /// Values of this type.
-    fn values(values: Vec<Self>) -> Values;
+    /// FieldValues of this type.
+    fn values(values: Vec<Self>) -> FieldValues;
 
     /// The values, which are of this type.
     ///
     /// # Panics
     /// When they are of another type.
-    fn of_values(values: Values) -> Vec<Self>;
+    fn of_values(values: FieldValues) -> Vec<Self>;
 }
 
 macro_rules! typed {
     ($($type:ty: $variant:ident),+) => {
         $(impl Typed for $type {
-            fn values(values: Vec<Self>) -> Values {
-                Values::$variant(values)
+            fn values(values: Vec<Self>) -> FieldValues {
+                FieldValues::$variant(values)
             }
 
-            fn of_values(values: Values) -> Vec<Self> {
+            fn of_values(values: FieldValues) -> Vec<Self> {
                 match values {
-                    Values::$variant(values) => values,
+                    FieldValues::$variant(values) => values,
                     _ => panic!("the compiler knows the type of a field"),
                 }
             }
         })+
 
-        impl Values {
-            /// Values of vertices in the order of their numbers, of those of all hosts: each host's vertices
+        impl FieldValues {
+            /// FieldValues of vertices in the order of their numbers, of those of all hosts: each host's vertices
             /// beside its values.
             ///
             /// # Panics
             /// When hosts have values of different types.
-            pub fn gathered(vertices: usize, hosts: Vec<(Vec<u32>, Values)>) -> Values {
+            pub fn gathered(vertices: usize, hosts: Vec<(Vec<u32>, FieldValues)>) -> FieldValues {
                 match hosts.first() {
-                    $(Some((_, Values::$variant(_))) => {
+                    $(Some((_, FieldValues::$variant(_))) => {
                         let mut all = vec![<$type>::default(); vertices];
                         for (ids, values) in hosts {
                             for (id, value) in ids.into_iter().zip(<$type>::of_values(values)) {
                                 all[id as usize] = value;
                             }
                         }
-                        Values::$variant(all)
+                        FieldValues::$variant(all)
                     })+
-                    None => Values::U32(Vec::new()),
+                    None => FieldValues::U32(Vec::new()),
                 }
             }
         }
@@ -140,7 +142,7 @@ impl Relaxation for NotRelaxed {
 }
 
 /// How one host runs its share of a program.
-pub struct Share<'s> {
+pub struct HostShare<'s> {
     /// The engine; `None`: the one that suits.
     pub engine: Option<&'s str>,
     /// Which communication `steps` optimises.
@@ -156,14 +158,14 @@ pub struct Share<'s> {
 /// One host's share of an answer.
 pub struct Answered {
     /// The columns that the program returns, of this host's masters.
-    pub columns: Vec<Values>,
+    pub columns: Vec<FieldValues>,
     /// The engine that ran.
     pub engine: &'static EngineInfo,
     /// Rounds, work, time and bytes.
     pub report: RunReport,
 }
 
-impl Share<'_> {
+impl HostShare<'_> {
     /// Runs this host's share of a program. Every host must call this.
     pub fn run<P: Program>(
         &self,

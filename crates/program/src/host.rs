@@ -6,12 +6,12 @@ use std::sync::{Mutex, OnceLock};
 use parton_engine::{Directions, Edges};
 use parton_graph::{LocalId, VertexSet, Weight, parallel};
 use parton_partition::Partition;
-use parton_plan::Direction;
+use parton_plan::EdgeDirection;
 use parton_sync::reduction::Latest;
 use parton_sync::{AtomicValue, CpuField, Reduction};
 
 use crate::code::{Element, Uniform};
-use crate::column::Column;
+use crate::column::AnyColumn;
 
 /// Vertices that a thread visits at a time. The same for any number of threads, as sums of floating-point
 /// numbers are rounded task by task.
@@ -20,7 +20,7 @@ const VERTICES_PER_TASK: usize = 1 << 10;
 /// One host's data of a compiled program.
 pub struct Host<'a, W: Weight> {
     pub(crate) partition: &'a Partition,
-    pub(crate) columns: Vec<Box<dyn Column>>,
+    pub(crate) columns: Vec<Box<dyn AnyColumn>>,
     /// Worklists, of masters.
     pub(crate) lists: Vec<VertexSet>,
     pub(crate) scalars: Vec<u64>,
@@ -68,7 +68,7 @@ impl Tallies {
 impl<'a, W: Weight> Host<'a, W> {
     pub(crate) fn new(
         partition: &'a Partition,
-        columns: Vec<Box<dyn Column>>,
+        columns: Vec<Box<dyn AnyColumn>>,
         num_lists: usize,
         (scalars, identities): (Vec<u64>, Vec<u64>),
         fold: Box<dyn Fn(usize, u64, u64) -> u64 + Send + Sync + 'a>,
@@ -108,7 +108,10 @@ impl<'a, W: Weight> Host<'a, W> {
     /// A column of contributions.
     #[inline]
     pub fn folded<R: Reduction<Value: AtomicValue>>(&self, number: usize) -> &CpuField<R> {
-        self.columns[number].as_any().downcast_ref().expect("the compiler knows the type of a column")
+        self.columns[number]
+            .as_any()
+            .downcast_ref()
+            .expect("the compiler knows the type of a column")
     }
 
     /// The number of a vertex.
@@ -176,7 +179,7 @@ impl<'a, W: Weight> Host<'a, W> {
     /// Calls `visit` with every edge of these vertices on this host: the vertex, the other end, the weight.
     pub fn each_edge(
         &self,
-        direction: Direction,
+        direction: EdgeDirection,
         visit: impl Fn(LocalId, LocalId, W, &mut Tallies) + Sync,
     ) {
         let rows = self.directions(direction).rows();
@@ -186,11 +189,11 @@ impl<'a, W: Weight> Host<'a, W> {
     }
 
     /// The edges of a direction.
-    pub(crate) fn directions(&self, direction: Direction) -> &Directions<'a, W> {
+    pub(crate) fn directions(&self, direction: EdgeDirection) -> &Directions<'a, W> {
         let (place, edges) = match direction {
-            Direction::Out => (0, Edges::Out),
-            Direction::In => (1, Edges::In),
-            Direction::Both => (2, Edges::Both),
+            EdgeDirection::Out => (0, Edges::Out),
+            EdgeDirection::In => (1, Edges::In),
+            EdgeDirection::Both => (2, Edges::Both),
         };
         self.edges[place].get_or_init(|| Directions::forward(self.partition, edges))
     }

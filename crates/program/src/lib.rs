@@ -15,12 +15,12 @@ pub mod steps;
 pub mod surface;
 
 pub use code::{Code, Element, Uniform};
-pub use column::Column;
+pub use column::AnyColumn;
+pub use compiled::{Answered, FieldValues, HostShare, NotRelaxed, Program, Typed, Venue};
 pub use host::{Host, Tallies};
 pub use parton_engine as engine;
 pub use parton_macros::{device, program};
 pub use parton_plan as plan;
 pub use parton_sync::{Reduction, reduction};
-pub use compiled::{Answered, NotRelaxed, Program, Share, Typed, Values, Venue};
 pub use steps::{Communication, STEPS, Steps};
 pub use surface::{Edge, Field, Graph, Improve, Vertex, Worklist};

@@ -11,7 +11,9 @@ use parton_engine::{Conclusion, Engine, EngineInfo, Next, check_weights};
 use parton_graph::LocalId;
 use parton_partition::partition::Finder;
 use parton_partition::{End, Partition};
-use parton_plan::{Direction, Node, Operator, Part, Role, Side};
+use parton_plan::{
+    ColumnRole, EdgeDirection, EdgeSide, Instruction, OperatorPart, PlannedOperator,
+};
 use parton_sync::{Error, Phase, Result, Substrate, Tally};
 
 use crate::code::Code;
@@ -47,9 +49,9 @@ pub struct Steps<'a, C: Code> {
     code: &'a C,
     host: Host<'a, C::Weight>,
     communication: Communication,
-    /// The node of the plan that comes next, or that runs.
+    /// The instruction of the plan that comes next, or that runs.
     at: usize,
-    /// Whether the operator at that node waits for its edges.
+    /// Whether the operator at that instruction waits for its edges.
     is_running: bool,
     /// Columns whose mirrors at sources and at destinations may not know what masters have.
     stale: Vec<[bool; 2]>,
@@ -60,13 +62,18 @@ pub struct Steps<'a, C: Code> {
 
 impl<'a, C: Code> Steps<'a, C> {
     /// A compiled program on this partition. An error if weights of edges do not fit.
-    pub fn new(code: &'a C, partition: &'a Partition, communication: Communication) -> Result<Self> {
+    pub fn new(
+        code: &'a C,
+        partition: &'a Partition,
+        communication: Communication,
+    ) -> Result<Self> {
         check_weights::<C::Weight>(partition)?;
         let plan = code.plan();
         let syncs_all = communication != Communication::OnDemand;
         let columns = plan.columns.iter().enumerate().map(|(number, column)| {
-            let is_field = column.role == Role::Field;
-            let is_shared = partition.num_hosts() > 1 && (column.is_shared || (syncs_all && is_field));
+            let is_field = column.role == ColumnRole::Field;
+            let is_shared =
+                partition.num_hosts() > 1 && (column.is_shared || (syncs_all && is_field));
             code.column(number, partition.num_proxies(), is_shared)
         });
         let num_scalars = plan.scalars.len();
@@ -100,10 +107,12 @@ impl<'a, C: Code> Steps<'a, C> {
     }
 
     /// The operator that runs.
-    fn operator(&self) -> Option<(usize, &'a Operator)> {
+    fn operator(&self) -> Option<(usize, &'a PlannedOperator)> {
         let plan = self.code.plan();
-        match plan.nodes.get(self.at) {
-            Some(Node::Run(number)) if self.is_running => Some((*number, &plan.operators[*number])),
+        match plan.instructions.get(self.at) {
+            Some(Instruction::Run(number)) if self.is_running => {
+                Some((*number, &plan.operators[*number]))
+            }
             _ => None,
         }
     }
@@ -112,20 +121,20 @@ impl<'a, C: Code> Steps<'a, C> {
     fn advance(&mut self, substrate: &mut Substrate<'_>) -> Result<()> {
         let code = self.code;
         let plan = code.plan();
-        while let Some(node) = plan.nodes.get(self.at) {
-            match node {
-                Node::Assign { scalar, value, reads } => {
+        while let Some(instruction) = plan.instructions.get(self.at) {
+            match instruction {
+                Instruction::Assign { scalar, value, reads } => {
                     self.settle(reads, substrate)?;
                     self.host.scalars[*scalar] = code.value(*value, self.host.uniform());
                     // What was folded in before is overwritten.
                     self.host.take_partial(*scalar);
                     self.pending[*scalar] = false;
                 }
-                Node::Start { column, value, everywhere, reads } => {
+                Instruction::Start { column, value, everywhere, reads } => {
                     self.settle(reads, substrate)?;
                     self.start(*column, *value, *everywhere);
                 }
-                Node::Point { column, vertex, value, reads } => {
+                Instruction::Point { column, vertex, value, reads } => {
                     self.settle(reads, substrate)?;
                     let vertex = code.value(*vertex, self.host.uniform());
                     if let Some(local) = self.find(vertex) {
@@ -133,13 +142,13 @@ impl<'a, C: Code> Steps<'a, C> {
                         code.start(*column, *value, &self.host);
                     }
                 }
-                Node::Fill { list, all } => {
+                Instruction::Fill { list, all } => {
                     self.host.lists[*list].clear();
                     if *all {
                         self.host.lists[*list].insert_range(0..self.num_masters() as u32);
                     }
                 }
-                Node::Join { list, vertex, reads } => {
+                Instruction::Join { list, vertex, reads } => {
                     self.settle(reads, substrate)?;
                     let vertex = code.value(*vertex, self.host.uniform());
                     let masters = self.num_masters();
@@ -147,22 +156,22 @@ impl<'a, C: Code> Steps<'a, C> {
                         self.host.lists[*list].insert(local);
                     }
                 }
-                Node::Swap(a, b) => {
+                Instruction::Swap(a, b) => {
                     self.host.columns.swap(*a, *b);
                     self.stale.swap(*a, *b);
                 }
-                Node::Branch { condition, otherwise, reads } => {
+                Instruction::Branch { condition, otherwise, reads } => {
                     self.settle(reads, substrate)?;
                     if code.value(*condition, self.host.uniform()) == 0 {
                         self.at = *otherwise;
                         continue;
                     }
                 }
-                Node::Jump(to) => {
+                Instruction::Jump(to) => {
                     self.at = *to;
                     continue;
                 }
-                Node::Run(number) => {
+                Instruction::Run(number) => {
                     let operator = &plan.operators[*number];
                     if self.has_work(operator, substrate)? {
                         self.prepare(*number, operator, substrate)?;
@@ -208,7 +217,11 @@ impl<'a, C: Code> Steps<'a, C> {
     }
 
     /// Whether an operator has anything to visit, on any host.
-    fn has_work(&mut self, operator: &Operator, substrate: &mut Substrate<'_>) -> Result<bool> {
+    fn has_work(
+        &mut self,
+        operator: &PlannedOperator,
+        substrate: &mut Substrate<'_>,
+    ) -> Result<bool> {
         let Some(list) = operator.list else { return Ok(true) };
         let mine = u32::from(!self.host.lists[list].is_empty());
         Ok(substrate.net().all_reduce(mine, |a, b| a | b)? != 0)
@@ -220,13 +233,15 @@ impl<'a, C: Code> Steps<'a, C> {
             return Ok(());
         }
         // All of them at once: the next reader will not have to ask.
-        let asked: Vec<usize> = (0..self.pending.len()).filter(|scalar| self.pending[*scalar]).collect();
+        let asked: Vec<usize> =
+            (0..self.pending.len()).filter(|scalar| self.pending[*scalar]).collect();
         let mine: Vec<u64> = asked.iter().map(|scalar| self.host.take_partial(*scalar)).collect();
         let all = substrate.net().all_gather(bytemuck::cast_slice(&mine).to_vec())?;
         for theirs in all {
             let theirs: Vec<u64> = bytemuck::pod_collect_to_vec(&theirs);
             for (scalar, bits) in asked.iter().zip(theirs) {
-                self.host.scalars[*scalar] = (self.host.fold)(*scalar, self.host.scalars[*scalar], bits);
+                self.host.scalars[*scalar] =
+                    (self.host.fold)(*scalar, self.host.scalars[*scalar], bits);
             }
         }
         asked.into_iter().for_each(|scalar| self.pending[scalar] = false);
@@ -234,7 +249,12 @@ impl<'a, C: Code> Steps<'a, C> {
     }
 
     /// Runs what comes before the edges of an operator, and makes fresh what its edges read.
-    fn prepare(&mut self, number: usize, operator: &Operator, substrate: &mut Substrate<'_>) -> Result<()> {
+    fn prepare(
+        &mut self,
+        number: usize,
+        operator: &PlannedOperator,
+        substrate: &mut Substrate<'_>,
+    ) -> Result<()> {
         self.settle(&operator.scalars, substrate)?;
         for (value, why) in &operator.requires {
             if self.code.value(*value, self.host.uniform()) == 0 {
@@ -242,16 +262,16 @@ impl<'a, C: Code> Steps<'a, C> {
             }
         }
         let all = Vertices::First(self.num_masters());
-        if operator.parts.contains(&Part::Derive) {
+        if operator.parts.contains(&OperatorPart::Derive) {
             self.host.vertices = all.clone();
-            self.code.part(number, Part::Derive, &self.host);
+            self.code.part(number, OperatorPart::Derive, &self.host);
         }
         self.host.vertices = match operator.list {
             Some(list) => Vertices::These(self.host.lists[list].drain()),
             None => all,
         };
-        if operator.parts.contains(&Part::Before) {
-            self.code.part(number, Part::Before, &self.host);
+        if operator.parts.contains(&OperatorPart::Before) {
+            self.code.part(number, OperatorPart::Before, &self.host);
         }
         operator.tallies.iter().for_each(|scalar| self.pending[*scalar] = true);
         operator.writes.iter().for_each(|column| self.stale[*column] = [true; 2]);
@@ -259,13 +279,13 @@ impl<'a, C: Code> Steps<'a, C> {
             return self.after_operator(operator, substrate);
         };
         self.is_running = true;
-        for (column, side) in &operator.reads {
+        for (column, side) in &operator.traffic.reads {
             self.freshen(*column, end(direction, *side), substrate)?;
         }
         if substrate.net().num_hosts() > 1 {
-            for column in &operator.messages {
+            for column in &operator.traffic.messages {
                 let column = self.host.columns[*column].as_field();
-                substrate.broadcast(column, end(direction, Side::Near))?;
+                substrate.broadcast(column, end(direction, EdgeSide::Near))?;
             }
         }
         self.host.vertices = self.near(operator);
@@ -273,16 +293,16 @@ impl<'a, C: Code> Steps<'a, C> {
     }
 
     /// The proxies that visit edges.
-    fn near(&mut self, operator: &Operator) -> Vertices {
+    fn near(&mut self, operator: &PlannedOperator) -> Vertices {
         if !operator.is_partial {
             return Vertices::First(self.host.partition.num_proxies());
         }
         let mut active: Vec<LocalId> = self.host.activated.iter().collect();
         let masters = active.len();
-        for column in &operator.messages {
+        for column in &operator.traffic.messages {
             active.extend(self.host.columns[*column].drain_active());
         }
-        if operator.messages.len() > 1 {
+        if operator.traffic.messages.len() > 1 {
             active[masters..].sort_unstable();
             active.dedup();
         }
@@ -304,12 +324,16 @@ impl<'a, C: Code> Steps<'a, C> {
     }
 
     /// Without communication on demand: all that may have been written is made known everywhere.
-    fn after_operator(&mut self, operator: &Operator, substrate: &mut Substrate<'_>) -> Result<()> {
+    fn after_operator(
+        &mut self,
+        operator: &PlannedOperator,
+        substrate: &mut Substrate<'_>,
+    ) -> Result<()> {
         if self.communication == Communication::OnDemand {
             return Ok(());
         }
         for column in &operator.writes {
-            if self.code.plan().columns[*column].role != Role::Field {
+            if self.code.plan().columns[*column].role != ColumnRole::Field {
                 continue;
             }
             if self.communication == Communication::Unoptimised {
@@ -327,13 +351,14 @@ impl<'a, C: Code> Steps<'a, C> {
         if substrate.net().num_hosts() == 1 {
             return Ok(());
         }
-        for (column, side) in &operator.folds {
+        for (column, side) in &operator.traffic.folds {
             let column = &mut self.host.columns[*column];
             let end = match self.communication {
                 Communication::OnDemand => end(direction, *side),
                 _ => End::Either,
             };
-            if self.communication == Communication::Unoptimised {
+            if self.communication == Communication::Unoptimised && !operator.traffic.tells_by_folds
+            {
                 let (masters, proxies) =
                     (self.host.partition.num_masters(), self.host.partition.num_proxies());
                 column.updated().insert_range(masters as u32..proxies as u32);
@@ -344,33 +369,33 @@ impl<'a, C: Code> Steps<'a, C> {
     }
 
     /// What masters do with what their edges and their neighbours brought.
-    fn absorb(&mut self, number: usize, operator: &Operator) {
+    fn absorb(&mut self, number: usize, operator: &PlannedOperator) {
         let masters = self.num_masters();
         let mut told: Vec<LocalId> = Vec::new();
         let mut gathered: Vec<(usize, Vec<LocalId>)> = Vec::new();
-        for (column, side) in &operator.folds {
+        for (column, side) in &operator.traffic.folds {
             let mut given = self.host.columns[*column].drain_active();
             given.truncate(given.partition_point(|vertex| vertex.index() < masters));
             // Masters' own contributions have arrived; nobody has to be told.
             self.host.columns[*column].updated().remove_range(0..masters as u32);
-            if *side == Side::Far {
+            if *side == EdgeSide::Far {
                 told.extend_from_slice(&given);
             }
             gathered.push((*column, given));
         }
-        if operator.parts.contains(&Part::After) {
+        if operator.parts.contains(&OperatorPart::After) {
             self.host.vertices = match operator.is_partial {
                 true => Vertices::These(self.host.activated.iter().collect()),
                 false => Vertices::First(masters),
             };
-            self.code.part(number, Part::After, &self.host);
+            self.code.part(number, OperatorPart::After, &self.host);
         }
         self.host.activated.clear();
-        if operator.parts.contains(&Part::Arrive) {
+        if operator.parts.contains(&OperatorPart::Arrive) {
             told.sort_unstable();
             told.dedup();
             self.host.vertices = Vertices::These(told);
-            self.code.part(number, Part::Arrive, &self.host);
+            self.code.part(number, OperatorPart::Arrive, &self.host);
         }
         for (column, given) in gathered {
             self.host.columns[column].forget(&given);
@@ -379,11 +404,13 @@ impl<'a, C: Code> Steps<'a, C> {
 }
 
 /// Which end of edges a side is.
-fn end(direction: Direction, side: Side) -> End {
+fn end(direction: EdgeDirection, side: EdgeSide) -> End {
     match (direction, side) {
-        (Direction::Both, _) => End::Either,
-        (Direction::Out, Side::Near) | (Direction::In, Side::Far) => End::Source,
-        (Direction::Out, Side::Far) | (Direction::In, Side::Near) => End::Destination,
+        (EdgeDirection::Both, _) => End::Either,
+        (EdgeDirection::Out, EdgeSide::Near) | (EdgeDirection::In, EdgeSide::Far) => End::Source,
+        (EdgeDirection::Out, EdgeSide::Far) | (EdgeDirection::In, EdgeSide::Near) => {
+            End::Destination
+        }
     }
 }
 
@@ -408,7 +435,7 @@ impl<C: Code> Engine for Steps<'_, C> {
             Vertices::First(_) => directions.num_edges(),
             Vertices::These(these) => these.iter().map(|&vertex| rows.degree(vertex)).sum(),
         };
-        self.code.part(number, Part::Edges, &self.host);
+        self.code.part(number, OperatorPart::Edges, &self.host);
         Ok(edges)
     }
 

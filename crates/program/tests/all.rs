@@ -21,7 +21,12 @@ fn answers_are_those_of_the_sequential_function() {
                 agree(name, shortest_paths::run(venue, root), shortest_paths(&weighted, root));
                 agree(name, levels::run(venue, root), levels(&unweighted, root));
                 agree(name, widest::run(venue, root), widest(&weighted, root));
-                close(name, [betweenness::run(venue, root).unwrap()], [betweenness(&unweighted, root)], 1e-9);
+                close(
+                    name,
+                    [betweenness::run(venue, root).unwrap()],
+                    [betweenness(&unweighted, root)],
+                    1e-9,
+                );
                 let (heard, heaviest) = influence::run(venue, root, 4).unwrap();
                 let expected = influence(&weighted, root, 4);
                 assert_eq!(heaviest, expected.1, "{name}");
@@ -36,7 +41,12 @@ fn answers_are_those_of_the_sequential_function() {
             use programs::*;
             agree(name, components::run(venue), components(&unweighted));
             agree(name, core::run(venue, 3), core(&unweighted, 3));
-            close(name, [pagerank::run(venue, 0.85, 1e-9).unwrap()], [pagerank(&unweighted, 0.85, 1e-9)], 1e-6);
+            close(
+                name,
+                [pagerank::run(venue, 0.85, 1e-9).unwrap()],
+                [pagerank(&unweighted, 0.85, 1e-9)],
+                1e-6,
+            );
             let (hub, authority) = hubs::run(venue, 3).unwrap();
             let expected = hubs(&real, 3);
             close(name, [hub, authority], [expected.0, expected.1], 1e-9);
@@ -47,7 +57,8 @@ fn answers_are_those_of_the_sequential_function() {
 #[test]
 fn explains_itself() {
     use programs::*;
-    for text in [shortest_paths::explain(), levels::explain(), residual::explain(), core::explain()] {
+    for text in [shortest_paths::explain(), levels::explain(), residual::explain(), core::explain()]
+    {
         println!("{text}");
         assert!(text.contains("operators"));
     }

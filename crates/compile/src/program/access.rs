@@ -1,19 +1,19 @@
-//! Access analysis: which field an operator reads, writes or reduces, at which vertex, under which guards
+//! FieldAccess analysis: which field an operator reads, writes or reduces, at which vertex, under which guards
 //! (Abelian, section 3.1).
 
 use proc_macro2::Span;
 
-use super::ir::{Act, ActKind, Binary, Expr, ExprKind, FieldId, Fold, Place};
+use super::ir::{Act, ActKind, Binary, Expr, ExprKind, FieldId, Fold, VertexPlace};
 
 /// An access to a field.
 #[derive(Clone, Debug)]
-pub struct Access<'a> {
+pub struct FieldAccess<'a> {
     /// The field.
     pub field: FieldId,
     /// What is done.
     pub how: How,
     /// At which vertex.
-    pub place: Place,
+    pub place: VertexPlace,
     /// Whether it happens for every edge.
     pub in_edges: bool,
     /// The number of the block that acts on the neighbour alone, if it is in one.
@@ -38,7 +38,7 @@ pub enum How {
 }
 
 /// All accesses of an operator.
-pub fn accesses(body: &[Act]) -> Vec<Access<'_>> {
+pub fn accesses(body: &[Act]) -> Vec<FieldAccess<'_>> {
     let mut analysis =
         Analysis { found: Vec::new(), guards: Vec::new(), in_edges: false, block: None, blocks: 0 };
     analysis.acts(body);
@@ -46,7 +46,7 @@ pub fn accesses(body: &[Act]) -> Vec<Access<'_>> {
 }
 
 /// The conditions that all hold where a condition does.
-pub fn conjuncts(condition: &Expr) -> Vec<&Expr> {
+pub(crate) fn conjuncts(condition: &Expr) -> Vec<&Expr> {
     match &condition.kind {
         ExprKind::Binary(Binary::And, a, b) => {
             let mut all = conjuncts(a);
@@ -59,9 +59,9 @@ pub fn conjuncts(condition: &Expr) -> Vec<&Expr> {
 
 /// Whether a statement inside a loop over edges concerns the neighbour alone: it reads and writes nothing
 /// else, so that the neighbour's master can run it once, after all edges.
-pub fn acts_on_far_alone(act: &Act) -> bool {
+pub(crate) fn acts_on_far_alone(act: &Act) -> bool {
     match &act.kind {
-        ActKind::Push(_, Place::Far) => true,
+        ActKind::Push(_, VertexPlace::Far) => true,
         ActKind::If(condition, then, otherwise) => {
             otherwise.is_empty()
                 && is_far_alone(condition)
@@ -74,23 +74,25 @@ pub fn acts_on_far_alone(act: &Act) -> bool {
 
 fn is_effect_on_far(act: &Act) -> bool {
     match &act.kind {
-        ActKind::Write(_, Place::Far, value) => value.is_uniform(),
+        ActKind::Write(_, VertexPlace::Far, value) => value.is_uniform(),
         ActKind::Tally(_, Fold::Or, value) => matches!(value.kind, ExprKind::Bool(true)),
         _ => acts_on_far_alone(act),
     }
 }
 
 /// Whether an expression is known at the neighbour.
-pub fn is_far_alone(expr: &Expr) -> bool {
+pub(crate) fn is_far_alone(expr: &Expr) -> bool {
     !expr.any(&|part| match part.kind {
         ExprKind::Local(_) | ExprKind::Weight => true,
-        ExprKind::Read(_, at) | ExprKind::Degree(_, at) | ExprKind::Vertex(at) => at == Place::Active,
+        ExprKind::Read(_, at) | ExprKind::Degree(_, at) | ExprKind::Vertex(at) => {
+            at == VertexPlace::Active
+        }
         _ => false,
     })
 }
 
 struct Analysis<'a> {
-    found: Vec<Access<'a>>,
+    found: Vec<FieldAccess<'a>>,
     guards: Vec<&'a Expr>,
     in_edges: bool,
     block: Option<usize>,
@@ -98,10 +100,19 @@ struct Analysis<'a> {
 }
 
 impl<'a> Analysis<'a> {
-    fn add(&mut self, field: FieldId, how: How, place: Place, span: Span) {
+    fn add(&mut self, field: FieldId, how: How, place: VertexPlace, span: Span) {
         let (in_edges, block) = (self.in_edges, self.block);
         let guards = self.guards.clone();
-        self.found.push(Access { field, how, place, in_edges, block, guards, value: None, span });
+        self.found.push(FieldAccess {
+            field,
+            how,
+            place,
+            in_edges,
+            block,
+            guards,
+            value: None,
+            span,
+        });
     }
 
     fn reads(&mut self, expr: &'a Expr) {

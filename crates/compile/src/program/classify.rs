@@ -8,15 +8,15 @@ use parton_plan::Class;
 use proc_macro2::Span;
 use syn::{Error, Result};
 
-use super::access::{Access, How, accesses};
-use super::patterns;
+use super::access::{FieldAccess, How, accesses};
 use super::ir::{
-    Act, ActKind, Binary, Expr, ExprKind, FieldId, Fold, Operator, Over, Place, Program, ScalarId, Step,
-    Ty, VariableId, each_expression,
+    Act, ActKind, Binary, Expr, ExprKind, FieldId, Fold, Operator, Over, ParsedProgram, ScalarId,
+    Step, Ty, VariableId, VertexPlace, each_expression,
 };
+use super::patterns;
 
 /// Judges all operators of a program, in the order in which they stand.
-pub fn classify(program: &Program) -> Result<Vec<Verdict>> {
+pub fn classify(program: &ParsedProgram) -> Result<Vec<Verdict>> {
     let mut judge = Judge { program, verdicts: Vec::new(), errors: Vec::new() };
     judge.steps(&program.body);
     match judge.errors.into_iter().reduce(joined) {
@@ -31,7 +31,7 @@ fn joined(mut first: Error, second: Error) -> Error {
 }
 
 struct Judge<'p> {
-    program: &'p Program,
+    program: &'p ParsedProgram,
     verdicts: Vec<Verdict>,
     errors: Vec<Error>,
 }
@@ -75,7 +75,7 @@ pub struct Verdict {
 }
 
 /// Judges an operator of no special class.
-pub fn independent(program: &Program, operator: &Operator) -> Result<Verdict> {
+pub fn independent(program: &ParsedProgram, operator: &Operator) -> Result<Verdict> {
     check_scalars(program, &operator.body)?;
     check_gathers(program, &operator.body)?;
     check_changes(program, &operator.body)?;
@@ -95,7 +95,7 @@ fn refuse<T>(span: Span, why: impl Into<String>) -> Result<T> {
     Err(Error::new(span, why.into()))
 }
 
-fn check_list(program: &Program, operator: &Operator, list: super::ir::ListId) -> Result<()> {
+fn check_list(program: &ParsedProgram, operator: &Operator, list: super::ir::ListId) -> Result<()> {
     let mut pushed = None;
     for act in &operator.body {
         act.walk(&mut |act| {
@@ -118,7 +118,7 @@ fn check_list(program: &Program, operator: &Operator, list: super::ir::ListId) -
 }
 
 /// Scalars that are folded into are not read, and are folded one way.
-fn check_scalars(program: &Program, body: &[Act]) -> Result<()> {
+fn check_scalars(program: &ParsedProgram, body: &[Act]) -> Result<()> {
     let mut folded: Vec<(ScalarId, Fold, Span)> = Vec::new();
     for act in body {
         act.walk(&mut |act| {
@@ -130,7 +130,10 @@ fn check_scalars(program: &Program, body: &[Act]) -> Result<()> {
     for (id, fold, span) in &folded {
         let name = &program.scalars[id.0].name;
         if *fold == Fold::Less {
-            return refuse(*span, format!("add up what is subtracted from `{name}`, and subtract it after"));
+            return refuse(
+                *span,
+                format!("add up what is subtracted from `{name}`, and subtract it after"),
+            );
         }
         if folded.iter().any(|(other, how, _)| other == id && how != fold) {
             return refuse(*span, format!("`{name}` is folded two ways: use two scalars"));
@@ -152,7 +155,7 @@ fn check_scalars(program: &Program, body: &[Act]) -> Result<()> {
 }
 
 /// Locals that edges fold into are not read by edges, and are folded one way.
-fn check_gathers(program: &Program, body: &[Act]) -> Result<()> {
+fn check_gathers(program: &ParsedProgram, body: &[Act]) -> Result<()> {
     let mut edges: Option<&[Act]> = None;
     for act in body {
         act.walk(&mut |act| {
@@ -191,7 +194,7 @@ fn check_gathers(program: &Program, body: &[Act]) -> Result<()> {
 }
 
 /// What happens where a fold changed a value happens there, and may happen once instead of several times.
-fn check_changes(program: &Program, body: &[Act]) -> Result<()> {
+fn check_changes(program: &ParsedProgram, body: &[Act]) -> Result<()> {
     let mut wrong = None;
     for act in body {
         act.walk(&mut |act| {
@@ -199,7 +202,9 @@ fn check_changes(program: &Program, body: &[Act]) -> Result<()> {
             for inner in then {
                 let is_fine = match &inner.kind {
                     ActKind::Push(_, place) => place == at,
-                    ActKind::Tally(_, Fold::Or, value) => matches!(value.kind, ExprKind::Bool(true)),
+                    ActKind::Tally(_, Fold::Or, value) => {
+                        matches!(value.kind, ExprKind::Bool(true))
+                    }
                     ActKind::Write(other, place, value) => {
                         place == at && other != field && value.is_uniform()
                     }
@@ -225,28 +230,33 @@ fn check_changes(program: &Program, body: &[Act]) -> Result<()> {
 }
 
 fn check_field(
-    program: &Program,
-    of_field: &[&Access<'_>],
-    all: &[Access<'_>],
+    program: &ParsedProgram,
+    of_field: &[&FieldAccess<'_>],
+    all: &[FieldAccess<'_>],
     requires: &mut Vec<(Expr, String)>,
 ) -> Result<()> {
     let changes: Vec<_> = of_field.iter().filter(|access| access.how != How::Read).collect();
     let Some(first) = changes.first() else { return Ok(()) };
     let name = &program.fields[first.field.0].name;
-    if of_field.iter().all(|access| access.place == Place::Active) {
+    if of_field.iter().all(|access| access.place == VertexPlace::Active) {
         return check_own(name, of_field);
     }
     if let Some(write) =
-        changes.iter().find(|access| access.how == How::Write && access.place == Place::Far)
+        changes.iter().find(|access| access.how == How::Write && access.place == VertexPlace::Far)
     {
         return check_claim(name, write, of_field, requires);
     }
-    let reduced: Vec<_> = changes.iter().filter(|access| access.place == Place::Far).collect();
+    let reduced: Vec<_> =
+        changes.iter().filter(|access| access.place == VertexPlace::Far).collect();
     let folds: Vec<_> = reduced.iter().map(|access| access.how).collect();
     if let (Some(reduce), true) = (reduced.first(), folds.windows(2).any(|two| two[0] != two[1])) {
-        return refuse(reduce.span, format!("`{name}` of neighbours is folded two ways: use two fields"));
+        return refuse(
+            reduce.span,
+            format!("`{name}` of neighbours is folded two ways: use two fields"),
+        );
     }
-    let is_reduce = |access: &Access<'_>| access.how != How::Read && access.place == Place::Far;
+    let is_reduce =
+        |access: &FieldAccess<'_>| access.how != How::Read && access.place == VertexPlace::Far;
     for other in of_field.iter().filter(|access| !is_reduce(access)) {
         for reduce in &reduced {
             match apart(other, reduce, all) {
@@ -258,7 +268,7 @@ fn check_field(
     if reduced.is_empty() {
         // Changed at its own vertex, read from others.
         for change in &changes {
-            for other in of_field.iter().filter(|access| access.place == Place::Far) {
+            for other in of_field.iter().filter(|access| access.place == VertexPlace::Far) {
                 match apart(change, other, all) {
                     Some(distinct) => requires.push(distinct),
                     None => return refuse(change.span, order_shows(name, change, other)),
@@ -269,15 +279,15 @@ fn check_field(
     Ok(())
 }
 
-fn order_shows(name: &str, one: &Access<'_>, other: &Access<'_>) -> String {
-    let verb = |access: &Access<'_>| match access.how {
+fn order_shows(name: &str, one: &FieldAccess<'_>, other: &FieldAccess<'_>) -> String {
+    let verb = |access: &FieldAccess<'_>| match access.how {
         How::Read => "read",
         How::Write => "written",
         How::Reduce(_) => "updated",
     };
-    let whose = |access: &Access<'_>| match access.place {
-        Place::Active => "the active vertex",
-        Place::Far => "its neighbours",
+    let whose = |access: &FieldAccess<'_>| match access.place {
+        VertexPlace::Active => "the active vertex",
+        VertexPlace::Far => "its neighbours",
     };
     format!(
         "the order of visits shows in `{name}`: it is {} at {} and {} at {} in one loop. Write to a second \
@@ -290,14 +300,18 @@ fn order_shows(name: &str, one: &Access<'_>, other: &Access<'_>) -> String {
 }
 
 /// A field that is touched at the active vertex alone.
-fn check_own(name: &str, of_field: &[&Access<'_>]) -> Result<()> {
+fn check_own(name: &str, of_field: &[&FieldAccess<'_>]) -> Result<()> {
     let by_edges: Vec<_> = of_field.iter().filter(|access| access.in_edges).collect();
     let changes: Vec<_> = by_edges.iter().filter(|access| access.how != How::Read).collect();
     let Some(first) = changes.first() else { return Ok(()) };
-    if let Some(write) = changes.iter().find(|access| access.how == How::Write && access.block.is_none()) {
+    if let Some(write) =
+        changes.iter().find(|access| access.how == How::Write && access.block.is_none())
+    {
         return refuse(
             write.span,
-            format!("edges are visited in any order, so the last one to set `{name}` is any of them: fold"),
+            format!(
+                "edges are visited in any order, so the last one to set `{name}` is any of them: fold"
+            ),
         );
     }
     if changes.iter().any(|change| change.how != first.how) {
@@ -306,7 +320,9 @@ fn check_own(name: &str, of_field: &[&Access<'_>]) -> Result<()> {
     match by_edges.iter().find(|access| access.how == How::Read) {
         Some(read) => refuse(
             read.span,
-            format!("`{name}` is being folded over edges in any order: read it before or after the loop"),
+            format!(
+                "`{name}` is being folded over edges in any order: read it before or after the loop"
+            ),
         ),
         None => Ok(()),
     }
@@ -315,8 +331,8 @@ fn check_own(name: &str, of_field: &[&Access<'_>]) -> Result<()> {
 /// A field that a neighbour is given once: `if level[t] == NONE { level[t] = now + 1; }`.
 fn check_claim(
     name: &str,
-    write: &Access<'_>,
-    of_field: &[&Access<'_>],
+    write: &FieldAccess<'_>,
+    of_field: &[&FieldAccess<'_>],
     requires: &mut Vec<(Expr, String)>,
 ) -> Result<()> {
     let Some(block) = write.block else {
@@ -328,16 +344,17 @@ fn check_claim(
             ),
         );
     };
-    let free = write.guards.iter().find_map(|guard| pinned(guard, write.field, Place::Far));
+    let free = write.guards.iter().find_map(|guard| pinned(guard, write.field, VertexPlace::Far));
     for other in of_field {
-        let is_inside = other.block == Some(block) && other.place == Place::Far;
+        let is_inside = other.block == Some(block) && other.place == VertexPlace::Far;
         let is_same_write = other.how == How::Write && is_inside;
         if is_same_write || (other.how == How::Read && is_inside) {
             continue;
         }
-        let pin = other.guards.iter().find_map(|guard| pinned(guard, write.field, Place::Active));
+        let pin =
+            other.guards.iter().find_map(|guard| pinned(guard, write.field, VertexPlace::Active));
         match (other.how, other.place, pin, free) {
-            (How::Read, Place::Active, Some(seen), Some(free)) => {
+            (How::Read, VertexPlace::Active, Some(seen), Some(free)) => {
                 let why = format!("`{name}` is read and set at once: the values must differ");
                 requires.push((differ(seen, free), why.clone()));
                 let written = of_field.iter().filter_map(|access| access.value);
@@ -350,7 +367,7 @@ fn check_claim(
 }
 
 /// The value that a guard says a field has at a vertex.
-fn pinned<'e>(guard: &'e Expr, field: FieldId, place: Place) -> Option<&'e Expr> {
+fn pinned<'e>(guard: &'e Expr, field: FieldId, place: VertexPlace) -> Option<&'e Expr> {
     let ExprKind::Binary(Binary::Eq, a, b) = &guard.kind else { return None };
     let is = |expr: &Expr| matches!(expr.kind, ExprKind::Read(f, p) if f == field && p == place);
     match (is(a) && b.is_uniform(), is(b) && a.is_uniform()) {
@@ -362,16 +379,24 @@ fn pinned<'e>(guard: &'e Expr, field: FieldId, place: Place) -> Option<&'e Expr>
 
 /// Two accesses are at different vertices if guards say that a field, which nobody writes, has different
 /// values there. Returns what must hold for that.
-fn apart(active: &Access<'_>, far: &Access<'_>, all: &[Access<'_>]) -> Option<(Expr, String)> {
-    if active.place != Place::Active || far.place != Place::Far {
+fn apart(
+    active: &FieldAccess<'_>,
+    far: &FieldAccess<'_>,
+    all: &[FieldAccess<'_>],
+) -> Option<(Expr, String)> {
+    if active.place != VertexPlace::Active || far.place != VertexPlace::Far {
         return None;
     }
     for guard in &active.guards {
         let fields = all.iter().map(|access| access.field);
         for field in fields {
-            let is_written = all.iter().any(|access| access.field == field && access.how != How::Read);
-            let (Some(here), false) = (pinned(guard, field, Place::Active), is_written) else { continue };
-            let there = far.guards.iter().find_map(|guard| pinned(guard, field, Place::Far));
+            let is_written =
+                all.iter().any(|access| access.field == field && access.how != How::Read);
+            let (Some(here), false) = (pinned(guard, field, VertexPlace::Active), is_written)
+            else {
+                continue;
+            };
+            let there = far.guards.iter().find_map(|guard| pinned(guard, field, VertexPlace::Far));
             if let Some(there) = there.filter(|there| !there.is_same(here)) {
                 let why = "vertices are read and updated at once: their guards must differ";
                 return Some((differ(here, there), why.into()));

@@ -2,15 +2,15 @@
 
 mod plan;
 
-use parton_plan::Role;
+use parton_plan::ColumnRole;
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{format_ident, quote};
 
 use super::ir::{
-    Act, ActKind, Binary, Dir, Expr, ExprKind, FieldId, Fold, Place, ScalarId, Ty, Unary, VariableId,
-    each_expression,
+    Act, ActKind, Binary, Dir, Expr, ExprKind, FieldId, Fold, ScalarId, Ty, Unary, VariableId,
+    VertexPlace, each_expression,
 };
-use super::lower::{Lowered, Parts};
+use super::lower::{Lowered, OperatorCode};
 pub use plan::plan;
 
 /// The methods of `Code`, for a struct with a field per parameter. `root` is the path of the crate that has
@@ -31,7 +31,7 @@ pub fn code(lowered: &Lowered, root: &TokenStream) -> TokenStream {
     quote! {
         type Weight = #weight;
 
-        fn plan(&self) -> &#root::plan::Plan {
+        fn plan(&self) -> &#root::plan::CompiledPlan {
             <Self as #root::Program>::compiled_plan()
         }
 
@@ -39,7 +39,7 @@ pub fn code(lowered: &Lowered, root: &TokenStream) -> TokenStream {
             vec![#(#arguments),*]
         }
 
-        fn column(&self, number: usize, proxies: usize, is_shared: bool) -> Box<dyn #root::Column> {
+        fn column(&self, number: usize, proxies: usize, is_shared: bool) -> Box<dyn #root::AnyColumn> {
             match number { #columns _ => unreachable!("no such column") }
         }
 
@@ -51,7 +51,7 @@ pub fn code(lowered: &Lowered, root: &TokenStream) -> TokenStream {
             match value { #starts _ => unreachable!("no such start") }
         }
 
-        fn part(&self, operator: usize, part: #root::plan::Part, host: &#root::Host<'_, #weight>) {
+        fn part(&self, operator: usize, part: #root::plan::OperatorPart, host: &#root::Host<'_, #weight>) {
             match (operator, part) { #parts _ => {} }
         }
 
@@ -66,7 +66,7 @@ pub fn code(lowered: &Lowered, root: &TokenStream) -> TokenStream {
 }
 
 /// The type of weights.
-pub fn type_of(weight: Option<Ty>) -> TokenStream {
+pub(crate) fn type_of(weight: Option<Ty>) -> TokenStream {
     match weight {
         Some(ty) => {
             let ty = rust(ty);
@@ -130,8 +130,8 @@ fn local(id: VariableId) -> Ident {
     format_ident!("local_{}", id.0)
 }
 
-fn vertex(place: Place) -> Ident {
-    Ident::new(if place == Place::Active { "near" } else { "far" }, Span::call_site())
+fn vertex(place: VertexPlace) -> Ident {
+    Ident::new(if place == VertexPlace::Active { "near" } else { "far" }, Span::call_site())
 }
 
 impl Emitter<'_> {
@@ -139,18 +139,18 @@ impl Emitter<'_> {
         rust(self.lowered.program.fields[id.0].ty)
     }
 
-    fn role(&self, id: FieldId) -> Role {
+    fn role(&self, id: FieldId) -> ColumnRole {
         self.lowered.plan.columns[id.0].role
     }
 
     /// The reduction of a fold over a type.
-    fn reduction(&self, fold: parton_plan::Fold, ty: &Ident) -> TokenStream {
+    fn reduction(&self, fold: parton_plan::Folding, ty: &Ident) -> TokenStream {
         let root = self.root;
         let name = match fold {
-            parton_plan::Fold::Min => quote!(Min),
-            parton_plan::Fold::Max => quote!(Max),
-            parton_plan::Fold::Sum => quote!(Sum),
-            parton_plan::Fold::Or => quote!(Or),
+            parton_plan::Folding::Min => quote!(Min),
+            parton_plan::Folding::Max => quote!(Max),
+            parton_plan::Folding::Sum => quote!(Sum),
+            parton_plan::Folding::Or => quote!(Or),
         };
         quote!(#root::reduction::#name<#ty>)
     }
@@ -160,11 +160,11 @@ impl Emitter<'_> {
         let arms = (0..self.lowered.plan.columns.len()).map(|number| {
             let ty = self.ty(FieldId(number));
             let made = match self.role(FieldId(number)) {
-                Role::Accumulator(fold) => {
+                ColumnRole::Accumulator(fold) => {
                     let reduction = self.reduction(fold, &ty);
                     quote!(#root::column::accumulator::<#reduction>(proxies, is_shared))
                 }
-                Role::Message => quote!(#root::column::messages::<#ty>(proxies, is_shared)),
+                ColumnRole::Message => quote!(#root::column::messages::<#ty>(proxies, is_shared)),
                 _ => quote!(#root::column::values::<#ty>(proxies, is_shared)),
             };
             quote!(#number => #made,)
@@ -186,11 +186,12 @@ impl Emitter<'_> {
 
     /// Values that columns start with, and that single vertices are given.
     fn starts(&self) -> TokenStream {
-        let started = self.lowered.plan.nodes.iter().filter_map(|node| match node {
-            parton_plan::Node::Start { column, value, .. }
-            | parton_plan::Node::Point { column, value, .. } => Some((*column, *value)),
-            _ => None,
-        });
+        let started =
+            self.lowered.plan.instructions.iter().filter_map(|instruction| match instruction {
+                parton_plan::Instruction::Start { column, value, .. }
+                | parton_plan::Instruction::Point { column, value, .. } => Some((*column, *value)),
+                _ => None,
+            });
         let arms = started.map(|(number, value)| {
             let expr = &self.lowered.values[value];
             let ty = self.ty(FieldId(number));
@@ -229,7 +230,7 @@ impl Emitter<'_> {
         operators.flat_map(|(number, parts)| self.operator(number, parts)).collect()
     }
 
-    fn operator(&self, number: usize, parts: &Parts) -> Vec<TokenStream> {
+    fn operator(&self, number: usize, parts: &OperatorCode) -> Vec<TokenStream> {
         let root = self.root;
         let vertices = [
             (quote!(Derive), &parts.derive),
@@ -240,7 +241,7 @@ impl Emitter<'_> {
         let arms = vertices.into_iter().filter(|(_, acts)| !acts.is_empty()).map(|(part, acts)| {
             let (handles, body) = (self.handles_of(acts), self.acts(acts));
             quote! {
-                (#number, #root::plan::Part::#part) => { #handles host.each(|near, tallies| { #body }); }
+                (#number, #root::plan::OperatorPart::#part) => { #handles host.each(|near, tallies| { #body }); }
             }
         });
         let edges = parts.edges.as_ref().map(|(dir, acts)| {
@@ -251,9 +252,9 @@ impl Emitter<'_> {
                 Dir::Both => quote!(Both),
             };
             quote! {
-                (#number, #root::plan::Part::Edges) => {
+                (#number, #root::plan::OperatorPart::Edges) => {
                     #handles
-                    host.each_edge(#root::plan::Direction::#direction, |near, far, weight, tallies| { #body });
+                    host.each_edge(#root::plan::EdgeDirection::#direction, |near, far, weight, tallies| { #body });
                 }
             }
         });
@@ -275,7 +276,11 @@ impl Emitter<'_> {
         self.handles(exprs.into_iter(), &written)
     }
 
-    fn handles<'e>(&self, exprs: impl Iterator<Item = &'e Expr> + Clone, written: &[FieldId]) -> TokenStream {
+    fn handles<'e>(
+        &self,
+        exprs: impl Iterator<Item = &'e Expr> + Clone,
+        written: &[FieldId],
+    ) -> TokenStream {
         let mut used: Vec<FieldId> = written.to_vec();
         for expr in exprs.clone() {
             expr.walk(&mut |part| {
@@ -289,7 +294,7 @@ impl Emitter<'_> {
         let columns = used.into_iter().map(|id| {
             let (name, number, ty) = (column(id), id.0, self.ty(id));
             match self.role(id) {
-                Role::Accumulator(fold) => {
+                ColumnRole::Accumulator(fold) => {
                     let reduction = self.reduction(fold, &ty);
                     quote!(let #name = host.folded::<#reduction>(#number);)
                 }
@@ -312,7 +317,8 @@ impl Emitter<'_> {
         used.sort_unstable();
         used.dedup();
         let bound = used.into_iter().map(|id| {
-            let (name, ty, number) = (scalar(id), rust(self.lowered.program.scalars[id.0].ty), id.0);
+            let (name, ty, number) =
+                (scalar(id), rust(self.lowered.program.scalars[id.0].ty), id.0);
             quote!(let #name = uniform.scalar::<#ty>(#number);)
         });
         bound.collect()
@@ -336,7 +342,7 @@ impl Emitter<'_> {
             ActKind::Write(id, _, value) => {
                 let (name, value) = (column(*id), self.expr(value));
                 match self.role(*id) {
-                    Role::Message => quote!(#root::host::send(#name, near, #value);),
+                    ColumnRole::Message => quote!(#root::host::send(#name, near, #value);),
                     _ => quote!(#root::host::set(#name, near, #value);),
                 }
             }

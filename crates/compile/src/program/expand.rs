@@ -27,7 +27,8 @@ fn compiled(arguments: TokenStream, function: &ItemFn) -> Result<TokenStream> {
     let (code, plan) = (emit::code(&lowered, &root), emit::plan(&lowered.plan, &root));
     let (relaxed, relaxation) = recognise::emit(&lowered, relaxed.as_ref(), &root);
     let (name, visibility) = (&function.sig.ident, &function.vis);
-    let cfgs: Vec<_> = function.attrs.iter().filter(|attribute| attribute.path().is_ident("cfg")).collect();
+    let cfgs: Vec<_> =
+        function.attrs.iter().filter(|attribute| attribute.path().is_ident("cfg")).collect();
     let inputs: Vec<_> = function.sig.inputs.iter().collect();
     let (names, types): (Vec<_>, Vec<_>) = function.sig.inputs.iter().filter_map(parameter).unzip();
     let output = match &function.sig.output {
@@ -40,7 +41,7 @@ fn compiled(arguments: TokenStream, function: &ItemFn) -> Result<TokenStream> {
         syn::Type::Reference(reference) => &*reference.elem,
         other => other,
     };
-    let is_relaxation = matches!(lowered.plan.shape, parton_plan::Shape::Relaxation { .. });
+    let is_relaxation = matches!(lowered.plan.shape, parton_plan::ProgramShape::Relaxation { .. });
     let about = format!("The program [`{name}`](fn@{name}), compiled for many hosts.");
     let text = name.to_string();
     Ok(quote! {
@@ -92,8 +93,8 @@ fn compiled(arguments: TokenStream, function: &ItemFn) -> Result<TokenStream> {
                 const NAME: &'static str = #text;
                 const IS_RELAXATION: bool = #is_relaxation;
 
-                fn compiled_plan() -> &'static #root::plan::Plan {
-                    static PLAN: ::std::sync::OnceLock<#root::plan::Plan> = ::std::sync::OnceLock::new();
+                fn compiled_plan() -> &'static #root::plan::CompiledPlan {
+                    static PLAN: ::std::sync::OnceLock<#root::plan::CompiledPlan> = ::std::sync::OnceLock::new();
                     PLAN.get_or_init(|| #plan)
                 }
 
@@ -125,26 +126,27 @@ fn results(lowered: &lower::Lowered, root: &TokenStream) -> TokenStream {
         _ => quote!((#(#made),*)),
     };
     let weight = emit::type_of(lowered.program.weight);
-    let parts: Vec<_> = (0..types.len()).map(|place| quote::format_ident!("part_{place}")).collect();
+    let parts: Vec<_> =
+        (0..types.len()).map(|place| quote::format_ident!("part_{place}")).collect();
     let bound = match &parts[..] {
         [only] => quote!(#only),
         _ => quote!((#(#parts),*)),
     };
     quote! {
-        fn results(host: &#root::Host<'_, #weight>) -> Vec<#root::Values> {
+        fn results(host: &#root::Host<'_, #weight>) -> Vec<#root::FieldValues> {
             vec![#(<#types as #root::Typed>::values(host.masters::<#types>(#columns))),*]
         }
 
-        fn no_values() -> Vec<#root::Values> {
+        fn no_values() -> Vec<#root::FieldValues> {
             vec![#(<#types as #root::Typed>::values(Vec::new())),*]
         }
 
-        fn columns(output: Self::Output) -> Vec<#root::Values> {
+        fn columns(output: Self::Output) -> Vec<#root::FieldValues> {
             let #bound = output;
             vec![#(<#types as #root::Typed>::values(#parts.into_values())),*]
         }
 
-        fn output(columns: Vec<#root::Values>) -> Self::Output {
+        fn output(columns: Vec<#root::FieldValues>) -> Self::Output {
             let mut columns = columns.into_iter();
             #output
         }

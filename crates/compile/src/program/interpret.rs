@@ -7,10 +7,11 @@ mod values;
 use std::cell::Cell;
 
 use super::ir::{
-    Act, ActKind, Dir, Expr, ExprKind, FieldId, Fold, ListId, Members, Over, Place, Program, ScalarId, Step,
-    VariableId,
+    Act, ActKind, Dir, Expr, ExprKind, FieldId, Fold, ListId, ListMembers, Over, ParsedProgram,
+    ScalarId, Step, VariableId, VertexPlace,
 };
-pub use values::{binary, folded, method, to_type};
+pub use values::folded;
+use values::{binary, method, to_type};
 
 /// What an expression can ask for.
 pub trait View {
@@ -19,13 +20,13 @@ pub trait View {
     /// The bits of a scalar.
     fn scalar(&self, id: ScalarId) -> u64;
     /// The bits of a field at a vertex.
-    fn read(&self, id: FieldId, place: Place) -> u64;
+    fn read(&self, id: FieldId, place: VertexPlace) -> u64;
     /// The bits of the weight of the edge.
     fn weight(&self) -> u64;
     /// Number of edges of a vertex.
-    fn degree(&self, dir: Dir, place: Place) -> u64;
+    fn degree(&self, dir: Dir, place: VertexPlace) -> u64;
     /// The number of a vertex.
-    fn id(&self, place: Place) -> u64;
+    fn id(&self, place: VertexPlace) -> u64;
     /// Numbers of vertices and of edges.
     fn size(&self) -> (u64, u64);
     /// A whole number has wrapped around, where Rust would panic if it were asked to check.
@@ -50,8 +51,20 @@ pub fn evaluate(expr: &Expr, view: &dyn View) -> u64 {
         ExprKind::NumVertices => view.size().0,
         ExprKind::NumEdges => view.size().1,
         ExprKind::Unary(operator, a) => values::unary(*operator, expr.ty, of(a)),
-        ExprKind::Binary(super::ir::Binary::And, a, b) => if of(a) != 0 { of(b) } else { 0 },
-        ExprKind::Binary(super::ir::Binary::Or, a, b) => if of(a) != 0 { 1 } else { of(b) },
+        ExprKind::Binary(super::ir::Binary::And, a, b) => {
+            if of(a) != 0 {
+                of(b)
+            } else {
+                0
+            }
+        }
+        ExprKind::Binary(super::ir::Binary::Or, a, b) => {
+            if of(a) != 0 {
+                1
+            } else {
+                of(b)
+            }
+        }
         ExprKind::Binary(operator, a, b) => {
             let (x, y) = (of(a), of(b));
             if values::wraps(*operator, a.ty, x, y) {
@@ -64,7 +77,13 @@ pub fn evaluate(expr: &Expr, view: &dyn View) -> u64 {
             method(name, parts[0].ty, &bits)
         }
         ExprKind::Cast(a) => to_type(of(a), a.ty, expr.ty),
-        ExprKind::If(a, b, c) => if of(a) != 0 { of(b) } else { of(c) },
+        ExprKind::If(a, b, c) => {
+            if of(a) != 0 {
+                of(b)
+            } else {
+                of(c)
+            }
+        }
     }
 }
 
@@ -81,7 +100,7 @@ pub struct PlainGraph {
 pub struct Endless;
 
 /// What a program returns.
-pub struct Answer {
+pub struct Meaning {
     /// The bits of its fields.
     pub fields: Vec<Vec<u64>>,
     /// Whether a whole number has wrapped around on the way.
@@ -90,11 +109,11 @@ pub struct Answer {
 
 /// Runs a program. `budget` limits the visits to vertices and edges.
 pub fn sequential(
-    program: &Program,
+    program: &ParsedProgram,
     graph: &PlainGraph,
     arguments: &[u64],
     budget: u64,
-) -> Result<Answer, Endless> {
+) -> Result<Meaning, Endless> {
     let mut scalars = vec![0; program.scalars.len()];
     scalars[..arguments.len()].copy_from_slice(arguments);
     let mut memory = Memory {
@@ -110,11 +129,11 @@ pub fn sequential(
     };
     memory.steps(&program.body)?;
     let fields = program.results.iter().map(|field| memory.fields[field.0].clone()).collect();
-    Ok(Answer { fields, has_wrapped: memory.has_wrapped.get() })
+    Ok(Meaning { fields, has_wrapped: memory.has_wrapped.get() })
 }
 
 struct Memory<'p> {
-    program: &'p Program,
+    program: &'p ParsedProgram,
     graph: &'p PlainGraph,
     scalars: Vec<u64>,
     fields: Vec<Vec<u64>>,
@@ -135,7 +154,7 @@ impl View for Memory<'_> {
         self.scalars[id.0]
     }
 
-    fn read(&self, id: FieldId, place: Place) -> u64 {
+    fn read(&self, id: FieldId, place: VertexPlace) -> u64 {
         self.fields[id.0][self.vertex(place) as usize]
     }
 
@@ -143,13 +162,13 @@ impl View for Memory<'_> {
         self.at.2
     }
 
-    fn degree(&self, dir: Dir, place: Place) -> u64 {
+    fn degree(&self, dir: Dir, place: VertexPlace) -> u64 {
         let vertex = self.vertex(place);
         let ends = self.graph.edges.iter().map(|edge| if dir == Dir::In { edge.1 } else { edge.0 });
         ends.filter(|end| *end == vertex).count() as u64
     }
 
-    fn id(&self, place: Place) -> u64 {
+    fn id(&self, place: VertexPlace) -> u64 {
         u64::from(self.vertex(place))
     }
 
@@ -170,10 +189,10 @@ enum Flow {
 }
 
 impl Memory<'_> {
-    fn vertex(&self, place: Place) -> u32 {
+    fn vertex(&self, place: VertexPlace) -> u32 {
         match place {
-            Place::Active => self.at.0,
-            Place::Far => self.at.1,
+            VertexPlace::Active => self.at.0,
+            VertexPlace::Far => self.at.1,
         }
     }
 
@@ -202,9 +221,11 @@ impl Memory<'_> {
             }
             Step::List(list, members) => {
                 self.lists[list.0] = match members {
-                    Members::None => Vec::new(),
-                    Members::All => (0..self.graph.vertices as u32).collect(),
-                    Members::These(these) => these.iter().map(|one| evaluate(one, self) as u32).collect(),
+                    ListMembers::None => Vec::new(),
+                    ListMembers::All => (0..self.graph.vertices as u32).collect(),
+                    ListMembers::These(these) => {
+                        these.iter().map(|one| evaluate(one, self) as u32).collect()
+                    }
                 };
                 self.lists[list.0].dedup();
             }

@@ -29,7 +29,7 @@ pub enum Ty {
 
 impl Ty {
     /// Every type that a field can have, by its name.
-    pub const NAMED: [(&'static str, Ty); 7] = [
+    pub(crate) const NAMED: [(&'static str, Ty); 7] = [
         ("u32", Ty::U32),
         ("u64", Ty::U64),
         ("i32", Ty::I32),
@@ -46,7 +46,7 @@ impl Ty {
     }
 
     /// Whether it is a number with a fraction.
-    pub fn is_float(self) -> bool {
+    pub(crate) fn is_float(self) -> bool {
         matches!(self, Ty::F32 | Ty::F64)
     }
 
@@ -73,7 +73,7 @@ pub enum Fold {
 
 impl Fold {
     /// Whether folding a value in twice is the same as once.
-    pub fn is_idempotent(self) -> bool {
+    pub(crate) fn is_idempotent(self) -> bool {
         matches!(self, Fold::Min | Fold::Max | Fold::Or)
     }
 
@@ -102,23 +102,23 @@ pub enum Dir {
 
 /// A vertex that an operator sees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Place {
+pub enum VertexPlace {
     /// The active vertex.
     Active,
     /// The other end of the edge being visited.
     Far,
 }
 
-/// The place of a field in [`Program::fields`]; after lowering, of a column.
+/// The place of a field in [`ParsedProgram::fields`]; after lowering, of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FieldId(pub usize);
-/// The place of a scalar in [`Program::scalars`].
+/// The place of a scalar in [`ParsedProgram::scalars`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ScalarId(pub usize);
-/// The place of a worklist in [`Program::lists`].
+/// The place of a worklist in [`ParsedProgram::lists`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ListId(pub usize);
-/// The place of a local in [`Program::locals`].
+/// The place of a local in [`ParsedProgram::locals`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct VariableId(pub usize);
 
@@ -135,7 +135,7 @@ pub struct Named {
 
 /// A whole program.
 #[derive(Clone, Debug)]
-pub struct Program {
+pub struct ParsedProgram {
     /// Its name.
     pub name: String,
     /// The type of weights; `None`: edges have none.
@@ -162,7 +162,7 @@ pub enum Step {
     /// A field starts with this value, in which the active vertex may occur.
     Start(FieldId, Expr),
     /// A worklist starts with these members.
-    List(ListId, Members),
+    List(ListId, ListMembers),
     /// The value of one vertex is set.
     Point(FieldId, Expr, Expr),
     /// A vertex joins a worklist.
@@ -183,7 +183,7 @@ pub enum Step {
 
 /// What a worklist starts with.
 #[derive(Clone, Debug)]
-pub enum Members {
+pub enum ListMembers {
     /// Nothing.
     None,
     /// These vertices.
@@ -208,7 +208,7 @@ pub struct Operator {
 pub enum Over {
     /// All.
     All,
-    /// Members of a worklist, until it is empty.
+    /// ListMembers of a worklist, until it is empty.
     List(ListId),
 }
 
@@ -231,14 +231,14 @@ pub enum ActKind {
     /// Folds a value of an edge into a local of its active vertex.
     Gather(VariableId, Fold, Expr),
     /// Sets the value of a vertex.
-    Write(FieldId, Place, Expr),
+    Write(FieldId, VertexPlace, Expr),
     /// Folds a value into that of a vertex, inside a loop over edges. If that changes the value, the
     /// statements run.
-    Fold(FieldId, Place, Fold, Expr, Vec<Act>),
+    Fold(FieldId, VertexPlace, Fold, Expr, Vec<Act>),
     /// Folds a value into a scalar.
     Tally(ScalarId, Fold, Expr),
     /// A vertex joins a worklist.
-    Push(ListId, Place),
+    Push(ListId, VertexPlace),
     /// One or the other.
     If(Expr, Vec<Act>, Vec<Act>),
     /// Visits edges of the active vertex.
@@ -277,13 +277,13 @@ pub enum ExprKind {
     /// A scalar.
     Scalar(ScalarId),
     /// The value of a vertex.
-    Read(FieldId, Place),
+    Read(FieldId, VertexPlace),
     /// The weight of the edge.
     Weight,
     /// Number of edges of a vertex.
-    Degree(Dir, Place),
+    Degree(Dir, VertexPlace),
     /// A vertex.
-    Vertex(Place),
+    Vertex(VertexPlace),
     /// The number of a vertex.
     Id(Box<Expr>),
     /// Number of vertices.
@@ -321,7 +321,7 @@ impl Expr {
     }
 
     /// The operands, to change them.
-    pub fn parts_mut(&mut self) -> Vec<&mut Expr> {
+    pub(crate) fn parts_mut(&mut self) -> Vec<&mut Expr> {
         use ExprKind::*;
         match &mut self.kind {
             Unary(_, a) | Cast(a) | Id(a) => vec![a],
@@ -344,11 +344,10 @@ impl Expr {
     }
 
     /// Whether it is the same for all vertices and edges.
-    pub fn is_uniform(&self) -> bool {
+    pub(crate) fn is_uniform(&self) -> bool {
         use ExprKind::*;
-        !self.any(&|part| {
-            matches!(part.kind, Local(_) | Read(..) | Weight | Degree(..) | Vertex(_))
-        })
+        !self
+            .any(&|part| matches!(part.kind, Local(_) | Read(..) | Weight | Degree(..) | Vertex(_)))
     }
 
     /// Whether two expressions are written alike, wherever they stand.
@@ -387,13 +386,15 @@ impl Act {
             | ActKind::Fold(_, _, _, value, _)
             | ActKind::Tally(_, _, value)
             | ActKind::If(value, ..) => Some(value),
-            ActKind::Push(..) | ActKind::Edges(..) | ActKind::Activate | ActKind::Absorb(..) => None,
+            ActKind::Push(..) | ActKind::Edges(..) | ActKind::Activate | ActKind::Absorb(..) => {
+                None
+            }
         }
     }
 }
 
 /// Calls `visit` with every expression of some statements, operands included.
-pub fn each_expression<'a>(acts: &'a [Act], visit: &mut dyn FnMut(&'a Expr)) {
+pub(crate) fn each_expression<'a>(acts: &'a [Act], visit: &mut dyn FnMut(&'a Expr)) {
     for act in acts {
         act.walk(&mut |act| {
             if let Some(value) = act.expressions() {
@@ -404,7 +405,7 @@ pub fn each_expression<'a>(acts: &'a [Act], visit: &mut dyn FnMut(&'a Expr)) {
 }
 
 /// Calls `visit` with every operator of some code.
-pub fn each_operator<'s>(steps: &'s [Step], visit: &mut dyn FnMut(&'s Operator)) {
+pub(crate) fn each_operator<'s>(steps: &'s [Step], visit: &mut dyn FnMut(&'s Operator)) {
     for step in steps {
         match step {
             Step::Loop(body) => each_operator(body, visit),

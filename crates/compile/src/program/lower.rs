@@ -12,29 +12,35 @@ mod hoist;
 mod saved;
 mod split;
 
-use parton_plan::{Class, Direction, Operator as Planned, Part, Plan, Role, Shape, Side};
+use parton_plan::{
+    Class, ColumnRole, CompiledPlan, EdgeDirection, EdgeSide, OperatorPart,
+    PlannedOperator as Planned, ProgramShape, Traffic,
+};
 use syn::Result;
 
 use super::classify::{Verdict, classify};
-use super::ir::{Act, ActKind, Dir, Expr, ExprKind, FieldId, Fold, Named, Operator, Over, Program, each_expression};
+use super::ir::{
+    Act, ActKind, Dir, Expr, ExprKind, FieldId, Fold, Named, Operator, Over, ParsedProgram,
+    each_expression,
+};
 use control::Control;
 
 /// A program ready to run: the plan, and the code that it numbers.
 #[derive(Clone, Debug)]
 pub struct Lowered {
     /// The program, with a field for every column.
-    pub program: Program,
+    pub program: ParsedProgram,
     /// What happens when.
-    pub plan: Plan,
+    pub plan: CompiledPlan,
     /// The code of operators.
-    pub operators: Vec<Parts>,
+    pub operators: Vec<OperatorCode>,
     /// Expressions outside operators.
     pub values: Vec<Expr>,
 }
 
 /// The code of an operator.
 #[derive(Clone, Debug, Default)]
-pub struct Parts {
+pub struct OperatorCode {
     /// At all masters.
     pub derive: Vec<Act>,
     /// At active masters.
@@ -48,11 +54,11 @@ pub struct Parts {
 }
 
 /// Lowers a program.
-pub fn lower(mut program: Program) -> Result<Lowered> {
+pub fn lower(mut program: ParsedProgram) -> Result<Lowered> {
     let verdicts = classify(&program)?;
     let num_fields = program.fields.len();
     let mut lowering = Lowering {
-        roles: vec![Role::Field; num_fields],
+        roles: vec![ColumnRole::Field; num_fields],
         program: program.clone(),
         operators: Vec::new(),
         planned: Vec::new(),
@@ -62,24 +68,27 @@ pub fn lower(mut program: Program) -> Result<Lowered> {
     let body = std::mem::take(&mut program.body);
     control.steps(&body, &mut lowering)?;
     let Lowering { program, roles, operators, planned, .. } = lowering;
-    let mut plan = Plan {
+    let mut plan = CompiledPlan {
         name: program.name.clone(),
         scalars: program.scalars.iter().map(|scalar| scalar.name.clone()).collect(),
         tallies: tallies(&program, &operators)?,
         columns: Vec::new(),
         lists: program.lists.clone(),
         operators: planned,
-        nodes: control.nodes,
+        instructions: control.instructions,
         results: program.results.iter().map(|field| field.0).collect(),
         degrees: degrees(&operators, &control.values),
-        shape: Shape::Steps,
+        shape: ProgramShape::Steps,
     };
     plan.columns = columns(&program, &roles, &plan);
     Ok(Lowered { program, plan, operators, values: control.values })
 }
 
 /// How each scalar is folded.
-fn tallies(program: &Program, operators: &[Parts]) -> Result<Vec<Option<parton_plan::Fold>>> {
+fn tallies(
+    program: &ParsedProgram,
+    operators: &[OperatorCode],
+) -> Result<Vec<Option<parton_plan::Folding>>> {
     let mut found = vec![None; program.scalars.len()];
     let mut error = None;
     for parts in operators {
@@ -101,7 +110,7 @@ fn tallies(program: &Program, operators: &[Parts]) -> Result<Vec<Option<parton_p
 }
 
 /// Which degrees are asked for.
-fn degrees(operators: &[Parts], values: &[Expr]) -> [bool; 2] {
+fn degrees(operators: &[OperatorCode], values: &[Expr]) -> [bool; 2] {
     let mut asked = [false; 2];
     let mut note = |part: &Expr| {
         if let ExprKind::Degree(dir, _) = part.kind {
@@ -109,30 +118,34 @@ fn degrees(operators: &[Parts], values: &[Expr]) -> [bool; 2] {
         }
     };
     values.iter().for_each(|value| value.walk(&mut note));
-    for acts in operators.iter().flat_map(Parts::all) {
+    for acts in operators.iter().flat_map(OperatorCode::all) {
         each_expression(acts, &mut note);
     }
     asked
 }
 
-fn columns(program: &Program, roles: &[Role], plan: &Plan) -> Vec<parton_plan::Column> {
+fn columns(
+    program: &ParsedProgram,
+    roles: &[ColumnRole],
+    plan: &CompiledPlan,
+) -> Vec<parton_plan::PlannedColumn> {
     let mut is_shared: Vec<bool> = (0..roles.len())
         .map(|column| {
             plan.operators.iter().any(|operator| {
-                operator.reads.iter().any(|(read, _)| *read == column)
-                    || operator.messages.contains(&column)
-                    || operator.folds.iter().any(|(fold, _)| *fold == column)
+                operator.traffic.reads.iter().any(|(read, _)| *read == column)
+                    || operator.traffic.messages.contains(&column)
+                    || operator.traffic.folds.iter().any(|(fold, _)| *fold == column)
             })
         })
         .collect();
-    for node in &plan.nodes {
-        if let parton_plan::Node::Swap(a, b) = node {
+    for instruction in &plan.instructions {
+        if let parton_plan::Instruction::Swap(a, b) = instruction {
             let either = is_shared[*a] || is_shared[*b];
             (is_shared[*a], is_shared[*b]) = (either, either);
         }
     }
     let each = program.fields.iter().zip(roles).zip(is_shared);
-    each.map(|((field, role), is_shared)| parton_plan::Column {
+    each.map(|((field, role), is_shared)| parton_plan::PlannedColumn {
         name: field.name.clone(),
         ty: field.ty.name().into(),
         role: *role,
@@ -141,9 +154,9 @@ fn columns(program: &Program, roles: &[Role], plan: &Plan) -> Vec<parton_plan::C
     .collect()
 }
 
-impl Parts {
+impl OperatorCode {
     /// Calls `visit` with every statement.
-    pub fn each_act<'a>(&'a self, visit: &mut dyn FnMut(&'a Act)) {
+    pub(crate) fn each_act<'a>(&'a self, visit: &mut dyn FnMut(&'a Act)) {
         self.of_vertices().for_each(|acts| acts.iter().for_each(|act| act.walk(visit)));
         if let Some((_, body)) = &self.edges {
             body.iter().for_each(|act| act.walk(visit));
@@ -160,23 +173,33 @@ impl Parts {
 }
 
 struct Lowering {
-    program: Program,
-    roles: Vec<Role>,
-    operators: Vec<Parts>,
+    program: ParsedProgram,
+    roles: Vec<ColumnRole>,
+    operators: Vec<OperatorCode>,
     planned: Vec<Planned>,
     verdicts: std::vec::IntoIter<Verdict>,
 }
 
 impl Lowering {
     /// A column that the compiler adds.
-    fn add(&mut self, name: String, ty: super::ir::Ty, role: Role, span: proc_macro2::Span) -> FieldId {
+    fn add(
+        &mut self,
+        name: String,
+        ty: super::ir::Ty,
+        role: ColumnRole,
+        span: proc_macro2::Span,
+    ) -> FieldId {
         self.program.fields.push(Named { name, ty, span });
         self.roles.push(role);
         FieldId(self.program.fields.len() - 1)
     }
 
     /// Lowers the next operator and returns its number. Values that it requires are numbered by `value`.
-    fn operator(&mut self, operator: &Operator, value: &mut dyn FnMut(&Expr) -> usize) -> Result<usize> {
+    fn operator(
+        &mut self,
+        operator: &Operator,
+        value: &mut dyn FnMut(&Expr) -> usize,
+    ) -> Result<usize> {
         let verdict = self.verdicts.next().expect("a verdict for every operator");
         let parts = split::split(self, operator)?;
         let number = self.operators.len();
@@ -194,9 +217,7 @@ impl Lowering {
             class: verdict.class,
             direction: parts.edges.as_ref().map(|(dir, _)| direction(*dir)),
             is_partial: contains_activate(&parts.before),
-            reads: Vec::new(),
-            messages: Vec::new(),
-            folds: Vec::new(),
+            traffic: Traffic::default(),
             writes: Vec::new(),
             scalars: Vec::new(),
             tallies: Vec::new(),
@@ -211,28 +232,28 @@ impl Lowering {
     }
 
     /// What the parts of an operator read and write where.
-    fn describe(&self, parts: &Parts, planned: &mut Planned) {
+    fn describe(&self, parts: &OperatorCode, planned: &mut Planned) {
         fn note<T: PartialEq>(list: &mut Vec<T>, item: T) {
             if !list.contains(&item) {
                 list.push(item);
             }
         }
         let side = |place| match place {
-            super::ir::Place::Active => Side::Near,
-            super::ir::Place::Far => Side::Far,
+            super::ir::VertexPlace::Active => EdgeSide::Near,
+            super::ir::VertexPlace::Far => EdgeSide::Far,
         };
         if let Some((_, body)) = &parts.edges {
             each_expression(body, &mut |part| {
                 if let ExprKind::Read(column, place) = part.kind {
-                    if self.roles[column.0] != Role::Message {
-                        note(&mut planned.reads, (column.0, side(place)));
+                    if self.roles[column.0] != ColumnRole::Message {
+                        note(&mut planned.traffic.reads, (column.0, side(place)));
                     }
                 }
             });
             for act in body {
                 act.walk(&mut |act| {
                     if let ActKind::Fold(column, place, ..) = act.kind {
-                        note(&mut planned.folds, (column.0, side(place)));
+                        note(&mut planned.traffic.folds, (column.0, side(place)));
                     }
                 });
             }
@@ -240,8 +261,8 @@ impl Lowering {
         for acts in parts.of_vertices() {
             for act in acts {
                 act.walk(&mut |act| match act.kind {
-                    ActKind::Write(column, ..) if self.roles[column.0] == Role::Message => {
-                        note(&mut planned.messages, column.0);
+                    ActKind::Write(column, ..) if self.roles[column.0] == ColumnRole::Message => {
+                        note(&mut planned.traffic.messages, column.0);
                     }
                     ActKind::Write(column, ..) | ActKind::Absorb(column, ..) => {
                         note(&mut planned.writes, column.0);
@@ -257,6 +278,13 @@ impl Lowering {
                 }
             });
         }
+        let is_told_otherwise = |act: &Act| match &act.kind {
+            ActKind::Absorb(..) => true,
+            ActKind::If(condition, ..) => matches!(condition.kind, ExprKind::Read(column, _)
+                if matches!(self.roles[column.0], ColumnRole::Accumulator(_))),
+            _ => false,
+        };
+        planned.traffic.tells_by_folds = !parts.arrive.iter().all(is_told_otherwise);
         parts.each_act(&mut |act| {
             if let ActKind::Tally(id, ..) = act.kind {
                 note(&mut planned.tallies, id.0);
@@ -265,14 +293,14 @@ impl Lowering {
     }
 }
 
-impl Parts {
-    fn present(&self) -> Vec<Part> {
+impl OperatorCode {
+    fn present(&self) -> Vec<OperatorPart> {
         let parts = [
-            (Part::Derive, !self.derive.is_empty()),
-            (Part::Before, !self.before.is_empty()),
-            (Part::Edges, self.edges.is_some()),
-            (Part::After, !self.after.is_empty()),
-            (Part::Arrive, !self.arrive.is_empty()),
+            (OperatorPart::Derive, !self.derive.is_empty()),
+            (OperatorPart::Before, !self.before.is_empty()),
+            (OperatorPart::Edges, self.edges.is_some()),
+            (OperatorPart::After, !self.after.is_empty()),
+            (OperatorPart::Arrive, !self.arrive.is_empty()),
         ];
         parts.into_iter().filter_map(|(part, is_there)| is_there.then_some(part)).collect()
     }
@@ -287,27 +315,29 @@ fn contains_activate(acts: &[Act]) -> bool {
 }
 
 /// What an accumulator folds for a fold.
-pub(super) fn accumulator(fold: Fold) -> parton_plan::Fold {
+pub(super) fn accumulator(fold: Fold) -> parton_plan::Folding {
     match fold {
-        Fold::Min => parton_plan::Fold::Min,
-        Fold::Max => parton_plan::Fold::Max,
-        Fold::Sum | Fold::Less => parton_plan::Fold::Sum,
-        Fold::Or => parton_plan::Fold::Or,
+        Fold::Min => parton_plan::Folding::Min,
+        Fold::Max => parton_plan::Folding::Max,
+        Fold::Sum | Fold::Less => parton_plan::Folding::Sum,
+        Fold::Or => parton_plan::Folding::Or,
     }
 }
 
-fn direction(dir: Dir) -> Direction {
+fn direction(dir: Dir) -> EdgeDirection {
     match dir {
-        Dir::Out => Direction::Out,
-        Dir::In => Direction::In,
-        Dir::Both => Direction::Both,
+        Dir::Out => EdgeDirection::Out,
+        Dir::In => EdgeDirection::In,
+        Dir::Both => EdgeDirection::Both,
     }
 }
 
 fn notes(operator: &Operator, class: Class) -> Vec<String> {
     let mut notes = Vec::new();
     if let (Over::List(_), Class::Settling | Class::Flowing) = (operator.over, class) {
-        notes.push("the worklist is a set: vertices that are pushed are visited in the next round".into());
+        notes.push(
+            "the worklist is a set: vertices that are pushed are visited in the next round".into(),
+        );
     }
     notes
 }

@@ -12,14 +12,15 @@ use syn::spanned::Spanned;
 use syn::{Error, Expr as Source, FnArg, ItemFn, Pat, Result, ReturnType, Stmt, Type};
 
 use super::ir::{
-    Binary, Expr, ExprKind, FieldId, Members, Operator, Over, Place, Program, Step, Ty, Unary,
+    Binary, Expr, ExprKind, FieldId, ListMembers, Operator, Over, ParsedProgram, Step, Ty, Unary,
+    VertexPlace,
 };
 use scope::{Binding, Level, Scope};
 
 pub(super) const NO_SUCH_TYPE: &str = "values are u32, u64, i32, i64, f32, f64 or bool";
 
 /// The program that a function is.
-pub fn parse(function: &ItemFn) -> Result<Program> {
+pub fn parse(function: &ItemFn) -> Result<ParsedProgram> {
     let mut parser = Parser { scope: Scope::new(), weight: None, errors: Vec::new(), loops: 0 };
     let result = parser.program(function);
     let errors = std::mem::take(&mut parser.errors);
@@ -44,7 +45,7 @@ struct Parser {
 }
 
 impl Parser {
-    fn program(&mut self, function: &ItemFn) -> Result<Program> {
+    fn program(&mut self, function: &ItemFn) -> Result<ParsedProgram> {
         let signature = &function.sig;
         if let Some(asyncness) = signature.asyncness {
             return Err(Error::new_spanned(asyncness, "a program is a plain function"));
@@ -68,7 +69,7 @@ impl Parser {
         };
         self.steps(before, &mut body);
         let results = self.results(last, &signature.output)?;
-        Ok(Program {
+        Ok(ParsedProgram {
             name: signature.ident.to_string(),
             weight: self.weight,
             num_parameters,
@@ -131,7 +132,8 @@ impl Parser {
         let mut results = Vec::new();
         for (value, ty) in values.iter().zip(types) {
             let binding = ident(value).and_then(|name| self.scope.find(&name.to_string()));
-            let (Some(Binding::Field(field)), Some(inner)) = (binding, argument_of(ty, "Field")) else {
+            let (Some(Binding::Field(field)), Some(inner)) = (binding, argument_of(ty, "Field"))
+            else {
                 return Err(Error::new_spanned(value, refused));
             };
             let ty = value_type(inner)?;
@@ -210,22 +212,22 @@ impl Parser {
     }
 
     /// `Worklist::new()`, `Worklist::from([v])`, `graph.vertices().collect()`.
-    fn worklist(&mut self, source: &Source) -> Result<Option<Members>> {
+    fn worklist(&mut self, source: &Source) -> Result<Option<ListMembers>> {
         if let Source::MethodCall(call) = source
             && call.method == "collect"
             && self.is_all_vertices(&call.receiver)
         {
-            return Ok(Some(Members::All));
+            return Ok(Some(ListMembers::All));
         }
         let Source::Call(call) = source else { return Ok(None) };
         let Source::Path(path) = &*call.func else { return Ok(None) };
         let names: Vec<_> = path.path.segments.iter().map(|part| part.ident.to_string()).collect();
         match &names.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-            [.., "Worklist", "new"] => Ok(Some(Members::None)),
+            [.., "Worklist", "new"] => Ok(Some(ListMembers::None)),
             [.., "Worklist", "from"] => match call.args.first() {
                 Some(Source::Array(array)) => {
                     let vertices = array.elems.iter().map(|vertex| self.uniform_vertex(vertex));
-                    Ok(Some(Members::These(vertices.collect::<Result<_>>()?)))
+                    Ok(Some(ListMembers::These(vertices.collect::<Result<_>>()?)))
                 }
                 _ => Err(Error::new_spanned(call, "expected an array: `Worklist::from([root])`")),
             },
@@ -259,14 +261,14 @@ impl Parser {
                     Error::new_spanned(closure, "the closure has one parameter, a vertex")
                 })?;
                 let value = self.inside(Level::Vertex, |parser| {
-                    parser.scope.bind(vertex, Binding::Vertex(Place::Active));
+                    parser.scope.bind(vertex, Binding::Vertex(VertexPlace::Active));
                     parser.expression(&closure.body)
                 })?;
                 Ok(Some(value))
             }
             (Some(Binding::Field(field)), "clone", None) => {
                 let ty = self.scope.fields[field.0].ty;
-                Ok(Some(Expr::new(ExprKind::Read(field, Place::Active), ty, call.span())))
+                Ok(Some(Expr::new(ExprKind::Read(field, VertexPlace::Active), ty, call.span())))
             }
             _ => Ok(None),
         }
@@ -285,11 +287,15 @@ impl Parser {
                 out.push(Step::Loop(body));
                 Ok(())
             }
-            Source::Break(leave) if self.loops > 0 && leave.expr.is_none() && leave.label.is_none() => {
+            Source::Break(leave)
+                if self.loops > 0 && leave.expr.is_none() && leave.label.is_none() =>
+            {
                 out.push(Step::Break);
                 Ok(())
             }
-            Source::Break(leave) => Err(Error::new_spanned(leave, "`break` ends the innermost loop")),
+            Source::Break(leave) => {
+                Err(Error::new_spanned(leave, "`break` ends the innermost loop"))
+            }
             Source::If(choice) => self.branch(choice, out),
             Source::Block(block) => {
                 out.extend(self.block(&block.block.stmts));
@@ -301,7 +307,8 @@ impl Parser {
                 None => Err(Error::new_spanned(binary, "this has no effect")),
             },
             Source::MethodCall(call) if call.method == "push" => {
-                let list = ident(&call.receiver).and_then(|name| self.scope.find(&name.to_string()));
+                let list =
+                    ident(&call.receiver).and_then(|name| self.scope.find(&name.to_string()));
                 let (Some(Binding::List(list)), Some(vertex)) = (list, call.args.first()) else {
                     return Err(Error::new_spanned(call, "vertices are pushed to a `Worklist`"));
                 };
@@ -362,7 +369,7 @@ impl Parser {
     ) -> Result<()> {
         let body = self.inside(Level::Vertex, |parser| {
             if let Some(vertex) = vertex {
-                parser.scope.bind(vertex, Binding::Vertex(Place::Active));
+                parser.scope.bind(vertex, Binding::Vertex(VertexPlace::Active));
             }
             parser.acts(&body.stmts)
         });
@@ -371,7 +378,12 @@ impl Parser {
     }
 
     /// `while let Some(v) = work.pop()` and `while condition`.
-    fn repeated(&mut self, repeated: &syn::ExprWhile, source: &Source, out: &mut Vec<Step>) -> Result<()> {
+    fn repeated(
+        &mut self,
+        repeated: &syn::ExprWhile,
+        source: &Source,
+        out: &mut Vec<Step>,
+    ) -> Result<()> {
         if let Source::Let(bound) = &*repeated.cond {
             let list = match &*bound.expr {
                 Source::MethodCall(call) if call.method == "pop" => ident(&call.receiver),
@@ -438,7 +450,12 @@ impl Parser {
         })
     }
 
-    fn hidden_scalar(&mut self, name: &str, ty: Ty, span: proc_macro2::Span) -> super::ir::ScalarId {
+    fn hidden_scalar(
+        &mut self,
+        name: &str,
+        ty: Ty,
+        span: proc_macro2::Span,
+    ) -> super::ir::ScalarId {
         let named = super::ir::Named { name: name.into(), ty, span };
         self.scope.scalars.push(named);
         super::ir::ScalarId(self.scope.scalars.len() - 1)

@@ -1,7 +1,7 @@
 //! Operators that run until nothing is left to do, and end the same way in any order.
 //!
 //! *Settling*: one field, folded by an idempotent fold with a value that gets no better as the field gets
-//! worse, until nothing changes. Chaotic iteration of a monotone function has one limit.
+//! worse, until nothing changes. Applying a monotone function again and again, in any order, has one limit.
 //! *Firing*: a vertex acts once, when a count that only falls has fallen below a threshold; its action lowers
 //! counts of neighbours. *Flowing*: a vertex takes a quantity and passes shares of it on.
 
@@ -11,12 +11,12 @@ use parton_plan::Class;
 
 use super::access::conjuncts;
 use super::ir::{
-    Act, ActKind, Binary, Expr, ExprKind, FieldId, Fold, ListId, Operator, Over, Place, Program, ScalarId,
-    Step, Unary, VariableId, each_expression, each_operator,
+    Act, ActKind, Binary, Expr, ExprKind, FieldId, Fold, ListId, Operator, Over, ParsedProgram,
+    ScalarId, Step, Unary, VariableId, VertexPlace, each_expression, each_operator,
 };
 
 /// The class of the only operator of a loop that ends when the operator has found nothing to do.
-pub fn until_idle(program: &Program, body: &[Step]) -> Option<Class> {
+pub(crate) fn until_idle(program: &ParsedProgram, body: &[Step]) -> Option<Class> {
     let (operator, flag) = idle_loop(body)?;
     if operator.over != Over::All || uses(program, flag) > 3 {
         return None;
@@ -30,7 +30,7 @@ pub fn until_idle(program: &Program, body: &[Step]) -> Option<Class> {
 }
 
 /// The class of an operator that drains a worklist into which it pushes.
-pub fn drained(program: &Program, operator: &Operator) -> Option<Class> {
+pub fn drained(program: &ParsedProgram, operator: &Operator) -> Option<Class> {
     let Over::List(list) = operator.over else { return None };
     if let Some(settling) = settling(operator)
         && settling.list == Some(list)
@@ -73,7 +73,7 @@ fn asks_idle(condition: &Expr, flag: ScalarId) -> bool {
 }
 
 /// How often a scalar is mentioned outside operators.
-fn uses(program: &Program, scalar: ScalarId) -> usize {
+fn uses(program: &ParsedProgram, scalar: ScalarId) -> usize {
     fn of_expr(expr: &Expr, scalar: ScalarId) -> usize {
         let mut found = 0;
         expr.walk(&mut |part| {
@@ -120,7 +120,7 @@ pub struct Settling {
     /// The edges.
     pub dir: super::ir::Dir,
     /// The vertex that improves.
-    pub place: Place,
+    pub place: VertexPlace,
     /// The value that is folded in, in terms of the field at the other vertex.
     pub value: Expr,
     /// What must hold of edge and vertices.
@@ -150,12 +150,12 @@ pub fn settling(operator: &Operator) -> Option<Settling> {
         }
     }
     let from = match place {
-        Place::Far => Place::Active,
-        Place::Active => Place::Far,
+        VertexPlace::Far => VertexPlace::Active,
+        VertexPlace::Active => VertexPlace::Far,
     };
     let value = known.inlined(value);
     let guards: Vec<_> = known.guards.iter().map(|guard| known.inlined(guard)).collect();
-    let reads = |expr: &Expr, at: Place| {
+    let reads = |expr: &Expr, at: VertexPlace| {
         expr.any(&|part| matches!(part.kind, ExprKind::Read(f, p) if f == field && p == at))
     };
     let is_fine = !reads(&value, place)
@@ -170,8 +170,16 @@ pub fn settling(operator: &Operator) -> Option<Settling> {
     };
     let is_fine = is_fine && (is_reached || !value.any(&may_wrap));
     // A worklist of vertices that collect would have to be told of improved neighbours.
-    (is_fine && (place == Place::Far || list.is_none()))
-        .then_some(Settling { field, fold, dir, place, value, guards, list, flag })
+    (is_fine && (place == VertexPlace::Far || list.is_none())).then_some(Settling {
+        field,
+        fold,
+        dir,
+        place,
+        value,
+        guards,
+        list,
+        flag,
+    })
 }
 
 /// Guards and locals on the way into an operator.
@@ -181,7 +189,7 @@ struct Known<'a> {
     locals: HashMap<VariableId, &'a Expr>,
 }
 
-type FoldAct<'a> = (FieldId, Place, Fold, &'a Expr, &'a [Act]);
+type FoldAct<'a> = (FieldId, VertexPlace, Fold, &'a Expr, &'a [Act]);
 
 impl<'a> Known<'a> {
     /// Passes `let`s and guards up to the only other statement.
@@ -209,7 +217,9 @@ impl<'a> Known<'a> {
 
     fn into_fold(&mut self, acts: &'a [Act]) -> Option<FoldAct<'a>> {
         match &self.to_last(acts)?.kind {
-            ActKind::Fold(field, place, fold, value, then) => Some((*field, *place, *fold, value, then)),
+            ActKind::Fold(field, place, fold, value, then) => {
+                Some((*field, *place, *fold, value, then))
+            }
             _ => None,
         }
     }
@@ -230,8 +240,9 @@ impl<'a> Known<'a> {
 }
 
 /// Whether an expression never falls as the field rises.
-fn is_monotone(expr: &Expr, field: FieldId, place: Place) -> bool {
-    let is_field = |expr: &Expr| matches!(expr.kind, ExprKind::Read(f, p) if f == field && p == place);
+fn is_monotone(expr: &Expr, field: FieldId, place: VertexPlace) -> bool {
+    let is_field =
+        |expr: &Expr| matches!(expr.kind, ExprKind::Read(f, p) if f == field && p == place);
     let mentions = |expr: &Expr| expr.any(&is_field);
     if !mentions(expr) || is_field(expr) {
         return true;
@@ -250,14 +261,17 @@ fn is_monotone(expr: &Expr, field: FieldId, place: Place) -> bool {
         ExprKind::Method("saturating_add" | "min" | "max", parts) => {
             parts.iter().all(|part| is_monotone(part, field, place))
         }
-        ExprKind::Method("saturating_sub", parts) => is_monotone(&parts[0], field, place) && fixed(&parts[1]),
+        ExprKind::Method("saturating_sub", parts) => {
+            is_monotone(&parts[0], field, place) && fixed(&parts[1])
+        }
         _ => false,
     }
 }
 
 /// Whether a guard on the field that holds once holds for good, as the field improves.
-fn stays(guard: &Expr, field: FieldId, place: Place, fold: Fold) -> bool {
-    let is_field = |expr: &Expr| matches!(expr.kind, ExprKind::Read(f, p) if f == field && p == place);
+fn stays(guard: &Expr, field: FieldId, place: VertexPlace, fold: Fold) -> bool {
+    let is_field =
+        |expr: &Expr| matches!(expr.kind, ExprKind::Read(f, p) if f == field && p == place);
     if is_field(guard) {
         return fold == Fold::Or;
     }
@@ -266,8 +280,12 @@ fn stays(guard: &Expr, field: FieldId, place: Place, fold: Fold) -> bool {
         return false;
     }
     let is_worst = match (fold, &b.kind) {
-        (Fold::Min, ExprKind::Constant(name)) => matches!(*name, "MAX" | "INFINITY") && !(b.ty.is_float() && *name == "MAX"),
-        (Fold::Max, ExprKind::Constant(name)) => matches!(*name, "MIN" | "NEG_INFINITY") && !(b.ty.is_float() && *name == "MIN"),
+        (Fold::Min, ExprKind::Constant(name)) => {
+            matches!(*name, "MAX" | "INFINITY") && !(b.ty.is_float() && *name == "MAX")
+        }
+        (Fold::Max, ExprKind::Constant(name)) => {
+            matches!(*name, "MIN" | "NEG_INFINITY") && !(b.ty.is_float() && *name == "MIN")
+        }
         (Fold::Max, ExprKind::Integer(0)) => b.ty.is_unsigned(),
         _ => false,
     };
@@ -285,15 +303,15 @@ fn fires(operator: &Operator, flag: ScalarId) -> bool {
     };
     let [latch, threshold] = conjuncts(condition)[..] else { return false };
     let (latch, is_set) = match &latch.kind {
-        ExprKind::Read(field, Place::Active) => (*field, true),
+        ExprKind::Read(field, VertexPlace::Active) => (*field, true),
         ExprKind::Unary(Unary::Not, of) => match of.kind {
-            ExprKind::Read(field, Place::Active) => (field, false),
+            ExprKind::Read(field, VertexPlace::Active) => (field, false),
             _ => return false,
         },
         _ => return false,
     };
     let ExprKind::Binary(compare, count, bound) = &threshold.kind else { return false };
-    let ExprKind::Read(count, Place::Active) = count.kind else { return false };
+    let ExprKind::Read(count, VertexPlace::Active) = count.kind else { return false };
     let fold = match compare {
         Binary::Lt | Binary::Le => Fold::Less,
         Binary::Gt | Binary::Ge => Fold::Sum,
@@ -302,35 +320,44 @@ fn fires(operator: &Operator, flag: ScalarId) -> bool {
     let (mut latched, mut told, mut edges) = (0, 0, 0);
     for act in then {
         match &act.kind {
-            ActKind::Write(field, Place::Active, value) if *field == latch => {
-                latched += usize::from(matches!(value.kind, ExprKind::Bool(value) if value != is_set));
+            ActKind::Write(field, VertexPlace::Active, value) if *field == latch => {
+                latched +=
+                    usize::from(matches!(value.kind, ExprKind::Bool(value) if value != is_set));
             }
             ActKind::Tally(id, Fold::Sum | Fold::Or, value) if *id == flag => {
-                told += usize::from(matches!(value.kind, ExprKind::Integer(1) | ExprKind::Bool(true)));
+                told +=
+                    usize::from(matches!(value.kind, ExprKind::Integer(1) | ExprKind::Bool(true)));
             }
             ActKind::Edges(_, body) => {
-                let [Act { kind: ActKind::Fold(field, Place::Far, how, value, _), .. }] = &body[..] else {
+                let [Act { kind: ActKind::Fold(field, VertexPlace::Far, how, value, _), .. }] =
+                    &body[..]
+                else {
                     return false;
                 };
-                let reads = |part: &Expr| matches!(part.kind, ExprKind::Read(..) | ExprKind::Local(_));
+                let reads =
+                    |part: &Expr| matches!(part.kind, ExprKind::Read(..) | ExprKind::Local(_));
                 let is_count = *field == count && *how == fold && value.ty.is_unsigned();
                 edges += usize::from(is_count && !value.any(&reads));
             }
             _ => return false,
         }
     }
-    otherwise.is_empty() && bound.is_uniform() && count != latch && (latched, told, edges, then.len()) == (1, 1, 1, 3)
+    otherwise.is_empty()
+        && bound.is_uniform()
+        && count != latch
+        && (latched, told, edges, then.len()) == (1, 1, 1, 3)
 }
 
 /// Whether a vertex takes a quantity and passes shares of it on, to vertices that are pushed while they
 /// have more than a little.
-fn flows(program: &Program, operator: &Operator, list: ListId) -> bool {
+fn flows(program: &ParsedProgram, operator: &Operator, list: ListId) -> bool {
     let [first, second, rest @ ..] = &operator.body[..] else { return false };
-    let (ActKind::Let(taken, read), ActKind::Write(field, Place::Active, zero)) = (&first.kind, &second.kind)
+    let (ActKind::Let(taken, read), ActKind::Write(field, VertexPlace::Active, zero)) =
+        (&first.kind, &second.kind)
     else {
         return false;
     };
-    let ExprKind::Read(source, Place::Active) = read.kind else { return false };
+    let ExprKind::Read(source, VertexPlace::Active) = read.kind else { return false };
     let is_zero = matches!(zero.kind, ExprKind::Float(value) if value == 0.0);
     if source != *field || !is_zero || !program.fields[field.0].ty.is_float() {
         return false;
@@ -340,20 +367,25 @@ fn flows(program: &Program, operator: &Operator, list: ListId) -> bool {
     for act in rest {
         match &act.kind {
             ActKind::Let(local, value) => _ = known.locals.insert(*local, value),
-            ActKind::Write(own, Place::Active, value) if own != field && !has_edges => {
+            ActKind::Write(own, VertexPlace::Active, value) if own != field && !has_edges => {
                 let ExprKind::Binary(Binary::Add, old, share) = &value.kind else { return false };
-                let is_old = matches!(old.kind, ExprKind::Read(f, Place::Active) if f == *own);
+                let is_old =
+                    matches!(old.kind, ExprKind::Read(f, VertexPlace::Active) if f == *own);
                 if !is_old || !is_share(&known.inlined(share), *taken) {
                     return false;
                 }
             }
             ActKind::Edges(_, body) if !has_edges => {
                 has_edges = true;
-                let [Act { kind: ActKind::Fold(to, Place::Far, Fold::Sum, share, _), .. }, push] = &body[..] else {
+                let [
+                    Act { kind: ActKind::Fold(to, VertexPlace::Far, Fold::Sum, share, _), .. },
+                    push,
+                ] = &body[..]
+                else {
                     return false;
                 };
                 let ActKind::If(condition, then, otherwise) = &push.kind else { return false };
-                let is_push = matches!(then[..], [Act { kind: ActKind::Push(id, Place::Far), .. }] if id == list);
+                let is_push = matches!(then[..], [Act { kind: ActKind::Push(id, VertexPlace::Far), .. }] if id == list);
                 let is_enough = is_above(condition, *field);
                 if to != field || !is_push || !otherwise.is_empty() || !is_enough {
                     return false;
@@ -370,19 +402,21 @@ fn flows(program: &Program, operator: &Operator, list: ListId) -> bool {
 
 /// `field[far] > threshold`, or of its absolute value.
 fn is_above(condition: &Expr, field: FieldId) -> bool {
-    let ExprKind::Binary(Binary::Gt | Binary::Ge, value, threshold) = &condition.kind else { return false };
+    let ExprKind::Binary(Binary::Gt | Binary::Ge, value, threshold) = &condition.kind else {
+        return false;
+    };
     let value = match &value.kind {
         ExprKind::Method("abs", parts) => &parts[0],
         _ => value,
     };
-    matches!(value.kind, ExprKind::Read(f, Place::Far) if f == field) && threshold.is_uniform()
+    matches!(value.kind, ExprKind::Read(f, VertexPlace::Far) if f == field)
+        && threshold.is_uniform()
 }
 
 /// Whether an expression is a share of a local: it and factors that do not change.
 fn is_share(expr: &Expr, of: VariableId) -> bool {
-    let mentions = |expr: &Expr| {
-        expr.any(&|part| matches!(part.kind, ExprKind::Local(id) if id == of))
-    };
+    let mentions =
+        |expr: &Expr| expr.any(&|part| matches!(part.kind, ExprKind::Local(id) if id == of));
     let fixed = |expr: &Expr| {
         !expr.any(&|part| matches!(part.kind, ExprKind::Local(_) | ExprKind::Read(..)))
     };

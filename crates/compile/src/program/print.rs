@@ -1,9 +1,11 @@
 //! The intermediate form as text.
 
-use super::ir::{Act, ActKind, Dir, Expr, ExprKind, Members, Over, Place, Program, Step, Unary};
+use super::ir::{
+    Act, ActKind, Dir, Expr, ExprKind, ListMembers, Over, ParsedProgram, Step, Unary, VertexPlace,
+};
 
 /// A program as text, one statement per line.
-pub fn program(program: &Program) -> String {
+pub fn program(program: &ParsedProgram) -> String {
     let mut text = String::new();
     let parameters: Vec<_> = program.scalars[..program.num_parameters]
         .iter()
@@ -18,14 +20,14 @@ pub fn program(program: &Program) -> String {
 }
 
 /// Statements of an operator as text.
-pub fn acts(program: &Program, acts: &[Act], depth: usize) -> String {
+pub fn acts(program: &ParsedProgram, acts: &[Act], depth: usize) -> String {
     let mut printer = Printer { program, text: String::new(), depth };
     printer.acts(acts);
     printer.text
 }
 
 /// An expression as text; with the user's names if the program is known.
-pub fn expression(expr: &Expr, program: Option<&Program>) -> String {
+pub fn expression(expr: &Expr, program: Option<&ParsedProgram>) -> String {
     let of = |part: &Expr| expression(part, program);
     match &expr.kind {
         ExprKind::Integer(value) => value.to_string(),
@@ -62,10 +64,10 @@ pub fn expression(expr: &Expr, program: Option<&Program>) -> String {
 }
 
 /// A vertex as text.
-pub fn place(place: Place) -> &'static str {
+pub fn place(place: VertexPlace) -> &'static str {
     match place {
-        Place::Active => "v",
-        Place::Far => "far",
+        VertexPlace::Active => "v",
+        VertexPlace::Far => "far",
     }
 }
 
@@ -77,7 +79,7 @@ fn direction(dir: Dir) -> &'static str {
     }
 }
 
-fn field(id: super::ir::FieldId, program: Option<&Program>) -> String {
+fn field(id: super::ir::FieldId, program: Option<&ParsedProgram>) -> String {
     match program.and_then(|program| program.fields.get(id.0)) {
         Some(field) => field.name.clone(),
         None => format!("f{}", id.0),
@@ -85,7 +87,7 @@ fn field(id: super::ir::FieldId, program: Option<&Program>) -> String {
 }
 
 struct Printer<'p> {
-    program: &'p Program,
+    program: &'p ParsedProgram,
     text: String,
     depth: usize,
 }
@@ -123,9 +125,9 @@ impl Printer<'_> {
             }
             Step::List(id, members) => {
                 let members = match members {
-                    Members::None => "nothing".into(),
-                    Members::All => "all vertices".into(),
-                    Members::These(these) => {
+                    ListMembers::None => "nothing".into(),
+                    ListMembers::All => "all vertices".into(),
+                    ListMembers::These(these) => {
                         these.iter().map(|one| self.expr(one)).collect::<Vec<_>>().join(", ")
                     }
                 };
@@ -135,7 +137,9 @@ impl Printer<'_> {
                 let (at, value) = (self.expr(at), self.expr(value));
                 self.line(&format!("{}[{at}] = {value}", field(*id, Some(program))));
             }
-            Step::Join(id, vertex) => self.line(&format!("{}.push({})", list(id), self.expr(vertex))),
+            Step::Join(id, vertex) => {
+                self.line(&format!("{}.push({})", list(id), self.expr(vertex)))
+            }
             Step::Assign(id, value) => {
                 let value = self.expr(value);
                 self.line(&format!("{} = {value}", program.scalars[id.0].name));
@@ -208,7 +212,9 @@ impl Printer<'_> {
             ActKind::Activate => self.line("visit edges"),
             ActKind::Absorb(into, from, fold, then) => {
                 let (into, from) = (field(*into, Some(program)), field(*from, Some(program)));
-                self.block(&format!("if changed {into}[v] {}= {from}[v]", fold.name()), |p| p.acts(then));
+                self.block(&format!("if changed {into}[v] {}= {from}[v]", fold.name()), |p| {
+                    p.acts(then)
+                });
             }
             ActKind::Edges(dir, body) => {
                 let head = format!("each {} edge", direction(*dir));

@@ -1,14 +1,14 @@
 //! Programs that are relaxations: one label per vertex that only improves. They run on every engine for
 //! relaxations and at every pace, and on devices.
 
-use parton_plan::Shape;
+use parton_plan::ProgramShape;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 
 use super::emit;
 use super::ir::{
-    Binary, Dir, Expr, ExprKind, FieldId, Fold, ListId, Members, Operator, Over, Place, Program, ScalarId, Step,
-    Ty, VariableId,
+    Binary, Dir, Expr, ExprKind, FieldId, Fold, ListId, ListMembers, Operator, Over, ParsedProgram,
+    ScalarId, Step, Ty, VariableId, VertexPlace,
 };
 use super::lower::Lowered;
 use super::patterns::{Settling, settling, until_idle};
@@ -41,14 +41,14 @@ pub fn recognise(lowered: &mut Lowered) -> Option<Relaxed> {
     let (operator, list) = driver(program, rest)?;
     let settling = settling(operator).filter(|settling| settling.field == field)?;
     let relaxed = relaxation(program, &settling, (start, point), list)?;
-    lowered.plan.shape = Shape::Relaxation { column: field.0 };
+    lowered.plan.shape = ProgramShape::Relaxation { column: field.0 };
     Some(relaxed)
 }
 
 type Beginning<'p> = (&'p Expr, Option<(&'p Expr, &'p Expr)>, &'p [Step]);
 
 /// The first value of the only field, that of one vertex, and what follows.
-fn beginning(program: &Program, field: FieldId) -> Option<Beginning<'_>> {
+fn beginning(program: &ParsedProgram, field: FieldId) -> Option<Beginning<'_>> {
     match &program.body[..] {
         [Step::Start(first, start), Step::Point(second, vertex, value), rest @ ..]
             if *first == field && *second == field =>
@@ -61,9 +61,14 @@ fn beginning(program: &Program, field: FieldId) -> Option<Beginning<'_>> {
 }
 
 /// The only operator, and the worklist it drains with the vertices that are on it.
-fn driver<'p>(program: &Program, rest: &'p [Step]) -> Option<(&'p Operator, Option<(ListId, &'p Members)>)> {
+fn driver<'p>(
+    program: &ParsedProgram,
+    rest: &'p [Step],
+) -> Option<(&'p Operator, Option<(ListId, &'p ListMembers)>)> {
     match rest {
-        [Step::List(list, members), Step::Operator(operator)] if operator.over == Over::List(*list) => {
+        [Step::List(list, members), Step::Operator(operator)]
+            if operator.over == Over::List(*list) =>
+        {
             Some((operator, Some((*list, members))))
         }
         [Step::Loop(body)] | [Step::Assign(..), Step::Loop(body)] => {
@@ -79,14 +84,14 @@ fn driver<'p>(program: &Program, rest: &'p [Step]) -> Option<(&'p Operator, Opti
 }
 
 fn relaxation(
-    program: &Program,
+    program: &ParsedProgram,
     settling: &Settling,
     (start, point): (&Expr, Option<(&Expr, &Expr)>),
-    list: Option<(ListId, &Members)>,
+    list: Option<(ListId, &ListMembers)>,
 ) -> Option<Relaxed> {
     let Settling { field, fold, dir, place, value, guards, .. } = settling;
     let ty = program.fields[field.0].ty;
-    let from = if *place == Place::Far { Place::Active } else { Place::Far };
+    let from = if *place == VertexPlace::Far { VertexPlace::Active } else { VertexPlace::Far };
     let worst = worst(*fold, ty);
     // Labels that are worst are never spread: a guard against them says nothing new.
     let is_worst = |expr: &Expr| match expr.kind {
@@ -94,7 +99,8 @@ fn relaxation(
         ExprKind::Integer(0) => *fold == Fold::Max && ty.is_unsigned(),
         _ => false,
     };
-    let is_label = |expr: &Expr| matches!(expr.kind, ExprKind::Read(f, p) if f == *field && p == from);
+    let is_label =
+        |expr: &Expr| matches!(expr.kind, ExprKind::Read(f, p) if f == *field && p == from);
     let is_idle = |guard: &Expr| match &guard.kind {
         ExprKind::Binary(Binary::Ne, a, b) => is_label(a) && is_worst(b),
         ExprKind::Bool(true) => true,
@@ -103,15 +109,19 @@ fn relaxation(
     // In a relaxation every vertex spreads what it starts with. Where the program lets one vertex begin, the
     // others must have nothing to say: their label is the worst, or one that all have and none can improve on.
     let starts_at_point = match list {
-        None | Some((_, Members::All)) => true,
-        Some((_, Members::These(these))) => {
+        None | Some((_, ListMembers::All)) => true,
+        Some((_, ListMembers::These(these))) => {
             let ([only], Some((vertex, value))) = (&these[..], point) else { return None };
-            vertex.is_same(only) && (is_worst(start) || (start.is_uniform() && is_best(value, *fold)))
+            vertex.is_same(only)
+                && (is_worst(start) || (start.is_uniform() && is_best(value, *fold)))
         }
-        Some((_, Members::None)) => false,
+        Some((_, ListMembers::None)) => false,
     };
     let adds = value.any(&|part| {
-        matches!(part.kind, ExprKind::Binary(Binary::Add, ..) | ExprKind::Method("saturating_add", _))
+        matches!(
+            part.kind,
+            ExprKind::Binary(Binary::Add, ..) | ExprKind::Method("saturating_add", _)
+        )
     });
     let is_known = |expr: &Expr| !expr.any(&|part| !is_leaf(program, part, is_label));
     let is_fine = !(ty.is_float() && adds)
@@ -128,11 +138,12 @@ fn relaxation(
     let has_weight = value.any(&|part| matches!(part.kind, ExprKind::Weight));
     let dir = match (dir, place) {
         (Dir::Both, _) => Dir::Both,
-        (dir, Place::Far) => *dir,
-        (Dir::Out, Place::Active) => Dir::In,
-        (Dir::In, Place::Active) => Dir::Out,
+        (dir, VertexPlace::Far) => *dir,
+        (Dir::Out, VertexPlace::Active) => Dir::In,
+        (Dir::In, VertexPlace::Active) => Dir::Out,
     };
-    let is_own_number = matches!(&start.kind, ExprKind::Id(of) if matches!(of.kind, ExprKind::Vertex(_)));
+    let is_own_number =
+        matches!(&start.kind, ExprKind::Id(of) if matches!(of.kind, ExprKind::Vertex(_)));
     Some(Relaxed {
         fold: *fold,
         ty,
@@ -166,12 +177,16 @@ fn is_best(expr: &Expr, fold: Fold) -> bool {
 }
 
 /// Whether an expression is made of what a relaxation knows.
-fn is_leaf(program: &Program, expr: &Expr, is_label: impl Fn(&Expr) -> bool) -> bool {
+fn is_leaf(program: &ParsedProgram, expr: &Expr, is_label: impl Fn(&Expr) -> bool) -> bool {
     match &expr.kind {
         ExprKind::Read(..) => is_label(expr),
         ExprKind::Scalar(ScalarId(number)) => *number < program.num_parameters,
-        ExprKind::Integer(_) | ExprKind::Float(_) | ExprKind::Constant(_) | ExprKind::Weight | ExprKind::Id(_) => true,
-        ExprKind::Vertex(place) => *place == Place::Active,
+        ExprKind::Integer(_)
+        | ExprKind::Float(_)
+        | ExprKind::Constant(_)
+        | ExprKind::Weight
+        | ExprKind::Id(_) => true,
+        ExprKind::Vertex(place) => *place == VertexPlace::Active,
         ExprKind::Binary(operator, ..) => matches!(operator, Binary::Add | Binary::Eq),
         ExprKind::Method(name, _) => matches!(*name, "saturating_add" | "min" | "max"),
         ExprKind::If(..) => true,
@@ -186,12 +201,14 @@ fn never_better(value: &Expr, fold: Fold, is_label: &dyn Fn(&Expr) -> bool) -> b
     }
     match (&value.kind, fold) {
         (ExprKind::Binary(Binary::Add, a, b), Fold::Min) => {
-            value.ty.is_unsigned() && (never_better(a, fold, is_label) || never_better(b, fold, is_label))
+            value.ty.is_unsigned()
+                && (never_better(a, fold, is_label) || never_better(b, fold, is_label))
         }
         (ExprKind::Method("saturating_add", parts), Fold::Min) => {
             value.ty.is_unsigned() && parts.iter().any(|part| never_better(part, fold, is_label))
         }
-        (ExprKind::Method("max", parts), Fold::Min) | (ExprKind::Method("min", parts), Fold::Max) => {
+        (ExprKind::Method("max", parts), Fold::Min)
+        | (ExprKind::Method("min", parts), Fold::Max) => {
             parts.iter().any(|part| never_better(part, fold, is_label))
         }
         _ => false,
@@ -212,18 +229,23 @@ fn closed(expr: &Expr) -> Expr {
     expr
 }
 
-/// The items of `Program` that are about relaxations, and what they need.
-pub fn emit(lowered: &Lowered, relaxed: Option<&Relaxed>, root: &TokenStream) -> (TokenStream, TokenStream) {
+/// The items of `ParsedProgram` that are about relaxations, and what they need.
+pub fn emit(
+    lowered: &Lowered,
+    relaxed: Option<&Relaxed>,
+    root: &TokenStream,
+) -> (TokenStream, TokenStream) {
     let Some(relaxed) = relaxed else {
         let items = quote! {
             type Relaxed = #root::NotRelaxed;
             fn relaxed(&self) -> Option<#root::NotRelaxed> { None }
-            fn labelled(_: Vec<u32>) -> Vec<#root::Values> { Vec::new() }
+            fn labelled(_: Vec<u32>) -> Vec<#root::FieldValues> { Vec::new() }
         };
         return (items, TokenStream::new());
     };
     let parameters = &lowered.program.scalars[..lowered.program.num_parameters];
-    let names: Vec<_> = parameters.iter().map(|named| Ident::new(&named.name, Span::call_site())).collect();
+    let names: Vec<_> =
+        parameters.iter().map(|named| Ident::new(&named.name, Span::call_site())).collect();
     let types = parameters.iter().map(|named| emit::rust(named.ty));
     let values = parameters.iter().zip(&names).map(|(named, name)| match named.ty {
         Ty::Vertex => quote!(self.#name.0),
@@ -233,7 +255,7 @@ pub fn emit(lowered: &Lowered, relaxed: Option<&Relaxed>, root: &TokenStream) ->
     let items = quote! {
         type Relaxed = Relaxed;
         fn relaxed(&self) -> Option<Relaxed> { Some(Relaxed { #(#names: #values),* }) }
-        fn labelled(labels: Vec<#ty>) -> Vec<#root::Values> { vec![<#ty as #root::Typed>::values(labels)] }
+        fn labelled(labels: Vec<#ty>) -> Vec<#root::FieldValues> { vec![<#ty as #root::Typed>::values(labels)] }
     };
     let implementation = implementation(lowered, relaxed, root);
     let definition = quote! {

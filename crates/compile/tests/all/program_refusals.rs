@@ -27,23 +27,43 @@ fn refuses(body: &str, place: &str, words: &str) {
 
 #[test]
 fn what_operators_cannot_do_is_refused_where_it_stands() {
-    refuses("for v in graph.vertices() { println!(\"{}\", a[v]); }", "println!(\"{}\", a[v]);", "cannot print");
-    refuses("for v in graph.vertices() { a[v] = helper(b[v]); }", "helper(b[v])", "not seen by the compiler");
+    refuses(
+        "for v in graph.vertices() { println!(\"{}\", a[v]); }",
+        "println!(\"{}\", a[v]);",
+        "cannot print",
+    );
+    refuses(
+        "for v in graph.vertices() { a[v] = helper(b[v]); }",
+        "helper(b[v])",
+        "not seen by the compiler",
+    );
     refuses("for v in graph.vertices() { list.push(a[v]); }", "list.push(a[v])", "do not allocate");
     refuses("for v in graph.vertices() { a[root] = 1; }", "root", "on one host");
     refuses("for v in graph.vertices() { a[parent(v)] = 1; }", "parent(v)", "one edge at a time");
     refuses("for v in graph.vertices() { if a[v] > 1 { break; } }", "break", "guard what follows");
-    refuses("for v in graph.vertices() { while a[v] > 1 { } }", "while a[v] > 1 { }", "around the operator");
+    refuses(
+        "for v in graph.vertices() { while a[v] > 1 { } }",
+        "while a[v] > 1 { }",
+        "around the operator",
+    );
     refuses("for v in graph.vertices() { n = a[v]; }", "n", "any of them: fold");
     refuses("for v in graph.vertices() { n += 1; a[v] = n; }", "n", "read it after the loop");
-    refuses("for v in graph.vertices() { for w in graph.vertices() { } }", "graph.vertices()", "every pair");
+    refuses(
+        "for v in graph.vertices() { for w in graph.vertices() { } }",
+        "graph.vertices()",
+        "every pair",
+    );
     refuses(
         "for v in graph.vertices() { for e in graph.out_edges(v) { for f in graph.out_edges(e.target) { } } }",
         "graph.out_edges(e.target)",
         "two hops away",
     );
     refuses("n = a[root];", "a[root]", "on one host");
-    refuses("for v in graph.vertices() { let ok = n > 1 && a[v].lower(3); }", "a[v].lower(3)", "may not run");
+    refuses(
+        "for v in graph.vertices() { let ok = n > 1 && a[v].lower(3); }",
+        "a[v].lower(3)",
+        "may not run",
+    );
     refuses("for v in graph.vertices() { a[v] = b[v].pow(2); }", "pow", "known are");
     refuses("for v in work { }", "work", "graph.vertices()");
     refuses("match k { _ => {} }", "match k { _ => {} }", "`if` and `else`");
@@ -51,13 +71,23 @@ fn what_operators_cannot_do_is_refused_where_it_stands() {
 
 #[test]
 fn races_are_refused() {
-    let edges = |body: &str| format!("for v in graph.vertices() {{ for e in graph.out_edges(v) {{ {body} }} }}");
+    let edges = |body: &str| {
+        format!("for v in graph.vertices() {{ for e in graph.out_edges(v) {{ {body} }} }}")
+    };
     refuses(&edges("a[e.target] = b[v];"), "a[e.target]", "the last is any of them");
     refuses(&edges("a[v] = e.weight;"), "a[v]", "the last one to set `a`");
     refuses(&edges("a[e.target] += a[v];"), "a[v]", "second field");
     refuses(&edges("a[e.target] *= 2;"), "a[e.target]", "can be added");
-    refuses(&edges("if a.lower(e.target, 3) { b[e.target] = v.id(); }"), "b[e.target]", "loop of its own");
-    refuses(&edges("a[e.target] += 1; b[v] += a[e.target];"), "a[e.target]", "the order of visits shows");
+    refuses(
+        &edges("if a.lower(e.target, 3) { b[e.target] = v.id(); }"),
+        "b[e.target]",
+        "loop of its own",
+    );
+    refuses(
+        &edges("a[e.target] += 1; b[v] += a[e.target];"),
+        "a[e.target]",
+        "the order of visits shows",
+    );
     refuses(
         "for v in graph.vertices() { let mut x = 0; for e in graph.out_edges(v) { x = e.weight; } }",
         "x",
@@ -89,10 +119,15 @@ fn signatures_are_checked() {
         parse(&item).expect_err("a refusal").to_string()
     };
     assert!(refused("fn f(k: u32) -> Field<u32> { a }").contains("first parameter is the graph"));
-    assert!(refused("fn f<T>(graph: &Graph<T>) -> Field<u32> { a }").contains("no type parameters"));
+    assert!(
+        refused("fn f<T>(graph: &Graph<T>) -> Field<u32> { a }").contains("no type parameters")
+    );
     assert!(refused("fn f(graph: &Graph<String>) -> Field<u32> { a }").contains("weights are"));
     assert!(refused("fn f(graph: &Graph<()>) -> u32 { 1 }").contains("returns fields"));
-    assert!(refused("fn f(graph: &Graph<()>, k: String) -> Field<u32> { a }").contains("values are u32"));
+    assert!(
+        refused("fn f(graph: &Graph<()>, k: String) -> Field<u32> { a }")
+            .contains("values are u32")
+    );
 }
 
 #[test]

@@ -1,10 +1,10 @@
 //! Programs on simulated hosts, under every policy.
 
+use parton_engine::{Limits, Pacing};
 use parton_graph::{Csr, Graph};
 use parton_net::Cluster;
 use parton_partition::{Input, Partition, Plan};
-use parton_program::{Communication, Field, Program, Share, Values, Venue};
-use parton_engine::{Limits, Pacing};
+use parton_program::{Communication, Field, FieldValues, HostShare, Program, Venue};
 use parton_sync::{Error, Optimize, Substrate};
 
 /// Graphs by name: vertices and edges.
@@ -14,14 +14,32 @@ pub(crate) const GRAPHS: &[(&str, usize, &[(u32, u32, u32)])] = &[
     ("a loop", 1, &[(0, 0, 3)]),
     ("two apart", 2, &[]),
     ("a path", 5, &[(0, 1, 1), (1, 2, 9), (2, 3, 2), (3, 4, 4)]),
-    ("a star with loops", 6, &[(3, 0, 1), (3, 1, 2), (3, 2, 3), (3, 3, 1), (3, 4, 5), (3, 5, 6), (0, 3, 7)]),
+    (
+        "a star with loops",
+        6,
+        &[(3, 0, 1), (3, 1, 2), (3, 2, 3), (3, 3, 1), (3, 4, 5), (3, 5, 6), (0, 3, 7)],
+    ),
     ("parallel edges", 4, &[(2, 1, 5), (2, 1, 3), (1, 2, 2), (1, 2, 2), (1, 3, 8), (3, 3, 1)]),
     (
         "mixed",
         9,
         &[
-            (4, 0, 3), (0, 1, 2), (1, 4, 8), (4, 5, 1), (5, 6, 2), (6, 4, 9), (1, 5, 4), (6, 7, 1),
-            (7, 6, 1), (2, 3, 7), (3, 2, 7), (5, 0, 6), (0, 5, 1), (6, 1, 3), (7, 1, 2), (4, 1, 1),
+            (4, 0, 3),
+            (0, 1, 2),
+            (1, 4, 8),
+            (4, 5, 1),
+            (5, 6, 2),
+            (6, 4, 9),
+            (1, 5, 4),
+            (6, 7, 1),
+            (7, 6, 1),
+            (2, 3, 7),
+            (3, 2, 7),
+            (5, 0, 6),
+            (0, 5, 1),
+            (6, 1, 3),
+            (7, 1, 2),
+            (4, 1, 1),
         ],
     ),
 ];
@@ -48,7 +66,7 @@ impl Venue for Hosts<'_> {
     fn run<P: Program>(&mut self, program: &P) -> Result<P::Output, String> {
         let input: Input = self.graph.clone().into();
         let plan = Plan::new(self.policy);
-        let share = Share {
+        let share = HostShare {
             engine: self.engine,
             communication: self.communication,
             pacing: Pacing::default(),
@@ -67,8 +85,9 @@ impl Venue for Hosts<'_> {
         self.bytes = hosts[0].1.report.sent().total();
         let num_columns = hosts[0].1.columns.len();
         let columns = (0..num_columns).map(|column| {
-            let of_hosts = hosts.iter().map(|(ids, answered)| (ids.clone(), answered.columns[column].clone()));
-            Values::gathered(self.graph.num_vertices(), of_hosts.collect())
+            let of_hosts =
+                hosts.iter().map(|(ids, answered)| (ids.clone(), answered.columns[column].clone()));
+            FieldValues::gathered(self.graph.num_vertices(), of_hosts.collect())
         });
         Ok(P::output(columns.collect()))
     }
@@ -86,11 +105,20 @@ pub(crate) fn on_all(graph: &Graph, check: impl Fn(&mut Hosts<'_>)) {
     }
 }
 
-pub(crate) fn agree<T: PartialEq + std::fmt::Debug>(name: &str, found: Result<T, String>, expected: T) {
+pub(crate) fn agree<T: PartialEq + std::fmt::Debug>(
+    name: &str,
+    found: Result<T, String>,
+    expected: T,
+) {
     assert_eq!(found.unwrap(), expected, "{name}");
 }
 
-pub(crate) fn close<const N: usize>(name: &str, found: [Field<f64>; N], expected: [Field<f64>; N], by: f64) {
+pub(crate) fn close<const N: usize>(
+    name: &str,
+    found: [Field<f64>; N],
+    expected: [Field<f64>; N],
+    by: f64,
+) {
     for (found, expected) in found.iter().zip(&expected) {
         for (found, expected) in found.values().iter().zip(expected.values()) {
             let is_close = found == expected

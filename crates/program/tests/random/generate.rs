@@ -26,12 +26,24 @@ pub(crate) fn program(random: &mut Random) -> String {
     let mut out = String::from(
         "fn random(graph: &Graph<u32>, root: Vertex, k: u32) -> (Field<u32>, Field<u32>, Field<f64>, Field<bool>) {\n",
     );
-    let start = random.one(&["v.id()", "u32::MAX", "graph.in_degree(v) as u32", "if v == root { 0 } else { 9 }", "7"]);
+    let start = random.one(&[
+        "v.id()",
+        "u32::MAX",
+        "graph.in_degree(v) as u32",
+        "if v == root { 0 } else { 9 }",
+        "7",
+    ]);
     out += &format!("let mut a = graph.field_with(|v| {start});\n");
     let start = random.one(&["v.id()", "0", "graph.out_degree(v) as u32", "k"]);
     out += &format!("let mut b = graph.field_with(|v| {start});\n");
-    out += random.one(&["let mut c = graph.field(1.0);\n", "let mut c = graph.field_with(|v| v.id() as f64);\n"]);
-    out += random.one(&["let mut d = graph.field(false);\n", "let mut d = graph.field_with(|v| v.id() < 3);\n"]);
+    out += random.one(&[
+        "let mut c = graph.field(1.0);\n",
+        "let mut c = graph.field_with(|v| v.id() as f64);\n",
+    ]);
+    out += random.one(&[
+        "let mut d = graph.field(false);\n",
+        "let mut d = graph.field_with(|v| v.id() < 3);\n",
+    ]);
     if random.chance(40) {
         out += "a[root] = 0;\n";
     }
@@ -56,7 +68,10 @@ fn construct(random: &mut Random, out: &mut String) {
         }
         5 => settling(random, out),
         6 => {
-            *out += random.one(&["list.push(root);\n", "for v in graph.vertices() { if a[v] < 5 { list.push(v); } }\n"]);
+            *out += random.one(&[
+                "list.push(root);\n",
+                "for v in graph.vertices() { if a[v] < 5 { list.push(v); } }\n",
+            ]);
             operator(random, "while let Some(v) = list.pop()", out);
         }
         7 => firing(random, out),
@@ -116,7 +131,8 @@ fn own(random: &mut Random, out: &mut String) {
 }
 
 fn edges(random: &mut Random, gathers: bool, out: &mut String) {
-    let (edges, far) = [("out_edges", "target"), ("in_edges", "source"), ("edges", "target")][random.below(3)];
+    let (edges, far) =
+        [("out_edges", "target"), ("in_edges", "source"), ("edges", "target")][random.below(3)];
     *out += &format!("for e in graph.{edges}(v) {{\nlet t = e.{far};\n");
     let is_guarded = random.chance(30);
     if is_guarded {
@@ -140,7 +156,11 @@ fn edges(random: &mut Random, gathers: bool, out: &mut String) {
                 5 => format!("c[v] += {};\n", real(random, &["t"])),
                 6 => format!("sum += {};\n", edge_whole(random)),
                 7 => format!("if {} {{ d[t] = true; }}\n", truth(random, &["t"])),
-                _ => format!("if {} {{ list.push({}); }}\n", truth(random, &["v", "t"]), random.one(&["v", "t"])),
+                _ => format!(
+                    "if {} {{ list.push({}); }}\n",
+                    truth(random, &["v", "t"]),
+                    random.one(&["v", "t"])
+                ),
             };
         }
     }
@@ -150,7 +170,7 @@ fn edges(random: &mut Random, gathers: bool, out: &mut String) {
     *out += "}\n";
 }
 
-/// Values that only improve.
+/// FieldValues that only improve.
 fn settling(random: &mut Random, out: &mut String) {
     let value = |random: &mut Random, from: &str| {
         let more = random.one(&["e.weight", "1", "k", "b[v]"]).to_string();

@@ -2,14 +2,15 @@
 
 use parton_compile::program::interpret::{View, evaluate, folded, identity};
 use parton_compile::program::ir::{
-    Act, ActKind, Dir, FieldId, Fold, Place, ScalarId, Ty, VariableId,
+    Act, ActKind, Dir, FieldId, Fold, ScalarId, Ty, VariableId, VertexPlace,
 };
 use parton_compile::program::lower::Lowered;
 use parton_graph::LocalId;
-use parton_program::plan::{self, Part, Plan, Role};
+use parton_program::plan::{self, ColumnRole, CompiledPlan, OperatorPart};
 use parton_program::reduction::{Max, Min, Or, Sum};
 use parton_program::{
-    Code, Column, Element, Host, NotRelaxed, Program, Tallies, Typed, Uniform, Values, column, host,
+    AnyColumn, Code, Element, FieldValues, Host, NotRelaxed, Program, Tallies, Typed, Uniform,
+    column, host,
 };
 
 /// A program with its arguments.
@@ -26,13 +27,34 @@ unsafe impl Sync for Interpreted {}
 macro_rules! with_type {
     ($ty:expr, $type:ident => $code:expr) => {
         match $ty {
-            Ty::U32 | Ty::Vertex | Ty::Variable(_) => { type $type = u32; $code }
-            Ty::U64 => { type $type = u64; $code }
-            Ty::I32 => { type $type = i32; $code }
-            Ty::I64 => { type $type = i64; $code }
-            Ty::F32 => { type $type = f32; $code }
-            Ty::F64 => { type $type = f64; $code }
-            Ty::Bool => { type $type = bool; $code }
+            Ty::U32 | Ty::Vertex | Ty::Variable(_) => {
+                type $type = u32;
+                $code
+            }
+            Ty::U64 => {
+                type $type = u64;
+                $code
+            }
+            Ty::I32 => {
+                type $type = i32;
+                $code
+            }
+            Ty::I64 => {
+                type $type = i64;
+                $code
+            }
+            Ty::F32 => {
+                type $type = f32;
+                $code
+            }
+            Ty::F64 => {
+                type $type = f64;
+                $code
+            }
+            Ty::Bool => {
+                type $type = bool;
+                $code
+            }
         }
     };
 }
@@ -42,8 +64,8 @@ macro_rules! with_fold {
     ($fold:expr, $ty:expr, $reduction:ident => $code:expr) => {
         match ($fold, $ty) {
             (_, Ty::Bool) => { type $reduction = Or<bool>; $code }
-            (plan::Fold::Min, ty) => with_number!(ty, Min, $reduction => $code),
-            (plan::Fold::Max, ty) => with_number!(ty, Max, $reduction => $code),
+            (plan::Folding::Min, ty) => with_number!(ty, Min, $reduction => $code),
+            (plan::Folding::Max, ty) => with_number!(ty, Max, $reduction => $code),
             (_, ty) => with_number!(ty, Sum, $reduction => $code),
         }
     };
@@ -52,12 +74,30 @@ macro_rules! with_fold {
 macro_rules! with_number {
     ($ty:expr, $fold:ident, $reduction:ident => $code:expr) => {
         match $ty {
-            Ty::U64 => { type $reduction = $fold<u64>; $code }
-            Ty::I32 => { type $reduction = $fold<i32>; $code }
-            Ty::I64 => { type $reduction = $fold<i64>; $code }
-            Ty::F32 => { type $reduction = $fold<f32>; $code }
-            Ty::F64 => { type $reduction = $fold<f64>; $code }
-            _ => { type $reduction = $fold<u32>; $code }
+            Ty::U64 => {
+                type $reduction = $fold<u64>;
+                $code
+            }
+            Ty::I32 => {
+                type $reduction = $fold<i32>;
+                $code
+            }
+            Ty::I64 => {
+                type $reduction = $fold<i64>;
+                $code
+            }
+            Ty::F32 => {
+                type $reduction = $fold<f32>;
+                $code
+            }
+            Ty::F64 => {
+                type $reduction = $fold<f64>;
+                $code
+            }
+            _ => {
+                type $reduction = $fold<u32>;
+                $code
+            }
         }
     };
 }
@@ -67,13 +107,13 @@ impl Interpreted {
         self.lowered.program.fields[id.0].ty
     }
 
-    fn role(&self, id: FieldId) -> Role {
+    fn role(&self, id: FieldId) -> ColumnRole {
         self.lowered.plan.columns[id.0].role
     }
 
     fn read(&self, host: &Host<'_, u32>, id: FieldId, vertex: LocalId) -> u64 {
         match self.role(id) {
-            Role::Accumulator(fold) => {
+            ColumnRole::Accumulator(fold) => {
                 with_fold!(fold, self.ty(id), R => Element::to_bits(host.folded::<R>(id.0).get(vertex)))
             }
             _ => with_type!(self.ty(id), T => Element::to_bits(host.values::<T>(id.0).get(vertex))),
@@ -82,9 +122,9 @@ impl Interpreted {
 
     fn fold_of(&self, scalar: usize) -> Fold {
         match self.lowered.plan.tallies[scalar] {
-            Some(plan::Fold::Min) => Fold::Min,
-            Some(plan::Fold::Max) => Fold::Max,
-            Some(plan::Fold::Or) => Fold::Or,
+            Some(plan::Folding::Min) => Fold::Min,
+            Some(plan::Folding::Max) => Fold::Max,
+            Some(plan::Folding::Or) => Fold::Or,
             _ => Fold::Sum,
         }
     }
@@ -96,26 +136,31 @@ impl Interpreted {
     fn act(&self, act: &Act, at: &mut At<'_, '_>, tallies: &mut Tallies) {
         let host = at.host;
         match &act.kind {
-            ActKind::Let(id, value) | ActKind::Set(id, value) => at.locals[id.0] = evaluate(value, at),
+            ActKind::Let(id, value) | ActKind::Set(id, value) => {
+                at.locals[id.0] = evaluate(value, at)
+            }
             ActKind::Write(id, _, value) => {
                 let value = evaluate(value, at);
                 with_type!(self.ty(*id), T => {
                     let column = host.values::<T>(id.0);
                     match self.role(*id) {
-                        Role::Message => host::send(column, at.near, T::of_bits(value)),
+                        ColumnRole::Message => host::send(column, at.near, T::of_bits(value)),
                         _ => host::set(column, at.near, T::of_bits(value)),
                     }
                 });
             }
             ActKind::Fold(id, place, _, value, _) => {
                 let value = evaluate(value, at);
-                let Role::Accumulator(fold) = self.role(*id) else { unreachable!("an accumulator") };
+                let ColumnRole::Accumulator(fold) = self.role(*id) else {
+                    unreachable!("an accumulator")
+                };
                 with_fold!(fold, self.ty(*id), R => {
                     host::contribute(host.folded::<R>(id.0), at.vertex(*place), Element::of_bits(value));
                 });
             }
             ActKind::Absorb(into, from, fold, then) => {
-                let (old, given) = (self.read(host, *into, at.near), self.read(host, *from, at.near));
+                let (old, given) =
+                    (self.read(host, *into, at.near), self.read(host, *from, at.near));
                 let ty = self.ty(*into);
                 if *fold == Fold::Less && ty.is_unsigned() && given > old {
                     return host.underflow();
@@ -163,10 +208,10 @@ struct At<'h, 'a> {
 }
 
 impl At<'_, '_> {
-    fn vertex(&self, place: Place) -> LocalId {
+    fn vertex(&self, place: VertexPlace) -> LocalId {
         match place {
-            Place::Active => self.near,
-            Place::Far => self.far,
+            VertexPlace::Active => self.near,
+            VertexPlace::Far => self.far,
         }
     }
 }
@@ -180,7 +225,7 @@ impl View for At<'_, '_> {
         self.host.uniform().scalars[id.0]
     }
 
-    fn read(&self, id: FieldId, place: Place) -> u64 {
+    fn read(&self, id: FieldId, place: VertexPlace) -> u64 {
         self.code.read(self.host, id, self.vertex(place))
     }
 
@@ -188,14 +233,14 @@ impl View for At<'_, '_> {
         u64::from(self.weight)
     }
 
-    fn degree(&self, dir: Dir, place: Place) -> u64 {
+    fn degree(&self, dir: Dir, place: VertexPlace) -> u64 {
         match dir {
             Dir::In => self.host.in_degree(self.vertex(place)),
             _ => self.host.out_degree(self.vertex(place)),
         }
     }
 
-    fn id(&self, place: Place) -> u64 {
+    fn id(&self, place: VertexPlace) -> u64 {
         u64::from(self.host.id(self.vertex(place)))
     }
 
@@ -217,7 +262,7 @@ impl View for Outside<'_> {
         self.0.scalars[id.0]
     }
 
-    fn read(&self, _: FieldId, _: Place) -> u64 {
+    fn read(&self, _: FieldId, _: VertexPlace) -> u64 {
         unreachable!("outside operators")
     }
 
@@ -225,11 +270,11 @@ impl View for Outside<'_> {
         unreachable!("outside operators")
     }
 
-    fn degree(&self, _: Dir, _: Place) -> u64 {
+    fn degree(&self, _: Dir, _: VertexPlace) -> u64 {
         unreachable!("outside operators")
     }
 
-    fn id(&self, _: Place) -> u64 {
+    fn id(&self, _: VertexPlace) -> u64 {
         unreachable!("outside operators")
     }
 
@@ -241,7 +286,7 @@ impl View for Outside<'_> {
 impl Code for Interpreted {
     type Weight = u32;
 
-    fn plan(&self) -> &Plan {
+    fn plan(&self) -> &CompiledPlan {
         &self.lowered.plan
     }
 
@@ -249,13 +294,13 @@ impl Code for Interpreted {
         self.arguments.clone()
     }
 
-    fn column(&self, number: usize, proxies: usize, is_shared: bool) -> Box<dyn Column> {
+    fn column(&self, number: usize, proxies: usize, is_shared: bool) -> Box<dyn AnyColumn> {
         let ty = self.ty(FieldId(number));
         match self.role(FieldId(number)) {
-            Role::Accumulator(fold) => {
+            ColumnRole::Accumulator(fold) => {
                 with_fold!(fold, ty, R => column::accumulator::<R>(proxies, is_shared))
             }
-            Role::Message => with_type!(ty, T => column::messages::<T>(proxies, is_shared)),
+            ColumnRole::Message => with_type!(ty, T => column::messages::<T>(proxies, is_shared)),
             _ => with_type!(ty, T => column::values::<T>(proxies, is_shared)),
         }
     }
@@ -271,14 +316,14 @@ impl Code for Interpreted {
         });
     }
 
-    fn part(&self, operator: usize, part: Part, host: &Host<'_, u32>) {
-        if part != Part::Edges {
+    fn part(&self, operator: usize, part: OperatorPart, host: &Host<'_, u32>) {
+        if part != OperatorPart::Edges {
             return host.each(|near, tallies| {
                 let parts = &self.lowered.operators[operator];
                 let acts = match part {
-                    Part::Derive => &parts.derive,
-                    Part::Before => &parts.before,
-                    Part::After => &parts.after,
+                    OperatorPart::Derive => &parts.derive,
+                    OperatorPart::Before => &parts.before,
+                    OperatorPart::After => &parts.after,
                     _ => &parts.arrive,
                 };
                 self.acts(acts, &mut self.at(host, near, near, 0), tallies);
@@ -303,28 +348,28 @@ impl Code for Interpreted {
 
 /// Returns the bits of its fields. All interpreted programs of these tests return fields of the same types.
 impl Program for Interpreted {
-    type Output = Vec<Values>;
+    type Output = Vec<FieldValues>;
     type Relaxed = NotRelaxed;
     const NAME: &'static str = "interpreted";
     const IS_RELAXATION: bool = false;
 
-    fn compiled_plan() -> &'static Plan {
+    fn compiled_plan() -> &'static CompiledPlan {
         unreachable!("not compiled")
     }
 
-    fn sequential(&self, _: &parton_program::Graph<u32>) -> Vec<Values> {
+    fn sequential(&self, _: &parton_program::Graph<u32>) -> Vec<FieldValues> {
         unreachable!("interpreted, too")
     }
 
-    fn no_values() -> Vec<Values> {
+    fn no_values() -> Vec<FieldValues> {
         Vec::new()
     }
 
-    fn columns(output: Vec<Values>) -> Vec<Values> {
+    fn columns(output: Vec<FieldValues>) -> Vec<FieldValues> {
         output
     }
 
-    fn results(host: &Host<'_, u32>) -> Vec<Values> {
+    fn results(host: &Host<'_, u32>) -> Vec<FieldValues> {
         vec![
             u32::values(host.masters(0)),
             u32::values(host.masters(1)),
@@ -333,7 +378,7 @@ impl Program for Interpreted {
         ]
     }
 
-    fn output(columns: Vec<Values>) -> Vec<Values> {
+    fn output(columns: Vec<FieldValues>) -> Vec<FieldValues> {
         columns
     }
 
@@ -341,7 +386,7 @@ impl Program for Interpreted {
         None
     }
 
-    fn labelled(_: Vec<u32>) -> Vec<Values> {
+    fn labelled(_: Vec<u32>) -> Vec<FieldValues> {
         Vec::new()
     }
 }

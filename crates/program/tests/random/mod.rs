@@ -8,8 +8,8 @@ use parton_compile::program::interpret::{PlainGraph, sequential};
 use parton_compile::program::lower::{Lowered, lower};
 use parton_compile::program::parse::parse;
 use parton_partition::policies;
-use parton_program::plan::{Class, Operator};
-use parton_program::{Communication, Element, Values, Venue};
+use parton_program::plan::{Class, PlannedOperator};
+use parton_program::{Communication, Element, FieldValues, Venue};
 
 use crate::common::{Hosts, graph};
 use generate::{Random, program};
@@ -43,7 +43,7 @@ fn random_programs_are_refused_or_right() {
             continue;
         };
         // Improvements by sums that wrap around are no improvements. The function itself panics there.
-        let settles = |operator: &Operator| operator.class == Class::Settling;
+        let settles = |operator: &PlannedOperator| operator.class == Class::Settling;
         if answer.has_wrapped && lowered.plan.operators.iter().any(settles) {
             continue;
         }
@@ -96,18 +96,18 @@ fn random_graph(random: &mut Random) -> PlainGraph {
     PlainGraph { vertices, edges }
 }
 
-fn bits(columns: Vec<Values>) -> Vec<Vec<u64>> {
+fn bits(columns: Vec<FieldValues>) -> Vec<Vec<u64>> {
     fn of<T: Element>(values: Vec<T>) -> Vec<u64> {
         values.into_iter().map(Element::to_bits).collect()
     }
     let each = columns.into_iter().map(|column| match column {
-        Values::U32(values) => of(values),
-        Values::U64(values) => of(values),
-        Values::I32(values) => of(values),
-        Values::I64(values) => of(values),
-        Values::F32(values) => of(values),
-        Values::F64(values) => of(values),
-        Values::Bool(values) => of(values),
+        FieldValues::U32(values) => of(values),
+        FieldValues::U64(values) => of(values),
+        FieldValues::I32(values) => of(values),
+        FieldValues::I64(values) => of(values),
+        FieldValues::F32(values) => of(values),
+        FieldValues::F64(values) => of(values),
+        FieldValues::Bool(values) => of(values),
     });
     each.collect()
 }

@@ -1,37 +1,52 @@
 //! A plan as the expression that makes it.
 
-use parton_plan::{Column, Node, Operator, Plan, Role, Shape};
+use parton_plan::{
+    ColumnRole, CompiledPlan, Instruction, PlannedColumn, PlannedOperator, ProgramShape,
+};
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
 /// The expression of a plan; `root` is the path of the crate that knows `plan`.
-pub fn plan(plan: &Plan, root: &TokenStream) -> TokenStream {
+pub fn plan(plan: &CompiledPlan, root: &TokenStream) -> TokenStream {
     let root = quote!(#root::plan);
-    let Plan { name, scalars, tallies, columns, lists, operators, nodes, results, degrees, shape } = plan;
+    let CompiledPlan {
+        name,
+        scalars,
+        tallies,
+        columns,
+        lists,
+        operators,
+        instructions,
+        results,
+        degrees,
+        shape,
+    } = plan;
     let tallies = tallies.iter().map(|fold| match fold {
         Some(fold) => {
             let fold = format_ident!("{fold:?}");
-            quote!(Some(#root::Fold::#fold))
+            quote!(Some(#root::Folding::#fold))
         }
         None => quote!(None),
     });
     let columns = columns.iter().map(|one| column(one, &root));
     let operators = operators.iter().map(|one| operator(one, &root));
-    let nodes = nodes.iter().map(|one| node(one, &root));
+    let instructions = instructions.iter().map(|one| instruction(one, &root));
     let [out, into] = degrees;
     let shape = match shape {
-        Shape::Steps => quote!(#root::Shape::Steps),
-        Shape::Relaxation { column } => quote!(#root::Shape::Relaxation { column: #column }),
+        ProgramShape::Steps => quote!(#root::ProgramShape::Steps),
+        ProgramShape::Relaxation { column } => {
+            quote!(#root::ProgramShape::Relaxation { column: #column })
+        }
     };
     quote! {
-        #root::Plan {
+        #root::CompiledPlan {
             name: String::from(#name),
             scalars: vec![#(String::from(#scalars)),*],
             tallies: vec![#(#tallies),*],
             columns: vec![#(#columns),*],
             lists: vec![#(String::from(#lists)),*],
             operators: vec![#(#operators),*],
-            nodes: vec![#(#nodes),*],
+            instructions: vec![#(#instructions),*],
             results: vec![#(#results),*],
             degrees: [#out, #into],
             shape: #shape,
@@ -39,12 +54,12 @@ pub fn plan(plan: &Plan, root: &TokenStream) -> TokenStream {
     }
 }
 
-fn column(column: &Column, root: &TokenStream) -> TokenStream {
-    let Column { name, ty, role, is_shared } = column;
+fn column(column: &PlannedColumn, root: &TokenStream) -> TokenStream {
+    let PlannedColumn { name, ty, role, is_shared } = column;
     let role = match role {
-        Role::Accumulator(fold) => {
+        ColumnRole::Accumulator(fold) => {
             let fold = format_ident!("{fold:?}");
-            quote!(Accumulator(#root::Fold::#fold))
+            quote!(Accumulator(#root::Folding::#fold))
         }
         other => {
             let other = format_ident!("{other:?}");
@@ -52,25 +67,23 @@ fn column(column: &Column, root: &TokenStream) -> TokenStream {
         }
     };
     quote! {
-        #root::Column {
+        #root::PlannedColumn {
             name: String::from(#name),
             ty: String::from(#ty),
-            role: #root::Role::#role,
+            role: #root::ColumnRole::#role,
             is_shared: #is_shared,
         }
     }
 }
 
-fn operator(operator: &Operator, root: &TokenStream) -> TokenStream {
-    let Operator {
+fn operator(operator: &PlannedOperator, root: &TokenStream) -> TokenStream {
+    let PlannedOperator {
         name,
         list,
         class,
         direction,
         is_partial,
-        reads,
-        messages,
-        folds,
+        traffic,
         writes,
         scalars,
         tallies,
@@ -82,33 +95,37 @@ fn operator(operator: &Operator, root: &TokenStream) -> TokenStream {
     let class = format_ident!("{class:?}");
     let direction = option(direction.map(|direction| {
         let direction = format_ident!("{direction:?}");
-        quote!(#root::Direction::#direction)
+        quote!(#root::EdgeDirection::#direction)
     }));
-    let sides = |list: &[(usize, parton_plan::Side)]| -> Vec<TokenStream> {
+    let sides = |list: &[(usize, parton_plan::EdgeSide)]| -> Vec<TokenStream> {
         let each = list.iter().map(|(column, side)| {
             let side = format_ident!("{side:?}");
-            quote!((#column, #root::Side::#side))
+            quote!((#column, #root::EdgeSide::#side))
         });
         each.collect()
     };
-    let (reads, folds) = (sides(reads), sides(folds));
+    let (reads, folds) = (sides(&traffic.reads), sides(&traffic.folds));
+    let (messages, tells_by_folds) = (&traffic.messages, traffic.tells_by_folds);
     let requires = requires.iter().map(|(value, why)| quote!((#value, String::from(#why))));
     let parts = parts.iter().map(|part| format_ident!("{part:?}"));
     quote! {
-        #root::Operator {
+        #root::PlannedOperator {
             name: String::from(#name),
             list: #list,
             class: #root::Class::#class,
             direction: #direction,
             is_partial: #is_partial,
-            reads: vec![#(#reads),*],
-            messages: vec![#(#messages),*],
-            folds: vec![#(#folds),*],
+            traffic: #root::Traffic {
+                reads: vec![#(#reads),*],
+                messages: vec![#(#messages),*],
+                folds: vec![#(#folds),*],
+                tells_by_folds: #tells_by_folds,
+            },
             writes: vec![#(#writes),*],
             scalars: vec![#(#scalars),*],
             tallies: vec![#(#tallies),*],
             requires: vec![#(#requires),*],
-            parts: vec![#(#root::Part::#parts),*],
+            parts: vec![#(#root::OperatorPart::#parts),*],
             notes: vec![#(String::from(#notes)),*],
         }
     }
@@ -121,27 +138,27 @@ fn option(value: Option<TokenStream>) -> TokenStream {
     }
 }
 
-fn node(node: &Node, root: &TokenStream) -> TokenStream {
-    let made = match node {
-        Node::Assign { scalar, value, reads } => {
+fn instruction(instruction: &Instruction, root: &TokenStream) -> TokenStream {
+    let made = match instruction {
+        Instruction::Assign { scalar, value, reads } => {
             quote!(Assign { scalar: #scalar, value: #value, reads: vec![#(#reads),*] })
         }
-        Node::Start { column, value, everywhere, reads } => quote! {
+        Instruction::Start { column, value, everywhere, reads } => quote! {
             Start { column: #column, value: #value, everywhere: #everywhere, reads: vec![#(#reads),*] }
         },
-        Node::Point { column, vertex, value, reads } => quote! {
+        Instruction::Point { column, vertex, value, reads } => quote! {
             Point { column: #column, vertex: #vertex, value: #value, reads: vec![#(#reads),*] }
         },
-        Node::Fill { list, all } => quote!(Fill { list: #list, all: #all }),
-        Node::Join { list, vertex, reads } => {
+        Instruction::Fill { list, all } => quote!(Fill { list: #list, all: #all }),
+        Instruction::Join { list, vertex, reads } => {
             quote!(Join { list: #list, vertex: #vertex, reads: vec![#(#reads),*] })
         }
-        Node::Swap(a, b) => quote!(Swap(#a, #b)),
-        Node::Branch { condition, otherwise, reads } => quote! {
+        Instruction::Swap(a, b) => quote!(Swap(#a, #b)),
+        Instruction::Branch { condition, otherwise, reads } => quote! {
             Branch { condition: #condition, otherwise: #otherwise, reads: vec![#(#reads),*] }
         },
-        Node::Jump(to) => quote!(Jump(#to)),
-        Node::Run(operator) => quote!(Run(#operator)),
+        Instruction::Jump(to) => quote!(Jump(#to)),
+        Instruction::Run(operator) => quote!(Run(#operator)),
     };
-    quote!(#root::Node::#made)
+    quote!(#root::Instruction::#made)
 }

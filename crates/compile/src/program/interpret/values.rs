@@ -112,12 +112,30 @@ floats! {
 macro_rules! numbers {
     ($ty:expr, $type:ident => $code:expr) => {
         match $ty {
-            Ty::U64 => { type $type = u64; $code }
-            Ty::I32 => { type $type = i32; $code }
-            Ty::I64 => { type $type = i64; $code }
-            Ty::F32 => { type $type = f32; $code }
-            Ty::F64 => { type $type = f64; $code }
-            _ => { type $type = u32; $code }
+            Ty::U64 => {
+                type $type = u64;
+                $code
+            }
+            Ty::I32 => {
+                type $type = i32;
+                $code
+            }
+            Ty::I64 => {
+                type $type = i64;
+                $code
+            }
+            Ty::F32 => {
+                type $type = f32;
+                $code
+            }
+            Ty::F64 => {
+                type $type = f64;
+                $code
+            }
+            _ => {
+                type $type = u32;
+                $code
+            }
         }
     };
 }
@@ -134,13 +152,15 @@ pub(super) fn unary(operator: Unary, ty: Ty, a: u64) -> u64 {
     match (operator, ty) {
         (Unary::Not, Ty::Bool) => u64::from(a == 0),
         (Unary::Not, ty) => to_type(!a, ty, ty),
-        (Unary::Negate, ty) if ty.is_float() => numbers!(ty, T => T::of_f64(-T::of(a).to_f64()).bits()),
+        (Unary::Negate, ty) if ty.is_float() => {
+            numbers!(ty, T => T::of_f64(-T::of(a).to_f64()).bits())
+        }
         (Unary::Negate, ty) => numbers!(ty, T => T::of(0).sub(T::of(a)).bits()),
     }
 }
 
 /// An operator on two operands of a type.
-pub fn binary(operator: Binary, ty: Ty, a: u64, b: u64) -> u64 {
+pub(super) fn binary(operator: Binary, ty: Ty, a: u64, b: u64) -> u64 {
     use Binary::*;
     match operator {
         BitAnd | And => a & b,
@@ -185,7 +205,7 @@ pub(super) fn wraps(operator: Binary, ty: Ty, a: u64, b: u64) -> bool {
 }
 
 /// A method of a number of a type.
-pub fn method(name: &str, ty: Ty, parts: &[u64]) -> u64 {
+pub(super) fn method(name: &str, ty: Ty, parts: &[u64]) -> u64 {
     numbers!(ty, T => {
         let first = T::of(parts[0]);
         let second = T::of(parts.get(1).copied().unwrap_or(0));
@@ -205,7 +225,7 @@ pub fn method(name: &str, ty: Ty, parts: &[u64]) -> u64 {
 }
 
 /// Bits of one type as those of another.
-pub fn to_type(bits: u64, from: Ty, to: Ty) -> u64 {
+pub(super) fn to_type(bits: u64, from: Ty, to: Ty) -> u64 {
     let is_float = from.is_float();
     let (real, whole) = numbers!(from, T => (T::of(bits).to_f64(), if is_float { 0 } else { T::of(bits).to_i128() }));
     match (is_float, to) {
@@ -218,8 +238,20 @@ pub fn to_type(bits: u64, from: Ty, to: Ty) -> u64 {
 /// Two values folded into one.
 pub fn folded(fold: Fold, ty: Ty, old: u64, new: u64) -> u64 {
     match fold {
-        Fold::Min => if binary(Binary::Lt, ty, new, old) != 0 { new } else { old },
-        Fold::Max => if binary(Binary::Gt, ty, new, old) != 0 { new } else { old },
+        Fold::Min => {
+            if binary(Binary::Lt, ty, new, old) != 0 {
+                new
+            } else {
+                old
+            }
+        }
+        Fold::Max => {
+            if binary(Binary::Gt, ty, new, old) != 0 {
+                new
+            } else {
+                old
+            }
+        }
         Fold::Sum => binary(Binary::Add, ty, old, new),
         Fold::Less => binary(Binary::Sub, ty, old, new),
         Fold::Or => old | new,

@@ -1,15 +1,15 @@
-//! The code outside operators as a flat list of nodes with jumps, so that a host can stop at an operator and
+//! The code outside operators as a flat list of instructions with jumps, so that a host can stop at an operator and
 //! go on after it.
 
-use parton_plan::Node;
+use parton_plan::Instruction;
 use syn::Result;
 
 use super::Lowering;
-use crate::program::ir::{Expr, ExprKind, Members, Step};
+use crate::program::ir::{Expr, ExprKind, ListMembers, Step};
 
 #[derive(Default)]
 pub(super) struct Control {
-    pub(super) nodes: Vec<Node>,
+    pub(super) instructions: Vec<Instruction>,
     pub(super) values: Vec<Expr>,
     /// Jumps out of the innermost loop, which wait for its end.
     breaks: Vec<usize>,
@@ -30,12 +30,17 @@ impl Control {
             Step::Start(field, expr) => {
                 let everywhere = is_known_everywhere(expr);
                 let (value, reads) = (self.value(expr), scalars(expr));
-                self.nodes.push(Node::Start { column: field.0, value, everywhere, reads });
+                self.instructions.push(Instruction::Start {
+                    column: field.0,
+                    value,
+                    everywhere,
+                    reads,
+                });
             }
             Step::List(list, members) => {
-                let all = matches!(members, Members::All);
-                self.nodes.push(Node::Fill { list: list.0, all });
-                if let Members::These(these) = members {
+                let all = matches!(members, ListMembers::All);
+                self.instructions.push(Instruction::Fill { list: list.0, all });
+                if let ListMembers::These(these) = members {
                     these.iter().for_each(|vertex| self.join(list.0, vertex));
                 }
             }
@@ -44,28 +49,34 @@ impl Control {
                 let (vertex, value) = (self.value(at), self.value(expr));
                 let mut reads = scalars(expr);
                 reads.extend(scalars(at));
-                self.nodes.push(Node::Point { column: field.0, vertex, value, reads });
+                self.instructions.push(Instruction::Point {
+                    column: field.0,
+                    vertex,
+                    value,
+                    reads,
+                });
             }
             Step::Assign(scalar, expr) => {
                 let (value, reads) = (self.value(expr), scalars(expr));
-                self.nodes.push(Node::Assign { scalar: scalar.0, value, reads });
+                self.instructions.push(Instruction::Assign { scalar: scalar.0, value, reads });
             }
-            Step::Swap(a, b) => self.nodes.push(Node::Swap(a.0, b.0)),
+            Step::Swap(a, b) => self.instructions.push(Instruction::Swap(a.0, b.0)),
             Step::Loop(body) => self.repeat(body, lowering)?,
             Step::Break => {
-                self.breaks.push(self.nodes.len());
-                self.nodes.push(Node::Jump(usize::MAX));
+                self.breaks.push(self.instructions.len());
+                self.instructions.push(Instruction::Jump(usize::MAX));
             }
             Step::If(condition, then, otherwise) => {
                 let (value, reads) = (self.value(condition), scalars(condition));
-                let branch = self.nodes.len();
-                self.nodes.push(Node::Jump(usize::MAX));
+                let branch = self.instructions.len();
+                self.instructions.push(Instruction::Jump(usize::MAX));
                 let otherwise = self.branches(then, otherwise, lowering)?;
-                self.nodes[branch] = Node::Branch { condition: value, otherwise, reads };
+                self.instructions[branch] =
+                    Instruction::Branch { condition: value, otherwise, reads };
             }
             Step::Operator(operator) => {
                 let number = lowering.operator(operator, &mut |expr| self.value(expr))?;
-                self.nodes.push(Node::Run(number));
+                self.instructions.push(Instruction::Run(number));
             }
         }
         Ok(())
@@ -73,30 +84,35 @@ impl Control {
 
     fn join(&mut self, list: usize, vertex: &Expr) {
         let (value, reads) = (self.value(vertex), scalars(vertex));
-        self.nodes.push(Node::Join { list, vertex: value, reads });
+        self.instructions.push(Instruction::Join { list, vertex: value, reads });
     }
 
     fn repeat(&mut self, body: &[Step], lowering: &mut Lowering) -> Result<()> {
-        let (start, outside) = (self.nodes.len(), std::mem::take(&mut self.breaks));
+        let (start, outside) = (self.instructions.len(), std::mem::take(&mut self.breaks));
         self.steps(body, lowering)?;
-        self.nodes.push(Node::Jump(start));
-        let end = self.nodes.len();
+        self.instructions.push(Instruction::Jump(start));
+        let end = self.instructions.len();
         for at in std::mem::replace(&mut self.breaks, outside) {
-            self.nodes[at] = Node::Jump(end);
+            self.instructions[at] = Instruction::Jump(end);
         }
         Ok(())
     }
 
     /// Both branches; returns where the second starts.
-    fn branches(&mut self, then: &[Step], otherwise: &[Step], lowering: &mut Lowering) -> Result<usize> {
+    fn branches(
+        &mut self,
+        then: &[Step],
+        otherwise: &[Step],
+        lowering: &mut Lowering,
+    ) -> Result<usize> {
         self.steps(then, lowering)?;
         if otherwise.is_empty() {
-            return Ok(self.nodes.len());
+            return Ok(self.instructions.len());
         }
-        let skip = self.nodes.len();
-        self.nodes.push(Node::Jump(usize::MAX));
+        let skip = self.instructions.len();
+        self.instructions.push(Instruction::Jump(usize::MAX));
         self.steps(otherwise, lowering)?;
-        self.nodes[skip] = Node::Jump(self.nodes.len());
+        self.instructions[skip] = Instruction::Jump(self.instructions.len());
         Ok(skip + 1)
     }
 }

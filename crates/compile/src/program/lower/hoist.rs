@@ -3,10 +3,10 @@
 //! Where all vertices visit their edges, a plain field is read as it is, and travels where it changed. Where
 //! only some do, what they know travels as a message, which also says that they are active.
 
-use parton_plan::Role;
+use parton_plan::ColumnRole;
 
 use super::Lowering;
-use crate::program::ir::{Act, ActKind, Binary, Expr, ExprKind, FieldId, Place, VariableId};
+use crate::program::ir::{Act, ActKind, Binary, Expr, ExprKind, FieldId, VariableId, VertexPlace};
 use crate::program::print;
 
 pub(super) struct Hoist {
@@ -24,7 +24,7 @@ pub(super) struct Hoist {
 enum Whose {
     /// The same everywhere.
     All,
-    One(Place),
+    One(VertexPlace),
     Edge,
 }
 
@@ -52,7 +52,9 @@ impl Hoist {
                     self.expression(value, lowering);
                     self.locals.push(*local);
                 }
-                ActKind::Set(_, value) | ActKind::Tally(_, _, value) | ActKind::Fold(_, _, _, value, _) => {
+                ActKind::Set(_, value)
+                | ActKind::Tally(_, _, value)
+                | ActKind::Fold(_, _, _, value, _) => {
                     self.expression(value, lowering);
                 }
                 ActKind::If(condition, then, otherwise) => {
@@ -68,8 +70,10 @@ impl Hoist {
     fn whose(&self, expr: &Expr) -> Whose {
         let own = match expr.kind {
             ExprKind::Local(id) if self.locals.contains(&id) => Whose::Edge,
-            ExprKind::Local(_) => Whose::One(Place::Active),
-            ExprKind::Read(_, at) | ExprKind::Degree(_, at) | ExprKind::Vertex(at) => Whose::One(at),
+            ExprKind::Local(_) => Whose::One(VertexPlace::Active),
+            ExprKind::Read(_, at) | ExprKind::Degree(_, at) | ExprKind::Vertex(at) => {
+                Whose::One(at)
+            }
             ExprKind::Weight => Whose::Edge,
             _ => Whose::All,
         };
@@ -91,14 +95,14 @@ impl Hoist {
         }
     }
 
-    fn hoist(&mut self, expr: &mut Expr, place: Place, lowering: &mut Lowering) {
-        let is_message = self.is_partial && place == Place::Active;
+    fn hoist(&mut self, expr: &mut Expr, place: VertexPlace, lowering: &mut Lowering) {
+        let is_message = self.is_partial && place == VertexPlace::Active;
         if !is_message && matches!(expr.kind, ExprKind::Read(..)) {
             return;
         }
         let list = match place {
-            Place::Active => &mut self.near,
-            Place::Far => &mut self.far,
+            VertexPlace::Active => &mut self.near,
+            VertexPlace::Far => &mut self.far,
         };
         let at_master = at_master(expr);
         let known = list.iter().find(|(_, value)| value.is_same(&at_master));
@@ -106,7 +110,7 @@ impl Hoist {
             Some((column, _)) => *column,
             None => {
                 let name = print::expression(&at_master, Some(&lowering.program));
-                let role = if is_message { Role::Message } else { Role::Hoisted };
+                let role = if is_message { ColumnRole::Message } else { ColumnRole::Hoisted };
                 let column = lowering.add(name, expr.ty, role, expr.span);
                 list.push((column, at_master));
                 column
@@ -120,7 +124,9 @@ impl Hoist {
 fn at_master(expr: &Expr) -> Expr {
     let mut expr = expr.clone();
     match &mut expr.kind {
-        ExprKind::Read(_, at) | ExprKind::Degree(_, at) | ExprKind::Vertex(at) => *at = Place::Active,
+        ExprKind::Read(_, at) | ExprKind::Degree(_, at) | ExprKind::Vertex(at) => {
+            *at = VertexPlace::Active
+        }
         _ => {}
     }
     for part in expr.parts_mut() {

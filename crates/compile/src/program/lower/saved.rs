@@ -1,11 +1,11 @@
 //! Locals that are needed again after the loop over edges.
 
-use parton_plan::Role;
+use parton_plan::ColumnRole;
 
 use super::Lowering;
 use super::split::write;
 use crate::program::ir::{
-    Act, ActKind, Binary, Expr, ExprKind, Fold, Named, Place, Ty, VariableId, each_expression,
+    Act, ActKind, Binary, Expr, ExprKind, Fold, Named, Ty, VariableId, VertexPlace, each_expression,
 };
 
 /// Keeps locals that statements after the loop need in columns, or binds them again if they are literals.
@@ -44,9 +44,9 @@ pub(super) fn save(
         let value = match !is_set(before, local) && is_literal(init) {
             true => init.clone(),
             false => {
-                let column = lowering.add(name, ty, Role::Saved, span);
+                let column = lowering.add(name, ty, ColumnRole::Saved, span);
                 leave.push(write(column, Expr::new(ExprKind::Local(local), ty, span)));
-                Expr::new(ExprKind::Read(column, Place::Active), ty, span)
+                Expr::new(ExprKind::Read(column, VertexPlace::Active), ty, span)
             }
         };
         bound.push(Act { kind: ActKind::Let(local, value), span });

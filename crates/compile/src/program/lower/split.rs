@@ -1,15 +1,15 @@
 //! Operator splitting: before the loop over edges, the loop, after it, and what happens at neighbours.
 
-use parton_plan::Role;
+use parton_plan::ColumnRole;
 use proc_macro2::Span;
 use syn::{Error, Result};
 
 use super::hoist::Hoist;
 use super::saved::{joined, save};
-use super::{Lowering, Parts, accumulator};
+use super::{Lowering, OperatorCode, accumulator};
 use crate::program::access::acts_on_far_alone;
 use crate::program::ir::{
-    Act, ActKind, Dir, Expr, ExprKind, FieldId, Fold, Operator, Over, Place, Ty, VariableId,
+    Act, ActKind, Dir, Expr, ExprKind, FieldId, Fold, Operator, Over, Ty, VariableId, VertexPlace,
 };
 
 /// An operator cut at its loop over edges.
@@ -21,16 +21,21 @@ struct Cut {
 }
 
 /// Splits an operator.
-pub(super) fn split(lowering: &mut Lowering, operator: &Operator) -> Result<Parts> {
+pub(super) fn split(lowering: &mut Lowering, operator: &Operator) -> Result<OperatorCode> {
     let cut = cut(&operator.body)?;
     let Some((dir, body)) = cut.edges else {
-        return Ok(Parts { before: cut.before, ..Parts::default() });
+        return Ok(OperatorCode { before: cut.before, ..OperatorCode::default() });
     };
     let span = operator.span;
     let is_partial = cut.is_guarded || matches!(operator.over, Over::List(_));
     let needs_flags = !is_told_by_folds(&body);
-    let mut splitting =
-        Splitting { lowering, parts: Parts::default(), folded: Vec::new(), needs_flags, span };
+    let mut splitting = Splitting {
+        lowering,
+        parts: OperatorCode::default(),
+        folded: Vec::new(),
+        needs_flags,
+        span,
+    };
     let (mut edges, far_blocks) = splitting.contributions(body);
     let Splitting { mut parts, .. } = splitting;
     // What neighbours do by themselves comes after what they were given.
@@ -39,10 +44,11 @@ pub(super) fn split(lowering: &mut Lowering, operator: &Operator) -> Result<Part
     hoist.acts(&mut edges, lowering);
     let Hoist { mut near, far, .. } = hoist;
     if is_partial && near.is_empty() {
-        let activity = lowering.add("activity".into(), Ty::Bool, Role::Message, span);
+        let activity = lowering.add("activity".into(), Ty::Bool, ColumnRole::Message, span);
         near.push((activity, Expr::new(ExprKind::Bool(true), Ty::Bool, span)));
     }
-    let mut leave: Vec<Act> = near.into_iter().map(|(column, value)| write(column, value)).collect();
+    let mut leave: Vec<Act> =
+        near.into_iter().map(|(column, value)| write(column, value)).collect();
     save(lowering, (&cut.before, &cut.after), &mut parts.after, &mut leave);
     if is_partial {
         leave.push(Act { kind: ActKind::Activate, span });
@@ -57,7 +63,7 @@ pub(super) fn split(lowering: &mut Lowering, operator: &Operator) -> Result<Part
 /// Sets the value of the active vertex.
 pub(super) fn write(column: FieldId, value: Expr) -> Act {
     let span = value.span;
-    Act { kind: ActKind::Write(column, Place::Active, value), span }
+    Act { kind: ActKind::Write(column, VertexPlace::Active, value), span }
 }
 
 fn contains(act: &Act, is: &dyn Fn(&ActKind) -> bool) -> bool {
@@ -73,11 +79,17 @@ fn has_edges(act: &Act) -> bool {
 /// Whether every visit to an edge that concerns the neighbour also folds something into it: then what was
 /// folded tells that there was a visit.
 fn is_told_by_folds(body: &[Act]) -> bool {
-    let folds_far = |kind: &ActKind| matches!(kind, ActKind::Fold(_, Place::Far, ..));
+    let folds_far = |kind: &ActKind| matches!(kind, ActKind::Fold(_, VertexPlace::Far, ..));
     let (direct, inner): (Vec<_>, Vec<_>) =
         body.iter().partition(|act| folds_far(&act.kind) || acts_on_far_alone(act));
     let is_hidden = |act: &&Act| {
-        contains(act, &|kind| folds_far(kind) || matches!(kind, ActKind::Push(_, Place::Far) | ActKind::Write(_, Place::Far, _)))
+        contains(act, &|kind| {
+            folds_far(kind)
+                || matches!(
+                    kind,
+                    ActKind::Push(_, VertexPlace::Far) | ActKind::Write(_, VertexPlace::Far, _)
+                )
+        })
     };
     direct.iter().any(|act| folds_far(&act.kind)) && !inner.iter().any(is_hidden)
 }
@@ -143,9 +155,9 @@ fn with_leave(acts: Vec<Act>, leave: &[Act]) -> Vec<Act> {
 
 struct Splitting<'l> {
     lowering: &'l mut Lowering,
-    parts: Parts,
+    parts: OperatorCode,
     /// The accumulators of fields so far.
-    folded: Vec<(FieldId, Place, FieldId)>,
+    folded: Vec<(FieldId, VertexPlace, FieldId)>,
     needs_flags: bool,
     span: Span,
 }
@@ -153,7 +165,7 @@ struct Splitting<'l> {
 impl Splitting<'_> {
     /// The accumulator of a fold into a field or a local of this operator.
     fn accumulator(&mut self, name: &str, ty: Ty, fold: Fold) -> FieldId {
-        let role = Role::Accumulator(accumulator(fold));
+        let role = ColumnRole::Accumulator(accumulator(fold));
         self.lowering.add(name.into(), ty, role, self.span)
     }
 
@@ -166,7 +178,7 @@ impl Splitting<'_> {
             if acts_on_far_alone(&act) {
                 let inner = at_active(act);
                 if self.needs_flags {
-                    let (set, is_set) = self.flag("told", Place::Far, span);
+                    let (set, is_set) = self.flag("told", VertexPlace::Far, span);
                     edges.push(set);
                     blocks.push(Act { kind: ActKind::If(is_set, vec![inner], Vec::new()), span });
                 } else {
@@ -181,12 +193,12 @@ impl Splitting<'_> {
                 }
                 ActKind::Gather(local, fold, value) => {
                     let column = self.gather(local, fold, span);
-                    edges.push(fold_into(column, Place::Active, fold, value));
+                    edges.push(fold_into(column, VertexPlace::Active, fold, value));
                 }
-                ActKind::Push(list, Place::Active) => {
-                    let (set, is_set) = self.flag("pushed", Place::Active, span);
+                ActKind::Push(list, VertexPlace::Active) => {
+                    let (set, is_set) = self.flag("pushed", VertexPlace::Active, span);
                     edges.push(set);
-                    let push = Act { kind: ActKind::Push(list, Place::Active), span };
+                    let push = Act { kind: ActKind::Push(list, VertexPlace::Active), span };
                     let kind = ActKind::If(is_set, vec![push], Vec::new());
                     self.parts.after.push(Act { kind, span });
                 }
@@ -204,15 +216,22 @@ impl Splitting<'_> {
     }
 
     /// A truth value that edges set at a vertex: how they do, and how it is read.
-    fn flag(&mut self, name: &str, place: Place, span: Span) -> (Act, Expr) {
+    fn flag(&mut self, name: &str, place: VertexPlace, span: Span) -> (Act, Expr) {
         let column = self.accumulator(name, Ty::Bool, Fold::Or);
         let yes = Expr::new(ExprKind::Bool(true), Ty::Bool, span);
-        let read = Expr::new(ExprKind::Read(column, Place::Active), Ty::Bool, span);
+        let read = Expr::new(ExprKind::Read(column, VertexPlace::Active), Ty::Bool, span);
         (fold_into(column, place, Fold::Or, yes), read)
     }
 
     /// The accumulator of a field, which the field absorbs.
-    fn fold(&mut self, field: FieldId, place: Place, fold: Fold, then: Vec<Act>, span: Span) -> FieldId {
+    fn fold(
+        &mut self,
+        field: FieldId,
+        place: VertexPlace,
+        fold: Fold,
+        then: Vec<Act>,
+        span: Span,
+    ) -> FieldId {
         let known = self.folded.iter().find(|(f, p, _)| *f == field && *p == place);
         if let (Some((.., column)), true) = (known, then.is_empty()) {
             return *column;
@@ -223,8 +242,8 @@ impl Splitting<'_> {
         let then: Vec<_> = then.into_iter().map(at_active).collect();
         let absorb = Act { kind: ActKind::Absorb(field, column, fold, then), span };
         match place {
-            Place::Far => self.parts.arrive.push(absorb),
-            Place::Active => self.parts.after.push(absorb),
+            VertexPlace::Far => self.parts.arrive.push(absorb),
+            VertexPlace::Active => self.parts.after.push(absorb),
         }
         column
     }
@@ -242,7 +261,7 @@ impl Splitting<'_> {
         let Named { name, ty, .. } = self.lowering.program.locals[local.0].clone();
         let column = self.accumulator(&name, ty, fold);
         let old = Expr::new(ExprKind::Local(local), ty, span);
-        let new = Expr::new(ExprKind::Read(column, Place::Active), ty, span);
+        let new = Expr::new(ExprKind::Read(column, VertexPlace::Active), ty, span);
         self.parts.after.push(Act { kind: ActKind::Set(local, joined(fold, old, new)), span });
         column
     }
@@ -260,7 +279,7 @@ fn read_column(value: &Expr) -> Option<FieldId> {
     column
 }
 
-fn fold_into(column: FieldId, place: Place, fold: Fold, value: Expr) -> Act {
+fn fold_into(column: FieldId, place: VertexPlace, fold: Fold, value: Expr) -> Act {
     let fold = if fold == Fold::Less { Fold::Sum } else { fold };
     let span = value.span;
     Act { kind: ActKind::Fold(column, place, fold, value, Vec::new()), span }
@@ -270,17 +289,19 @@ fn fold_into(column: FieldId, place: Place, fold: Fold, value: Expr) -> Act {
 fn at_active(mut act: Act) -> Act {
     fn expression(expr: &mut Expr) {
         match &mut expr.kind {
-            ExprKind::Read(_, at) | ExprKind::Degree(_, at) | ExprKind::Vertex(at) => *at = Place::Active,
+            ExprKind::Read(_, at) | ExprKind::Degree(_, at) | ExprKind::Vertex(at) => {
+                *at = VertexPlace::Active
+            }
             _ => {}
         }
         expr.parts_mut().into_iter().for_each(expression);
     }
     match &mut act.kind {
         ActKind::Write(_, at, value) => {
-            *at = Place::Active;
+            *at = VertexPlace::Active;
             expression(value);
         }
-        ActKind::Push(_, at) => *at = Place::Active,
+        ActKind::Push(_, at) => *at = VertexPlace::Active,
         ActKind::If(condition, then, otherwise) => {
             expression(condition);
             for inner in [then, otherwise] {

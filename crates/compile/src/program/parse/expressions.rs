@@ -5,7 +5,7 @@ use syn::{BinOp, Error, Expr as Source, Lit, Result, UnOp};
 
 use super::scope::{Binding, Level, Literal};
 use super::{Parser, ident, index};
-use crate::program::ir::{Binary, Dir, Expr, ExprKind, Place, Ty, Unary};
+use crate::program::ir::{Binary, Dir, Expr, ExprKind, Ty, Unary, VertexPlace};
 
 /// Methods of numbers: the name, and whether the result is a truth value.
 const METHODS: &[(&str, bool)] = &[
@@ -151,7 +151,7 @@ impl Parser {
     }
 
     /// A vertex that an operator sees: the active one, or an end of the edge.
-    pub(super) fn vertex(&mut self, source: &Source) -> Result<Place> {
+    pub(super) fn vertex(&mut self, source: &Source) -> Result<VertexPlace> {
         let refused = "an operator sees its vertex and the other ends of its edges, nothing further away: \
                        bring the value here through a field, one edge at a time";
         match source {
@@ -174,10 +174,10 @@ impl Parser {
                 let edge = ident(&field.base).and_then(|name| self.scope.find(&name.to_string()));
                 match (edge, &field.member) {
                     (Some(Binding::Edge(dir)), syn::Member::Named(end)) => match (dir, end) {
-                        (Dir::Out | Dir::Both, end) if end == "target" => Ok(Place::Far),
-                        (Dir::Out | Dir::Both, end) if end == "source" => Ok(Place::Active),
-                        (Dir::In, end) if end == "source" => Ok(Place::Far),
-                        (Dir::In, end) if end == "target" => Ok(Place::Active),
+                        (Dir::Out | Dir::Both, end) if end == "target" => Ok(VertexPlace::Far),
+                        (Dir::Out | Dir::Both, end) if end == "source" => Ok(VertexPlace::Active),
+                        (Dir::In, end) if end == "source" => Ok(VertexPlace::Far),
+                        (Dir::In, end) if end == "target" => Ok(VertexPlace::Active),
                         _ => Err(Error::new_spanned(
                             end,
                             "an edge has a `source`, a `target` and a `weight`",
@@ -194,7 +194,7 @@ impl Parser {
     pub(super) fn element(
         &mut self,
         source: &Source,
-    ) -> Result<(crate::program::ir::FieldId, Place)> {
+    ) -> Result<(crate::program::ir::FieldId, VertexPlace)> {
         let Some((name, vertex)) = index(source) else {
             return Err(Error::new_spanned(source, "expected a field of a vertex: `field[v]`"));
         };

@@ -8,13 +8,13 @@ use syn::{Error, Expr as Source, Pat, Result, Stmt};
 use super::scope::{Binding, Level};
 use super::{Parser, compound, expressions, ident, index, loop_variable, negated, pattern_name};
 use crate::program::ir::{
-    Act, ActKind, Binary, Dir, Expr, ExprKind, FieldId, Fold, Place, Ty, VariableId,
+    Act, ActKind, Binary, Dir, Expr, ExprKind, FieldId, Fold, Ty, VariableId, VertexPlace,
 };
 
 /// Where a value goes.
 #[derive(Clone, Copy)]
 enum Target {
-    Field(FieldId, Place),
+    Field(FieldId, VertexPlace),
     /// A local that may be set here.
     Local(VariableId),
     /// A local of the active vertex, seen from one of its edges.
@@ -184,7 +184,7 @@ impl Parser {
             return Err(Error::new_spanned(&each.expr, refused));
         }
         let vertex = call.args.first().map(|vertex| self.vertex(vertex)).transpose()?;
-        if vertex != Some(Place::Active) {
+        if vertex != Some(VertexPlace::Active) {
             return Err(Error::new_spanned(&each.expr, refused));
         }
         let edge = loop_variable(&each.pat)?;
@@ -226,7 +226,11 @@ impl Parser {
     }
 
     /// `if value < place { place = value; … }`.
-    fn compare_and_assign(&mut self, choice: &syn::ExprIf, out: &mut Vec<Act>) -> Option<Result<()>> {
+    fn compare_and_assign(
+        &mut self,
+        choice: &syn::ExprIf,
+        out: &mut Vec<Act>,
+    ) -> Option<Result<()>> {
         let Source::Binary(compared) = &*choice.cond else { return None };
         let (first, rest) = choice.then_branch.stmts.split_first()?;
         let Stmt::Expr(Source::Assign(assign), _) = first else { return None };
@@ -244,7 +248,7 @@ impl Parser {
             Ok(_) => return None,
             Err(error) => return Some(Err(error)),
         };
-        if let (Target::Field(_, Place::Active), Level::Vertex) = (target, self.scope.level) {
+        if let (Target::Field(_, VertexPlace::Active), Level::Vertex) = (target, self.scope.level) {
             return None;
         }
         let value = match self.expression(&assign.right) {
@@ -270,7 +274,8 @@ impl Parser {
                 (field, at, *value)
             }
             [vertex, value] => {
-                let field = ident(&call.receiver).and_then(|name| self.scope.find(&name.to_string()));
+                let field =
+                    ident(&call.receiver).and_then(|name| self.scope.find(&name.to_string()));
                 let Some(Binding::Field(field)) = field else {
                     return Err(Error::new_spanned(&call.receiver, "expected a field"));
                 };
@@ -296,7 +301,9 @@ impl Parser {
                 }
             }
             Some(Binding::Scalar(id)) => Ok(Target::Scalar(id)),
-            _ => Err(Error::new_spanned(source, "expected a field of a vertex, a local or a scalar")),
+            _ => {
+                Err(Error::new_spanned(source, "expected a field of a vertex, a local or a scalar"))
+            }
         }
     }
 
@@ -313,7 +320,7 @@ impl Parser {
         let target = self.target(left)?;
         let span = left.span();
         let plain = match target {
-            Target::Local(_) | Target::Field(_, Place::Active) => {
+            Target::Local(_) | Target::Field(_, VertexPlace::Active) => {
                 matches!(target, Target::Local(_)) || self.scope.level == Level::Vertex
             }
             _ => false,
@@ -370,7 +377,10 @@ impl Parser {
         let value = self.expression(right)?;
         self.scope.unify(ty, value.ty, right.span())?;
         let is_own = matches!(target, Target::Local(_))
-            || matches!((target, self.scope.level), (Target::Field(_, Place::Active), Level::Vertex));
+            || matches!(
+                (target, self.scope.level),
+                (Target::Field(_, VertexPlace::Active), Level::Vertex)
+            );
         if is_own {
             let old = self.expression(left)?;
             let kind = ExprKind::Binary(operator, Box::new(old), Box::new(value));
@@ -415,11 +425,13 @@ impl Parser {
             (Fold::Or, false) => return Err(Error::new_spanned(source, "`|=` folds truth values")),
             (fold, false) => fold,
             (_, true) => {
-                let why = "truth values are or-ed: keep the opposite, and fold with `|=` or `raise`";
+                let why =
+                    "truth values are or-ed: keep the opposite, and fold with `|=` or `raise`";
                 return Err(Error::new_spanned(source, why));
             }
         };
-        let is_far = matches!(target, Target::Field(_, Place::Far)) || self.scope.level == Level::Edge;
+        let is_far =
+            matches!(target, Target::Field(_, VertexPlace::Far)) || self.scope.level == Level::Edge;
         let kind = match target {
             Target::Field(field, at) if is_far => ActKind::Fold(field, at, fold, value, then),
             Target::Field(field, at) => {
@@ -452,7 +464,9 @@ impl Parser {
 /// The condition of `if condition { continue; }`.
 fn skips(statement: &Stmt) -> Option<&Source> {
     let Stmt::Expr(Source::If(choice), _) = statement else { return None };
-    let [Stmt::Expr(Source::Continue(skip), _)] = &choice.then_branch.stmts[..] else { return None };
+    let [Stmt::Expr(Source::Continue(skip), _)] = &choice.then_branch.stmts[..] else {
+        return None;
+    };
     (choice.else_branch.is_none() && skip.label.is_none()).then_some(&choice.cond)
 }
 

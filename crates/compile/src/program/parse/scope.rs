@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use proc_macro2::Span;
 use syn::{Error, Result};
 
-use crate::program::ir::{Dir, FieldId, ListId, Named, Place, ScalarId, Ty, VariableId};
+use crate::program::ir::{Dir, FieldId, ListId, Named, ScalarId, Ty, VariableId, VertexPlace};
 
 /// What a name stands for.
 #[derive(Clone, Copy, Debug)]
@@ -17,7 +17,7 @@ pub(super) enum Binding {
     /// A local, and whether it is declared inside a loop over edges.
     Local(VariableId, bool),
     /// The active vertex, or another name of an end of the edge.
-    Vertex(Place),
+    Vertex(VertexPlace),
     /// The edge that is visited.
     Edge(Dir),
 }

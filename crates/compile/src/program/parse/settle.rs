@@ -1,10 +1,10 @@
 //! Types found by inference, put into the finished program.
 
 use super::scope::Scope;
-use crate::program::ir::{Act, ActKind, Expr, ExprKind, Members, Program, Step};
+use crate::program::ir::{Act, ActKind, Expr, ExprKind, ListMembers, ParsedProgram, Step};
 
 /// The program with every type known.
-pub(super) fn settle(mut program: Program, scope: &Scope) -> Program {
+pub(super) fn settle(mut program: ParsedProgram, scope: &Scope) -> ParsedProgram {
     let named = program.fields.iter_mut().chain(&mut program.scalars).chain(&mut program.locals);
     named.for_each(|named| named.ty = scope.settle(named.ty));
     program.body.iter_mut().for_each(|one| step(one, scope));
@@ -21,7 +21,7 @@ fn step(step: &mut Step, scope: &Scope) {
             expression(vertex, scope);
             expression(value, scope);
         }
-        Step::List(_, Members::These(these)) => {
+        Step::List(_, ListMembers::These(these)) => {
             these.iter_mut().for_each(|one| expression(one, scope));
         }
         Step::List(..) | Step::Swap(..) | Step::Break => {}

@@ -26,7 +26,10 @@ impl New {
         let folder = &self.name;
         let name = folder.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         let is_fine = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-');
-        if name.is_empty() || !name.chars().all(is_fine) || name.starts_with(|first: char| !first.is_ascii_alphabetic()) {
+        if name.is_empty()
+            || !name.chars().all(is_fine)
+            || name.starts_with(|first: char| !first.is_ascii_alphabetic())
+        {
             return Err(Failure::usage(format!(
                 "'{}' is no name of a crate: letters, digits, - and _, a letter first",
                 folder.display()
@@ -46,7 +49,9 @@ impl New {
             "[package]\nname = {name:?}\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[dependencies]\nparton = {source}\n\n\
              # The crate stands by itself, wherever its folder is.\n[workspace]\n"
         );
-        for (path, text) in [(folder.join("Cargo.toml"), &manifest[..]), (sources.join("main.rs"), MAIN)] {
+        for (path, text) in
+            [(folder.join("Cargo.toml"), &manifest[..]), (sources.join("main.rs"), MAIN)]
+        {
             fs::write(&path, text).map_err(|error| failed(&path, &error))?;
         }
         Ok(format!(
