@@ -6,7 +6,7 @@ use parton_program::{Field, Graph, program};
 
 /// The scores as hubs and as authorities.
 #[program(crate = parton_program)]
-pub(crate) fn hits(graph: &Graph<()>, rounds: u32) -> (Field<f64>, Field<f64>) {
+pub fn hits(graph: &Graph<()>, rounds: u32) -> (Field<f64>, Field<f64>) {
     let mut hub = graph.field(1.0);
     let mut authority = graph.field(1.0);
     for _ in 0..rounds {

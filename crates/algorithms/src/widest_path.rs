@@ -7,7 +7,7 @@ use crate::root::Root;
 
 /// The width of the widest path from the root.
 #[program(crate = parton_program)]
-pub(crate) fn widest_path(graph: &Graph<f64>, root: Vertex) -> Field<f64> {
+pub fn widest_path(graph: &Graph<f64>, root: Vertex) -> Field<f64> {
     let mut width = graph.field(0.0);
     width[root] = f64::INFINITY;
     let mut work = Worklist::from([root]);

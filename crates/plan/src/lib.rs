@@ -107,7 +107,7 @@ pub struct PlannedOperator {
     /// Whether only some vertices visit their edges.
     pub is_partial: bool,
     /// What travels for its edges.
-    pub traffic: Traffic,
+    pub traffic: OperatorTraffic,
     /// Columns that its masters write.
     pub writes: Vec<usize>,
     /// Scalars that it reads.
@@ -124,7 +124,7 @@ pub struct PlannedOperator {
 
 /// What travels between hosts for the edges of an operator.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Traffic {
+pub struct OperatorTraffic {
     /// Columns that edges read, where: they must be fresh there.
     pub reads: Vec<(usize, EdgeSide)>,
     /// Columns that tell mirrors that they are active.

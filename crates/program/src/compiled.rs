@@ -8,8 +8,9 @@ use parton_sync::reduction::Min;
 use parton_sync::{Error, Result, Substrate};
 
 use crate::code::{Code, Element};
+use crate::communication::Communication;
 use crate::host::Host;
-use crate::steps::{Communication, STEPS, Steps};
+use crate::steps::{STEPS, Steps};
 
 /// A compiled program with its arguments. The attribute `program` implements this.
 pub trait Program: Code {

@@ -9,6 +9,7 @@
 
 pub mod code;
 pub mod column;
+pub mod communication;
 pub mod compiled;
 pub mod host;
 pub mod steps;
@@ -16,11 +17,12 @@ pub mod surface;
 
 pub use code::{Code, Element, Uniform};
 pub use column::AnyColumn;
+pub use communication::Communication;
 pub use compiled::{Answered, FieldValues, HostShare, NotRelaxed, Program, Typed, Venue};
 pub use host::{Host, Tallies};
 pub use parton_engine as engine;
 pub use parton_macros::{device, program};
 pub use parton_plan as plan;
 pub use parton_sync::{Reduction, reduction};
-pub use steps::{Communication, STEPS, Steps};
+pub use steps::{STEPS, Steps};
 pub use surface::{Edge, Field, Graph, Improve, Vertex, Worklist};

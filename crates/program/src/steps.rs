@@ -11,38 +11,16 @@ use parton_engine::{Conclusion, Engine, EngineInfo, Next, check_weights};
 use parton_graph::LocalId;
 use parton_partition::partition::Finder;
 use parton_partition::{End, Partition};
-use parton_plan::{
-    ColumnRole, EdgeDirection, EdgeSide, Instruction, OperatorPart, PlannedOperator,
-};
+use parton_plan::{ColumnRole, EdgeSide, Instruction, OperatorPart, PlannedOperator};
 use parton_sync::{Error, Phase, Result, Substrate, Tally};
 
 use crate::code::Code;
+use crate::communication::{Communication, end};
 use crate::host::{Host, Vertices};
 
 /// The engine `steps`.
 pub const STEPS: &EngineInfo =
     &EngineInfo { name: "steps", about: "a compiled program, operator by operator" };
-
-/// How much communication is optimised: to measure what each level gains (Abelian, section 4.2).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Communication {
-    /// After an operator, all values of every field that it may have written, to all proxies.
-    Unoptimised,
-    /// The same, but updated values only.
-    FineGrained,
-    /// Updated values, right before they are read, to the proxies that read them.
-    #[default]
-    OnDemand,
-}
-
-impl Communication {
-    /// Every level, by the name users give.
-    pub const NAMES: [(&'static str, Communication); 3] = [
-        ("unoptimised", Communication::Unoptimised),
-        ("fine-grained", Communication::FineGrained),
-        ("on-demand", Communication::OnDemand),
-    ];
-}
 
 /// A compiled program on one host.
 pub struct Steps<'a, C: Code> {
@@ -399,17 +377,6 @@ impl<'a, C: Code> Steps<'a, C> {
         }
         for (column, given) in gathered {
             self.host.columns[column].forget(&given);
-        }
-    }
-}
-
-/// Which end of edges a side is.
-fn end(direction: EdgeDirection, side: EdgeSide) -> End {
-    match (direction, side) {
-        (EdgeDirection::Both, _) => End::Either,
-        (EdgeDirection::Out, EdgeSide::Near) | (EdgeDirection::In, EdgeSide::Far) => End::Source,
-        (EdgeDirection::Out, EdgeSide::Far) | (EdgeDirection::In, EdgeSide::Near) => {
-            End::Destination
         }
     }
 }

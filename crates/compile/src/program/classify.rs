@@ -367,7 +367,7 @@ fn check_claim(
 }
 
 /// The value that a guard says a field has at a vertex.
-fn pinned<'e>(guard: &'e Expr, field: FieldId, place: VertexPlace) -> Option<&'e Expr> {
+fn pinned(guard: &Expr, field: FieldId, place: VertexPlace) -> Option<&Expr> {
     let ExprKind::Binary(Binary::Eq, a, b) = &guard.kind else { return None };
     let is = |expr: &Expr| matches!(expr.kind, ExprKind::Read(f, p) if f == field && p == place);
     match (is(a) && b.is_uniform(), is(b) && a.is_uniform()) {

@@ -24,89 +24,121 @@ fn compiled(arguments: TokenStream, function: &ItemFn) -> Result<TokenStream> {
     let root = crate_path(arguments)?;
     let mut lowered = lower::lower(parse::parse(function)?)?;
     let relaxed = recognise::recognise(&mut lowered);
-    let (code, plan) = (emit::code(&lowered, &root), emit::plan(&lowered.plan, &root));
-    let (relaxed, relaxation) = recognise::emit(&lowered, relaxed.as_ref(), &root);
-    let (name, visibility) = (&function.sig.ident, &function.vis);
-    let cfgs: Vec<_> =
-        function.attrs.iter().filter(|attribute| attribute.path().is_ident("cfg")).collect();
-    let inputs: Vec<_> = function.sig.inputs.iter().collect();
-    let (names, types): (Vec<_>, Vec<_>) = function.sig.inputs.iter().filter_map(parameter).unzip();
+    let (names, types) = function.sig.inputs.iter().filter_map(parameter).unzip();
+    let cfgs = function.attrs.iter().filter(|attribute| attribute.path().is_ident("cfg")).collect();
     let output = match &function.sig.output {
         syn::ReturnType::Type(_, ty) => quote!(#ty),
         syn::ReturnType::Default => quote!(()),
     };
-    let (fields, field_types) = (&names[1..], &types[1..]);
-    let results = results(&lowered, &root);
-    let graph_type = match types[0] {
-        syn::Type::Reference(reference) => &*reference.elem,
-        other => other,
-    };
-    let is_relaxation = matches!(lowered.plan.shape, parton_plan::ProgramShape::Relaxation { .. });
-    let about = format!("The program [`{name}`](fn@{name}), compiled for many hosts.");
-    let text = name.to_string();
-    Ok(quote! {
-        #(#cfgs)*
-        #[doc = #about]
-        #[allow(non_camel_case_types)]
-        #[derive(Clone, Copy, Debug)]
-        #visibility struct #name {
-            #(
-                #[doc = "A parameter of the program."]
-                pub #fields: #field_types,
-            )*
-        }
+    let expansion = Expansion { function, root, names, types, cfgs, output };
+    let (face, body) = (expansion.face(), expansion.body(&lowered, relaxed.as_ref()));
+    Ok(quote!(#face #body))
+}
 
-        #(#cfgs)*
-        impl #name {
-            /// What the compiler found out about the program, as text.
-            pub fn explain() -> String {
-                #root::plan::text(<Self as #root::Program>::compiled_plan())
+/// What is known of the function.
+struct Expansion<'f> {
+    function: &'f ItemFn,
+    root: TokenStream,
+    /// Names and types of parameters, the graph first.
+    names: Vec<&'f syn::Ident>,
+    types: Vec<&'f syn::Type>,
+    cfgs: Vec<&'f syn::Attribute>,
+    output: TokenStream,
+}
+
+impl Expansion<'_> {
+    /// The type of the function's name, and what users call.
+    fn face(&self) -> TokenStream {
+        let Expansion { function, root, names, types, cfgs, output } = self;
+        let (name, visibility) = (&function.sig.ident, &function.vis);
+        let inputs = function.sig.inputs.iter();
+        let (fields, field_types) = (&names[1..], &types[1..]);
+        let about = format!("The program [`{name}`](fn@{name}), compiled for many hosts.");
+        quote! {
+            #(#cfgs)*
+            #[doc = #about]
+            #[allow(non_camel_case_types)]
+            #[derive(Clone, Copy, Debug)]
+            #visibility struct #name {
+                #(
+                    #[doc = "A parameter of the program."]
+                    pub #fields: #field_types,
+                )*
             }
 
-            /// What the compiler found out about the program, as JSON.
-            pub fn explain_json() -> String {
-                #root::plan::json(<Self as #root::Program>::compiled_plan())
-            }
-
-            /// Runs the program as it is written, on one thread.
-            pub fn sequential(#(#inputs),*) -> #output {
-                #name(#(#names),*)
-            }
-
-            /// Runs the program on many hosts.
-            pub fn run<V: #root::Venue>(venue: &mut V #(, #fields: #field_types)*) -> Result<V::Outcome<#output>, V::Error> {
-                venue.run(&#name { #(#fields),* })
-            }
-        }
-
-        #(#cfgs)*
-        #[allow(unused_variables, clippy::all, clippy::pedantic)]
-        const _: () = {
-            #relaxation
-
-            impl #root::Code for #name {
-                #code
-            }
-
-            impl #root::Program for #name {
-                type Output = #output;
-                const NAME: &'static str = #text;
-                const IS_RELAXATION: bool = #is_relaxation;
-
-                fn compiled_plan() -> &'static #root::plan::CompiledPlan {
-                    static PLAN: ::std::sync::OnceLock<#root::plan::CompiledPlan> = ::std::sync::OnceLock::new();
-                    PLAN.get_or_init(|| #plan)
+            #(#cfgs)*
+            #[allow(dead_code)]
+            impl #name {
+                /// What the compiler found out about the program, as text.
+                pub fn explain() -> String {
+                    #root::plan::text(<Self as #root::Program>::compiled_plan())
                 }
 
-                fn sequential(&self, graph: &#graph_type) -> Self::Output {
-                    #name(graph #(, self.#fields)*)
+                /// What the compiler found out about the program, as JSON.
+                pub fn explain_json() -> String {
+                    #root::plan::json(<Self as #root::Program>::compiled_plan())
                 }
 
-                #results
-                #relaxed
+                /// Runs the program as it is written, on one thread.
+                pub fn sequential(#(#inputs),*) -> #output {
+                    #name(#(#names),*)
+                }
+
+                /// Runs the program on many hosts.
+                pub fn run<V: #root::Venue>(
+                    venue: &mut V
+                    #(, #fields: #field_types)*
+                ) -> Result<V::Outcome<#output>, V::Error> {
+                    venue.run(&#name { #(#fields),* })
+                }
             }
+        }
+    }
+
+    /// What engines call.
+    fn body(&self, lowered: &lower::Lowered, relaxed: Option<&recognise::Relaxed>) -> TokenStream {
+        let Expansion { function, root, names, types, cfgs, output } = self;
+        let (name, fields) = (&function.sig.ident, &names[1..]);
+        let (code, plan) = (emit::code(lowered, root), emit::plan(&lowered.plan, root));
+        let (relaxed, relaxation) = recognise::emit(lowered, relaxed, root);
+        let results = results(lowered, root);
+        let graph = match types[0] {
+            syn::Type::Reference(reference) => &*reference.elem,
+            other => other,
         };
-    })
+        let text = name.to_string();
+        let is_relaxation = !relaxation.is_empty();
+        quote! {
+            #(#cfgs)*
+            #[allow(unused_variables, clippy::all, clippy::pedantic)]
+            const _: () = {
+                #relaxation
+
+                impl #root::Code for #name {
+                    #code
+                }
+
+                impl #root::Program for #name {
+                    type Output = #output;
+                    const NAME: &'static str = #text;
+                    const IS_RELAXATION: bool = #is_relaxation;
+
+                    fn compiled_plan() -> &'static #root::plan::CompiledPlan {
+                        static PLAN: ::std::sync::OnceLock<#root::plan::CompiledPlan> =
+                            ::std::sync::OnceLock::new();
+                        PLAN.get_or_init(|| #plan)
+                    }
+
+                    fn sequential(&self, graph: &#graph) -> Self::Output {
+                        #name(graph #(, self.#fields)*)
+                    }
+
+                    #results
+                    #relaxed
+                }
+            };
+        }
+    }
 }
 
 /// How the columns of an answer become what the function returns.

@@ -4,11 +4,12 @@
 //! Two levels of code: [`Step`]s run alike on all hosts and hold the control flow; [`Act`]s are the body of
 //! an operator and run at one vertex, or at one edge of it.
 
-use std::fmt;
+mod walk;
 
 use proc_macro2::Span;
 
 pub use crate::ir::{Binary, Unary};
+pub(crate) use walk::{each_expression, each_operator};
 
 /// A type of values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -353,102 +354,5 @@ impl Expr {
     /// Whether two expressions are written alike, wherever they stand.
     pub fn is_same(&self, other: &Expr) -> bool {
         self.ty == other.ty && self.to_string() == other.to_string()
-    }
-}
-
-impl Act {
-    /// Calls `visit` with this statement and all statements in it.
-    pub fn walk<'a>(&'a self, visit: &mut dyn FnMut(&'a Act)) {
-        visit(self);
-        for act in self.inner() {
-            act.walk(visit);
-        }
-    }
-
-    /// The statements in it.
-    pub fn inner(&self) -> impl Iterator<Item = &Act> {
-        let (first, second): (&[Act], &[Act]) = match &self.kind {
-            ActKind::Fold(.., then) | ActKind::Absorb(.., then) => (then, &[]),
-            ActKind::If(_, then, otherwise) => (then, otherwise),
-            ActKind::Edges(_, body) => (body, &[]),
-            _ => (&[], &[]),
-        };
-        first.iter().chain(second)
-    }
-
-    /// The expressions of the statement itself.
-    pub fn expressions(&self) -> Option<&Expr> {
-        match &self.kind {
-            ActKind::Let(_, value)
-            | ActKind::Set(_, value)
-            | ActKind::Gather(_, _, value)
-            | ActKind::Write(_, _, value)
-            | ActKind::Fold(_, _, _, value, _)
-            | ActKind::Tally(_, _, value)
-            | ActKind::If(value, ..) => Some(value),
-            ActKind::Push(..) | ActKind::Edges(..) | ActKind::Activate | ActKind::Absorb(..) => {
-                None
-            }
-        }
-    }
-}
-
-/// Calls `visit` with every expression of some statements, operands included.
-pub(crate) fn each_expression<'a>(acts: &'a [Act], visit: &mut dyn FnMut(&'a Expr)) {
-    for act in acts {
-        act.walk(&mut |act| {
-            if let Some(value) = act.expressions() {
-                value.walk(visit);
-            }
-        });
-    }
-}
-
-/// Calls `visit` with every operator of some code.
-pub(crate) fn each_operator<'s>(steps: &'s [Step], visit: &mut dyn FnMut(&'s Operator)) {
-    for step in steps {
-        match step {
-            Step::Loop(body) => each_operator(body, visit),
-            Step::If(_, then, otherwise) => {
-                each_operator(then, visit);
-                each_operator(otherwise, visit);
-            }
-            Step::Operator(operator) => visit(operator),
-            _ => {}
-        }
-    }
-}
-
-impl Binary {
-    /// How it is written.
-    pub fn symbol(self) -> &'static str {
-        use Binary::*;
-        match self {
-            Add => "+",
-            Sub => "-",
-            Mul => "*",
-            Div => "/",
-            Rem => "%",
-            BitAnd => "&",
-            BitOr => "|",
-            BitXor => "^",
-            Shl => "<<",
-            Shr => ">>",
-            Eq => "==",
-            Ne => "!=",
-            Lt => "<",
-            Le => "<=",
-            Gt => ">",
-            Ge => ">=",
-            And => "&&",
-            Or => "||",
-        }
-    }
-}
-
-/// For comparisons and for readers who do not know the names: fields are `f0`, scalars `s0`, locals `x0`.
-impl fmt::Display for Expr {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(&super::print::expression(self, None))
     }
 }

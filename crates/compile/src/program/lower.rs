@@ -13,8 +13,8 @@ mod saved;
 mod split;
 
 use parton_plan::{
-    Class, ColumnRole, CompiledPlan, EdgeDirection, EdgeSide, OperatorPart,
-    PlannedOperator as Planned, ProgramShape, Traffic,
+    Class, ColumnRole, CompiledPlan, EdgeDirection, EdgeSide, OperatorPart, OperatorTraffic,
+    PlannedOperator as Planned, ProgramShape,
 };
 use syn::Result;
 
@@ -217,7 +217,7 @@ impl Lowering {
             class: verdict.class,
             direction: parts.edges.as_ref().map(|(dir, _)| direction(*dir)),
             is_partial: contains_activate(&parts.before),
-            traffic: Traffic::default(),
+            traffic: OperatorTraffic::default(),
             writes: Vec::new(),
             scalars: Vec::new(),
             tallies: Vec::new(),
@@ -244,10 +244,10 @@ impl Lowering {
         };
         if let Some((_, body)) = &parts.edges {
             each_expression(body, &mut |part| {
-                if let ExprKind::Read(column, place) = part.kind {
-                    if self.roles[column.0] != ColumnRole::Message {
-                        note(&mut planned.traffic.reads, (column.0, side(place)));
-                    }
+                if let ExprKind::Read(column, place) = part.kind
+                    && self.roles[column.0] != ColumnRole::Message
+                {
+                    note(&mut planned.traffic.reads, (column.0, side(place)));
                 }
             });
             for act in body {

@@ -134,8 +134,8 @@ pub struct Settling {
 /// The settling operator that this is, if so.
 pub fn settling(operator: &Operator) -> Option<Settling> {
     let mut known = Known::default();
-    let (dir, body) = known.into_edges(&operator.body)?;
-    let (field, place, fold, value, then) = known.into_fold(body)?;
+    let (dir, body) = known.find_edges(&operator.body)?;
+    let (field, place, fold, value, then) = known.find_fold(body)?;
     if !fold.is_idempotent() {
         return None;
     }
@@ -193,7 +193,7 @@ type FoldAct<'a> = (FieldId, VertexPlace, Fold, &'a Expr, &'a [Act]);
 
 impl<'a> Known<'a> {
     /// Passes `let`s and guards up to the only other statement.
-    fn to_last(&mut self, acts: &'a [Act]) -> Option<&'a Act> {
+    fn last_after(&mut self, acts: &'a [Act]) -> Option<&'a Act> {
         let (last, before) = acts.split_last()?;
         for act in before {
             let ActKind::Let(local, value) = &act.kind else { return None };
@@ -202,21 +202,21 @@ impl<'a> Known<'a> {
         match &last.kind {
             ActKind::If(condition, then, otherwise) if otherwise.is_empty() => {
                 self.guards.extend(conjuncts(condition));
-                self.to_last(then)
+                self.last_after(then)
             }
             _ => Some(last),
         }
     }
 
-    fn into_edges(&mut self, acts: &'a [Act]) -> Option<(super::ir::Dir, &'a [Act])> {
-        match &self.to_last(acts)?.kind {
+    fn find_edges(&mut self, acts: &'a [Act]) -> Option<(super::ir::Dir, &'a [Act])> {
+        match &self.last_after(acts)?.kind {
             ActKind::Edges(dir, body) => Some((*dir, body)),
             _ => None,
         }
     }
 
-    fn into_fold(&mut self, acts: &'a [Act]) -> Option<FoldAct<'a>> {
-        match &self.to_last(acts)?.kind {
+    fn find_fold(&mut self, acts: &'a [Act]) -> Option<FoldAct<'a>> {
+        match &self.last_after(acts)?.kind {
             ActKind::Fold(field, place, fold, value, then) => {
                 Some((*field, *place, *fold, value, then))
             }

@@ -106,17 +106,7 @@ fn relaxation(
         ExprKind::Bool(true) => true,
         _ => false,
     };
-    // In a relaxation every vertex spreads what it starts with. Where the program lets one vertex begin, the
-    // others must have nothing to say: their label is the worst, or one that all have and none can improve on.
-    let starts_at_point = match list {
-        None | Some((_, ListMembers::All)) => true,
-        Some((_, ListMembers::These(these))) => {
-            let ([only], Some((vertex, value))) = (&these[..], point) else { return None };
-            vertex.is_same(only)
-                && (is_worst(start) || (start.is_uniform() && is_best(value, *fold)))
-        }
-        Some((_, ListMembers::None)) => false,
-    };
+    let starts_at_point = begins_alike(list, start, point, &is_worst, *fold)?;
     let adds = value.any(&|part| {
         matches!(
             part.kind,
@@ -154,6 +144,28 @@ fn relaxation(
         point: point.map(|(vertex, value)| (closed(vertex), closed(value))),
         relax: closed(value),
     })
+}
+
+/// Whether the vertices that the program begins with are those that a relaxation begins with.
+///
+/// In a relaxation every vertex spreads what it starts with. Where the program lets one vertex begin, the
+/// others must have nothing to say: their label is the worst, or one that all have and none can improve on.
+fn begins_alike(
+    list: Option<(ListId, &ListMembers)>,
+    start: &Expr,
+    point: Option<(&Expr, &Expr)>,
+    is_worst: &dyn Fn(&Expr) -> bool,
+    fold: Fold,
+) -> Option<bool> {
+    match list {
+        None | Some((_, ListMembers::All)) => Some(true),
+        Some((_, ListMembers::These(these))) => {
+            let ([only], Some((vertex, value))) = (&these[..], point) else { return None };
+            let others_are_silent = is_worst(start) || (start.is_uniform() && is_best(value, fold));
+            Some(vertex.is_same(only) && others_are_silent)
+        }
+        Some((_, ListMembers::None)) => Some(false),
+    }
 }
 
 /// The name of the constant that every label improves on.

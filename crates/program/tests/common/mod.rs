@@ -7,8 +7,11 @@ use parton_partition::{Input, Partition, Plan};
 use parton_program::{Communication, Field, FieldValues, HostShare, Program, Venue};
 use parton_sync::{Error, Optimize, Substrate};
 
+/// Source, destination, weight.
+type WeightedEdge = (u32, u32, u32);
+
 /// Graphs by name: vertices and edges.
-pub(crate) const GRAPHS: &[(&str, usize, &[(u32, u32, u32)])] = &[
+pub(crate) const GRAPHS: &[(&str, usize, &[WeightedEdge])] = &[
     ("empty", 0, &[]),
     ("one vertex", 1, &[]),
     ("a loop", 1, &[(0, 0, 3)]),

@@ -115,7 +115,7 @@ fn operator(operator: &PlannedOperator, root: &TokenStream) -> TokenStream {
             class: #root::Class::#class,
             direction: #direction,
             is_partial: #is_partial,
-            traffic: #root::Traffic {
+            traffic: #root::OperatorTraffic {
                 reads: vec![#(#reads),*],
                 messages: vec![#(#messages),*],
                 folds: vec![#(#folds),*],

@@ -3,8 +3,9 @@
 use syn::spanned::Spanned;
 use syn::{BinOp, Error, Expr as Source, Lit, Result, UnOp};
 
+use super::Parser;
 use super::scope::{Binding, Level, Literal};
-use super::{Parser, ident, index};
+use super::syntax::{ident, index, value_type};
 use crate::program::ir::{Binary, Dir, Expr, ExprKind, Ty, Unary, VertexPlace};
 
 /// Methods of numbers: the name, and whether the result is a truth value.
@@ -58,7 +59,7 @@ impl Parser {
             }
             Source::Binary(binary) => self.binary(binary),
             Source::Cast(cast) => {
-                let ty = super::value_type(&cast.ty)?;
+                let ty = value_type(&cast.ty)?;
                 let operand = self.expression(&cast.expr)?;
                 Ok(Expr::new(ExprKind::Cast(Box::new(operand)), ty, span))
             }
