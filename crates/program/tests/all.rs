@@ -4,8 +4,9 @@ mod common;
 mod programs;
 mod random;
 
-use common::{GRAPHS, agree, close, graph, on_all};
-use parton_program::{Graph, Vertex};
+use common::{GRAPHS, Hosts, agree, close, graph, on_all};
+use parton_partition::Input;
+use parton_program::{Communication, Graph, Vertex};
 
 #[test]
 fn answers_are_those_of_the_sequential_function() {
@@ -52,6 +53,41 @@ fn answers_are_those_of_the_sequential_function() {
             close(name, [hub, authority], [expected.0, expected.1], 1e-9);
         });
     }
+}
+
+/// The paper's comparison: what an operator may have written goes everywhere, or what is stale goes where it
+/// is read.
+#[test]
+fn communication_on_demand_saves_bytes() {
+    use programs::*;
+    let input = &Input::open("rmat:12,16").expect("a generator");
+    let bytes = |communication| {
+        let engine = Some("steps");
+        let venue = &mut Hosts { input, hosts: 4, policy: "cvc", engine, communication, bytes: 0 };
+        let root = Vertex(0);
+        let mut all = Vec::new();
+        let mut note = |bytes| all.push(bytes as f64);
+        levels::run(venue, root).unwrap();
+        note(venue.bytes);
+        shortest_paths::run(venue, root).unwrap();
+        note(venue.bytes);
+        components::run(venue).unwrap();
+        note(venue.bytes);
+        core::run(venue, 10).unwrap();
+        note(venue.bytes);
+        betweenness::run(venue, root).unwrap();
+        note(venue.bytes);
+        all
+    };
+    let [unoptimised, fine, on_demand] = Communication::NAMES.map(|(_, level)| bytes(level));
+    let mean = |more: &[f64], less: &[f64]| {
+        let ratios = more.iter().zip(less).map(|(more, less)| (more / less).ln());
+        (ratios.sum::<f64>() / more.len() as f64).exp()
+    };
+    println!("{unoptimised:?}\n{fine:?}\n{on_demand:?}");
+    println!("{:.1} {:.1}", mean(&unoptimised, &on_demand), mean(&fine, &on_demand));
+    assert!(mean(&unoptimised, &on_demand) > 3.0);
+    assert!(mean(&fine, &on_demand) > 1.2);
 }
 
 #[test]

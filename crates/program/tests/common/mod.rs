@@ -53,7 +53,7 @@ pub(crate) fn graph(vertices: usize, edges: &[(u32, u32, u32)]) -> Graph {
 
 /// Simulated hosts.
 pub(crate) struct Hosts<'g> {
-    pub(crate) graph: &'g Graph,
+    pub(crate) input: &'g Input,
     pub(crate) hosts: usize,
     pub(crate) policy: &'static str,
     pub(crate) engine: Option<&'static str>,
@@ -67,7 +67,6 @@ impl Venue for Hosts<'_> {
     type Outcome<O> = O;
 
     fn run<P: Program>(&mut self, program: &P) -> Result<P::Output, String> {
-        let input: Input = self.graph.clone().into();
         let plan = Plan::new(self.policy);
         let share = HostShare {
             engine: self.engine,
@@ -77,20 +76,21 @@ impl Venue for Hosts<'_> {
             device: None,
         };
         let hosts = Cluster::sim(self.hosts, 7).launch(|net| {
-            let partition = Partition::build(net, &input, &plan).expect("a partition");
+            let partition = Partition::build(net, self.input, &plan).expect("a partition");
             let mut substrate = Substrate::new(&partition, net, Optimize::ALL);
             let answered = share.run(program, &mut substrate, &mut ())?;
             assert!(answered.report.converged, "the program ends");
             let ids = partition.globals()[..partition.num_masters()].to_vec();
-            Ok::<_, Error>((ids, answered))
+            Ok::<_, Error>((ids, answered, partition.num_vertices() as usize))
         });
         let hosts = hosts.map_err(|error| error.to_string())?;
         self.bytes = hosts[0].1.report.sent().total();
         let num_columns = hosts[0].1.columns.len();
         let columns = (0..num_columns).map(|column| {
-            let of_hosts =
-                hosts.iter().map(|(ids, answered)| (ids.clone(), answered.columns[column].clone()));
-            FieldValues::gathered(self.graph.num_vertices(), of_hosts.collect())
+            let of_hosts = hosts
+                .iter()
+                .map(|(ids, answered, _)| (ids.clone(), answered.columns[column].clone()));
+            FieldValues::gathered(hosts[0].2, of_hosts.collect())
         });
         Ok(P::output(columns.collect()))
     }
@@ -98,11 +98,12 @@ impl Venue for Hosts<'_> {
 
 /// Calls `check` for policies, numbers of hosts, and ways to communicate.
 pub(crate) fn on_all(graph: &Graph, check: impl Fn(&mut Hosts<'_>)) {
+    let input = &graph.clone().into();
     for (number, policy) in ["oec", "iec", "cvc", "hvc", "random"].into_iter().enumerate() {
         for hosts in [1, 2, 3, 4, 7] {
             let (_, communication) = Communication::NAMES[(hosts + number) % 3];
             let engine = (hosts % 2 == 0).then_some("steps");
-            let venue = &mut Hosts { graph, hosts, policy, engine, communication, bytes: 0 };
+            let venue = &mut Hosts { input, hosts, policy, engine, communication, bytes: 0 };
             check(venue);
         }
     }

@@ -50,9 +50,9 @@ fn random_programs_are_refused_or_right() {
         let expected = answer.fields;
         accepted += 1;
         let edges: Vec<_> = plain.edges.iter().map(|&(s, t, w)| (s, t, w as u32)).collect();
-        let stored = graph(plain.vertices, &edges);
+        let stored = graph(plain.vertices, &edges).into();
         let venue = &mut Hosts {
-            graph: &stored,
+            input: &stored,
             hosts: 1 + random.below(7),
             policy: policies[random.below(policies.len())],
             engine: None,
