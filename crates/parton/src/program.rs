@@ -72,6 +72,11 @@ pub struct ProgramOutcome<O> {
 #[doc = include_str!("../../../docs/compiler.md")]
 struct Guide;
 
+/// The program that `parton new` writes, compiled.
+#[cfg(all(doctest, feature = "cli"))]
+#[doc = concat!("```no_run\n", include_str!("cli/commands/new/main.rs.txt"), "\n```")]
+struct NewCrate;
+
 /// A graph that programs run on as they are.
 impl<W: Weight> IntoInput for &Graph<W>
 where
