@@ -49,6 +49,9 @@ fn random_programs_are_refused_or_right() {
         }
         let expected = answer.fields;
         accepted += 1;
+        if accepted % 10_000 == 0 {
+            println!("{accepted} accepted");
+        }
         let edges: Vec<_> = plain.edges.iter().map(|&(s, t, w)| (s, t, w as u32)).collect();
         let stored = graph(plain.vertices, &edges).into();
         let venue = &mut Hosts {
