@@ -4,6 +4,7 @@
 mod bridges;
 mod certificates;
 mod common;
+mod compiled_twins;
 mod conformance;
 #[path = "../../engine/tests/common/mod.rs"]
 mod engine_common;

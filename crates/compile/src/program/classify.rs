@@ -1,6 +1,6 @@
 //! Which operators give the same answer in any order of visits, and why. What falls in no class is refused.
 //!
-//! The classes are [`Class`]; [`patterns`](super::patterns) recognises the three that run until nothing is left to do. Here is
+//! The classes are [`Class`]; [`patterns`] recognises the three that run until nothing is left to do. Here is
 //! the general one, *independent*: every field is only read, or touched at the active vertex alone, or only
 //! folded into, by one fold. Two accesses do not meet if guards keep them at different vertices.
 
