@@ -75,6 +75,11 @@ pub trait Algorithm: Sync {
         Ok(())
     }
 
+    /// What the compiler made of it, if it is compiled from a plain function.
+    fn plan(&self) -> Option<&'static parton_program::plan::CompiledPlan> {
+        None
+    }
+
     /// Runs it. Every host must call this.
     fn run(&self, job: &mut Job<'_, '_>) -> Result<Answer>;
 

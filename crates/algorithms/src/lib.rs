@@ -7,8 +7,10 @@ pub mod answer;
 pub mod betweenness;
 pub mod bfs;
 pub mod certificate;
+pub mod compiled;
 pub mod components;
 pub mod error;
+pub mod hits;
 pub mod kcore;
 pub mod label_propagation;
 pub mod lcc;
@@ -29,6 +31,7 @@ pub mod traversal;
 pub mod triangles;
 pub mod vertices;
 mod wedges;
+pub mod widest_path;
 
 use parton_engine::EngineInfo;
 
@@ -53,6 +56,8 @@ pub const ALL: &[&dyn Algorithm] = &[
     &strongly_connected::StronglyConnected,
     &label_propagation::LabelPropagation,
     &matrix_completion::MatrixCompletion,
+    &widest_path::WidestPath,
+    &hits::Hits,
 ];
 
 /// Every engine that runs programs of any algorithm, and those that these algorithms bring.

@@ -4,6 +4,7 @@
 mod bridges;
 mod certificates;
 mod common;
+mod compiled_twins;
 mod conformance;
 mod device_products;
 mod devices;

@@ -11,6 +11,7 @@ pub mod emit;
 mod expand;
 pub mod ir;
 pub mod parse;
+pub mod program;
 pub mod signatures;
 
 pub use expand::device;

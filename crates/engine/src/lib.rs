@@ -30,6 +30,6 @@ pub use registry::{EngineInfo, ProgramEngine, RelaxationEngine};
 pub use report::{HostReport, RoundReport, RunReport};
 pub use run::{Limits, Watch, run};
 pub use state::directions::{DirectionRows, Directions};
-pub use state::edges::{EdgeRows, EdgeView};
+pub use state::edges::{EdgeRows, EdgeView, check_weights};
 pub use state::{degrees, sides};
 pub use techniques::throttle::Throttled;

@@ -118,3 +118,17 @@ fn crate_path(attributes: &[Attribute]) -> Result<Path> {
     }
     Ok(path)
 }
+
+/// Compiles a plain function over a graph to a program for many hosts.
+///
+/// The function stays as it is. Beside it stands a type of the same name: `name::run` runs it on hosts,
+/// `name::sequential` is the function, `name::explain` says what the compiler found out.
+///
+/// `#[program(crate = path)]` names the module `parton::program` where it is known under another path.
+#[proc_macro_attribute]
+pub fn program(
+    arguments: proc_macro::TokenStream,
+    item: proc_macro::TokenStream,
+) -> proc_macro::TokenStream {
+    parton_compile::program::program(arguments.into(), item.into()).into()
+}

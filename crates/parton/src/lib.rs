@@ -3,7 +3,7 @@
 //! | to | use |
 //! |---|---|
 //! | run a program of your own on many hosts | [`run()`], [`relax()`], and the builder [`Run`] |
-//! | write one | [`prelude`]: `Relaxation`, `VertexProgram` |
+//! | write one | [`mod@program`]: a plain function; [`prelude`]: `Relaxation`, `VertexProgram` |
 //! | give it the command line of `parton` | [`cli::main`] |
 //! | write a table of answers | [`output`] |
 //! | read, make and write graphs | [`graph`] |
@@ -58,9 +58,12 @@ mod error;
 mod host_weights;
 pub mod output;
 pub mod prelude;
+pub mod program;
 mod run;
 
 pub use devices::DeviceList;
 pub use error::{Error, Result};
 pub use host_weights::HostWeights;
+pub use parton_program::program;
+pub use program::{On, ProgramOutcome};
 pub use run::{IntoInput, Outcome, Run, relax, run};

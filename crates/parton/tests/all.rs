@@ -5,6 +5,7 @@ mod answers;
 mod bench;
 mod command;
 mod common;
+mod compiled;
 mod devices;
 mod documents;
 mod faults;

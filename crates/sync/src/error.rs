@@ -70,6 +70,14 @@ pub enum Error {
         /// The kind of program.
         what: &'static str,
     },
+    /// A compiled program came to a point from which no host can go on.
+    #[error("program {program} cannot go on: {why}")]
+    Program {
+        /// Its name.
+        program: String,
+        /// Why.
+        why: String,
+    },
     /// A program asks for weights of a type that those of the graph do not fit.
     #[error(transparent)]
     Weight(#[from] parton_graph::weight::UnfitWeight),

@@ -4,5 +4,6 @@
 mod checks;
 mod functions;
 mod harness;
+mod program_refusals;
 mod programs;
 mod refusals;

@@ -338,7 +338,7 @@ impl<'v, W: Weight> EdgeRows<'v, W> {
 }
 
 /// Whether a program can have the weights of a partition's edges as `W` without losing any.
-pub(crate) fn check_weights<W: Weight>(partition: &Partition) -> Result<()> {
+pub fn check_weights<W: Weight>(partition: &Partition) -> Result<()> {
     let edges = partition.edges();
     if size_of::<W>() == 0 || edges.weight_kind() == W::KIND {
         return Ok(());

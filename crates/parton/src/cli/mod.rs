@@ -79,6 +79,10 @@ enum Command {
     Graphalytics(commands::graphalytics::Graphalytics),
     /// List the algorithms, engines, policies, file formats, generators and devices on offer
     List(commands::list::List),
+    /// Explain a compiled program: its fields, operators, splits, and where which values travel
+    Explain(commands::explain::Explain),
+    /// Write a new crate with a program to start from, which has the whole command line of `run`
+    New(commands::new::New),
 }
 
 /// What a command works with, whatever it does.
@@ -112,6 +116,8 @@ impl Command {
             Command::Bench(bench) => bench.run(context)?.into(),
             Command::Graphalytics(graphalytics) => graphalytics.run(context)?,
             Command::List(list) => list.run(context.algorithms).into(),
+            Command::Explain(explain) => explain.run(context)?.into(),
+            Command::New(new) => new.run()?.into(),
         })
     }
 

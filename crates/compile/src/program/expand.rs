@@ -1,0 +1,208 @@
+//! What stands in place of a function with the attribute `program`: the function itself, and a type of the
+//! same name that compiles it.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::{FnArg, ItemFn, Pat, Result};
+
+use super::{emit, lower, parse, recognise};
+
+/// Expands the attribute `program`. The function is there even where the program is refused, so that what
+/// else is wrong with it is found, too.
+pub fn program(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    let Ok(function) = syn::parse2::<ItemFn>(item.clone()) else { return item };
+    match compiled(arguments, &function) {
+        Ok(compiled) => quote!(#item #compiled),
+        Err(error) => {
+            let error = error.into_compile_error();
+            quote!(#item #error)
+        }
+    }
+}
+
+fn compiled(arguments: TokenStream, function: &ItemFn) -> Result<TokenStream> {
+    let root = crate_path(arguments)?;
+    let mut lowered = lower::lower(parse::parse(function)?)?;
+    let relaxed = recognise::recognise(&mut lowered);
+    let (names, types) = function.sig.inputs.iter().filter_map(parameter).unzip();
+    let cfgs = function.attrs.iter().filter(|attribute| attribute.path().is_ident("cfg")).collect();
+    let output = match &function.sig.output {
+        syn::ReturnType::Type(_, ty) => quote!(#ty),
+        syn::ReturnType::Default => quote!(()),
+    };
+    let expansion = Expansion { function, root, names, types, cfgs, output };
+    let (face, body) = (expansion.face(), expansion.body(&lowered, relaxed.as_ref()));
+    Ok(quote!(#face #body))
+}
+
+/// What is known of the function.
+struct Expansion<'f> {
+    function: &'f ItemFn,
+    root: TokenStream,
+    /// Names and types of parameters, the graph first.
+    names: Vec<&'f syn::Ident>,
+    types: Vec<&'f syn::Type>,
+    cfgs: Vec<&'f syn::Attribute>,
+    output: TokenStream,
+}
+
+impl Expansion<'_> {
+    /// The type of the function's name, and what users call.
+    fn face(&self) -> TokenStream {
+        let Expansion { function, root, names, types, cfgs, output } = self;
+        let (name, visibility) = (&function.sig.ident, &function.vis);
+        let inputs = function.sig.inputs.iter();
+        let (fields, field_types) = (&names[1..], &types[1..]);
+        let about = format!("The program [`{name}`](fn@{name}), compiled for many hosts.");
+        quote! {
+            #(#cfgs)*
+            #[doc = #about]
+            #[allow(non_camel_case_types)]
+            #[derive(Clone, Copy, Debug)]
+            #visibility struct #name {
+                #(
+                    #[doc = "A parameter of the program."]
+                    pub #fields: #field_types,
+                )*
+            }
+
+            #(#cfgs)*
+            #[allow(dead_code)]
+            impl #name {
+                /// What the compiler found out about the program, as text.
+                pub fn explain() -> String {
+                    #root::plan::text(<Self as #root::Program>::compiled_plan())
+                }
+
+                /// What the compiler found out about the program, as JSON.
+                pub fn explain_json() -> String {
+                    #root::plan::json(<Self as #root::Program>::compiled_plan())
+                }
+
+                /// Runs the program as it is written, on one thread.
+                pub fn sequential(#(#inputs),*) -> #output {
+                    #name(#(#names),*)
+                }
+
+                /// Runs the program on many hosts.
+                pub fn run<V: #root::Venue>(
+                    venue: &mut V
+                    #(, #fields: #field_types)*
+                ) -> Result<V::Outcome<#output>, V::Error> {
+                    venue.run(&#name { #(#fields),* })
+                }
+            }
+        }
+    }
+
+    /// What engines call.
+    fn body(&self, lowered: &lower::Lowered, relaxed: Option<&recognise::Relaxed>) -> TokenStream {
+        let Expansion { function, root, names, types, cfgs, output } = self;
+        let (name, fields) = (&function.sig.ident, &names[1..]);
+        let (code, plan) = (emit::code(lowered, root), emit::plan(&lowered.plan, root));
+        let (relaxed, relaxation) = recognise::emit(lowered, relaxed, root);
+        let results = results(lowered, root);
+        let graph = match types[0] {
+            syn::Type::Reference(reference) => &*reference.elem,
+            other => other,
+        };
+        let text = name.to_string();
+        let is_relaxation = !relaxation.is_empty();
+        quote! {
+            #(#cfgs)*
+            #[allow(unused_variables, clippy::all, clippy::pedantic)]
+            const _: () = {
+                #relaxation
+
+                impl #root::Code for #name {
+                    #code
+                }
+
+                impl #root::Program for #name {
+                    type Output = #output;
+                    const NAME: &'static str = #text;
+                    const IS_RELAXATION: bool = #is_relaxation;
+
+                    fn compiled_plan() -> &'static #root::plan::CompiledPlan {
+                        static PLAN: ::std::sync::OnceLock<#root::plan::CompiledPlan> =
+                            ::std::sync::OnceLock::new();
+                        PLAN.get_or_init(|| #plan)
+                    }
+
+                    fn sequential(&self, graph: &#graph) -> Self::Output {
+                        #name(graph #(, self.#fields)*)
+                    }
+
+                    #results
+                    #relaxed
+                }
+            };
+        }
+    }
+}
+
+/// How the columns of an answer become what the function returns.
+fn results(lowered: &lower::Lowered, root: &TokenStream) -> TokenStream {
+    let fields = lowered.program.results.iter().map(|id| {
+        let ty = emit::rust(lowered.program.fields[id.0].ty);
+        (id.0, ty)
+    });
+    let (columns, types): (Vec<_>, Vec<_>) = fields.unzip();
+    let field = quote!(#root::Field);
+    let made = types.iter().map(|ty| {
+        quote!(#field::from(<#ty as #root::Typed>::of_values(columns.next().expect("one per field"))))
+    });
+    let made: Vec<_> = made.collect();
+    let output = match &made[..] {
+        [only] => quote!(#only),
+        _ => quote!((#(#made),*)),
+    };
+    let weight = emit::type_of(lowered.program.weight);
+    let parts: Vec<_> =
+        (0..types.len()).map(|place| quote::format_ident!("part_{place}")).collect();
+    let bound = match &parts[..] {
+        [only] => quote!(#only),
+        _ => quote!((#(#parts),*)),
+    };
+    quote! {
+        fn results(host: &#root::Host<'_, #weight>) -> Vec<#root::FieldValues> {
+            vec![#(<#types as #root::Typed>::values(host.masters::<#types>(#columns))),*]
+        }
+
+        fn no_values() -> Vec<#root::FieldValues> {
+            vec![#(<#types as #root::Typed>::values(Vec::new())),*]
+        }
+
+        fn columns(output: Self::Output) -> Vec<#root::FieldValues> {
+            let #bound = output;
+            vec![#(<#types as #root::Typed>::values(#parts.into_values())),*]
+        }
+
+        fn output(columns: Vec<#root::FieldValues>) -> Self::Output {
+            let mut columns = columns.into_iter();
+            #output
+        }
+    }
+}
+
+fn parameter(argument: &FnArg) -> Option<(&syn::Ident, &syn::Type)> {
+    let FnArg::Typed(typed) = argument else { return None };
+    match &*typed.pat {
+        Pat::Ident(name) => Some((&name.ident, &*typed.ty)),
+        _ => None,
+    }
+}
+
+/// The path of the crate that has the types: `crate = path`.
+fn crate_path(arguments: TokenStream) -> Result<TokenStream> {
+    if arguments.is_empty() {
+        return Ok(quote!(::parton::program));
+    }
+    let parser = |input: syn::parse::ParseStream<'_>| {
+        input.parse::<syn::Token![crate]>()?;
+        input.parse::<syn::Token![=]>()?;
+        input.parse::<syn::Path>()
+    };
+    let path = syn::parse::Parser::parse2(parser, arguments)?;
+    Ok(quote!(#path))
+}

@@ -1,0 +1,335 @@
+//! Programs that are relaxations: one label per vertex that only improves. They run on every engine for
+//! relaxations and at every pace, and on devices.
+
+use parton_plan::ProgramShape;
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::quote;
+
+use super::emit;
+use super::ir::{
+    Binary, Dir, Expr, ExprKind, FieldId, Fold, ListId, ListMembers, Operator, Over, ParsedProgram,
+    ScalarId, Step, Ty, VariableId, VertexPlace,
+};
+use super::lower::Lowered;
+use super::patterns::{Settling, settling, until_idle};
+
+/// The relaxation that a program is.
+pub struct Relaxed {
+    fold: Fold,
+    ty: Ty,
+    /// Which edges labels travel along.
+    dir: Dir,
+    /// The label of a vertex at the beginning.
+    start: Expr,
+    /// The label of one vertex, which is a parameter, at the beginning.
+    point: Option<(Expr, Expr)>,
+    /// The label at the other end of an edge.
+    relax: Expr,
+    passes_unchanged: bool,
+    first_wins: bool,
+}
+
+/// Stands for the label, and for the number of the vertex, in expressions of a relaxation.
+const LABEL: VariableId = VariableId(0);
+const NUMBER: VariableId = VariableId(1);
+
+/// Finds out whether a program is a relaxation, and notes it in the plan.
+pub fn recognise(lowered: &mut Lowered) -> Option<Relaxed> {
+    let program = &lowered.program;
+    let [field] = program.results[..] else { return None };
+    let (start, point, rest) = beginning(program, field)?;
+    let (operator, list) = driver(program, rest)?;
+    let settling = settling(operator).filter(|settling| settling.field == field)?;
+    let relaxed = relaxation(program, &settling, (start, point), list)?;
+    lowered.plan.shape = ProgramShape::Relaxation { column: field.0 };
+    Some(relaxed)
+}
+
+type Beginning<'p> = (&'p Expr, Option<(&'p Expr, &'p Expr)>, &'p [Step]);
+
+/// The first value of the only field, that of one vertex, and what follows.
+fn beginning(program: &ParsedProgram, field: FieldId) -> Option<Beginning<'_>> {
+    match &program.body[..] {
+        [Step::Start(first, start), Step::Point(second, vertex, value), rest @ ..]
+            if *first == field && *second == field =>
+        {
+            Some((start, Some((vertex, value)), rest))
+        }
+        [Step::Start(first, start), rest @ ..] if *first == field => Some((start, None, rest)),
+        _ => None,
+    }
+}
+
+/// The only operator, and the worklist it drains with the vertices that are on it.
+fn driver<'p>(
+    program: &ParsedProgram,
+    rest: &'p [Step],
+) -> Option<(&'p Operator, Option<(ListId, &'p ListMembers)>)> {
+    match rest {
+        [Step::List(list, members), Step::Operator(operator)]
+            if operator.over == Over::List(*list) =>
+        {
+            Some((operator, Some((*list, members))))
+        }
+        [Step::Loop(body)] | [Step::Assign(..), Step::Loop(body)] => {
+            until_idle(program, body)?;
+            let operator = body.iter().find_map(|step| match step {
+                Step::Operator(operator) => Some(operator),
+                _ => None,
+            });
+            Some((operator?, None))
+        }
+        _ => None,
+    }
+}
+
+fn relaxation(
+    program: &ParsedProgram,
+    settling: &Settling,
+    (start, point): (&Expr, Option<(&Expr, &Expr)>),
+    list: Option<(ListId, &ListMembers)>,
+) -> Option<Relaxed> {
+    let Settling { field, fold, dir, place, value, guards, .. } = settling;
+    let ty = program.fields[field.0].ty;
+    let from = if *place == VertexPlace::Far { VertexPlace::Active } else { VertexPlace::Far };
+    let worst = worst(*fold, ty);
+    // Labels that are worst are never spread: a guard against them says nothing new.
+    let is_worst = |expr: &Expr| match expr.kind {
+        ExprKind::Constant(name) => name == worst,
+        ExprKind::Integer(0) => *fold == Fold::Max && ty.is_unsigned(),
+        _ => false,
+    };
+    let is_label =
+        |expr: &Expr| matches!(expr.kind, ExprKind::Read(f, p) if f == *field && p == from);
+    let is_idle = |guard: &Expr| match &guard.kind {
+        ExprKind::Binary(Binary::Ne, a, b) => is_label(a) && is_worst(b),
+        ExprKind::Bool(true) => true,
+        _ => false,
+    };
+    let starts_at_point = begins_alike(list, start, point, &is_worst, *fold)?;
+    let adds = value.any(&|part| {
+        matches!(
+            part.kind,
+            ExprKind::Binary(Binary::Add, ..) | ExprKind::Method("saturating_add", _)
+        )
+    });
+    let is_known = |expr: &Expr| !expr.any(&|part| !is_leaf(program, part, is_label));
+    let is_fine = !(ty.is_float() && adds)
+        && ty != Ty::Bool
+        && guards.iter().all(is_idle)
+        && starts_at_point
+        && is_known(value)
+        && is_known(start)
+        && point.is_none_or(|(_, value)| is_known(value))
+        && never_better(value, *fold, &is_label);
+    if !is_fine {
+        return None;
+    }
+    let has_weight = value.any(&|part| matches!(part.kind, ExprKind::Weight));
+    let dir = match (dir, place) {
+        (Dir::Both, _) => Dir::Both,
+        (dir, VertexPlace::Far) => *dir,
+        (Dir::Out, VertexPlace::Active) => Dir::In,
+        (Dir::In, VertexPlace::Active) => Dir::Out,
+    };
+    let is_own_number =
+        matches!(&start.kind, ExprKind::Id(of) if matches!(of.kind, ExprKind::Vertex(_)));
+    Some(Relaxed {
+        fold: *fold,
+        ty,
+        dir,
+        passes_unchanged: is_label(value) && dir == Dir::Both && is_own_number && point.is_none(),
+        first_wins: !has_weight && !is_label(value) && list.is_some() && point.is_some(),
+        start: closed(start),
+        point: point.map(|(vertex, value)| (closed(vertex), closed(value))),
+        relax: closed(value),
+    })
+}
+
+/// Whether the vertices that the program begins with are those that a relaxation begins with.
+///
+/// In a relaxation every vertex spreads what it starts with. Where the program lets one vertex begin, the
+/// others must have nothing to say: their label is the worst, or one that all have and none can improve on.
+fn begins_alike(
+    list: Option<(ListId, &ListMembers)>,
+    start: &Expr,
+    point: Option<(&Expr, &Expr)>,
+    is_worst: &dyn Fn(&Expr) -> bool,
+    fold: Fold,
+) -> Option<bool> {
+    match list {
+        None | Some((_, ListMembers::All)) => Some(true),
+        Some((_, ListMembers::These(these))) => {
+            let ([only], Some((vertex, value))) = (&these[..], point) else { return None };
+            let others_are_silent = is_worst(start) || (start.is_uniform() && is_best(value, fold));
+            Some(vertex.is_same(only) && others_are_silent)
+        }
+        Some((_, ListMembers::None)) => Some(false),
+    }
+}
+
+/// The name of the constant that every label improves on.
+fn worst(fold: Fold, ty: Ty) -> &'static str {
+    match (fold, ty.is_float()) {
+        (Fold::Min, false) => "MAX",
+        (Fold::Min, true) => "INFINITY",
+        (_, false) => "MIN",
+        (_, true) => "NEG_INFINITY",
+    }
+}
+
+/// Whether no label improves on this one.
+fn is_best(expr: &Expr, fold: Fold) -> bool {
+    let best = worst(if fold == Fold::Min { Fold::Max } else { Fold::Min }, expr.ty);
+    match expr.kind {
+        ExprKind::Constant(name) => name == best,
+        ExprKind::Integer(0) => fold == Fold::Min && expr.ty.is_unsigned(),
+        _ => false,
+    }
+}
+
+/// Whether an expression is made of what a relaxation knows.
+fn is_leaf(program: &ParsedProgram, expr: &Expr, is_label: impl Fn(&Expr) -> bool) -> bool {
+    match &expr.kind {
+        ExprKind::Read(..) => is_label(expr),
+        ExprKind::Scalar(ScalarId(number)) => *number < program.num_parameters,
+        ExprKind::Integer(_)
+        | ExprKind::Float(_)
+        | ExprKind::Constant(_)
+        | ExprKind::Weight
+        | ExprKind::Id(_) => true,
+        ExprKind::Vertex(place) => *place == VertexPlace::Active,
+        ExprKind::Binary(operator, ..) => matches!(operator, Binary::Add | Binary::Eq),
+        ExprKind::Method(name, _) => matches!(*name, "saturating_add" | "min" | "max"),
+        ExprKind::If(..) => true,
+        _ => false,
+    }
+}
+
+/// Whether a label never gets better along an edge.
+fn never_better(value: &Expr, fold: Fold, is_label: &dyn Fn(&Expr) -> bool) -> bool {
+    if is_label(value) {
+        return true;
+    }
+    match (&value.kind, fold) {
+        (ExprKind::Binary(Binary::Add, a, b), Fold::Min) => {
+            value.ty.is_unsigned()
+                && (never_better(a, fold, is_label) || never_better(b, fold, is_label))
+        }
+        (ExprKind::Method("saturating_add", parts), Fold::Min) => {
+            value.ty.is_unsigned() && parts.iter().any(|part| never_better(part, fold, is_label))
+        }
+        (ExprKind::Method("max", parts), Fold::Min)
+        | (ExprKind::Method("min", parts), Fold::Max) => {
+            parts.iter().any(|part| never_better(part, fold, is_label))
+        }
+        _ => false,
+    }
+}
+
+/// The expression with names for the label and for the vertex.
+fn closed(expr: &Expr) -> Expr {
+    let mut expr = expr.clone();
+    match expr.kind {
+        ExprKind::Read(..) => expr.kind = ExprKind::Local(LABEL),
+        ExprKind::Vertex(_) => expr.kind = ExprKind::Local(NUMBER),
+        _ => {}
+    }
+    for part in expr.parts_mut() {
+        *part = closed(part);
+    }
+    expr
+}
+
+/// The items of `ParsedProgram` that are about relaxations, and what they need.
+pub fn emit(
+    lowered: &Lowered,
+    relaxed: Option<&Relaxed>,
+    root: &TokenStream,
+) -> (TokenStream, TokenStream) {
+    let Some(relaxed) = relaxed else {
+        let items = quote! {
+            type Relaxed = #root::NotRelaxed;
+            fn relaxed(&self) -> Option<#root::NotRelaxed> { None }
+            fn labelled(_: Vec<u32>) -> Vec<#root::FieldValues> { Vec::new() }
+        };
+        return (items, TokenStream::new());
+    };
+    let parameters = &lowered.program.scalars[..lowered.program.num_parameters];
+    let names: Vec<_> =
+        parameters.iter().map(|named| Ident::new(&named.name, Span::call_site())).collect();
+    let types = parameters.iter().map(|named| emit::rust(named.ty));
+    let values = parameters.iter().zip(&names).map(|(named, name)| match named.ty {
+        Ty::Vertex => quote!(self.#name.0),
+        _ => quote!(self.#name),
+    });
+    let ty = emit::rust(relaxed.ty);
+    let items = quote! {
+        type Relaxed = Relaxed;
+        fn relaxed(&self) -> Option<Relaxed> { Some(Relaxed { #(#names: #values),* }) }
+        fn labelled(labels: Vec<#ty>) -> Vec<#root::FieldValues> { vec![<#ty as #root::Typed>::values(labels)] }
+    };
+    let implementation = implementation(lowered, relaxed, root);
+    let definition = quote! {
+        pub struct Relaxed { #(#names: #types),* }
+        #implementation
+    };
+    (items, definition)
+}
+
+fn implementation(lowered: &Lowered, relaxed: &Relaxed, root: &TokenStream) -> TokenStream {
+    let (ty, weight) = (emit::rust(relaxed.ty), emit::type_of(lowered.program.weight));
+    let reduction = match relaxed.fold {
+        Fold::Min => quote!(#root::reduction::Min<#ty>),
+        _ => quote!(#root::reduction::Max<#ty>),
+    };
+    let worst = Ident::new(worst(relaxed.fold, relaxed.ty), Span::call_site());
+    let worst = quote!(#ty::#worst);
+    let emit_closed = |expr: &Expr| emit::in_relaxation(lowered, expr);
+    let (start, relax) = (emit_closed(&relaxed.start), emit_closed(&relaxed.relax));
+    let start = match &relaxed.point {
+        Some((vertex, value)) => {
+            let (vertex, value) = (emit_closed(vertex), emit_closed(value));
+            quote!(if local_1 == #vertex { #value } else { #start })
+        }
+        None => start,
+    };
+    let along = if lowered.program.weight.is_some() { quote!(weight) } else { quote!(()) };
+    let (passes_unchanged, first_wins) = (relaxed.passes_unchanged, relaxed.first_wins);
+    let edges = match relaxed.dir {
+        Dir::Out => quote!(Out),
+        Dir::In => quote!(In),
+        Dir::Both => quote!(Both),
+    };
+    quote! {
+        #[#root::device(crate = #root::engine)]
+        impl #root::engine::Relaxation for Relaxed {
+            type Label = #ty;
+            type Reduction = #reduction;
+            type Weight = #weight;
+
+            fn start(&self, vertex: #root::engine::Vertex<'_>) -> Option<#ty> {
+                let local_1 = vertex.id().0 as u32;
+                let label = #start;
+                if label == #worst { None } else { Some(label) }
+            }
+
+            #[inline]
+            fn relax(&self, local_0: #ty, #along: #weight) -> #ty {
+                #relax
+            }
+
+            fn edges(&self) -> #root::engine::Edges {
+                #root::engine::Edges::#edges
+            }
+
+            fn first_wins(&self) -> bool {
+                #first_wins
+            }
+
+            fn passes_unchanged(&self) -> bool {
+                #passes_unchanged
+            }
+        }
+    }
+}

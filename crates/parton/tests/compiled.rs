@@ -1,0 +1,56 @@
+//! Compiled programs from the command line.
+
+use crate::common::{folder, parton, text};
+
+#[test]
+fn compiled_programs_are_explained() {
+    let folder = folder();
+    let said = text(&parton(folder.path(), &["explain", "widest-path"]).stdout);
+    for shown in ["settling", "a relaxation of `width`", "bsp and basp", "stays at masters"] {
+        assert!(said.contains(shown), "{shown}: {said}");
+    }
+    let output = parton(folder.path(), &["explain", "hits", "--json"]);
+    let report: serde_json::Value =
+        serde_json::from_slice(&output.stdout).expect("one JSON object");
+    assert_eq!(report["program"], "hits");
+    assert_eq!(report["operators"][0]["class"], "independent");
+    assert_eq!(report["operators"][0]["broadcasts"][0]["at"], "sources");
+    let refused = parton(folder.path(), &["explain", "bfs"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(text(&refused.stderr).contains("compiled are widest-path, hits"));
+}
+
+#[test]
+fn answers_of_compiled_programs_are_verified() {
+    let folder = folder();
+    for algorithm in ["widest-path", "hits"] {
+        for policy in ["oec", "cvc"] {
+            let run = ["run", algorithm, "rmat:8", "--weights", "random:1..99", "--hosts", "3"];
+            let output =
+                parton(folder.path(), &[&run[..], &["--policy", policy, "--verify"]].concat());
+            assert!(output.status.success(), "{algorithm}: {}", text(&output.stderr));
+        }
+    }
+}
+
+#[test]
+fn a_new_crate_has_a_program() {
+    let folder = folder();
+    let path = concat!(env!("CARGO_MANIFEST_DIR"));
+    let output = parton(folder.path(), &["new", "mine", "--parton", path]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let manifest =
+        std::fs::read_to_string(folder.path().join("mine/Cargo.toml")).expect("a manifest");
+    assert!(
+        manifest.contains("name = \"mine\"") && manifest.contains("parton = { path ="),
+        "{manifest}"
+    );
+    let main = std::fs::read_to_string(folder.path().join("mine/src/main.rs")).expect("a program");
+    assert!(main.contains("parton::main!"));
+    assert_eq!(
+        parton(folder.path(), &["new", "mine"]).status.code(),
+        Some(74),
+        "it is there already"
+    );
+    assert_eq!(parton(folder.path(), &["new", "1st"]).status.code(), Some(2));
+}

@@ -1,0 +1,73 @@
+//! A value per proxy, of a type that the engine does not know.
+
+use std::any::Any;
+
+use parton_graph::{LocalId, VertexSet};
+use parton_sync::{AtomicValue, CpuField, Delivery, Field, Reduction};
+
+/// A value per proxy.
+pub trait AnyColumn: Field + Any + Send + Sync {
+    /// Itself, to be asked for its type.
+    fn as_any(&self) -> &dyn Any;
+
+    /// Itself, to be synchronised.
+    fn as_field(&mut self) -> &mut dyn Field;
+
+    /// The proxies whose values must be sent.
+    fn updated(&self) -> &VertexSet;
+
+    /// Proxies that were given something since this was last asked, ascending.
+    fn drain_active(&mut self) -> Vec<LocalId>;
+
+    /// Puts the identity back where a contribution was.
+    fn forget(&self, vertices: &[LocalId]);
+}
+
+impl<R: Reduction<Value: AtomicValue>> AnyColumn for CpuField<R> {
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn as_field(&mut self) -> &mut dyn Field {
+        self
+    }
+
+    fn updated(&self) -> &VertexSet {
+        CpuField::updated(self)
+    }
+
+    fn drain_active(&mut self) -> Vec<LocalId> {
+        CpuField::drain_active(self)
+    }
+
+    fn forget(&self, vertices: &[LocalId]) {
+        vertices.iter().for_each(|&vertex| self.put(vertex, R::identity()));
+    }
+}
+
+/// A column of values that masters set and mirrors are told.
+pub fn values<T: AtomicValue + Default>(proxies: usize, is_shared: bool) -> Box<dyn AnyColumn> {
+    column::<parton_sync::reduction::Latest<T>>(proxies, Delivery::Label, is_shared)
+}
+
+/// A column of messages, of which each also says that its vertex is active.
+pub fn messages<T: AtomicValue + Default>(proxies: usize, is_shared: bool) -> Box<dyn AnyColumn> {
+    column::<parton_sync::reduction::Latest<T>>(proxies, Delivery::Event, is_shared)
+}
+
+/// A column of contributions.
+pub fn accumulator<R: Reduction<Value: AtomicValue>>(
+    proxies: usize,
+    is_shared: bool,
+) -> Box<dyn AnyColumn> {
+    column::<R>(proxies, Delivery::Event, is_shared)
+}
+
+fn column<R: Reduction<Value: AtomicValue>>(
+    proxies: usize,
+    delivery: Delivery,
+    is_shared: bool,
+) -> Box<dyn AnyColumn> {
+    let field = CpuField::<R>::new(proxies, delivery, |_| R::identity());
+    Box::new(if is_shared { field } else { field.alone() })
+}

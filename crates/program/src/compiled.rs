@@ -1,0 +1,209 @@
+//! A compiled program as a whole: where it runs, and what it returns.
+
+use parton_engine::device::Device;
+use parton_engine::{
+    EngineInfo, Limits, Pacing, Relaxation, RunReport, Vertex, Watch, engines, run,
+};
+use parton_sync::reduction::Min;
+use parton_sync::{Error, Result, Substrate};
+
+use crate::code::{Code, Element};
+use crate::communication::Communication;
+use crate::host::Host;
+use crate::steps::{STEPS, Steps};
+
+/// A compiled program with its arguments. The attribute `program` implements this.
+pub trait Program: Code {
+    /// What it returns.
+    type Output;
+    /// The program as a relaxation, if it is one.
+    type Relaxed: Relaxation;
+    /// Its name.
+    const NAME: &'static str;
+    /// Whether it is a relaxation.
+    const IS_RELAXATION: bool;
+
+    /// What the compiler made of it.
+    fn compiled_plan() -> &'static parton_plan::CompiledPlan;
+
+    /// Runs it as it is written, on one thread.
+    fn sequential(&self, graph: &crate::surface::Graph<Self::Weight>) -> Self::Output;
+
+    /// The columns it returns, without values.
+    fn no_values() -> Vec<FieldValues>;
+
+    /// The columns of what it returns.
+    fn columns(output: Self::Output) -> Vec<FieldValues>;
+
+    /// The columns it returns, of this host's masters.
+    fn results(host: &Host<'_, Self::Weight>) -> Vec<FieldValues>;
+
+    /// What it returns, of all vertices.
+    fn output(columns: Vec<FieldValues>) -> Self::Output;
+
+    /// The program as a relaxation, if it is one.
+    fn relaxed(&self) -> Option<Self::Relaxed>;
+
+    /// The column it returns, of the labels of a relaxation.
+    fn labelled(labels: Vec<<Self::Relaxed as Relaxation>::Label>) -> Vec<FieldValues>;
+}
+
+/// Where a program runs: on hosts of this process, or as this host's share of a job.
+pub trait Venue {
+    /// What can go wrong.
+    type Error;
+    /// What comes back, with the fields that the program returns.
+    type Outcome<O>;
+
+    /// Runs a program.
+    fn run<P: Program>(&mut self, program: &P) -> Result<Self::Outcome<P::Output>, Self::Error>;
+}
+
+/// The values of vertices, of any type.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "the names are the types'")]
+pub enum FieldValues {
+    U32(Vec<u32>),
+    U64(Vec<u64>),
+    I32(Vec<i32>),
+    I64(Vec<i64>),
+    F32(Vec<f32>),
+    F64(Vec<f64>),
+    Bool(Vec<bool>),
+}
+
+/// A type that [`FieldValues`] know.
+pub trait Typed: Element {
+    /// FieldValues of this type.
+    fn values(values: Vec<Self>) -> FieldValues;
+
+    /// The values, which are of this type.
+    ///
+    /// # Panics
+    /// When they are of another type.
+    fn of_values(values: FieldValues) -> Vec<Self>;
+}
+
+macro_rules! typed {
+    ($($type:ty: $variant:ident),+) => {
+        $(impl Typed for $type {
+            fn values(values: Vec<Self>) -> FieldValues {
+                FieldValues::$variant(values)
+            }
+
+            fn of_values(values: FieldValues) -> Vec<Self> {
+                match values {
+                    FieldValues::$variant(values) => values,
+                    _ => panic!("the compiler knows the type of a field"),
+                }
+            }
+        })+
+
+        impl FieldValues {
+            /// FieldValues of vertices in the order of their numbers, of those of all hosts: each host's vertices
+            /// beside its values.
+            ///
+            /// # Panics
+            /// When hosts have values of different types.
+            pub fn gathered(vertices: usize, hosts: Vec<(Vec<u32>, FieldValues)>) -> FieldValues {
+                match hosts.first() {
+                    $(Some((_, FieldValues::$variant(_))) => {
+                        let mut all = vec![<$type>::default(); vertices];
+                        for (ids, values) in hosts {
+                            for (id, value) in ids.into_iter().zip(<$type>::of_values(values)) {
+                                all[id as usize] = value;
+                            }
+                        }
+                        FieldValues::$variant(all)
+                    })+
+                    None => FieldValues::U32(Vec::new()),
+                }
+            }
+        }
+    };
+}
+
+typed!(u32: U32, u64: U64, i32: I32, i64: I64, f32: F32, f64: F64, bool: Bool);
+
+/// The relaxation of a program that is none.
+pub enum NotRelaxed {}
+
+impl Relaxation for NotRelaxed {
+    type Label = u32;
+    type Reduction = Min<u32>;
+    type Weight = ();
+
+    fn start(&self, _: Vertex<'_>) -> Option<u32> {
+        match *self {}
+    }
+
+    fn relax(&self, _: u32, (): ()) -> u32 {
+        match *self {}
+    }
+}
+
+/// How one host runs its share of a program.
+pub struct HostShare<'s> {
+    /// The engine; `None`: the one that suits.
+    pub engine: Option<&'s str>,
+    /// Which communication `steps` optimises.
+    pub communication: Communication,
+    /// When hosts wait for each other.
+    pub pacing: Pacing,
+    /// When to stop.
+    pub limits: Limits,
+    /// What computes for this host; `None`: threads of this process.
+    pub device: Option<&'s dyn Device>,
+}
+
+/// One host's share of an answer.
+pub struct Answered {
+    /// The columns that the program returns, of this host's masters.
+    pub columns: Vec<FieldValues>,
+    /// The engine that ran.
+    pub engine: &'static EngineInfo,
+    /// Rounds, work, time and bytes.
+    pub report: RunReport,
+}
+
+impl HostShare<'_> {
+    /// Runs this host's share of a program. Every host must call this.
+    pub fn run<P: Program>(
+        &self,
+        program: &P,
+        substrate: &mut Substrate<'_>,
+        watch: &mut dyn Watch,
+    ) -> Result<Answered> {
+        let partition = substrate.partition();
+        let wants_steps = self.engine == Some(STEPS.name);
+        if let Some(relaxed) = program.relaxed().filter(|_| !wants_steps) {
+            let suits = match (relaxed.passes_unchanged(), relaxed.first_wins()) {
+                (true, _) => engines::UNION,
+                (_, true) => engines::FRONTIER,
+                _ => engines::PUSH,
+            };
+            let engine = match self.engine {
+                Some(name) => known(name).ok_or_else(|| unfit::<P>(name))?,
+                None => suits,
+            };
+            let mut running = engines::relaxation(engine, self.device, &relaxed, partition)?;
+            let report = run(&mut *running, substrate, self.pacing, self.limits, watch)?;
+            return Ok(Answered { columns: P::labelled(running.labels()?), engine, report });
+        }
+        if let Some(name) = self.engine.filter(|_| !wants_steps) {
+            return Err(unfit::<P>(name));
+        }
+        let mut steps = Steps::new(program, partition, self.communication)?;
+        let report = run(&mut steps, substrate, self.pacing, self.limits, watch)?;
+        Ok(Answered { columns: P::results(steps.host()), engine: STEPS, report })
+    }
+}
+
+fn known(name: &str) -> Option<&'static EngineInfo> {
+    engines::ALL.iter().copied().find(|engine| engine.name == name)
+}
+
+fn unfit<P: Program>(engine: &str) -> Error {
+    let why = format!("engine {engine} does not run programs of its shape; `steps` does");
+    Error::Program { program: P::NAME.into(), why }
+}

@@ -1,0 +1,252 @@
+//! One host's data of a compiled program, and the loops that its code runs.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, OnceLock};
+
+use parton_engine::{Directions, Edges};
+use parton_graph::{LocalId, VertexSet, Weight, parallel};
+use parton_partition::Partition;
+use parton_plan::EdgeDirection;
+use parton_sync::reduction::Latest;
+use parton_sync::{AtomicValue, CpuField, Reduction};
+
+use crate::code::{Element, Uniform};
+use crate::column::AnyColumn;
+
+/// Vertices that a thread visits at a time. The same for any number of threads, as sums of floating-point
+/// numbers are rounded task by task.
+const VERTICES_PER_TASK: usize = 1 << 10;
+
+/// One host's data of a compiled program.
+pub struct Host<'a, W: Weight> {
+    pub(crate) partition: &'a Partition,
+    pub(crate) columns: Vec<Box<dyn AnyColumn>>,
+    /// Worklists, of masters.
+    pub(crate) lists: Vec<VertexSet>,
+    pub(crate) scalars: Vec<u64>,
+    /// What this host has folded into scalars and other hosts do not know yet.
+    pub(crate) partial: Mutex<Tallies>,
+    identity: Vec<u64>,
+    pub(crate) fold: Box<dyn Fn(usize, u64, u64) -> u64 + Send + Sync + 'a>,
+    /// The vertices that the next part visits.
+    pub(crate) vertices: Vertices,
+    /// Masters that will visit their edges.
+    pub(crate) activated: VertexSet,
+    /// Out- and in-degrees of masters, where the program asks.
+    pub(crate) degrees: [Vec<u64>; 2],
+    edges: [OnceLock<Directions<'a, W>>; 3],
+    fault: AtomicBool,
+}
+
+/// The vertices that a part visits.
+#[derive(Clone, Debug)]
+pub(crate) enum Vertices {
+    /// The first ones.
+    First(usize),
+    /// These.
+    These(Vec<LocalId>),
+}
+
+/// What one thread has folded into scalars: bits, by number.
+#[derive(Clone, Debug, Default)]
+pub struct Tallies(pub(crate) Vec<u64>);
+
+impl Tallies {
+    /// Folds a value into a scalar.
+    #[inline]
+    pub fn fold<R: Reduction<Value: Element>>(&mut self, scalar: usize, value: R::Value) {
+        let old = R::Value::of_bits(self.0[scalar]);
+        self.0[scalar] = R::combine(old, value).to_bits();
+    }
+
+    /// Folds bits into a scalar.
+    pub fn fold_bits(&mut self, scalar: usize, value: u64, fold: impl Fn(u64, u64) -> u64) {
+        self.0[scalar] = fold(self.0[scalar], value);
+    }
+}
+
+impl<'a, W: Weight> Host<'a, W> {
+    pub(crate) fn new(
+        partition: &'a Partition,
+        columns: Vec<Box<dyn AnyColumn>>,
+        num_lists: usize,
+        (scalars, identities): (Vec<u64>, Vec<u64>),
+        fold: Box<dyn Fn(usize, u64, u64) -> u64 + Send + Sync + 'a>,
+    ) -> Self {
+        let masters = partition.num_masters();
+        Host {
+            partition,
+            columns,
+            lists: (0..num_lists).map(|_| VertexSet::new(masters)).collect(),
+            scalars,
+            partial: Mutex::new(Tallies(identities.clone())),
+            identity: identities,
+            fold,
+            vertices: Vertices::First(0),
+            activated: VertexSet::new(masters),
+            degrees: [Vec::new(), Vec::new()],
+            edges: [OnceLock::new(), OnceLock::new(), OnceLock::new()],
+            fault: AtomicBool::new(false),
+        }
+    }
+
+    /// What code outside operators sees.
+    pub fn uniform(&self) -> Uniform<'_> {
+        Uniform {
+            scalars: &self.scalars,
+            num_vertices: self.partition.num_vertices(),
+            num_edges: self.partition.num_edges(),
+        }
+    }
+
+    /// The values of a column that masters set.
+    #[inline]
+    pub fn values<T: Element>(&self, number: usize) -> &CpuField<Latest<T>> {
+        self.folded::<Latest<T>>(number)
+    }
+
+    /// A column of contributions.
+    #[inline]
+    pub fn folded<R: Reduction<Value: AtomicValue>>(&self, number: usize) -> &CpuField<R> {
+        self.columns[number]
+            .as_any()
+            .downcast_ref()
+            .expect("the compiler knows the type of a column")
+    }
+
+    /// The number of a vertex.
+    #[inline]
+    pub fn id(&self, vertex: LocalId) -> u32 {
+        self.partition.globals()[vertex.index()]
+    }
+
+    /// The number of edges that leave a master's vertex.
+    #[inline]
+    pub fn out_degree(&self, master: LocalId) -> u64 {
+        self.degrees[0][master.index()]
+    }
+
+    /// The number of edges that lead to a master's vertex.
+    #[inline]
+    pub fn in_degree(&self, master: LocalId) -> u64 {
+        self.degrees[1][master.index()]
+    }
+
+    /// The master will visit the edges of its vertex.
+    #[inline]
+    pub fn activate(&self, master: LocalId) {
+        self.activated.insert(master);
+    }
+
+    /// The vertex of a master joins a worklist.
+    #[inline]
+    pub fn push(&self, list: usize, master: LocalId) {
+        self.lists[list].insert(master);
+    }
+
+    /// The program subtracted more than there was.
+    pub fn underflow(&self) {
+        self.fault.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn has_underflow(&self) -> bool {
+        self.fault.load(Ordering::Relaxed)
+    }
+
+    /// Calls `visit` with every vertex of the part that runs.
+    pub fn each(&self, visit: impl Fn(LocalId, &mut Tallies) + Sync) {
+        let identities = self.identities();
+        let count = match &self.vertices {
+            Vertices::First(count) => *count,
+            Vertices::These(these) => these.len(),
+        };
+        let pieces = parallel::pieces(0..count, VERTICES_PER_TASK);
+        let vertices = &self.vertices;
+        let folded = parallel::map(&pieces, |piece| {
+            let mut tallies = identities.clone();
+            for place in piece.clone() {
+                let vertex = match vertices {
+                    Vertices::First(_) => LocalId(place as u32),
+                    Vertices::These(these) => these[place],
+                };
+                visit(vertex, &mut tallies);
+            }
+            tallies
+        });
+        self.join(folded);
+    }
+
+    /// Calls `visit` with every edge of these vertices on this host: the vertex, the other end, the weight.
+    pub fn each_edge(
+        &self,
+        direction: EdgeDirection,
+        visit: impl Fn(LocalId, LocalId, W, &mut Tallies) + Sync,
+    ) {
+        let rows = self.directions(direction).rows();
+        self.each(|near, tallies| {
+            rows.each(near, |_| (), |far, weight| visit(near, far, weight, tallies));
+        });
+    }
+
+    /// The edges of a direction.
+    pub(crate) fn directions(&self, direction: EdgeDirection) -> &Directions<'a, W> {
+        let (place, edges) = match direction {
+            EdgeDirection::Out => (0, Edges::Out),
+            EdgeDirection::In => (1, Edges::In),
+            EdgeDirection::Both => (2, Edges::Both),
+        };
+        self.edges[place].get_or_init(|| Directions::forward(self.partition, edges))
+    }
+
+    fn identities(&self) -> Tallies {
+        Tallies(self.identity.clone())
+    }
+
+    fn join(&self, folded: Vec<Tallies>) {
+        let mut partial = self.partial.lock().expect("no thread panics while it holds this");
+        for tallies in folded {
+            for (scalar, bits) in tallies.0.into_iter().enumerate() {
+                partial.0[scalar] = (self.fold)(scalar, partial.0[scalar], bits);
+            }
+        }
+    }
+
+    /// What this host has folded into a scalar since the last call.
+    pub(crate) fn take_partial(&self, scalar: usize) -> u64 {
+        let mut partial = self.partial.lock().expect("no thread panics while it holds this");
+        std::mem::replace(&mut partial.0[scalar], self.identity[scalar])
+    }
+
+    /// The values of masters.
+    pub fn masters<T: Element>(&self, column: usize) -> Vec<T> {
+        let column = self.values::<T>(column);
+        (0..self.partition.num_masters() as u32).map(|master| column.get(LocalId(master))).collect()
+    }
+}
+
+/// Replaces the value of a master; if it changes, its mirrors will be told where they read it.
+#[inline]
+pub fn set<T: Element>(column: &CpuField<Latest<T>>, vertex: LocalId, value: T) {
+    if column.get(vertex) != value {
+        column.put(vertex, value);
+        column.update(vertex);
+    }
+}
+
+/// Gives a master a message for the mirrors of its vertex.
+#[inline]
+pub fn send<T: Element>(column: &CpuField<Latest<T>>, vertex: LocalId, value: T) {
+    column.put(vertex, value);
+    column.update(vertex);
+}
+
+/// Folds a contribution in at a proxy.
+#[inline]
+pub fn contribute<R: Reduction<Value: AtomicValue>>(
+    column: &CpuField<R>,
+    vertex: LocalId,
+    value: R::Value,
+) {
+    column.fold(vertex, value);
+    column.touch(vertex);
+}

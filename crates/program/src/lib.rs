@@ -1,0 +1,28 @@
+//! Programs written as plain functions over a graph in one memory, run on many hosts.
+//!
+//! The [surface] is what such a function uses: [`Graph`], [`Vertex`], [`Field`], [`Worklist`]. Called as it is,
+//! the function runs on one thread, and is its own oracle. The attribute [`macro@program`] compiles it to a
+//! [`Code`], which the engine [`Steps`] runs operator by operator, and, where it recognises the shape, to a
+//! `Relaxation` that all engines run.
+//!
+//! Reading order: [`surface`], [`code`], [`mod@column`], [`host`], [`steps`], [`compiled`].
+
+pub mod code;
+pub mod column;
+pub mod communication;
+pub mod compiled;
+pub mod host;
+pub mod steps;
+pub mod surface;
+
+pub use code::{Code, Element, Uniform};
+pub use column::AnyColumn;
+pub use communication::Communication;
+pub use compiled::{Answered, FieldValues, HostShare, NotRelaxed, Program, Typed, Venue};
+pub use host::{Host, Tallies};
+pub use parton_engine as engine;
+pub use parton_macros::{device, program};
+pub use parton_plan as plan;
+pub use parton_sync::{Reduction, reduction};
+pub use steps::{STEPS, Steps};
+pub use surface::{Edge, Field, Graph, Improve, Vertex, Worklist};

@@ -1,0 +1,134 @@
+//! Programs on simulated hosts, under every policy.
+
+use parton_engine::{Limits, Pacing};
+use parton_graph::{Csr, Graph};
+use parton_net::Cluster;
+use parton_partition::{Input, Partition, Plan};
+use parton_program::{Communication, Field, FieldValues, HostShare, Program, Venue};
+use parton_sync::{Error, Optimize, Substrate};
+
+/// Source, destination, weight.
+type WeightedEdge = (u32, u32, u32);
+
+/// Graphs by name: vertices and edges.
+pub(crate) const GRAPHS: &[(&str, usize, &[WeightedEdge])] = &[
+    ("empty", 0, &[]),
+    ("one vertex", 1, &[]),
+    ("a loop", 1, &[(0, 0, 3)]),
+    ("two apart", 2, &[]),
+    ("a path", 5, &[(0, 1, 1), (1, 2, 9), (2, 3, 2), (3, 4, 4)]),
+    (
+        "a star with loops",
+        6,
+        &[(3, 0, 1), (3, 1, 2), (3, 2, 3), (3, 3, 1), (3, 4, 5), (3, 5, 6), (0, 3, 7)],
+    ),
+    ("parallel edges", 4, &[(2, 1, 5), (2, 1, 3), (1, 2, 2), (1, 2, 2), (1, 3, 8), (3, 3, 1)]),
+    (
+        "mixed",
+        9,
+        &[
+            (4, 0, 3),
+            (0, 1, 2),
+            (1, 4, 8),
+            (4, 5, 1),
+            (5, 6, 2),
+            (6, 4, 9),
+            (1, 5, 4),
+            (6, 7, 1),
+            (7, 6, 1),
+            (2, 3, 7),
+            (3, 2, 7),
+            (5, 0, 6),
+            (0, 5, 1),
+            (6, 1, 3),
+            (7, 1, 2),
+            (4, 1, 1),
+        ],
+    ),
+];
+
+pub(crate) fn graph(vertices: usize, edges: &[(u32, u32, u32)]) -> Graph {
+    Graph::dense(Csr::from_edges(vertices, edges), "a test")
+}
+
+/// Simulated hosts.
+pub(crate) struct Hosts<'g> {
+    pub(crate) input: &'g Input,
+    pub(crate) hosts: usize,
+    pub(crate) policy: &'static str,
+    pub(crate) engine: Option<&'static str>,
+    pub(crate) communication: Communication,
+    /// Bytes of the last run.
+    pub(crate) bytes: u64,
+}
+
+impl Venue for Hosts<'_> {
+    type Error = String;
+    type Outcome<O> = O;
+
+    fn run<P: Program>(&mut self, program: &P) -> Result<P::Output, String> {
+        let plan = Plan::new(self.policy);
+        let share = HostShare {
+            engine: self.engine,
+            communication: self.communication,
+            pacing: Pacing::default(),
+            limits: Limits { max_rounds: Some(10_000) },
+            device: None,
+        };
+        let hosts = Cluster::sim(self.hosts, 7).launch(|net| {
+            let partition = Partition::build(net, self.input, &plan).expect("a partition");
+            let mut substrate = Substrate::new(&partition, net, Optimize::ALL);
+            let answered = share.run(program, &mut substrate, &mut ())?;
+            assert!(answered.report.converged, "the program ends");
+            let ids = partition.globals()[..partition.num_masters()].to_vec();
+            Ok::<_, Error>((ids, answered, partition.num_vertices() as usize))
+        });
+        let hosts = hosts.map_err(|error| error.to_string())?;
+        self.bytes = hosts[0].1.report.sent().total();
+        let num_columns = hosts[0].1.columns.len();
+        let columns = (0..num_columns).map(|column| {
+            let of_hosts = hosts
+                .iter()
+                .map(|(ids, answered, _)| (ids.clone(), answered.columns[column].clone()));
+            FieldValues::gathered(hosts[0].2, of_hosts.collect())
+        });
+        Ok(P::output(columns.collect()))
+    }
+}
+
+/// Calls `check` for policies, numbers of hosts, and ways to communicate.
+pub(crate) fn on_all(graph: &Graph, check: impl Fn(&mut Hosts<'_>)) {
+    let input = &graph.clone().into();
+    for (number, policy) in ["oec", "iec", "cvc", "hvc", "random"].into_iter().enumerate() {
+        for hosts in [1, 2, 3, 4, 7] {
+            let (_, communication) = Communication::NAMES[(hosts + number) % 3];
+            let engine = (hosts % 2 == 0).then_some("steps");
+            let venue = &mut Hosts { input, hosts, policy, engine, communication, bytes: 0 };
+            check(venue);
+        }
+    }
+}
+
+pub(crate) fn agree<T: PartialEq + std::fmt::Debug>(
+    name: &str,
+    found: Result<T, String>,
+    expected: T,
+) {
+    assert_eq!(found.unwrap(), expected, "{name}");
+}
+
+pub(crate) fn close<const N: usize>(
+    name: &str,
+    found: [Field<f64>; N],
+    expected: [Field<f64>; N],
+    by: f64,
+) {
+    for (found, expected) in found.iter().zip(&expected) {
+        for (found, expected) in found.values().iter().zip(expected.values()) {
+            let is_close = found == expected
+                || (found - expected).abs() <= by * expected.abs().max(1.0)
+                || (found.is_nan() && expected.is_nan());
+            assert!(is_close, "{name}: {found} instead of {expected}");
+        }
+    }
+}
