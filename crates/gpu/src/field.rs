@@ -86,19 +86,24 @@ impl DeviceField {
             active: Buffer::zeroed(driver, words)?,
             routes: RouteLists::new(driver)?,
             outgoing: Outgoing::new(driver)?,
-            incoming: Incoming::new(driver, is_shared)?,
+            incoming: Incoming::new(driver)?,
         })
     }
 
     /// Prepares exchanges with all peers: memory for what is packed, and lists of what is shared.
     pub(crate) fn prepare(&mut self, partition: &Partition) -> crate::Result<()> {
-        let mut num_shared = 0;
+        let (mut num_shared, mut longest) = (0, 0);
         for peer in HostId::all(partition.num_hosts()).filter(|&peer| peer != partition.host()) {
             let route =
                 Route::masters(peer, partition.routes(peer), End::Either, partition.globals());
             self.routes.tile(&route)?;
             num_shared += route.len();
+            longest = longest.max(route.len()).max(partition.routes(peer).mirror_parts().len());
         }
+        if partition.num_hosts() == 1 {
+            return Ok(());
+        }
+        self.incoming.reserve(longest * (size_of::<u32>() + self.kind.bytes()))?;
         let num_mirrors = partition.num_proxies() - partition.num_masters();
         self.outgoing.reserve(num_shared.max(num_mirrors), self.kind.bytes())
     }

@@ -196,8 +196,8 @@ impl DeviceEdges {
     /// Chunks of long rows that a list of all vertices has at most.
     pub(crate) fn max_chunks(&self) -> usize {
         // Each direction of a vertex with many edges ends with a chunk that may be short.
-        let ends = self.num_edges as usize / MAX_EDGES_PER_VERTEX * self.parts.len();
-        self.num_edges as usize / MAX_EDGES_PER_CHUNK + ends
+        let ends = self.num_edges / MAX_EDGES_PER_VERTEX * self.parts.len() as u64;
+        (self.num_edges / MAX_EDGES_PER_CHUNK + ends) as usize
     }
 
     /// What kernels get.
@@ -216,6 +216,6 @@ impl DeviceEdges {
 }
 
 /// Vertices of more edges are listed in chunks, as in `rows.cu`.
-const MAX_EDGES_PER_VERTEX: usize = 256;
+pub(crate) const MAX_EDGES_PER_VERTEX: u64 = 256;
 /// Edges of a chunk at most.
-const MAX_EDGES_PER_CHUNK: usize = 2048;
+pub(crate) const MAX_EDGES_PER_CHUNK: u64 = 2048;

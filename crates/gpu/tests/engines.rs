@@ -292,7 +292,7 @@ fn all_engines_compile_for_gpus() {
     if let Err(reason) = Nvrtc::get() {
         return say(&format!("engines were not compiled for GPUs: {reason}"));
     }
-    let architectures = &["sm_70", "sm_75", "sm_80", "sm_90"];
+    let architectures = &["sm_70", "sm_75", "sm_80", "sm_86", "sm_90"];
     let driver = Emulated::new(Settings { architectures, ..Settings::default() });
     let host = GpuHost::new(Arc::new(driver));
     let input = Input::open("path:5").unwrap();

@@ -11,7 +11,6 @@ use std::str::FromStr;
 use parton_algorithms::{Algorithm, Job, Options};
 use parton_engine::device::Device;
 use parton_gpu::GpuHost;
-use parton_gpu::memory::MemoryPlan;
 use parton_graph::progress::Silent;
 use parton_graph::reweigh::Weights;
 use parton_net::{Cluster, Net};
@@ -77,8 +76,9 @@ const RUNS: usize = 2;
 /// Edges of a vertex in a sample, unless the input says how many it has; and the most of them.
 const DEGREE: f64 = 16.0;
 const MAX_DEGREE: f64 = 64.0;
-/// The part of a device's memory that is left free, as parts of a graph are not cut exactly.
-const RESERVE: f64 = 1.0 / 64.0;
+/// The part of a device's memory that is left free: parts of a graph are not cut exactly, and samples run
+/// alone, without messages.
+const RESERVE: f64 = 1.0 / 8.0;
 
 /// A trial of all hosts.
 pub(crate) struct Trial<'t> {
@@ -219,8 +219,7 @@ fn shown(runs: &[SampleRun], device: Option<&GpuHost>) -> Result<Shown> {
                 false => last.bytes / last.edges.max(1.0),
             };
             let fixed = (last.bytes - per_edge * last.edges).max(0.0);
-            // Samples run alone, without messages.
-            let free = gpu.free_memory()?.saturating_sub(MemoryPlan::MIN_MESSAGE_BYTES) as f64;
+            let free = gpu.free_memory()? as f64;
             ((free * (1.0 - RESERVE) - fixed) / per_edge.max(1.0)).max(1.0)
         }
     };

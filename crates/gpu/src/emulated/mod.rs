@@ -49,7 +49,8 @@ pub struct Settings {
     pub faulting_launch: Option<u64>,
     /// Number of allocations that succeed. No memory is left from then on.
     pub full_after: Option<u64>,
-    /// Architectures that NVRTC compiles kernels for, too: it refuses some of what g++ takes.
+    /// Architectures that NVRTC compiles kernels for, too, as far as it knows them: it refuses some of
+    /// what g++ takes.
     pub architectures: &'static [&'static str],
 }
 
@@ -334,8 +335,14 @@ impl Driver for Emulated {
     }
 
     fn compile(&self, text: &str) -> Result<Vec<u8>> {
-        for architecture in self.settings.architectures {
-            Nvrtc::get()?.compile(DEVICE, architecture, text)?;
+        if !self.settings.architectures.is_empty() {
+            let nvrtc = Nvrtc::get()?;
+            // Newer versions drop old ones.
+            let known = nvrtc.architectures();
+            let is_known = |wanted: &&&str| known.iter().any(|known| known == *wanted);
+            for architecture in self.settings.architectures.iter().filter(is_known) {
+                nvrtc.compile(DEVICE, architecture, text)?;
+            }
         }
         compiler::compile(text)
     }

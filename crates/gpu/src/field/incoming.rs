@@ -10,9 +10,10 @@ use crate::driver::{Address, Driver};
 use crate::error::Result;
 use crate::memory::{Buffer, PinnedBuffer};
 
-/// Bytes of pinned memory, and of a part of a message that goes through it at a time.
-const PINNED_BYTES: usize = 16 << 20;
-const PART_BYTES: usize = 4 << 20;
+/// Bytes of pinned memory at most.
+const MAX_PINNED_BYTES: usize = 16 << 20;
+/// Parts of a message that fit into pinned memory: one is filled while others are on their way.
+const PARTS: usize = 4;
 /// Messages as large as the largest so far that the device has room for.
 const MESSAGES: usize = 4;
 
@@ -30,28 +31,41 @@ pub(super) struct Incoming {
 }
 
 impl Incoming {
-    /// Memory that is there from the start if hosts share proxies.
-    pub(super) fn new(driver: &Arc<dyn Driver>, is_shared: bool) -> Result<Self> {
-        let units = if is_shared { PINNED_BYTES / size_of::<Unit>() } else { 0 };
-        let (here, there) = (PinnedBuffer::new(driver, units)?, Buffer::new(driver, units)?);
+    /// No memory yet.
+    pub(super) fn new(driver: &Arc<dyn Driver>) -> Result<Self> {
+        let (here, there) = (PinnedBuffer::new(driver, 0)?, Buffer::new(driver, 0)?);
         Ok(Incoming { here, used_here: 0, there, used_there: 0 })
+    }
+
+    /// Makes room for messages of up to this many bytes.
+    pub(super) fn reserve(&mut self, bytes: usize) -> Result<()> {
+        let needed = bytes.div_ceil(size_of::<Unit>()) + 1;
+        if MESSAGES * needed > self.there.len() {
+            let driver = self.there.driver().clone();
+            driver.synchronize()?;
+            let pinned = (PARTS * needed).min(MAX_PINNED_BYTES / size_of::<Unit>());
+            self.here = PinnedBuffer::new(&driver, pinned)?;
+            self.there = Buffer::new(&driver, MESSAGES * needed)?;
+            (self.used_here, self.used_there) = (0, 0);
+        }
+        Ok(())
     }
 
     /// Queues the copies of two parts of a message. Returns where they will be; null for an empty one.
     pub(super) fn upload(&mut self, parts: [&[u8]; 2]) -> Result<[Address; 2]> {
         let needed: usize = parts.iter().map(|part| units(part)).sum();
         if self.used_there + needed > self.there.len() {
-            let driver = self.there.driver().clone();
-            driver.synchronize()?;
+            self.there.driver().synchronize()?;
             (self.used_here, self.used_there) = (0, 0);
             if needed > self.there.len() {
-                self.there = Buffer::new(&driver, MESSAGES * needed)?;
+                self.reserve(needed * size_of::<Unit>())?;
             }
         }
         let mut places = [Address(0); 2];
         for (place, part) in places.iter_mut().zip(parts).filter(|(_, part)| !part.is_empty()) {
             *place = self.there.address_of(self.used_there);
-            for piece in part.chunks(PART_BYTES) {
+            let units = (self.here.len() / PARTS).max(1);
+            for piece in part.chunks(units * size_of::<Unit>()) {
                 self.upload_piece(piece)?;
             }
         }

@@ -11,6 +11,8 @@ use parton_graph::WeightKind;
 use parton_net::HostId;
 use parton_partition::Partition;
 
+use crate::rows::{MAX_EDGES_PER_CHUNK, MAX_EDGES_PER_VERTEX};
+
 /// Bytes that a host's part takes on its device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MemoryPlan {
@@ -24,9 +26,7 @@ pub struct MemoryPlan {
 
 /// Ids of vertices on a device.
 const ID_BYTES: u64 = 4;
-/// Edges of long rows come in chunks of this many edges,
-const EDGES_PER_CHUNK: u64 = 1024;
-/// described by this many bytes each.
+/// Bytes that describe a chunk of a long row.
 const CHUNK_BYTES: u64 = 24;
 /// Lists of vertices that an engine of relaxations has: global ids, frontiers, parents.
 const LISTS_OF_RELAXATIONS: u64 = 4;
@@ -34,9 +34,7 @@ const LISTS_OF_RELAXATIONS: u64 = 4;
 const LISTS_OF_PROGRAMS: u64 = 6;
 /// Sets of vertices that an engine has: updated, active, the frontier, those that a label may reach.
 const SETS: u64 = 8;
-/// Room of a field for what arrives, at least,
-const MIN_INCOMING_BYTES: u64 = 16 << 20;
-/// and for this many of the longest messages.
+/// Room of a field for what arrives: this many of the longest messages.
 const INCOMING_MESSAGES: u64 = 4;
 /// Counters, tallies and what memory is lost between arrays.
 const FIXED_BYTES: u64 = 128 << 10;
@@ -67,19 +65,20 @@ impl MemoryPlan {
         // A program that turns has rows by degree in both directions.
         let lists = LISTS_OF_PROGRAMS + u64::from(turns);
         let vertex = lists * ID_BYTES + values;
+        // Where every message is in every round, there is a copy of all in hub order.
+        let is_collected_only = request.properties.stationary && !turns;
+        let in_hub_order = if is_collected_only { ID_BYTES + message as u64 } else { 0 };
+        let vertex = vertex + in_hub_order;
         let edges = request.properties.edges;
+        let needs_both = !is_collected_only && (collects || turns);
         let is_shared = partition.num_hosts() > 1;
         let shared = |value| if is_shared { message_bytes(partition, value) } else { 0 };
         MemoryPlan {
-            edges: edge_bytes(partition, edges, request.weight, collects || turns),
+            edges: edge_bytes(partition, edges, request.weight, needs_both),
             vertices: vertex_bytes(partition, vertex) + parameter_bytes(&request.program),
-            // Contributions have room for messages on every host.
-            messages: message_bytes(partition, accumulated as u64) + shared(message as u64),
+            messages: shared(accumulated as u64) + shared(message as u64),
         }
     }
-
-    /// What messages take at least on a host that is not alone, whatever it runs.
-    pub const MIN_MESSAGE_BYTES: u64 = 2 * MIN_INCOMING_BYTES;
 
     /// All together.
     pub fn total(&self) -> u64 {
@@ -100,7 +99,9 @@ fn edge_bytes(partition: &Partition, edges: Edges, weight: WeightKind, needs_rev
     let is_same = partition.num_hosts() == 1 && partition.is_symmetric();
     let directions = if (needs_reverse || edges == Edges::Both) && !is_same { 2 } else { 1 };
     let followed = if edges == Edges::Both { 2 * count } else { count };
-    directions * rows + (followed / EDGES_PER_CHUNK + 4) * CHUNK_BYTES
+    // Each chunk but the last of a row is full.
+    let chunks = followed / MAX_EDGES_PER_VERTEX + followed / MAX_EDGES_PER_CHUNK;
+    directions * rows + chunks * CHUNK_BYTES
 }
 
 fn vertex_bytes(partition: &Partition, each: u64) -> u64 {
@@ -128,5 +129,5 @@ fn message_bytes(partition: &Partition, value: u64) -> u64 {
         longest = longest.max(shared[0]).max(shared[1]);
     }
     let incoming = INCOMING_MESSAGES * longest * (ID_BYTES + value);
-    all * (2 * ID_BYTES + value) + incoming.max(MIN_INCOMING_BYTES)
+    all * (2 * ID_BYTES + value) + incoming
 }
