@@ -359,8 +359,13 @@ static void run_thread()
 // There is a thread-local variable even if no kernel shares anything.
 __shared__ u64 any_shared;
 
+// Where a thread has the thread-local variables of a library: a function of the C library, which allocates
+// them if need be. `dlpi_tls_data` may be null while other threads load libraries.
+struct TlsIndex { unsigned long module, offset; };
+extern "C" void* __tls_get_addr(TlsIndex*);
+
 // Called with each loaded library, until it is the one that this text became.
-static int find_shared(dl_phdr_info* library, size_t, void*)
+static int find_shared(dl_phdr_info* library, size_t, void* module)
 {
     bool is_own = false;
     size_t bytes = 0;
@@ -371,7 +376,7 @@ static int find_shared(dl_phdr_info* library, size_t, void*)
         if (part.p_type == PT_TLS) bytes = part.p_memsz;
     }
     if (!is_own) return 0;
-    shared = (char*)library->dlpi_tls_data;
+    *(unsigned long*)module = library->dlpi_tls_modid;
     shared_bytes = bytes;
     return 1;
 }
@@ -379,7 +384,9 @@ static int find_shared(dl_phdr_info* library, size_t, void*)
 static bool reserve(u32 wanted_blocks)
 {
     *(volatile u64*)&any_shared = 0;
-    dl_iterate_phdr(find_shared, nullptr);
+    TlsIndex index = {0, 0};
+    dl_iterate_phdr(find_shared, &index.module);
+    shared = (char*)__tls_get_addr(&index);
     size_t wanted = (size_t)wanted_blocks * launch.threads;
     if (wanted > num_fibers) {
         fibers = (Fiber*)realloc((void*)fibers, wanted * sizeof(Fiber));
