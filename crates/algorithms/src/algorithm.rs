@@ -139,6 +139,13 @@ impl Job<'_, '_> {
         Ok(has_devices)
     }
 
+    /// Whether some hosts compute on devices and others do not. Every host must call this.
+    pub(crate) fn has_mixed_hosts(&mut self) -> Result<bool> {
+        let mine = u64::from(self.device.is_some());
+        let devices = self.substrate.net().all_reduce(mine, |a, b| a + b)?;
+        Ok((1..self.substrate.partition().num_hosts() as u64).contains(&devices))
+    }
+
     /// The engine the user asked for, or else `suits`, and why. An error if options do not belong to
     /// the algorithm, the engine cannot run it, or it is not defined on such graphs.
     pub fn engine(

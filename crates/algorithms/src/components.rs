@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use crate::algorithm::{Algorithm, Job};
 use crate::answer::{Answer, Column, Fact, Values};
 use crate::certificate;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::options::Options;
 use crate::traversal;
 
@@ -66,7 +66,16 @@ impl Algorithm for Components {
 
     fn run(&self, job: &mut Job<'_, '_>) -> Result<Answer> {
         let program = Least { symmetric: job.substrate.partition().is_symmetric() };
-        let (engine, why) = job.engine(self, engines::UNION, || {
+        let is_mixed = job.has_mixed_hosts()?;
+        if is_mixed && job.options.engine == Some(engines::UNION) {
+            return Err(Error::Request(
+                "engine union runs where all hosts have a device, or none has: processors tell each \
+                 other more than labels"
+                    .into(),
+            ));
+        }
+        let suits = if is_mixed { engines::PUSH } else { engines::UNION };
+        let (engine, why) = job.engine(self, suits, || {
             let degree = job.average_degree();
             format!("edges pass labels on as they are, average degree {degree:.1}")
         })?;

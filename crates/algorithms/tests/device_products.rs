@@ -9,7 +9,7 @@ use std::io::Write;
 use std::time::Duration;
 
 use parton_algorithms::{ALL, Algorithm, Options, check_devices};
-use parton_engine::{Pace, Pacing};
+use parton_engine::{Pace, Pacing, engines};
 use parton_gpu::discover;
 use parton_graph::Graph;
 use parton_net::Cluster;
@@ -79,6 +79,10 @@ fn compare(
     devices: Devices,
 ) {
     let hosts = cluster.num_hosts();
+    if devices != Devices::All && hosts > 1 && options.engine == Some(engines::UNION) {
+        // Hosts that differ do without it.
+        return;
+    }
     let how = How { devices, ..How::new(policy) };
     let needs = algorithm.needs(options);
     let input = Input::from(graph.clone()).fitted(needs.fit());

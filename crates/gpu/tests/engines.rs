@@ -256,6 +256,10 @@ fn compare<P: Relaxation<Label = u32>>(engines: &[&EngineInfo], program: &P) {
             labels((graph, policy, hosts, Mix::None), engines::PUSH, Pacing::default(), program);
         for engine in engines {
             for mix in [Mix::All, Mix::Odd] {
+                // Algorithms do without `union` where hosts differ.
+                if mix == Mix::Odd && engine.name == "union" {
+                    continue;
+                }
                 for pacing in [Pacing::default(), Pacing::AT_ONCE] {
                     let found = labels((graph, policy, hosts, mix), engine, pacing, program);
                     let name = engine.name;

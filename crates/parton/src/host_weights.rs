@@ -78,7 +78,7 @@ const DEGREE: f64 = 16.0;
 const MAX_DEGREE: f64 = 64.0;
 /// The part of a device's memory that is left free: parts of a graph are not cut exactly, and samples run
 /// alone, without messages.
-const RESERVE: f64 = 1.0 / 8.0;
+const RESERVE: f64 = 1.0 / 4.0;
 
 /// A trial of all hosts.
 pub(crate) struct Trial<'t> {

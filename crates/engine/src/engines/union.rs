@@ -135,9 +135,7 @@ impl<'a, P: Relaxation> UnionFind<'a, P> {
         // Where masters have all their edges here, mirrors have none.
         let masters = 0..if of_masters.is_some() { parts.written } else { parts.read };
         let has_many_edges = partition.num_edges() >= MIN_AVERAGE_DEGREE * partition.num_vertices();
-        // Devices take no part in an agreement on the largest component.
-        let agrees = partition.num_hosts() > 1 && !partition.is_beside_devices();
-        let agree = agrees && has_many_edges;
+        let agree = partition.num_hosts() > 1 && has_many_edges;
         UnionFind {
             partition,
             edges: EdgeView::new(out_edges),

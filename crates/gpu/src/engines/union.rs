@@ -136,28 +136,22 @@ impl<'a> UnionEngine<'a> {
         if proxies == 0 {
             return Ok(0);
         }
-        let (mut edges, is_first) = (0, !self.has_joined);
+        let mut edges = 0;
         let mut members = self.labels.field.active.address();
-        if is_first {
+        if !self.has_joined {
             edges = self.join()?;
             let bytes = self.best.len();
             self.best.queue_copy(0, &self.labels.field.values, 0..bytes)?;
             self.has_joined = true;
             members = Address(0);
         }
-        let Labels { kernels, field, partition, .. } = &mut self.labels;
+        let Labels { kernels, field, .. } = &mut self.labels;
         let (parents, best, labels) =
             (self.parents.address(), self.best.address(), field.values.address());
         let gather = arguments![parents, proxies, members, labels, best];
         kernels.launch("union_gather", proxies.into(), &gather)?;
         let spread = arguments![parents, proxies, best, labels, field.updated_if_shared()];
         kernels.launch("union_spread", proxies.into(), &spread)?;
-        if is_first && field.is_shared {
-            // Mirrors speak up, whatever their labels: hosts without a device tell only those that did.
-            // Some masters in the word of the first mirror do so, too.
-            let first = partition.num_masters() / 32;
-            field.updated.queue_fill_part(first..field.words() as usize, 0xff)?;
-        }
         field.active.queue_fill(0)?;
         Ok(edges)
     }

@@ -14,8 +14,6 @@ use crate::memory::{Buffer, PinnedBuffer};
 const MAX_PINNED_BYTES: usize = 16 << 20;
 /// Parts of a message that fit into pinned memory: one is filled while others are on their way.
 const PARTS: usize = 4;
-/// Messages as large as the largest so far that the device has room for.
-const MESSAGES: usize = 4;
 
 /// The unit of both memories: values of any type may begin with one.
 #[derive(Clone, Copy, Pod, Zeroable)]
@@ -40,12 +38,12 @@ impl Incoming {
     /// Makes room for messages of up to this many bytes.
     pub(super) fn reserve(&mut self, bytes: usize) -> Result<()> {
         let needed = bytes.div_ceil(size_of::<Unit>()) + 1;
-        if MESSAGES * needed > self.there.len() {
+        if needed > self.there.len() {
             let driver = self.there.driver().clone();
             driver.synchronize()?;
             let pinned = (PARTS * needed).min(MAX_PINNED_BYTES / size_of::<Unit>());
             self.here = PinnedBuffer::new(&driver, pinned)?;
-            self.there = Buffer::new(&driver, MESSAGES * needed)?;
+            self.there = Buffer::new(&driver, needed)?;
             (self.used_here, self.used_there) = (0, 0);
         }
         Ok(())

@@ -34,8 +34,6 @@ const LISTS_OF_RELAXATIONS: u64 = 4;
 const LISTS_OF_PROGRAMS: u64 = 6;
 /// Sets of vertices that an engine has: updated, active, the frontier, those that a label may reach.
 const SETS: u64 = 8;
-/// Room of a field for what arrives: this many of the longest messages.
-const INCOMING_MESSAGES: u64 = 4;
 /// Counters, tallies and what memory is lost between arrays.
 const FIXED_BYTES: u64 = 128 << 10;
 
@@ -118,7 +116,7 @@ fn parameter_bytes(program: &DeviceProgram<'_>) -> u64 {
     bytes.sum()
 }
 
-/// Lists of all routes, room for places and values of all outgoing messages, and for some incoming ones.
+/// Lists of all routes, room for places and values of all outgoing messages, and of the longest incoming one.
 fn message_bytes(partition: &Partition, value: u64) -> u64 {
     let peers = HostId::all(partition.num_hosts()).filter(|peer| *peer != partition.host());
     let (mut all, mut longest) = (0, 0);
@@ -128,6 +126,5 @@ fn message_bytes(partition: &Partition, value: u64) -> u64 {
         all += shared[0] + shared[1];
         longest = longest.max(shared[0]).max(shared[1]);
     }
-    let incoming = INCOMING_MESSAGES * longest * (ID_BYTES + value);
-    all * (2 * ID_BYTES + value) + incoming
+    all * (2 * ID_BYTES + value) + longest * (ID_BYTES + value)
 }
