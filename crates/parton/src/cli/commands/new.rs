@@ -13,7 +13,8 @@ pub(crate) struct New {
     /// The folder to make; its name is the crate's
     name: PathBuf,
 
-    /// Where the crate `parton` is [default: the one of this version, from the registry]
+    /// Where the crate `parton` is [default: where this command was built from, if that is still there; else
+    /// the registry]
     #[arg(long, value_name = "FOLDER")]
     parton: Option<PathBuf>,
 }
@@ -35,9 +36,11 @@ impl New {
                 folder.display()
             )));
         }
-        let source = match &self.parton {
+        let built_from = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let here = built_from.join("Cargo.toml").exists().then(|| built_from.to_owned());
+        let source = match self.parton.clone().or(here) {
             Some(path) => {
-                let path = fs::canonicalize(path).map_err(|error| failed(path, &error))?;
+                let path = fs::canonicalize(&path).map_err(|error| failed(&path, &error))?;
                 format!("{{ path = {:?} }}", path.display().to_string())
             }
             None => format!("{:?}", env!("CARGO_PKG_VERSION")),
