@@ -42,6 +42,8 @@ pub struct Inserter<'s> {
     word: usize,
     /// What is to be added to the word.
     bits: u64,
+    /// Whether other threads may change the same words.
+    is_shared: bool,
 }
 
 impl Inserter<'_> {
@@ -58,7 +60,9 @@ impl Inserter<'_> {
 
     #[inline]
     fn write(&self) {
-        if self.bits != 0 {
+        if self.bits != 0 && self.is_shared {
+            self.set.insert_word(self.word, self.bits);
+        } else if self.bits != 0 {
             let bits = &self.set.bits;
             bits.set_word(self.word, bits.word(self.word) | self.bits);
             self.set.occupy(self.word);
@@ -155,7 +159,12 @@ impl VertexSet {
     /// To add vertices one by one, while no other thread changes the set, or none that is among the same
     /// 64 as one of these.
     pub fn inserter(&self) -> Inserter<'_> {
-        Inserter { set: self, word: 0, bits: 0 }
+        Inserter { set: self, word: 0, bits: 0, is_shared: false }
+    }
+
+    /// The same while other threads may change the set, too.
+    pub fn shared_inserter(&self) -> Inserter<'_> {
+        Inserter { set: self, word: 0, bits: 0, is_shared: true }
     }
 
     /// Whether nothing is in it.

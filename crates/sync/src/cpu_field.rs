@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::field::{Absorb, Delivery, Extracted, Field, Phase, Shape, Staging, Which};
 use crate::reduction::Reduction;
 use crate::route::Route;
-use crate::updates::Updates;
+use crate::updates::{Updates, VALUES_PER_TASK};
 use crate::value::Value;
 
 /// A value per proxy, folded by `R`, with two sets of proxies: *updated* ones must be sent, *active*
@@ -236,17 +236,24 @@ impl<R: Reduction<Value: AtomicValue>> CpuField<R> {
         self.active.insert(proxy);
     }
 
-    /// Calls `visit` with every proxy at these places and its value.
+    /// Gives some of the proxies at these places their values, by number. `mark` gets every proxy and whether
+    /// its value is news.
     #[inline(always)]
-    fn each(
-        route: &Route<'_>,
-        places: Places<'_>,
-        values: &[u8],
-        mut visit: impl FnMut(LocalId, R::Value),
+    fn fold_in(
+        &self,
+        how: Absorb,
+        (route, places, values): (&Route<'_>, Places<'_>, &[u8]),
+        numbers: Range<usize>,
+        mut mark: impl FnMut(LocalId, bool),
     ) {
-        let bytes = R::Value::KIND.bytes();
-        route.visit(places, |number, proxy| {
-            visit(proxy, R::Value::read(&values[number * bytes..][..bytes]));
+        let (cells, is_event) = (self.cells(), self.delivery == Delivery::Event);
+        let (bytes, replaces) = (R::Value::KIND.bytes(), how == Absorb::SetAtMirrors);
+        route.visit_some(places, numbers, |number, proxy| {
+            let value = R::Value::read(&values[number * bytes..][..bytes]);
+            let old = cells.get(proxy);
+            let new = if replaces { value } else { R::combine(old, value) };
+            cells.put(proxy, new);
+            mark(proxy, (new != old) | is_event);
         });
     }
 }
@@ -285,25 +292,26 @@ impl<R: Reduction<Value: AtomicValue>> Field for CpuField<R> {
         places: Places<'_>,
         values: &[u8],
     ) -> Result<()> {
-        let (cells, is_event) = (self.cells(), self.delivery == Delivery::Event);
-        let mut active = self.active.inserter();
-        if how == Absorb::SetAtMirrors {
-            Self::each(route, places, values, |proxy, value| {
-                let is_news = (cells.get(proxy) != value) | is_event;
-                cells.put(proxy, value);
-                active.insert_if(proxy, is_news);
-            });
-            return Ok(());
-        }
-        let mut updated = self.updated().inserter();
         let goes_on = how == Absorb::FoldAtMasters && self.is_shared;
-        Self::each(route, places, values, |proxy, value| {
-            let old = cells.get(proxy);
-            let new = R::combine(old, value);
-            cells.put(proxy, new);
-            let is_news = (new != old) | is_event;
-            active.insert_if(proxy, is_news);
-            updated.insert_if(proxy, is_news & goes_on);
+        let message = (route, places, values);
+        let pieces = parallel::pieces(0..places.count(route.len()), VALUES_PER_TASK);
+        let is_shared = pieces.len() > 1;
+        parallel::for_each(&pieces, |piece| {
+            let (active, updated) = (&self.active, self.updated());
+            let (mut active, mut updated) = match is_shared {
+                true => (active.shared_inserter(), updated.shared_inserter()),
+                false => (active.inserter(), updated.inserter()),
+            };
+            // The loop does not depend on whether masters pass values on.
+            match goes_on {
+                true => self.fold_in(how, message, piece.clone(), |proxy, is_news| {
+                    active.insert_if(proxy, is_news);
+                    updated.insert_if(proxy, is_news);
+                }),
+                false => self.fold_in(how, message, piece.clone(), |proxy, is_news| {
+                    active.insert_if(proxy, is_news);
+                }),
+            }
         });
         Ok(())
     }

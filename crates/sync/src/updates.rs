@@ -14,8 +14,8 @@ use crate::encode::Places;
 use crate::field::{Extracted, Phase, Staging, Which};
 use crate::route::Route;
 
-/// Values that one task writes: fewer take less time than waking a thread.
-const VALUES_PER_TASK: usize = 1 << 16;
+/// Values that one task writes or takes in: fewer take less time than waking a thread.
+pub(crate) const VALUES_PER_TASK: usize = 1 << 16;
 
 /// The proxies of a field whose values must be sent.
 #[derive(Debug, Default)]

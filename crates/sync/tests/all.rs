@@ -9,6 +9,7 @@ mod hostile;
 #[path = "common/judge.rs"]
 mod judge;
 mod lanes;
+mod large;
 mod model;
 mod own_pace;
 #[path = "common/structs.rs"]
