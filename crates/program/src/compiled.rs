@@ -2,26 +2,35 @@
 
 use parton_engine::device::Device;
 use parton_engine::{
-    EngineInfo, Limits, Pacing, Relaxation, RunReport, Vertex, Watch, engines, run,
+    EngineInfo, Limits, Pacing, Relaxation, RunReport, Vertex, VertexProgram, Watch, engines, run,
 };
 use parton_sync::reduction::Min;
 use parton_sync::{Error, Result, Substrate};
 
 use crate::code::{Code, Element};
 use crate::communication::Communication;
+use crate::gather::{Control, GatherPlaces, GatherStart, Gathering};
 use crate::host::Host;
 use crate::steps::{STEPS, Steps};
 
 /// A compiled program with its arguments. The attribute `program` implements this.
-pub trait Program: Code {
+pub trait Program: Code + Sized {
     /// What it returns.
     type Output;
     /// The program as a relaxation, if it is one.
     type Relaxed: Relaxation;
+    /// What a vertex of a stationary gather knows.
+    type GatherState: Copy + Send + Sync;
+    /// The program as a stationary gather, if it is one.
+    type Gathered<'a>: Gathering<'a, Self> + VertexProgram<State = Self::GatherState>
+    where
+        Self: 'a;
     /// Its name.
     const NAME: &'static str;
     /// Whether it is a relaxation.
     const IS_RELAXATION: bool;
+    /// Where a stationary gather goes on, if it is one.
+    const GATHER: Option<GatherPlaces>;
 
     /// What the compiler made of it.
     fn compiled_plan() -> &'static parton_plan::CompiledPlan;
@@ -40,6 +49,9 @@ pub trait Program: Code {
 
     /// What it returns, of all vertices.
     fn output(columns: Vec<FieldValues>) -> Self::Output;
+
+    /// What this host's masters know before the first round of a stationary gather.
+    fn gather_states(host: &Host<'_, Self::Weight>) -> Vec<Self::GatherState>;
 
     /// The program as a relaxation, if it is one.
     fn relaxed(&self) -> Option<Self::Relaxed>;
@@ -190,12 +202,51 @@ impl HostShare<'_> {
             let report = run(&mut *running, substrate, self.pacing, self.limits, watch)?;
             return Ok(Answered { columns: P::labelled(running.labels()?), engine, report });
         }
-        if let Some(name) = self.engine.filter(|_| !wants_steps) {
+        if let Some(places) = P::GATHER.filter(|_| !wants_steps) {
+            if let Some(answered) = self.gather(program, places, substrate, watch)? {
+                return Ok(answered);
+            }
+        } else if let Some(name) = self.engine.filter(|_| !wants_steps) {
             return Err(unfit::<P>(name));
         }
         let mut steps = Steps::new(program, partition, self.communication)?;
         let report = run(&mut steps, substrate, self.pacing, self.limits, watch)?;
         Ok(Answered { columns: P::results(steps.host()), engine: STEPS, report })
+    }
+
+    /// Runs a stationary gather; `None` if it ends before its first round.
+    fn gather<P: Program>(
+        &self,
+        program: &P,
+        places: GatherPlaces,
+        substrate: &mut Substrate<'_>,
+        watch: &mut dyn Watch,
+    ) -> Result<Option<Answered>> {
+        let partition = substrate.partition();
+        let engine = match self.engine {
+            Some(name) => known(name)
+                .filter(|engine| engines::GENERAL.contains(engine))
+                .ok_or_else(|| unfit::<P>(name))?,
+            None => engines::PULL,
+        };
+        let mut steps = Steps::new(program, partition, self.communication)?;
+        if !steps.reach(places.operator, substrate)? {
+            return Ok(None);
+        }
+        let control = Control::new(program, places, steps.host().uniform());
+        let start = P::gather_states(steps.host());
+        let [out, into] = steps.into_degrees();
+        let rounds = self.limits.max_rounds.unwrap_or(u64::MAX);
+        let given = GatherStart { control, start: &start, degrees: [&out, &into], rounds };
+        let gathering = P::Gathered::new(given);
+        let mut running = engines::vertex_program(engine, self.device, gathering, partition)?;
+        let report = run(&mut *running, substrate, self.pacing, self.limits, watch)?;
+        let mine = u32::from(running.program().control().has_underflow());
+        if substrate.net().all_reduce(mine, |a, b| a | b)? != 0 {
+            let why = "a number without a sign became less than 0".into();
+            return Err(Error::Program { program: P::NAME.into(), why });
+        }
+        Ok(Some(Answered { columns: P::Gathered::results(&running.states()?), engine, report }))
     }
 }
 

@@ -217,10 +217,15 @@ impl<'a, W: Weight> Host<'a, W> {
         std::mem::replace(&mut partial.0[scalar], self.identity[scalar])
     }
 
+    /// What `of` makes of every master.
+    pub fn each_master<T: Send>(&self, of: impl Fn(LocalId) -> T + Sync) -> Vec<T> {
+        (0..self.partition.num_masters() as u32).map(|master| of(LocalId(master))).collect()
+    }
+
     /// The values of masters.
     pub fn masters<T: Element>(&self, column: usize) -> Vec<T> {
         let column = self.values::<T>(column);
-        (0..self.partition.num_masters() as u32).map(|master| column.get(LocalId(master))).collect()
+        self.each_master(|master| column.get(master))
     }
 }
 

@@ -3,14 +3,16 @@
 //! The [surface] is what such a function uses: [`Graph`], [`Vertex`], [`Field`], [`Worklist`]. Called as it is,
 //! the function runs on one thread, and is its own oracle. The attribute [`macro@program`] compiles it to a
 //! [`Code`], which the engine [`Steps`] runs operator by operator, and, where it recognises the shape, to a
-//! `Relaxation` that all engines run.
+//! `Relaxation` or a `VertexProgram` that other engines and devices run.
 //!
-//! Reading order: [`surface`], [`code`], [`mod@column`], [`host`], [`steps`], [`compiled`].
+//! Reading order: [`surface`], [`code`], [`mod@column`], [`host`], [`steps`], [`gather`],
+//! [`compiled`].
 
 pub mod code;
 pub mod column;
 pub mod communication;
 pub mod compiled;
+pub mod gather;
 pub mod host;
 pub mod steps;
 pub mod surface;
@@ -19,6 +21,7 @@ pub use code::{Code, Element, Uniform};
 pub use column::AnyColumn;
 pub use communication::Communication;
 pub use compiled::{Answered, FieldValues, HostShare, NotRelaxed, Program, Typed, Venue};
+pub use gather::{Control, GatherPlaces, GatherStart, Gathering, NotGathering, Told};
 pub use host::{Host, Tallies};
 pub use parton_engine as engine;
 pub use parton_macros::{device, program};

@@ -36,6 +36,8 @@ pub struct Steps<'a, C: Code> {
     /// Scalars of which hosts know their own part alone.
     pending: Vec<bool>,
     finder: Option<Finder>,
+    /// An operator that somebody else runs.
+    stop_at: Option<usize>,
 }
 
 impl<'a, C: Code> Steps<'a, C> {
@@ -72,6 +74,7 @@ impl<'a, C: Code> Steps<'a, C> {
             is_running: false,
             pending: vec![false; num_scalars],
             finder: None,
+            stop_at: None,
         })
     }
 
@@ -93,6 +96,31 @@ impl<'a, C: Code> Steps<'a, C> {
             }
             _ => None,
         }
+    }
+
+    /// Runs the program up to an operator that visits edges. Returns whether it came there.
+    pub fn reach(&mut self, operator: usize, substrate: &mut Substrate<'_>) -> Result<bool> {
+        self.find_degrees(substrate)?;
+        self.stop_at = Some(operator);
+        self.advance(substrate)?;
+        self.settle(&(0..self.pending.len()).collect::<Vec<_>>(), substrate)?;
+        Ok(self.at < self.code.plan().instructions.len())
+    }
+
+    fn find_degrees(&mut self, substrate: &mut Substrate<'_>) -> Result<()> {
+        let [out, into] = self.code.plan().degrees;
+        if out {
+            self.host.degrees[0] = out_degrees(substrate)?;
+        }
+        if into {
+            self.host.degrees[1] = in_degrees(substrate)?;
+        }
+        Ok(())
+    }
+
+    /// Out- and in-degrees of masters, where the program asks, and everything else dropped.
+    pub(crate) fn into_degrees(self) -> [Vec<u64>; 2] {
+        self.host.degrees
     }
 
     /// Follows the control flow to the next operator that visits edges, or to the end.
@@ -149,6 +177,7 @@ impl<'a, C: Code> Steps<'a, C> {
                     self.at = *to;
                     continue;
                 }
+                Instruction::Run(number) if self.stop_at == Some(*number) => return Ok(()),
                 Instruction::Run(number) => {
                     let operator = &plan.operators[*number];
                     if self.has_work(operator, substrate)? {
@@ -383,13 +412,7 @@ impl<'a, C: Code> Steps<'a, C> {
 
 impl<C: Code> Engine for Steps<'_, C> {
     fn begin(&mut self, substrate: &mut Substrate<'_>) -> Result<()> {
-        let [out, into] = self.code.plan().degrees;
-        if out {
-            self.host.degrees[0] = out_degrees(substrate)?;
-        }
-        if into {
-            self.host.degrees[1] = in_degrees(substrate)?;
-        }
+        self.find_degrees(substrate)?;
         self.advance(substrate)
     }
 

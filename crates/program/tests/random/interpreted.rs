@@ -351,7 +351,14 @@ impl Program for Interpreted {
     type Output = Vec<FieldValues>;
     type Relaxed = NotRelaxed;
     const NAME: &'static str = "interpreted";
+    type GatherState = u32;
+    type Gathered<'a> = parton_program::NotGathering;
     const IS_RELAXATION: bool = false;
+    const GATHER: Option<parton_program::GatherPlaces> = None;
+
+    fn gather_states(_: &Host<'_, u32>) -> Vec<u32> {
+        Vec::new()
+    }
 
     fn compiled_plan() -> &'static CompiledPlan {
         unreachable!("not compiled")

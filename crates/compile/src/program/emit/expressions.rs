@@ -9,37 +9,21 @@ use crate::program::lower::Lowered;
 
 /// An expression of a relaxation: parameters are fields of it, the label and the vertex are locals.
 pub(in crate::program) fn in_relaxation(lowered: &Lowered, expr: &Expr) -> TokenStream {
-    let of = |part: &Expr| in_relaxation(lowered, part);
-    match &expr.kind {
+    let leaf = |part: &Expr| match &part.kind {
         ExprKind::Scalar(id) => {
             let name = Ident::new(&lowered.program.scalars[id.0].name, Span::call_site());
-            quote!(self.#name)
+            Some(quote!(self.#name))
         }
-        ExprKind::Id(vertex) => of(vertex),
-        ExprKind::Binary(Binary::Add, a, b) => {
-            let (a, b) = (of(a), of(b));
-            quote!((#a).wrapping_add(#b))
-        }
-        ExprKind::Binary(_, a, b) => {
-            let (a, b) = (of(a), of(b));
-            quote!((#a == #b))
-        }
-        ExprKind::Method(name, parts) => {
-            let name = Ident::new(name, Span::call_site());
-            let mut parts = parts.iter().map(of);
-            let receiver = parts.next().expect("the receiver");
-            quote!((#receiver).#name(#(#parts),*))
-        }
-        ExprKind::If(a, b, c) => {
-            let (a, b, c) = (of(a), of(b), of(c));
-            quote!((if #a { #b } else { #c }))
-        }
-        _ => Emitter { lowered, root: &TokenStream::new() }.expr(expr),
-    }
+        _ => None,
+    };
+    Emitter { lowered, root: &TokenStream::new(), leaf: &leaf }.expr(expr)
 }
 
 impl Emitter<'_> {
     pub(super) fn expr(&self, expr: &Expr) -> TokenStream {
+        if let Some(leaf) = (self.leaf)(expr) {
+            return leaf;
+        }
         let ty = rust(expr.ty);
         match &expr.kind {
             ExprKind::Integer(value) => {
