@@ -314,7 +314,8 @@ impl Emitting<'_> {
                 }
             });
             act.walk(&mut |act| match act.kind {
-                ActKind::Write(id, ..) | ActKind::Absorb(id, ..) => _ = used.insert(id),
+                ActKind::Write(id, ..) => _ = used.insert(id),
+                ActKind::Absorb(into, from, ..) => used.extend([into, from]),
                 _ => {}
             });
         }
