@@ -159,6 +159,8 @@ impl Venue for On {
             communication: self.communication,
             pacing: self.pacing,
             limits: self.limits,
+            delta: RelaxSetting::default().delta,
+            sums_fit: false,
             device: None,
         };
         let threads = threads_per_host(self.threads, self.hosts);

@@ -14,8 +14,10 @@ pub mod communication;
 pub mod compiled;
 pub mod gather;
 pub mod host;
+pub mod relaxed;
 pub mod steps;
 pub mod surface;
+pub mod weights;
 
 pub use code::{Code, Element, Uniform};
 pub use column::AnyColumn;
@@ -27,5 +29,6 @@ pub use parton_engine as engine;
 pub use parton_macros::{device, program};
 pub use parton_plan as plan;
 pub use parton_sync::{Reduction, reduction};
+pub use relaxed::{Delta, MAX_BUCKETS, RelaxSetting};
 pub use steps::{STEPS, Steps};
 pub use surface::{Edge, Field, Graph, Improve, Vertex, Worklist};

@@ -107,6 +107,14 @@ impl Expansion<'_> {
         let Expansion { function, root, names, types, cfgs, output } = self;
         let (name, fields) = (&function.sig.ident, &names[1..]);
         let (code, plan) = (emit::code(lowered, root), emit::plan(&lowered.plan, root));
+        let engines = match (relaxed, gathered) {
+            (Some(relaxed), _) => relaxed.engines(root),
+            (None, Some(_)) => {
+                let engines = quote!(#root::engine::engines);
+                quote!(&[#engines::PULL, #engines::PUSH, #engines::FRONTIER, #root::STEPS])
+            }
+            (None, None) => quote!(&[#root::STEPS]),
+        };
         let (relaxed, relaxation) = recognise::emit(lowered, relaxed, root);
         let (gathers, gathering) = emit::gather(lowered, gathered, name, root);
         let results = results(lowered, root);
@@ -131,6 +139,7 @@ impl Expansion<'_> {
                     type Output = #output;
                     const NAME: &'static str = #text;
                     const IS_RELAXATION: bool = #is_relaxation;
+                    const ENGINES: &'static [&'static #root::engine::EngineInfo] = #engines;
 
                     fn compiled_plan() -> &'static #root::plan::CompiledPlan {
                         static PLAN: ::std::sync::OnceLock<#root::plan::CompiledPlan> =

@@ -4,7 +4,7 @@ use parton_engine::{Limits, Pacing};
 use parton_graph::{Csr, Graph};
 use parton_net::Cluster;
 use parton_partition::{Input, Partition, Plan};
-use parton_program::{Communication, Field, FieldValues, HostShare, Program, Venue};
+use parton_program::{Communication, Field, FieldValues, HostShare, Program, RelaxSetting, Venue};
 use parton_sync::{Error, Optimize, Substrate};
 
 /// Source, destination, weight.
@@ -73,6 +73,8 @@ impl Venue for Hosts<'_> {
             communication: self.communication,
             pacing: Pacing::default(),
             limits: Limits { max_rounds: Some(10_000) },
+            delta: RelaxSetting::default().delta,
+            sums_fit: false,
             device: None,
         };
         let hosts = Cluster::sim(self.hosts, 7).launch(|net| {

@@ -10,6 +10,14 @@ use crate::program::lower::Lowered;
 /// An expression of a relaxation: parameters are fields of it, the label and the vertex are locals.
 pub(in crate::program) fn in_relaxation(lowered: &Lowered, expr: &Expr) -> TokenStream {
     let leaf = |part: &Expr| match &part.kind {
+        // The engines run the program only where numbers that are added do not wrap; labels that are never
+        // used must not get better all the same.
+        ExprKind::Binary(Binary::Add, a, b)
+            if part.ty.is_unsigned() && !is_literal(a) && !is_literal(b) =>
+        {
+            let (a, b) = (in_relaxation(lowered, a), in_relaxation(lowered, b));
+            Some(quote!((#a).saturating_add(#b)))
+        }
         ExprKind::Scalar(id) => {
             let name = Ident::new(&lowered.program.scalars[id.0].name, Span::call_site());
             Some(quote!(self.#name))
@@ -17,6 +25,10 @@ pub(in crate::program) fn in_relaxation(lowered: &Lowered, expr: &Expr) -> Token
         _ => None,
     };
     Emitter { lowered, root: &TokenStream::new(), leaf: &leaf }.expr(expr)
+}
+
+fn is_literal(expr: &Expr) -> bool {
+    matches!(expr.kind, ExprKind::Integer(_))
 }
 
 impl Emitter<'_> {
