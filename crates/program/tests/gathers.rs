@@ -2,6 +2,7 @@
 
 use parton_partition::Input;
 use parton_program::{Communication, Field, Graph, Vertex, program};
+use parton_sync::Optimize;
 
 use crate::common::{GRAPHS, Hosts, close, graph};
 
@@ -103,7 +104,16 @@ fn gathers_are_those_of_the_sequential_function() {
                 let engine = [Some("pull"), Some("push"), Some("frontier"), Some("steps"), None];
                 let engine = engine[(number + hosts) % 5];
                 let communication = Communication::default();
-                let venue = &mut Hosts { input, hosts, policy, engine, communication, bytes: 0 };
+                let optimize = Optimize::ALL;
+                let venue = &mut Hosts {
+                    input,
+                    hosts,
+                    policy,
+                    engine,
+                    communication,
+                    optimize,
+                    bytes: [0; 2],
+                };
                 close(
                     name,
                     [personalised::run(venue, seed, 0.85, 1e-6).unwrap()],
