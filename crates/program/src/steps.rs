@@ -444,6 +444,7 @@ impl<C: Code> Engine for Steps<'_, C> {
         if let Some((number, operator)) = self.operator() {
             self.absorb(number, operator);
             tally.counts[0] = i64::from(self.host.has_underflow());
+            tally.counts[1] = i64::from(self.host.has_overflow());
         }
         Ok(tally)
     }
@@ -455,6 +456,11 @@ impl<C: Code> Engine for Steps<'_, C> {
     fn conclude(&mut self, total: &Tally, substrate: &mut Substrate<'_>) -> Result<Conclusion> {
         if total.counts[0] > 0 {
             return Err(self.failure("a number without a sign became less than 0"));
+        }
+        if total.counts[1] > 0 {
+            return Err(self.failure(
+                "a whole number outgrew its type: take a wider one, or `saturating_add` and the like",
+            ));
         }
         if let Some((_, operator)) = self.operator()
             && operator.list.is_none()

@@ -75,9 +75,23 @@ fn communication_on_demand_saves_bytes() {
     assert!(mean(1, 2) > 1.2, "{volumes:?}");
 }
 
+/// The vertex of most out-edges.
+fn max_degree(input: &Input) -> Vertex {
+    let found = parton_net::Cluster::sim(1, 1).launch(|net| {
+        let plan = parton_partition::Plan::new("oec");
+        let partition = parton_partition::Partition::build(net, input, &plan).expect("a partition");
+        let substrate = &mut parton_sync::Substrate::new(&partition, net, Optimize::ALL);
+        let degrees = parton_engine::degrees::out_degrees(substrate)?;
+        let best = (0..degrees.len()).max_by_key(|&vertex| degrees[vertex]).unwrap_or(0);
+        Ok::<_, parton_sync::Error>(partition.globals()[best])
+    });
+    Vertex(found.expect("a vertex")[0])
+}
+
 /// Bytes of bfs, sssp, cc, kcore and bc at each level of communication, on 4 hosts cut by `cvc`.
 fn volumes(input: &Input) -> [Vec<f64>; 3] {
     use programs::*;
+    let root = max_degree(input);
     Communication::NAMES.map(|(_, communication)| {
         let is_unoptimised = communication == Communication::Unoptimised;
         let optimize = match communication {
@@ -88,7 +102,6 @@ fn volumes(input: &Input) -> [Vec<f64>; 3] {
         let (policy, engine) = ("cvc", Some("steps"));
         let venue =
             &mut Hosts { input, hosts: 4, policy, engine, communication, optimize, bytes: [0; 2] };
-        let root = Vertex(0);
         let mut all = Vec::new();
         let mut note = |[values, rest]: [u64; 2]| {
             all.push(if is_unoptimised { values } else { values + rest } as f64);
@@ -119,4 +132,53 @@ fn explains_itself() {
     assert!(core::explain().contains("firing"));
     assert!(shortest_paths::explain().contains("settling"));
     assert!(shortest_paths::explain_json().starts_with("{\"program\":\"shortest_paths\""));
+}
+
+/// Sums that outgrow their type would be improvements. As a relaxation and operator by operator the run ends with an
+/// error; where sums fit, both give the function's answer.
+#[test]
+fn sums_that_wrap_are_errors() {
+    use programs::{far, near};
+    for (weight, fits) in [(5, true), (u32::MAX / 2, false)] {
+        let edges = [(0, 1, weight), (1, 2, weight), (2, 3, weight), (3, 0, 1)];
+        let input = &graph(4, &edges).into();
+        for engine in [None, Some("push"), Some("steps")] {
+            let communication = Communication::default();
+            let (policy, optimize) = ("cvc", Optimize::ALL);
+            let venue = &mut Hosts {
+                input,
+                hosts: 3,
+                policy,
+                engine,
+                communication,
+                optimize,
+                bytes: [0; 2],
+            };
+            match fits {
+                true => agree(
+                    "a path",
+                    far::run(venue, Vertex(0)),
+                    far(&Graph::new(4, &edges), Vertex(0)),
+                ),
+                false => {
+                    let error = far::run(venue, Vertex(0)).unwrap_err();
+                    assert!(error.contains("outgrew its type"), "{error}");
+                }
+            }
+        }
+    }
+    let edges = [(0, 1, 0.5f32), (1, 2, -0.25), (0, 2, 0.5)];
+    let real = parton_graph::Graph::dense(parton_graph::Csr::from_edges(3, &edges), "a test");
+    let (communication, optimize) = (Communication::default(), Optimize::ALL);
+    let input = &real.into();
+    let venue = &mut Hosts {
+        input,
+        hosts: 2,
+        policy: "oec",
+        engine: None,
+        communication,
+        optimize,
+        bytes: [0; 2],
+    };
+    agree("negative", near::run(venue, Vertex(0)), near(&Graph::new(3, &edges), Vertex(0)));
 }

@@ -4,7 +4,7 @@ mod expressions;
 mod gather;
 mod plan;
 
-use parton_plan::ColumnRole;
+use parton_plan::{Class, ColumnRole};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 
@@ -20,7 +20,7 @@ pub use plan::plan;
 /// The methods of `Code`, for a struct with a field per parameter. `root` is the path of the crate that has
 /// the trait.
 pub fn code(lowered: &Lowered, root: &TokenStream) -> TokenStream {
-    let emitter = Emitter { lowered, root, leaf: &|_| None };
+    let emitter = Emitter { lowered, root, leaf: &|_| None, checks: false };
     let (columns, values, starts) = (emitter.columns(), emitter.values(), emitter.starts());
     let parts = emitter.parts();
     let (identities, combines) = emitter.tallies();
@@ -93,6 +93,9 @@ struct Emitter<'l> {
     lowered: &'l Lowered,
     root: &'l TokenStream,
     leaf: Leaf<'l>,
+    /// Whether whole numbers that do not fit their type end the run: an improvement by a number that has
+    /// wrapped around is none.
+    checks: bool,
 }
 
 fn column(id: FieldId) -> Ident {
@@ -208,6 +211,12 @@ impl Emitter<'_> {
     }
 
     fn operator(&self, number: usize, parts: &OperatorCode) -> Vec<TokenStream> {
+        let settles = self.lowered.plan.operators[number].class == Class::Settling;
+        let emitter = Emitter { checks: settles, ..*self };
+        emitter.operator_parts(number, parts)
+    }
+
+    fn operator_parts(&self, number: usize, parts: &OperatorCode) -> Vec<TokenStream> {
         let root = self.root;
         let vertices = [
             (quote!(Derive), &parts.derive),

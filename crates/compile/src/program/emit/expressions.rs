@@ -24,7 +24,7 @@ pub(in crate::program) fn in_relaxation(lowered: &Lowered, expr: &Expr) -> Token
         }
         _ => None,
     };
-    Emitter { lowered, root: &TokenStream::new(), leaf: &leaf }.expr(expr)
+    Emitter { lowered, root: &TokenStream::new(), leaf: &leaf, checks: false }.expr(expr)
 }
 
 fn is_literal(expr: &Expr) -> bool {
@@ -113,6 +113,11 @@ impl Emitter<'_> {
             Binary::Mul => "wrapping_mul",
             _ => "",
         };
+        if !is_float && !wrapping.is_empty() && self.checks {
+            let method =
+                Ident::new(&wrapping.replace("wrapping", "overflowing"), Span::call_site());
+            return quote!(host.fitting((#a).#method(#b)));
+        }
         if !is_float && !wrapping.is_empty() {
             let method = Ident::new(wrapping, Span::call_site());
             return quote!((#a).#method(#b));

@@ -33,8 +33,12 @@ pub(in crate::program) fn gather(
         return (items, TokenStream::new());
     };
     let leaf = |part: &Expr| leaf(part);
-    let emitting =
-        Emitting { emitter: Emitter { lowered, root, leaf: &leaf }, gathered, lowered, root };
+    let emitting = Emitting {
+        emitter: Emitter { lowered, root, leaf: &leaf, checks: false },
+        gathered,
+        lowered,
+        root,
+    };
     let (operator, after_tail) = (gathered.operator, gathered.after_tail);
     let started = emitting.started();
     let items = quote! {
