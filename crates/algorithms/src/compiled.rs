@@ -399,7 +399,7 @@ impl<C: Compiled> Visit for Running<'_, '_, '_, C> {
             why,
             setup_seconds: answered.setup_seconds,
             report: answered.report,
-            notes: Vec::new(),
+            notes: answered.operators.iter().map(ToString::to_string).collect(),
         })
     }
 }

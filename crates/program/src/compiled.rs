@@ -16,7 +16,7 @@ use crate::communication::Communication;
 use crate::gather::{Control, GatherPlaces, GatherStart, Gathering};
 use crate::host::Host;
 use crate::relaxed::{Delta, RelaxSetting};
-use crate::steps::{STEPS, Steps};
+use crate::steps::{OperatorReport, STEPS, Steps};
 use crate::weights::Weights;
 
 /// A compiled program with its arguments. The attribute `program` implements this.
@@ -197,6 +197,8 @@ pub struct Answered {
     pub setup_seconds: f64,
     /// Rounds, work, time and bytes.
     pub report: RunReport,
+    /// What each operator took, where the program ran operator by operator.
+    pub operators: Vec<OperatorReport>,
 }
 
 impl HostShare<'_> {
@@ -228,7 +230,7 @@ impl HostShare<'_> {
             let setup_seconds = began.elapsed().as_secs_f64();
             let report = run(&mut *running, substrate, self.pacing, self.limits, watch)?;
             let columns = P::labelled(running.labels()?);
-            return Ok(Answered { columns, engine, setup_seconds, report });
+            return Ok(Answered { columns, engine, setup_seconds, report, operators: Vec::new() });
         }
         if engine == STEPS && self.device.is_some() {
             let why =
@@ -244,7 +246,8 @@ impl HostShare<'_> {
         let setup_seconds = began.elapsed().as_secs_f64();
         let report = run(&mut steps, substrate, self.pacing, self.limits, watch)?;
         let columns = P::results(steps.host());
-        Ok(Answered { columns, engine: STEPS, setup_seconds, report })
+        let operators = steps.operators(&report);
+        Ok(Answered { columns, engine: STEPS, setup_seconds, report, operators })
     }
 
     /// Runs a stationary gather; `None` if it ends before its first round.
@@ -276,7 +279,7 @@ impl HostShare<'_> {
             return Err(Error::Program { program: P::NAME.into(), why });
         }
         let columns = P::Gathered::results(&running.states()?);
-        Ok(Some(Answered { columns, engine, setup_seconds, report }))
+        Ok(Some(Answered { columns, engine, setup_seconds, report, operators: Vec::new() }))
     }
 }
 

@@ -30,5 +30,5 @@ pub use parton_macros::{device, program};
 pub use parton_plan as plan;
 pub use parton_sync::{Reduction, reduction};
 pub use relaxed::{Delta, MAX_BUCKETS, RelaxSetting};
-pub use steps::{STEPS, Steps};
+pub use steps::{OperatorReport, STEPS, Steps};
 pub use surface::{Edge, Field, Graph, Improve, Vertex, Worklist};

@@ -6,8 +6,10 @@
 //! and broadcasts what the edges read where it is stale. Scalars that operators fold into are added up over
 //! hosts when somebody reads them.
 
+use std::fmt;
+
 use parton_engine::degrees::{in_degrees, out_degrees};
-use parton_engine::{Conclusion, Engine, EngineInfo, Next, check_weights};
+use parton_engine::{Conclusion, Engine, EngineInfo, Next, RunReport, check_weights};
 use parton_graph::LocalId;
 use parton_partition::partition::Finder;
 use parton_partition::{End, Partition};
@@ -21,6 +23,31 @@ use crate::host::{Host, Vertices};
 /// The engine `steps`.
 pub const STEPS: &EngineInfo =
     &EngineInfo { name: "steps", about: "a compiled program, operator by operator" };
+
+/// What an operator of a program took in a run, all its rounds together.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct OperatorReport {
+    /// The program's name and the line.
+    pub name: String,
+    /// How often it ran.
+    pub rounds: u64,
+    /// Time of its rounds.
+    pub seconds: f64,
+    /// Edges that it visited.
+    pub edges: u64,
+    /// What all hosts sent for it.
+    pub bytes: u64,
+}
+
+impl fmt::Display for OperatorReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let OperatorReport { name, rounds, seconds, edges, bytes } = self;
+        write!(
+            f,
+            "operator {name}: {rounds} rounds, {seconds:.6} s, {edges} edges, {bytes} bytes sent"
+        )
+    }
+}
 
 /// A compiled program on one host.
 pub struct Steps<'a, C: Code> {
@@ -36,6 +63,8 @@ pub struct Steps<'a, C: Code> {
     /// Scalars of which hosts know their own part alone.
     pending: Vec<bool>,
     finder: Option<Finder>,
+    /// The operator of every round so far.
+    ran: Vec<usize>,
     /// An operator that somebody else runs.
     stop_at: Option<usize>,
 }
@@ -74,6 +103,7 @@ impl<'a, C: Code> Steps<'a, C> {
             is_running: false,
             pending: vec![false; num_scalars],
             finder: None,
+            ran: Vec::new(),
             stop_at: None,
         })
     }
@@ -81,6 +111,25 @@ impl<'a, C: Code> Steps<'a, C> {
     /// One host's data: the answer, when the run is over.
     pub fn host(&self) -> &Host<'a, C::Weight> {
         &self.host
+    }
+
+    /// What each operator that visits edges took, of the report of a run.
+    pub fn operators(&self, report: &RunReport) -> Vec<OperatorReport> {
+        let plan = self.code.plan();
+        let new = |operator: &PlannedOperator| OperatorReport {
+            name: operator.name.clone(),
+            ..OperatorReport::default()
+        };
+        let mut all: Vec<_> = plan.operators.iter().map(new).collect();
+        for (number, round) in self.ran.iter().zip(&report.rounds) {
+            let operator = &mut all[*number];
+            operator.rounds += 1;
+            operator.seconds += round.seconds;
+            operator.edges += round.edges;
+            operator.bytes += round.sent.total();
+        }
+        all.retain(|operator| operator.rounds > 0);
+        all
     }
 
     fn failure(&self, why: impl Into<String>) -> Error {
@@ -419,6 +468,7 @@ impl<C: Code> Engine for Steps<'_, C> {
     fn compute(&mut self) -> Result<u64> {
         let Some((number, operator)) = self.operator() else { return Ok(0) };
         let Some(direction) = operator.direction else { return Ok(0) };
+        self.ran.push(number);
         let directions = self.host.directions(direction);
         let rows = directions.rows();
         let edges = match &self.host.vertices {
