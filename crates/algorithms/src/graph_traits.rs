@@ -2,7 +2,7 @@
 //! delta-stepping.
 
 use parton_graph::{Graph, WeightKind, with_csr};
-use parton_program::weights::Weights;
+use parton_program::weights::WeightRange;
 use parton_sync::Substrate;
 
 use crate::error::{Error, Result};
@@ -10,9 +10,9 @@ use crate::root::degree_of_edges;
 
 /// What the weights of a graph are like.
 #[derive(Clone, Copy, Debug)]
-pub struct GraphTraits {
+pub(crate) struct GraphTraits {
     kind: WeightKind,
-    weights: Weights,
+    weights: WeightRange,
     vertices: u64,
     edges: u64,
     /// The mean out-degree of an edge's source.
@@ -26,13 +26,13 @@ impl GraphTraits {
         let kind = partition.edges().weight_kind();
         let mut traits = GraphTraits {
             kind,
-            weights: Weights::NONE,
+            weights: WeightRange::NONE,
             vertices: partition.num_vertices(),
             edges: partition.num_edges(),
             degree_of_edges: 0.0,
         };
         if wants_weights {
-            traits.weights = Weights::find(substrate)?;
+            traits.weights = WeightRange::find(substrate)?;
             if kind != WeightKind::None {
                 traits.degree_of_edges = degree_of_edges(substrate)?;
             }
@@ -44,7 +44,7 @@ impl GraphTraits {
     pub(crate) fn of(graph: &Graph) -> Self {
         GraphTraits {
             kind: graph.adjacency.weight_kind(),
-            weights: with_csr!(&graph.adjacency, csr => Weights::of(csr.all_weights())),
+            weights: with_csr!(&graph.adjacency, csr => WeightRange::of(csr.all_weights())),
             vertices: graph.num_vertices() as u64,
             edges: 0,
             degree_of_edges: 0.0,
@@ -71,7 +71,7 @@ impl GraphTraits {
 
     /// True if sums of weights may overflow: no path is longer than this bound.
     pub(crate) fn may_overflow(&self, vertices: u64) -> bool {
-        let Weights { greatest, sum, .. } = self.weights;
+        let WeightRange { greatest, sum, .. } = self.weights;
         !sum.min(greatest * vertices as f64).is_finite()
     }
 

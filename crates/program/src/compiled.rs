@@ -17,7 +17,7 @@ use crate::gather::{Control, GatherPlaces, GatherStart, Gathering};
 use crate::host::Host;
 use crate::relaxed::{Delta, RelaxSetting};
 use crate::steps::{OperatorReport, STEPS, Steps};
-use crate::weights::Weights;
+use crate::weights::WeightRange;
 
 /// A compiled program with its arguments. The attribute `program` implements this.
 pub trait Program: Code + Sized {
@@ -62,11 +62,16 @@ pub trait Program: Code + Sized {
     /// What it returns, of all vertices.
     fn output(columns: Vec<FieldValues>) -> Self::Output;
 
-    /// No label of a relaxation starts with more than this, in a graph of so many vertices.
-    fn start_bound(&self, vertices: f64) -> f64;
+    /// No label of a relaxation starts with more than this, in a graph with this number of
+    /// vertices.
+    fn start_bound(&self, _vertices: f64) -> f64 {
+        0.0
+    }
 
     /// What this host's masters know before the first round of a stationary gather.
-    fn gather_states(host: &Host<'_, Self::Weight>) -> Vec<Self::GatherState>;
+    fn gather_states(_host: &Host<'_, Self::Weight>) -> Vec<Self::GatherState> {
+        Vec::new()
+    }
 
     /// The program as a relaxation, if it is one.
     fn relaxed(&self, setting: RelaxSetting) -> Option<Self::Relaxed>;
@@ -296,8 +301,8 @@ fn sums_fit<P: Program>(
         return Ok(true);
     }
     let weights = match RelaxedWeight::<P>::KIND {
-        WeightKind::None => Weights::NONE,
-        _ => Weights::find(substrate)?,
+        WeightKind::None => WeightRange::NONE,
+        _ => WeightRange::find(substrate)?,
     };
     if Label::<P>::ROUNDS {
         return Ok(weights.least >= 0.0);

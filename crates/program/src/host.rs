@@ -35,6 +35,12 @@ pub struct Host<'a, W: Weight> {
     /// Out- and in-degrees of masters, where the program asks.
     pub(crate) degrees: [Vec<u64>; 2],
     edges: [OnceLock<Directions<'a, W>>; 3],
+    faults: Faults,
+}
+
+/// What whole numbers did that they must not.
+#[derive(Debug, Default)]
+struct Faults {
     underflow: AtomicBool,
     overflow: AtomicBool,
 }
@@ -87,8 +93,7 @@ impl<'a, W: Weight> Host<'a, W> {
             activated: VertexSet::new(masters),
             degrees: [Vec::new(), Vec::new()],
             edges: [OnceLock::new(), OnceLock::new(), OnceLock::new()],
-            underflow: AtomicBool::new(false),
-            overflow: AtomicBool::new(false),
+            faults: Faults::default(),
         }
     }
 
@@ -148,24 +153,24 @@ impl<'a, W: Weight> Host<'a, W> {
 
     /// The program subtracted more than there was.
     pub fn underflow(&self) {
-        self.underflow.store(true, Ordering::Relaxed);
+        self.faults.underflow.store(true, Ordering::Relaxed);
     }
 
     /// The value of an operation on whole numbers, which has to fit its type.
     #[inline]
     pub fn fitting<T>(&self, (value, has_wrapped): (T, bool)) -> T {
         if has_wrapped {
-            self.overflow.store(true, Ordering::Relaxed);
+            self.faults.overflow.store(true, Ordering::Relaxed);
         }
         value
     }
 
     pub(crate) fn has_underflow(&self) -> bool {
-        self.underflow.load(Ordering::Relaxed)
+        self.faults.underflow.load(Ordering::Relaxed)
     }
 
     pub(crate) fn has_overflow(&self) -> bool {
-        self.overflow.load(Ordering::Relaxed)
+        self.faults.overflow.load(Ordering::Relaxed)
     }
 
     /// Calls `visit` with every vertex of the part that runs.

@@ -6,13 +6,14 @@
 //! and broadcasts what the edges read where it is stale. Scalars that operators fold into are added up over
 //! hosts when somebody reads them.
 
-use std::fmt;
+mod operators;
+mod traffic;
 
 use parton_engine::degrees::{in_degrees, out_degrees};
-use parton_engine::{Conclusion, Engine, EngineInfo, Next, RunReport, check_weights};
+use parton_engine::{Conclusion, Engine, EngineInfo, Next, check_weights};
 use parton_graph::LocalId;
+use parton_partition::Partition;
 use parton_partition::partition::Finder;
-use parton_partition::{End, Partition};
 use parton_plan::{ColumnRole, EdgeSide, Instruction, OperatorPart, PlannedOperator};
 use parton_sync::{Error, Phase, Result, Substrate, Tally};
 
@@ -20,34 +21,11 @@ use crate::code::Code;
 use crate::communication::{Communication, end};
 use crate::host::{Host, Vertices};
 
+pub use operators::OperatorReport;
+
 /// The engine `steps`.
 pub const STEPS: &EngineInfo =
     &EngineInfo { name: "steps", about: "a compiled program, operator by operator" };
-
-/// What an operator of a program took in a run, all its rounds together.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct OperatorReport {
-    /// The program's name and the line.
-    pub name: String,
-    /// How often it ran.
-    pub rounds: u64,
-    /// Time of its rounds.
-    pub seconds: f64,
-    /// Edges that it visited.
-    pub edges: u64,
-    /// What all hosts sent for it.
-    pub bytes: u64,
-}
-
-impl fmt::Display for OperatorReport {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let OperatorReport { name, rounds, seconds, edges, bytes } = self;
-        write!(
-            f,
-            "operator {name}: {rounds} rounds, {seconds:.6} s, {edges} edges, {bytes} bytes sent"
-        )
-    }
-}
 
 /// A compiled program on one host.
 pub struct Steps<'a, C: Code> {
@@ -111,25 +89,6 @@ impl<'a, C: Code> Steps<'a, C> {
     /// One host's data: the answer, when the run is over.
     pub fn host(&self) -> &Host<'a, C::Weight> {
         &self.host
-    }
-
-    /// What each operator that visits edges took, of the report of a run.
-    pub fn operators(&self, report: &RunReport) -> Vec<OperatorReport> {
-        let plan = self.code.plan();
-        let new = |operator: &PlannedOperator| OperatorReport {
-            name: operator.name.clone(),
-            ..OperatorReport::default()
-        };
-        let mut all: Vec<_> = plan.operators.iter().map(new).collect();
-        for (number, round) in self.ran.iter().zip(&report.rounds) {
-            let operator = &mut all[*number];
-            operator.rounds += 1;
-            operator.seconds += round.seconds;
-            operator.edges += round.edges;
-            operator.bytes += round.sent.total();
-        }
-        all.retain(|operator| operator.rounds > 0);
-        all
     }
 
     fn failure(&self, why: impl Into<String>) -> Error {
@@ -205,11 +164,7 @@ impl<'a, C: Code> Steps<'a, C> {
                 }
                 Instruction::Join { list, vertex, reads } => {
                     self.settle(reads, substrate)?;
-                    let vertex = code.value(*vertex, self.host.uniform());
-                    let masters = self.num_masters();
-                    if let Some(local) = self.find(vertex).filter(|local| local.index() < masters) {
-                        self.host.lists[*list].insert(local);
-                    }
+                    self.join(*list, code.value(*vertex, self.host.uniform()));
                 }
                 Instruction::Swap(a, b) => {
                     self.host.columns.swap(*a, *b);
@@ -243,6 +198,14 @@ impl<'a, C: Code> Steps<'a, C> {
             self.at += 1;
         }
         Ok(())
+    }
+
+    /// A vertex joins a worklist, if its master is here.
+    fn join(&mut self, list: usize, vertex: u64) {
+        let masters = self.num_masters();
+        if let Some(local) = self.find(vertex).filter(|local| local.index() < masters) {
+            self.host.lists[list].insert(local);
+        }
     }
 
     fn num_masters(&self) -> usize {
@@ -345,82 +308,6 @@ impl<'a, C: Code> Steps<'a, C> {
             }
         }
         self.host.vertices = self.near(operator);
-        Ok(())
-    }
-
-    /// The proxies that visit edges.
-    fn near(&mut self, operator: &PlannedOperator) -> Vertices {
-        if !operator.is_partial {
-            return Vertices::First(self.host.partition.num_proxies());
-        }
-        let mut active: Vec<LocalId> = self.host.activated.iter().collect();
-        let masters = active.len();
-        for column in &operator.traffic.messages {
-            active.extend(self.host.columns[*column].drain_active());
-        }
-        if operator.traffic.messages.len() > 1 {
-            active[masters..].sort_unstable();
-            active.dedup();
-        }
-        Vertices::These(active)
-    }
-
-    /// Tells mirrors at one end what masters have, if they may not know.
-    fn freshen(&mut self, column: usize, end: End, substrate: &mut Substrate<'_>) -> Result<()> {
-        let [sources, destinations] = &mut self.stale[column];
-        let is_stale = match end {
-            End::Source => std::mem::take(sources),
-            End::Destination => std::mem::take(destinations),
-            End::Either => std::mem::take(sources) | std::mem::take(destinations),
-        };
-        if is_stale && substrate.net().num_hosts() > 1 {
-            substrate.broadcast(self.host.columns[column].as_field(), end)?;
-        }
-        Ok(())
-    }
-
-    /// Without communication on demand: all that may have been written is made known everywhere.
-    fn after_operator(
-        &mut self,
-        operator: &PlannedOperator,
-        substrate: &mut Substrate<'_>,
-    ) -> Result<()> {
-        if self.communication == Communication::OnDemand {
-            return Ok(());
-        }
-        for column in &operator.writes {
-            if self.code.plan().columns[*column].role != ColumnRole::Field {
-                continue;
-            }
-            if self.communication == Communication::Unoptimised {
-                self.host.columns[*column].updated().insert_range(0..self.num_masters() as u32);
-            }
-            self.freshen(*column, End::Either, substrate)?;
-        }
-        Ok(())
-    }
-
-    /// Contributions to masters from the mirrors at one end.
-    fn reduce(&mut self, substrate: &mut Substrate<'_>) -> Result<()> {
-        let Some((_, operator)) = self.operator() else { return Ok(()) };
-        let Some(direction) = operator.direction else { return Ok(()) };
-        if substrate.net().num_hosts() == 1 {
-            return Ok(());
-        }
-        for (column, side) in &operator.traffic.folds {
-            let column = &mut self.host.columns[*column];
-            let end = match self.communication {
-                Communication::OnDemand => end(direction, *side),
-                _ => End::Either,
-            };
-            if self.communication == Communication::Unoptimised && !operator.traffic.tells_by_folds
-            {
-                let (masters, proxies) =
-                    (self.host.partition.num_masters(), self.host.partition.num_proxies());
-                column.updated().insert_range(masters as u32..proxies as u32);
-            }
-            substrate.reduce(column.as_field(), end)?;
-        }
         Ok(())
     }
 

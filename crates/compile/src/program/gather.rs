@@ -144,7 +144,8 @@ fn edge(lowered: &Lowered, operator: usize) -> Option<(Dir, FieldId, Folding, Fi
         .then(|| (dir, message, fold, *accumulator, along.clone()))
 }
 
-fn writes(acts: &[Act], column: FieldId) -> bool {
+/// Whether statements set a column.
+pub(super) fn writes(acts: &[Act], column: FieldId) -> bool {
     let mut found = false;
     for act in acts {
         act.walk(&mut |act| found |= matches!(act.kind, ActKind::Write(id, ..) if id == column));

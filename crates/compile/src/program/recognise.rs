@@ -349,6 +349,35 @@ fn start_bound(lowered: &Lowered, start: &Expr) -> TokenStream {
     }
 }
 
+/// Which edges labels travel along. Labels that pass every edge alike need not pass it twice.
+fn edges(lowered: &Lowered, relaxed: &Relaxed, root: &TokenStream) -> TokenStream {
+    let edges = quote!(#root::engine::Edges);
+    match (relaxed.dir, lowered.program.weight) {
+        (Dir::Out, _) => quote!(#edges::Out),
+        (Dir::In, _) => quote!(#edges::In),
+        (Dir::Both, None) => quote!(if self.is_symmetric { #edges::Out } else { #edges::Both }),
+        (Dir::Both, Some(_)) => quote!(#edges::Both),
+    }
+}
+
+/// The bucket of a label that grows along edges.
+fn bucket(relaxed: &Relaxed, root: &TokenStream) -> Option<TokenStream> {
+    let ty = emit::rust(relaxed.ty);
+    let bucket = match relaxed.ty.is_float() {
+        true => quote!((label as f64 * self.delta.inverse) as usize),
+        false => quote!(((label as u64) >> self.delta.shift) as usize),
+    };
+    relaxed.adds.then(|| {
+        quote! {
+            #[inline]
+            fn bucket(&self, label: #ty) -> usize {
+                let bucket = #bucket;
+                bucket.min(#root::MAX_BUCKETS)
+            }
+        }
+    })
+}
+
 fn implementation(lowered: &Lowered, relaxed: &Relaxed, root: &TokenStream) -> TokenStream {
     let (ty, weight) = (emit::rust(relaxed.ty), emit::type_of(lowered.program.weight));
     let reduction = match relaxed.fold {
@@ -368,31 +397,7 @@ fn implementation(lowered: &Lowered, relaxed: &Relaxed, root: &TokenStream) -> T
     };
     let along = if lowered.program.weight.is_some() { quote!(weight) } else { quote!(()) };
     let (passes_unchanged, first_wins) = (relaxed.passes_unchanged, relaxed.first_wins);
-    let edges = match relaxed.dir {
-        Dir::Out => quote!(Out),
-        Dir::In => quote!(In),
-        Dir::Both => quote!(Both),
-    };
-    // Labels that pass every edge alike need not pass it twice.
-    let edges = match (relaxed.dir, lowered.program.weight) {
-        (Dir::Both, None) => quote! {
-            if self.is_symmetric { #root::engine::Edges::Out } else { #root::engine::Edges::Both }
-        },
-        _ => quote!(#root::engine::Edges::#edges),
-    };
-    let bucket = relaxed.adds.then(|| {
-        let bucket = match relaxed.ty.is_float() {
-            true => quote!((label as f64 * self.delta.inverse) as usize),
-            false => quote!(((label as u64) >> self.delta.shift) as usize),
-        };
-        quote! {
-            #[inline]
-            fn bucket(&self, label: #ty) -> usize {
-                let bucket = #bucket;
-                bucket.min(#root::MAX_BUCKETS)
-            }
-        }
-    });
+    let (edges, bucket) = (edges(lowered, relaxed, root), bucket(relaxed, root));
     quote! {
         #[#root::device(crate = #root::engine)]
         impl #root::engine::Relaxation for Relaxed {

@@ -10,11 +10,8 @@ use crate::program::lower::Lowered;
 /// An expression of a relaxation: parameters are fields of it, the label and the vertex are locals.
 pub(in crate::program) fn in_relaxation(lowered: &Lowered, expr: &Expr) -> TokenStream {
     let leaf = |part: &Expr| match &part.kind {
-        // The engines run the program only where numbers that are added do not wrap; labels that are never
-        // used must not get better all the same.
-        ExprKind::Binary(Binary::Add, a, b)
-            if part.ty.is_unsigned() && !is_literal(a) && !is_literal(b) =>
-        {
+        // Engines may relax the label of a vertex that has none, the greatest number: it must not get better.
+        ExprKind::Binary(Binary::Add, a, b) if part.ty.is_unsigned() => {
             let (a, b) = (in_relaxation(lowered, a), in_relaxation(lowered, b));
             Some(quote!((#a).saturating_add(#b)))
         }
@@ -25,10 +22,6 @@ pub(in crate::program) fn in_relaxation(lowered: &Lowered, expr: &Expr) -> Token
         _ => None,
     };
     Emitter { lowered, root: &TokenStream::new(), leaf: &leaf, checks: false }.expr(expr)
-}
-
-fn is_literal(expr: &Expr) -> bool {
-    matches!(expr.kind, ExprKind::Integer(_))
 }
 
 impl Emitter<'_> {
