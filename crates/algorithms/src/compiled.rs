@@ -1,14 +1,19 @@
 //! Compiled programs as algorithms: their parameters are options, the function itself is the oracle.
 
+use std::marker::PhantomData;
+
 use parton_engine::{EngineInfo, engines};
 use parton_graph::{Graph, WeightKind, with_csr};
-use parton_program::{Communication, FieldValues as Found, HostShare, Program, STEPS, Vertex};
+use parton_program::{
+    Communication, Delta, FieldValues as Found, HostShare, Program, RelaxSetting, STEPS, Vertex,
+};
 use parton_sync::Substrate;
 
 use crate::algorithm::{Access, Algorithm, Job};
 use crate::answer::{Answer, Column, Values};
 use crate::certificate;
 use crate::error::{Error, Result};
+use crate::graph_traits::GraphTraits;
 use crate::needs::{Needs, WeightNeed};
 use crate::options::{OptionSet, Options};
 use crate::root::Root;
@@ -19,11 +24,12 @@ const MAX_CHECKED_EDGES: u64 = 1 << 24;
 /// Sums of floating-point numbers depend on their order by less than this.
 const TOLERANCE: f64 = 1e-6;
 
-/// A compiled program under a name. [`compiled!`](crate::compiled!) implements this.
+/// A compiled program under a name, or several that do the same with other types of numbers.
+/// [`compiled!`](crate::compiled!) implements this.
 pub trait Compiled: Sync {
-    /// The program.
+    /// The program; of several, the first.
     type Program: Program;
-    /// Its parameters.
+    /// What users can ask for.
     type Options: OptionSet + Clone + Default;
 
     /// What users call it.
@@ -32,12 +38,69 @@ pub trait Compiled: Sync {
     const ABOUT: &'static str;
     /// What the fields are called that it returns.
     const COLUMNS: &'static [&'static str];
+    /// Its programs.
+    const VARIANTS: &'static [Variant];
 
-    /// The program with its arguments. Every host must call this.
-    fn program(options: &Self::Options, substrate: &mut Substrate<'_>) -> Result<Self::Program>;
+    /// Calls `visit` with the program of that name and its arguments.
+    fn visit<V: Visit>(name: &str, options: &Self::Options, visit: V) -> Result<V::Output>;
 
-    /// The same in a whole graph.
-    fn program_in(options: &Self::Options, graph: &Graph) -> Result<Self::Program>;
+    /// The width of buckets that the user asks for, for engine `delta`.
+    fn width(_: &Self::Options) -> Option<f64> {
+        None
+    }
+
+    /// The values of a field as an answer has them.
+    fn values(values: Found) -> Values {
+        column(values)
+    }
+
+    /// Adds facts to an answer. Every host must call this.
+    fn finish(_: &mut Job<'_, '_>, _: &Self::Options, _: &mut Answer) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// One of several programs that do the same with other types of numbers.
+#[derive(Clone, Copy, Debug)]
+pub struct Variant {
+    name: &'static str,
+    weight: WeightKind,
+    /// Bytes of a label, where it is a relaxation.
+    label_bytes: usize,
+}
+
+impl Variant {
+    /// That of a program.
+    pub const fn of<P: Program>() -> Self {
+        let label_bytes = size_of::<<P::Relaxed as parton_engine::Relaxation>::Label>();
+        Variant { name: P::NAME, weight: weight_kind::<P>(), label_bytes }
+    }
+}
+
+/// The name of the program that suits a graph: the first, if there is but one.
+fn choose<C: Compiled>(traits: &GraphTraits) -> Result<&'static str> {
+    if C::Program::ADDS {
+        traits.refuse_negative()?;
+    }
+    let fits = |variant: &&Variant| traits.fits(variant.weight, variant.label_bytes);
+    Ok(C::VARIANTS.iter().find(fits).unwrap_or(&C::VARIANTS[0]).name)
+}
+
+/// Whether any of its programs asks for weights.
+fn has_weights<C: Compiled>() -> bool {
+    C::VARIANTS.iter().any(|variant| variant.weight != WeightKind::None)
+}
+
+/// Who wants to see a program.
+pub trait Visit {
+    /// What becomes of it.
+    type Output;
+
+    /// An argument of the program.
+    fn argument<A: Argument>(&mut self, option: &A) -> Result<A::Value>;
+
+    /// The program.
+    fn program<P: Program>(self, program: P) -> Result<Self::Output>;
 }
 
 /// An option that is an argument of a program.
@@ -119,53 +182,88 @@ numbers!(u32, u64, i32, i64, f32, f64, bool);
 macro_rules! compiled {
     (
         #[doc = $about:literal]
-        $visibility:vis struct $algorithm:ident = $program:ident as $name:literal -> [$($column:literal),+];
+        $visibility:vis struct $algorithm:ident = $($program:ident)|+ as $name:literal -> [$($column:literal),+];
         options $options:ident {
             $($(#[doc = $help:literal])+ $option:ident: $type:ty = $default:expr;)+
         }
+        $(settings { $($setting:tt)+ })?
+        $(with { $($with:tt)+ })?
     ) => {
         $crate::options! {
             /// What one can ask of the program.
             $visibility struct $options {
                 $($(#[doc = $help])+ $option: $type = $default;)+
+                $($($setting)+)?
             }
         }
 
+        $crate::compiled! {
+            #[doc = $about]
+            $visibility struct $algorithm = $($program)|+ as $name -> [$($column),+];
+            own $options ($($option),+) { $($option),+ }
+            with { $($($with)+)? }
+        }
+    };
+    (
+        #[doc = $about:literal]
+        $visibility:vis struct $algorithm:ident = $program:ident as $name:literal -> [$($column:literal),+];
+        with { $($with:tt)* }
+    ) => {
+        $crate::compiled! {
+            #[doc = $about]
+            $visibility struct $algorithm = $program as $name -> [$($column),+];
+            own () () {}
+            with { $($with)* }
+        }
+    };
+    (
+        #[doc = $about:literal]
+        $visibility:vis struct $algorithm:ident = $first:ident $(| $program:ident)* as $name:literal
+            -> [$($column:literal),+];
+        own $options:tt ($($option:ident),*) $arguments:tt
+        with { $($with:tt)* }
+    ) => {
         #[doc = $about]
         $visibility struct $algorithm;
 
         impl $crate::compiled::Compiled for $algorithm {
-            type Program = $program;
+            type Program = $first;
             type Options = $options;
             const NAME: &'static str = $name;
             const ABOUT: &'static str = $about;
             const COLUMNS: &'static [&'static str] = &[$($column),+];
+            const VARIANTS: &'static [$crate::compiled::Variant] = &[
+                $crate::compiled::Variant::of::<$first>(),
+                $($crate::compiled::Variant::of::<$program>()),*
+            ];
 
-            fn program(
-                options: &$options,
-                substrate: &mut $crate::compiled::Hosts<'_>,
-            ) -> $crate::Result<$program> {
-                Ok($program {
-                    $($option: $crate::compiled::Argument::find(&options.$option, substrate)?),+
-                })
+            #[allow(unused_mut, unused_variables)]
+            fn visit<V: $crate::compiled::Visit>(
+                name: &str,
+                options: &Self::Options,
+                mut visit: V,
+            ) -> $crate::Result<V::Output> {
+                $(let $option = visit.argument(&options.$option)?;)*
+                $(if name == $crate::compiled::name::<$program>() {
+                    return visit.program($program $arguments);
+                })*
+                visit.program($first $arguments)
             }
 
-            fn program_in(
-                options: &$options,
-                graph: &$crate::compiled::WholeGraph,
-            ) -> $crate::Result<$program> {
-                Ok($program {
-                    $($option: $crate::compiled::Argument::find_in(&options.$option, graph)?),+
-                })
-            }
+            $($with)*
         }
     };
 }
 
-#[doc(hidden)]
-pub use parton_graph::Graph as WholeGraph;
-#[doc(hidden)]
-pub use parton_sync::Substrate as Hosts;
+/// The name of a program.
+pub fn name<P: Program>() -> &'static str {
+    P::NAME
+}
+
+/// The weights that a program knows.
+const fn weight_kind<P: Program>() -> WeightKind {
+    <<P as parton_program::Code>::Weight as parton_graph::Weight>::KIND
+}
 
 impl<C: Compiled> Algorithm for C {
     fn name(&self) -> &'static str {
@@ -181,28 +279,49 @@ impl<C: Compiled> Algorithm for C {
     }
 
     fn engines(&self) -> &'static [&'static EngineInfo] {
-        match C::Program::IS_RELAXATION {
-            true => &[engines::PUSH, engines::FRONTIER, engines::PULL, STEPS],
-            false => &[STEPS],
-        }
+        C::Program::ENGINES
     }
 
     fn needs(&self, _: &Options) -> Needs {
-        let has_weights =
-            <<C::Program as parton_program::Code>::Weight as parton_graph::Weight>::KIND;
-        match has_weights {
-            WeightKind::None => Needs::default(),
-            _ => Needs { weights: WeightNeed::Used, ..Needs::default() },
+        match has_weights::<C>() {
+            false => Needs::default(),
+            true => Needs { weights: WeightNeed::Used, ..Needs::default() },
         }
     }
 
     fn needs_rounds(&self, options: &Options) -> Option<&'static str> {
         let is_free = C::Program::IS_RELAXATION && options.engine != Some(STEPS);
-        (!is_free).then_some("its operators follow each other on all hosts")
+        (!is_free).then_some(match C::Program::GATHER {
+            Some(_) if options.engine != Some(STEPS) => "every vertex collects in every round",
+            _ => "its operators follow each other on all hosts",
+        })
     }
 
-    fn access(&self, _: &Options) -> Access {
-        Access::Sources
+    fn needs_threads(&self, options: &Options) -> Option<&'static str> {
+        let engine = options.engine.unwrap_or(C::Program::ENGINES[0]);
+        (engine == STEPS).then_some("its operators run one after the other, on processors")
+    }
+
+    fn access(&self, options: &Options) -> Access {
+        match options.engine {
+            Some(engines::DELTA) => Access::SourcesThenDestinations,
+            None if C::Program::ADDS && has_weights::<C>() => Access::SourcesThenDestinations,
+            asked => match asked.unwrap_or(C::Program::ENGINES[0]) {
+                engines::FRONTIER if C::Program::IS_RELAXATION => Access::Either,
+                engines::PULL if C::Program::GATHER.is_some() => Access::Destinations,
+                _ => Access::Sources,
+            },
+        }
+    }
+
+    fn accepts(&self, options: &Options) -> Result<()> {
+        let width = C::width(&options.own::<C::Options>());
+        match width.filter(|width| !(*width > 0.0 && width.is_finite())) {
+            None => Ok(()),
+            Some(width) => {
+                Err(Error::Request(format!("`delta` {width}: expected a width above 0")))
+            }
+        }
     }
 
     fn plan(&self) -> Option<&'static parton_program::plan::CompiledPlan> {
@@ -210,90 +329,229 @@ impl<C: Compiled> Algorithm for C {
     }
 
     fn run(&self, job: &mut Job<'_, '_>) -> Result<Answer> {
-        let program = C::program(&job.options.own::<C::Options>(), job.substrate)?;
-        let suits = if C::Program::IS_RELAXATION { engines::PUSH } else { STEPS };
-        let (engine, why) = job.engine(self, suits, || match C::Program::IS_RELAXATION {
-            true => "the program was recognised as a relaxation".into(),
-            false => "the program runs operator by operator".into(),
-        })?;
+        let own = job.options.own::<C::Options>();
+        let traits = GraphTraits::find(job.substrate, C::Program::ADDS)?;
+        let name = choose::<C>(&traits)?;
+        let mut answer = C::visit(name, &own, Running { algorithm: self, job, traits })?;
+        C::finish(job, &own, &mut answer)?;
+        Ok(answer)
+    }
+
+    fn check(&self, job: &mut Job<'_, '_>, answer: &Answer) -> Result<Option<String>> {
+        let own = job.options.own::<C::Options>();
+        let traits = GraphTraits::find(job.substrate, C::Program::ADDS)?;
+        C::visit(
+            choose::<C>(&traits)?,
+            &own,
+            Checking::<C> { job, answer, traits, of: PhantomData },
+        )
+    }
+
+    fn reference(&self, graph: &Graph, options: &Options) -> Result<Vec<Column>> {
+        let traits = GraphTraits::of(graph);
+        let own = options.own::<C::Options>();
+        C::visit(choose::<C>(&traits)?, &own, Referring::<C> { graph, of: PhantomData })
+    }
+}
+
+/// Runs a program as an algorithm.
+struct Running<'r, 'j, 'a, C> {
+    algorithm: &'r C,
+    job: &'r mut Job<'j, 'a>,
+    traits: GraphTraits,
+}
+
+impl<C: Compiled> Visit for Running<'_, '_, '_, C> {
+    type Output = Answer;
+
+    fn argument<A: Argument>(&mut self, option: &A) -> Result<A::Value> {
+        option.find(self.job.substrate)
+    }
+
+    fn program<P: Program>(self, program: P) -> Result<Answer> {
+        let Running { algorithm, job, traits } = self;
+        let own = job.options.own::<C::Options>();
+        let degree = job.average_degree();
+        let width = match C::width(&own) {
+            Some(width) => width,
+            None => traits.suitable_width(degree),
+        };
+        let (suits, reason) = suitable::<P>(job, &traits, width)?;
+        let (engine, why) = job.engine(algorithm, suits, || reason)?;
         let share = HostShare {
             engine: Some(engine.name),
             communication: Communication::default(),
             pacing: job.options.pacing,
             limits: job.limits(),
+            delta: Delta::new(width),
+            sums_fit: C::VARIANTS.len() > 1,
             device: job.device,
         };
         let answered = share.run(&program, job.substrate, job.watch)?;
         let columns = C::COLUMNS.iter().zip(answered.columns);
+        let columns: Vec<_> =
+            columns.map(|(name, values)| Column { name, values: C::values(values) }).collect();
+        refuse_overflow(job, &program, &traits, &columns[0].values)?;
         Ok(Answer {
-            columns: columns
-                .map(|(name, values)| Column { name, values: column(values) })
-                .collect(),
+            columns,
             result: Vec::new(),
             engine,
             why,
-            setup_seconds: 0.0,
+            setup_seconds: answered.setup_seconds,
             report: answered.report,
-            notes: Vec::new(),
+            notes: answered.operators.iter().map(ToString::to_string).collect(),
         })
-    }
-
-    fn check(&self, job: &mut Job<'_, '_>, answer: &Answer) -> Result<Option<String>> {
-        let program = C::program(&job.options.own::<C::Options>(), job.substrate)?;
-        if let Some(relaxed) = program.relaxed() {
-            return certified(job, &relaxed, &answer.columns[0].values);
-        }
-        let partition = job.substrate.partition();
-        if partition.num_edges() > MAX_CHECKED_EDGES {
-            return Err(Error::Request(format!(
-                "{} is checked against its function, on graphs of at most {MAX_CHECKED_EDGES} edges",
-                C::NAME
-            )));
-        }
-        let graph = whole(job.substrate)?;
-        let expected = match partition.num_vertices() {
-            0 => C::Program::no_values(),
-            _ => C::Program::columns(program.sequential(&graph)),
-        };
-        let mut wrong = None;
-        for (found, expected) in answer.columns.iter().zip(expected) {
-            let expected = column(expected);
-            for (place, &vertex) in
-                partition.globals()[..partition.num_masters()].iter().enumerate()
-            {
-                let (found_here, expected) =
-                    (found.values.real(place), expected.real(vertex as usize));
-                if !is_close(found_here, expected) {
-                    let (name, id) = (found.name, vertex);
-                    wrong =
-                        Some(format!("{name} of vertex {id} is {found_here:?}, not {expected:?}"));
-                }
-            }
-        }
-        let all = job.substrate.net().all_gather(wrong.unwrap_or_default().into_bytes())?;
-        let first = all.into_iter().find(|verdict| !verdict.is_empty());
-        Ok(first.map(|verdict| String::from_utf8_lossy(&verdict).into_owned()))
-    }
-
-    fn reference(&self, graph: &Graph, options: &Options) -> Result<Vec<Column>> {
-        let program = C::program_in(&options.own::<C::Options>(), graph)?;
-        let values = match graph.num_vertices() {
-            0 => C::Program::no_values(),
-            _ => C::Program::columns(program.sequential(&graph.into())),
-        };
-        let columns = C::COLUMNS.iter().zip(values);
-        Ok(columns.map(|(name, values)| Column { name, values: column(values) }).collect())
     }
 }
 
-/// The labels of a relaxation are proved by its own certificate.
-fn certified<P: parton_engine::Relaxation>(
+/// The engine that suits, and why.
+fn suitable<P: Program>(
     job: &mut Job<'_, '_>,
-    relaxed: &P,
+    traits: &GraphTraits,
+    width: f64,
+) -> Result<(&'static EngineInfo, String)> {
+    let degree = job.average_degree();
+    let is_weighted = P::ADDS && weight_kind::<P>() != WeightKind::None;
+    let mut engine = if is_weighted { engines::DELTA } else { P::ENGINES[0] };
+    if P::ENGINES.contains(&engines::UNION) && job.has_mixed_hosts()? {
+        if job.options.engine == Some(engines::UNION) {
+            return Err(Error::Request(
+                "engine union runs where all hosts have a device, or none has: processors tell each \
+                 other more than labels"
+                    .into(),
+            ));
+        }
+        engine = engines::PUSH;
+    }
+    let why = match engine {
+        engines::DELTA => format!(
+            "mean weight {:.3}, average degree {degree:.1}: buckets {width:.3} wide",
+            traits.mean_weight()
+        ),
+        engines::UNION | engines::PUSH if P::ENGINES[0] == engines::UNION => {
+            format!("edges pass labels on as they are, average degree {degree:.1}")
+        }
+        engines::FRONTIER => {
+            format!("every edge counts 1, average degree {degree:.1}: level by level")
+        }
+        engines::PULL => format!("all vertices tell in all rounds, average degree {degree:.1}"),
+        engines::PUSH => "the program was recognised as a relaxation".into(),
+        _ => "the program runs operator by operator".into(),
+    };
+    Ok((engine, why))
+}
+
+/// An error if sums of weights may be more than a label can hold, and one of them is. Every host must call this.
+fn refuse_overflow<P: Program>(
+    job: &mut Job<'_, '_>,
+    program: &P,
+    traits: &GraphTraits,
     values: &Values,
+) -> Result<()> {
+    let Some(relaxed) = program.relaxed(RelaxSetting::default()).filter(|_| P::ADDS) else {
+        return Ok(());
+    };
+    let may_overflow = traits.may_overflow(job.substrate.partition().num_vertices());
+    if may_overflow && certificate::has_overflow(job, &relaxed, &labels_of(&relaxed, values))? {
+        return Err(overflow());
+    }
+    Ok(())
+}
+
+/// The error for a path longer than the greatest double.
+fn overflow() -> Error {
+    Error::Data("weights add up to distances that a double cannot hold: scale them down".into())
+}
+
+/// Checks an answer.
+struct Checking<'r, 'j, 'a, C> {
+    job: &'r mut Job<'j, 'a>,
+    answer: &'r Answer,
+    traits: GraphTraits,
+    of: PhantomData<C>,
+}
+
+impl<C: Compiled> Visit for Checking<'_, '_, '_, C> {
+    type Output = Option<String>;
+
+    fn argument<A: Argument>(&mut self, option: &A) -> Result<A::Value> {
+        option.find(self.job.substrate)
+    }
+
+    fn program<P: Program>(self, program: P) -> Result<Option<String>> {
+        let Checking { job, answer, traits, .. } = self;
+        let values = &answer.columns[0].values;
+        let is_symmetric = job.substrate.partition().is_symmetric();
+        let setting = RelaxSetting { is_symmetric, ..RelaxSetting::default() };
+        if let Some(relaxed) = program.relaxed(setting) {
+            refuse_overflow(job, &program, &traits, values)?;
+            return certificate::relaxation(job, &relaxed, &labels_of(&relaxed, values));
+        }
+        compared(job, C::NAME, &program, &answer.columns)
+    }
+}
+
+/// Compares an answer with that of the function, which every host runs.
+fn compared<P: Program>(
+    job: &mut Job<'_, '_>,
+    name: &str,
+    program: &P,
+    columns: &[Column],
 ) -> Result<Option<String>> {
+    let partition = job.substrate.partition();
+    if partition.num_edges() > MAX_CHECKED_EDGES {
+        return Err(Error::Request(format!(
+            "{name} is checked against its function, on graphs of at most {MAX_CHECKED_EDGES} edges"
+        )));
+    }
+    let graph = whole(job.substrate)?;
+    let expected = match partition.num_vertices() {
+        0 => P::no_values(),
+        _ => P::columns(program.sequential(&graph)),
+    };
+    let mut wrong = None;
+    for (found, expected) in columns.iter().zip(expected) {
+        let expected = column(expected);
+        for (place, &vertex) in partition.globals()[..partition.num_masters()].iter().enumerate() {
+            let (found_here, expected) = (found.values.real(place), expected.real(vertex as usize));
+            if !is_close(found_here, expected) {
+                let (name, id) = (found.name, vertex);
+                wrong = Some(format!("{name} of vertex {id} is {found_here:?}, not {expected:?}"));
+            }
+        }
+    }
+    let all = job.substrate.net().all_gather(wrong.unwrap_or_default().into_bytes())?;
+    let first = all.into_iter().find(|verdict| !verdict.is_empty());
+    Ok(first.map(|verdict| String::from_utf8_lossy(&verdict).into_owned()))
+}
+
+/// Runs the function itself.
+struct Referring<'g, C> {
+    graph: &'g Graph,
+    of: PhantomData<C>,
+}
+
+impl<C: Compiled> Visit for Referring<'_, C> {
+    type Output = Vec<Column>;
+
+    fn argument<A: Argument>(&mut self, option: &A) -> Result<A::Value> {
+        option.find_in(self.graph)
+    }
+
+    fn program<P: Program>(self, program: P) -> Result<Vec<Column>> {
+        let values = match self.graph.num_vertices() {
+            0 => P::no_values(),
+            _ => P::columns(program.sequential(&self.graph.into())),
+        };
+        let columns = C::COLUMNS.iter().zip(values);
+        Ok(columns.map(|(name, values)| Column { name, values: C::values(values) }).collect())
+    }
+}
+
+/// The labels of a relaxation, of the values of an answer.
+fn labels_of<P: parton_engine::Relaxation>(_: &P, values: &Values) -> Vec<P::Label> {
     use parton_sync::value::Number;
-    let labels: Vec<P::Label> = match values {
+    match values {
         Values::U32(values) | Values::Vertices(values) => {
             values.iter().map(|value| label::<P::Label>(&value.to_le_bytes())).collect()
         }
@@ -302,8 +560,7 @@ fn certified<P: parton_engine::Relaxation>(
         }
         Values::F64(values) => values.iter().map(|value| P::Label::from_f64(*value)).collect(),
         Values::Vectors { .. } => unreachable!("a label is a number"),
-    };
-    certificate::relaxation(job, relaxed, &labels)
+    }
 }
 
 fn label<L: parton_sync::Value>(bytes: &[u8]) -> L {

@@ -6,8 +6,10 @@
 //! and broadcasts what the edges read where it is stale. Scalars that operators fold into are added up over
 //! hosts when somebody reads them.
 
+use std::fmt;
+
 use parton_engine::degrees::{in_degrees, out_degrees};
-use parton_engine::{Conclusion, Engine, EngineInfo, Next, check_weights};
+use parton_engine::{Conclusion, Engine, EngineInfo, Next, RunReport, check_weights};
 use parton_graph::LocalId;
 use parton_partition::partition::Finder;
 use parton_partition::{End, Partition};
@@ -21,6 +23,31 @@ use crate::host::{Host, Vertices};
 /// The engine `steps`.
 pub const STEPS: &EngineInfo =
     &EngineInfo { name: "steps", about: "a compiled program, operator by operator" };
+
+/// What an operator of a program took in a run, all its rounds together.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct OperatorReport {
+    /// The program's name and the line.
+    pub name: String,
+    /// How often it ran.
+    pub rounds: u64,
+    /// Time of its rounds.
+    pub seconds: f64,
+    /// Edges that it visited.
+    pub edges: u64,
+    /// What all hosts sent for it.
+    pub bytes: u64,
+}
+
+impl fmt::Display for OperatorReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let OperatorReport { name, rounds, seconds, edges, bytes } = self;
+        write!(
+            f,
+            "operator {name}: {rounds} rounds, {seconds:.6} s, {edges} edges, {bytes} bytes sent"
+        )
+    }
+}
 
 /// A compiled program on one host.
 pub struct Steps<'a, C: Code> {
@@ -36,6 +63,10 @@ pub struct Steps<'a, C: Code> {
     /// Scalars of which hosts know their own part alone.
     pending: Vec<bool>,
     finder: Option<Finder>,
+    /// The operator of every round so far.
+    ran: Vec<usize>,
+    /// An operator that somebody else runs.
+    stop_at: Option<usize>,
 }
 
 impl<'a, C: Code> Steps<'a, C> {
@@ -72,12 +103,33 @@ impl<'a, C: Code> Steps<'a, C> {
             is_running: false,
             pending: vec![false; num_scalars],
             finder: None,
+            ran: Vec::new(),
+            stop_at: None,
         })
     }
 
     /// One host's data: the answer, when the run is over.
     pub fn host(&self) -> &Host<'a, C::Weight> {
         &self.host
+    }
+
+    /// What each operator that visits edges took, of the report of a run.
+    pub fn operators(&self, report: &RunReport) -> Vec<OperatorReport> {
+        let plan = self.code.plan();
+        let new = |operator: &PlannedOperator| OperatorReport {
+            name: operator.name.clone(),
+            ..OperatorReport::default()
+        };
+        let mut all: Vec<_> = plan.operators.iter().map(new).collect();
+        for (number, round) in self.ran.iter().zip(&report.rounds) {
+            let operator = &mut all[*number];
+            operator.rounds += 1;
+            operator.seconds += round.seconds;
+            operator.edges += round.edges;
+            operator.bytes += round.sent.total();
+        }
+        all.retain(|operator| operator.rounds > 0);
+        all
     }
 
     fn failure(&self, why: impl Into<String>) -> Error {
@@ -93,6 +145,31 @@ impl<'a, C: Code> Steps<'a, C> {
             }
             _ => None,
         }
+    }
+
+    /// Runs the program up to an operator that visits edges. Returns whether it came there.
+    pub fn reach(&mut self, operator: usize, substrate: &mut Substrate<'_>) -> Result<bool> {
+        self.find_degrees(substrate)?;
+        self.stop_at = Some(operator);
+        self.advance(substrate)?;
+        self.settle(&(0..self.pending.len()).collect::<Vec<_>>(), substrate)?;
+        Ok(self.at < self.code.plan().instructions.len())
+    }
+
+    fn find_degrees(&mut self, substrate: &mut Substrate<'_>) -> Result<()> {
+        let [out, into] = self.code.plan().degrees;
+        if out {
+            self.host.degrees[0] = out_degrees(substrate)?;
+        }
+        if into {
+            self.host.degrees[1] = in_degrees(substrate)?;
+        }
+        Ok(())
+    }
+
+    /// Out- and in-degrees of masters, where the program asks, and everything else dropped.
+    pub(crate) fn into_degrees(self) -> [Vec<u64>; 2] {
+        self.host.degrees
     }
 
     /// Follows the control flow to the next operator that visits edges, or to the end.
@@ -149,6 +226,7 @@ impl<'a, C: Code> Steps<'a, C> {
                     self.at = *to;
                     continue;
                 }
+                Instruction::Run(number) if self.stop_at == Some(*number) => return Ok(()),
                 Instruction::Run(number) => {
                     let operator = &plan.operators[*number];
                     if self.has_work(operator, substrate)? {
@@ -383,19 +461,14 @@ impl<'a, C: Code> Steps<'a, C> {
 
 impl<C: Code> Engine for Steps<'_, C> {
     fn begin(&mut self, substrate: &mut Substrate<'_>) -> Result<()> {
-        let [out, into] = self.code.plan().degrees;
-        if out {
-            self.host.degrees[0] = out_degrees(substrate)?;
-        }
-        if into {
-            self.host.degrees[1] = in_degrees(substrate)?;
-        }
+        self.find_degrees(substrate)?;
         self.advance(substrate)
     }
 
     fn compute(&mut self) -> Result<u64> {
         let Some((number, operator)) = self.operator() else { return Ok(0) };
         let Some(direction) = operator.direction else { return Ok(0) };
+        self.ran.push(number);
         let directions = self.host.directions(direction);
         let rows = directions.rows();
         let edges = match &self.host.vertices {
@@ -421,6 +494,7 @@ impl<C: Code> Engine for Steps<'_, C> {
         if let Some((number, operator)) = self.operator() {
             self.absorb(number, operator);
             tally.counts[0] = i64::from(self.host.has_underflow());
+            tally.counts[1] = i64::from(self.host.has_overflow());
         }
         Ok(tally)
     }
@@ -432,6 +506,11 @@ impl<C: Code> Engine for Steps<'_, C> {
     fn conclude(&mut self, total: &Tally, substrate: &mut Substrate<'_>) -> Result<Conclusion> {
         if total.counts[0] > 0 {
             return Err(self.failure("a number without a sign became less than 0"));
+        }
+        if total.counts[1] > 0 {
+            return Err(self.failure(
+                "a whole number outgrew its type: take a wider one, or `saturating_add` and the like",
+            ));
         }
         if let Some((_, operator)) = self.operator()
             && operator.list.is_none()
