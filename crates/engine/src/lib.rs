@@ -25,7 +25,9 @@ pub use engine::{Conclusion, Engine, Measure, Next, Paced};
 pub use pace::{Pace, Pacing};
 pub use parton_macros::device;
 pub use parton_sync::Tally;
-pub use program::{Accumulated, EdgeProgram, Edges, Properties, Relaxation, Round, Tip, Vertex, VertexProgram};
+pub use program::{
+    Accumulated, EdgeProgram, Edges, Properties, Relaxation, Round, Tip, Vertex, VertexProgram,
+};
 pub use registry::{EngineInfo, ProgramEngine, RelaxationEngine};
 pub use report::{HostReport, RoundReport, RunReport};
 pub use run::{Limits, Watch, run};
