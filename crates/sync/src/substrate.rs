@@ -6,6 +6,7 @@
 //! own, as a value that arrives late may be older.
 
 mod exchange;
+mod handover;
 mod message;
 mod shipment;
 

@@ -24,25 +24,6 @@ fn binds_two(graph: &Graph<()>, k: u32) -> Field<u32> {
 }
 
 #[parton_macros::program(crate = surface)]
-fn mixes_types(graph: &Graph<()>, k: u64) -> Field<u32> {
-    let mut a = graph.field(0u32);
-    for v in graph.vertices() {
-        a[v] += k;
-    }
-    a
-}
-
-#[parton_macros::program(crate = surface)]
-fn reads_a_whole_field(graph: &Graph<()>) -> Field<u32> {
-    let mut a = graph.field(0u32);
-    let mut b = graph.field(0u32);
-    for v in graph.vertices() {
-        b[v] = a.0[0];
-    }
-    b
-}
-
-#[parton_macros::program(crate = surface)]
 fn holds_an_item(graph: &Graph<()>) -> Field<u32> {
     const THREE: u32 = 3;
     let mut a = graph.field(THREE);
