@@ -29,7 +29,7 @@ pub use program::{
     Accumulated, EdgeProgram, Edges, Properties, Relaxation, Round, Tip, Vertex, VertexProgram,
 };
 pub use registry::{EngineInfo, ProgramEngine, RelaxationEngine};
-pub use report::{HostReport, RoundReport, RunReport};
+pub use report::{HostReport, RoundReport, RoundTimes, RunReport};
 pub use run::{Limits, Watch, run};
 pub use state::directions::{DirectionRows, Directions};
 pub use state::edges::{EdgeRows, EdgeView, check_weights};
