@@ -34,6 +34,16 @@ pub trait Algorithm: Sync {
     /// What users call it.
     fn name(&self) -> &'static str;
 
+    /// Shorter names, by which users of other systems know it.
+    fn aliases(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// Whether a user means it by this name.
+    fn is_called(&self, name: &str) -> bool {
+        self.name() == name || self.aliases().contains(&name)
+    }
+
     /// What it finds, in one line.
     fn about(&self) -> &'static str;
 

@@ -166,6 +166,10 @@ impl Algorithm for Betweenness {
         "betweenness"
     }
 
+    fn aliases(&self) -> &'static [&'static str] {
+        &["bc"]
+    }
+
     fn about(&self) -> &'static str {
         "betweenness: how many shortest paths lead through every vertex, by fewest edges"
     }

@@ -68,6 +68,10 @@ impl Algorithm for LabelPropagation {
         "label-propagation"
     }
 
+    fn aliases(&self) -> &'static [&'static str] {
+        &["cdlp", "lp"]
+    }
+
     fn about(&self) -> &'static str {
         "communities: the label most neighbours have, for 10 rounds (or `max_rounds`)"
     }

@@ -188,6 +188,10 @@ impl Algorithm for PageRank {
         "pagerank"
     }
 
+    fn aliases(&self) -> &'static [&'static str] {
+        &["pr"]
+    }
+
     fn about(&self) -> &'static str {
         "PageRank: how often a random surfer visits every vertex"
     }

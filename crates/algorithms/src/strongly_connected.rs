@@ -256,6 +256,10 @@ impl Algorithm for StronglyConnected {
         "strongly-connected"
     }
 
+    fn aliases(&self) -> &'static [&'static str] {
+        &["scc"]
+    }
+
     fn about(&self) -> &'static str {
         "strongly connected components: the least vertex on a cycle with this one"
     }

@@ -22,6 +22,10 @@ impl Algorithm for Triangles {
         "triangles"
     }
 
+    fn aliases(&self) -> &'static [&'static str] {
+        &["tc"]
+    }
+
     fn about(&self) -> &'static str {
         "how many triangles there are in the undirected simple graph, and how many each vertex is in"
     }

@@ -213,12 +213,8 @@ impl RunReport {
     fn take_in(&mut self, record: HostRecord, records: &[RoundRecord]) {
         let HostRecord { seconds, waits, throttled } = record;
         self.seconds = self.seconds.max(seconds);
-        let mut host = HostReport {
-            rounds: records.len() as u64,
-            waits,
-            throttled,
-            ..HostReport::default()
-        };
+        let mut host =
+            HostReport { rounds: records.len() as u64, waits, throttled, ..HostReport::default() };
         self.rounds.resize(self.rounds.len().max(records.len()), RoundReport::default());
         for (round, record) in self.rounds.iter_mut().zip(records) {
             let (compute, wait) = (record.compute_seconds, record.wait_seconds);

@@ -66,9 +66,8 @@ impl Net {
     ) -> Result<()> {
         let (me, hosts, size) = (self.host().index(), self.num_hosts(), size_of_val(values));
         if size > MAX_DISSEMINATED_BYTES && hosts > 1 {
-            return self.call(Collective::AllReduce, |net, tag| {
-                net.reduce_in_ranges(tag, values, fold)
-            });
+            return self
+                .call(Collective::AllReduce, |net, tag| net.reduce_in_ranges(tag, values, fold));
         }
         let mine = bytemuck::cast_slice(values).to_vec();
         let all = self.call(Collective::AllReduce, |net, tag| {

@@ -83,6 +83,10 @@ enum Command {
     Explain(commands::explain::Explain),
     /// Write a new crate with a program to start from, which has the whole command line of `run`
     New(commands::new::New),
+    /// Print what a shell needs to complete commands, options and names of algorithms
+    Completions(commands::completions::Completions),
+    /// Write manual pages, one for each command
+    Man(commands::man::Man),
 }
 
 /// What a command works with, whatever it does.
@@ -97,7 +101,7 @@ struct Context<'c> {
 impl Context<'_> {
     /// The algorithm of that name.
     fn algorithm(&self, name: &str) -> Result<&'static dyn Algorithm, Failure> {
-        let found = self.algorithms.iter().find(|algorithm| algorithm.name() == name);
+        let found = self.algorithms.iter().find(|algorithm| algorithm.is_called(name));
         found.copied().ok_or_else(|| {
             let known: Vec<_> = self.algorithms.iter().map(|known| known.name()).collect();
             Failure::usage(format!("unknown algorithm '{name}': known are {}", known.join(", ")))
@@ -118,6 +122,8 @@ impl Command {
             Command::List(list) => list.run(context.algorithms).into(),
             Command::Explain(explain) => explain.run(context)?.into(),
             Command::New(new) => new.run()?.into(),
+            Command::Completions(completions) => completions.run(context.algorithms).into(),
+            Command::Man(man) => man.run(context.algorithms)?.into(),
         })
     }
 
@@ -141,11 +147,24 @@ impl Command {
 impl Arguments {
     /// The arguments of this process, with the names and options of these algorithms.
     fn parse_for(algorithms: &[&'static dyn Algorithm]) -> Result<Self, clap::Error> {
-        let command = Arguments::command()
-            .mut_subcommand("run", |run| options::for_algorithms(run, algorithms))
-            .mut_subcommand("bench", |bench| options::for_algorithms(bench, algorithms));
+        // Help on one algorithm tells its own options, and no others'.
+        let words: Vec<_> = std::env::args().skip(1).collect();
+        let is_named =
+            |algorithm: &&&dyn Algorithm| words.iter().any(|word| algorithm.is_called(word));
+        let named = algorithms.iter().find(is_named).copied();
+        let command = command_for(algorithms, named);
         Arguments::from_arg_matches(&command.try_get_matches()?)
     }
+}
+
+/// The command with the names and options of these algorithms. Its help shows the options of one that is named.
+fn command_for(
+    algorithms: &[&'static dyn Algorithm],
+    named: Option<&'static dyn Algorithm>,
+) -> clap::Command {
+    Arguments::command()
+        .mut_subcommand("run", |run| options::for_algorithms(run, algorithms, named))
+        .mut_subcommand("bench", |bench| options::for_algorithms(bench, algorithms, named))
 }
 
 /// Does what the arguments of this process say, with these algorithms on offer. Returns the code to

@@ -4,7 +4,7 @@ use crate::algorithms::options::{Given, OptionSpec, Takes};
 use crate::algorithms::{self, Algorithm, Options};
 use crate::engine::{Pace, Pacing};
 use crate::sync::Optimize;
-use clap::builder::PossibleValuesParser;
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Args, Command, FromArgMatches, Id};
 
 use crate::cli::exit::Failure;
@@ -19,12 +19,20 @@ pub(crate) struct OwnArguments {
 /// The group of all options of algorithms, named like groups that clap makes of structs.
 const OWN: &str = "Own";
 
-/// A command that takes the names, engines and options of these algorithms.
-pub(crate) fn for_algorithms(command: Command, algorithms: &[&dyn Algorithm]) -> Command {
-    let names: Vec<_> = algorithms.iter().map(|algorithm| algorithm.name()).collect();
+/// A command that takes the names, engines and options of these algorithms. Its help shows options of one that is
+/// `named`, and of no other.
+pub(crate) fn for_algorithms(
+    command: Command,
+    algorithms: &[&dyn Algorithm],
+    named: Option<&dyn Algorithm>,
+) -> Command {
+    let name = |algorithm: &&dyn Algorithm| {
+        PossibleValue::new(algorithm.name()).aliases(algorithm.aliases())
+    };
+    let names: Vec<_> = algorithms.iter().map(name).collect();
     let known = algorithms::engines(algorithms).into_iter().map(|engine| engine.name);
     let engines: Vec<_> = std::iter::once(AUTO).chain(known).collect();
-    let named = |argument: Arg| match argument.get_id().as_str() {
+    let choosing = |argument: Arg| match argument.get_id().as_str() {
         "algorithm" | "algorithms" => {
             argument.value_parser(PossibleValuesParser::new(names.clone()))
         }
@@ -39,7 +47,13 @@ pub(crate) fn for_algorithms(command: Command, algorithms: &[&dyn Algorithm]) ->
     }
     let group = ArgGroup::new(OWN).multiple(true).args(specs.iter().map(|spec| spec.name));
     // Not `mut_arg`, which would move a positional argument behind the others.
-    command.mut_args(named).args(specs.into_iter().map(argument)).group(group)
+    let of_named = named.map(|algorithm| algorithm.options().specs()).unwrap_or_default();
+    let is_shown = |spec: &OptionSpec| of_named.iter().any(|shown| shown.name == spec.name);
+    let own = specs.into_iter().map(|spec| {
+        let is_hidden = !is_shown(&spec);
+        argument(spec).hide(is_hidden)
+    });
+    command.mut_args(choosing).args(own).group(group)
 }
 
 fn argument(spec: OptionSpec) -> Arg {
@@ -47,10 +61,8 @@ fn argument(spec: OptionSpec) -> Arg {
     if let Some(default) = spec.default_text() {
         help += &format!(" [default: {}]", spelled(default));
     }
-    let argument = Arg::new(spec.name)
-        .long(dashed(spec.name))
-        .help(help)
-        .help_heading("Algorithm's own (see `parton list`)");
+    let argument =
+        Arg::new(spec.name).long(dashed(spec.name)).help(help).help_heading("Algorithm's own");
     match spec.takes {
         Takes::Nothing => argument.action(ArgAction::SetTrue),
         Takes::Text => argument.value_name(spec.value_name).value_parser(spec.normalized),

@@ -29,6 +29,9 @@ impl List {
                 "" => {}
                 own => text += &format!("; options {own}"),
             }
+            if !algorithm.aliases().is_empty() {
+                text += &format!("; also called {}", algorithm.aliases().join(", "));
+            }
             text.push('\n');
         }
         text += "\nEngines\n";

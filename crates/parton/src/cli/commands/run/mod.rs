@@ -39,8 +39,17 @@ use hosts::HostTask;
 use report::{Report, Request};
 use target::Target;
 
+/// Shown after the options.
+const EXAMPLES: &str = "\
+Examples:
+  parton run pagerank rmat:18 --hosts 4
+  parton run sssp roads.csv --root Rome --output distances.parquet --verify
+  parton run bfs --help        with the options of this algorithm
+  parton list                  algorithms, engines, policies, formats, devices";
+
 /// Run an algorithm on a graph that is cut over hosts.
 #[derive(Args)]
+#[command(after_help = EXAMPLES)]
 pub(crate) struct Run {
     /// What to compute (see `parton list`)
     #[arg(hide_possible_values = true)]
