@@ -30,8 +30,8 @@ use std::time::Instant;
 
 use parton_engine::degrees::out_degrees;
 use parton_engine::{
-    DeviceType, EngineInfo, Limits, Pacing, Properties, RunReport, Tally, Vertex, VertexProgram,
-    device, engines, run,
+    DeviceType, EngineInfo, LeftOut, Limits, Pacing, Properties, RunReport, SharedSource, Tally, Vertex,
+    VertexProgram, device, engines, run,
 };
 use parton_graph::{Graph, LocalId, parallel, with_csr};
 use parton_sync::reduction::{Latest, Sum};
@@ -69,8 +69,17 @@ struct Ranks<'a, S> {
     damping: f64,
     /// What a vertex gets apart from its in-edges, where the surfer may start again.
     teleport_rank: f64,
-    /// How much all ranks together changed in the last round.
+    /// The rank that all vertices without in-edges have now.
+    source_rank: f64,
+    /// `teleport_rank` of the round before.
+    last_teleport_rank: f64,
+    /// Vertices that are left out of rounds, if any are.
+    left_out: Option<LeftOut>,
+    /// How much all ranks together changed in the last round, at most: of vertices that are left out a bound
+    /// is known.
     change: f64,
+    /// How much the ranks of vertices with out-edges changed in the last round.
+    change_of_senders: f64,
     /// Rounds at most.
     rounds: u64,
     shares: PhantomData<S>,
@@ -111,20 +120,61 @@ impl<S: Number + DeviceType> VertexProgram for Ranks<'_, S> {
         if self.parts[vertex.local.index()] == 0.0 {
             tally.sums[1] += new;
         }
+        tally.sums[2] += new;
         *rank = new;
         true
     }
 
     fn properties(&self) -> Properties {
-        Properties { stationary: true, rounds: self.rounds, ..Properties::default() }
+        let (stationary, last_message_wins) = (true, true);
+        let rounds = self.rounds;
+        Properties { stationary, last_message_wins, rounds, ..Properties::default() }
+    }
+
+    /// Vertices without in-edges get the same rank in every round, if the surfer may start anywhere.
+    fn shared_source(&self) -> Option<SharedSource<f64>> {
+        let is_shared = self.seeds.is_none() && self.start.is_none();
+        is_shared.then_some(SharedSource { unit: 1.0, factor: self.source_rank })
+    }
+
+    fn scale(&self, shares: f64, rank: f64) -> f64 {
+        shares * rank
+    }
+
+    fn leave_out(&mut self, left_out: LeftOut) {
+        self.left_out = Some(left_out);
+    }
+
+    fn apply_late(&self, _: Vertex<'_>, rank: &mut f64, shares: f64) {
+        *rank = self.last_teleport_rank + self.damping * shares;
     }
 
     fn conclude(&mut self, total: &Tally) -> bool {
         // The sums of `apply`: how much ranks changed, and the rank of vertices without out-edges.
-        let [change, lost, ..] = total.sums;
+        let [change, lost, sum, _] = total.sums;
         self.change = change;
+        let lost = match self.left_out {
+            Some(left_out) => self.conclude_filtered(left_out, change, sum),
+            None => lost,
+        };
+        self.last_teleport_rank = self.teleport_rank;
+        self.source_rank = self.teleport_rank;
         self.teleport_rank = self.teleport.rank(self.own, lost);
         !self.own.graphalytics && change <= self.own.tolerance
+    }
+}
+
+impl<S> Ranks<'_, S> {
+    /// Where sources and sinks are left out: all ranks together are 1, so what is not the rank of a vertex with
+    /// out-edges is lost. The change of a sink is no more than its share of what its in-neighbours changed in
+    /// the round before, and what all vertices get changed now. Returns the lost rank.
+    fn conclude_filtered(&mut self, left_out: LeftOut, change: f64, sum: f64) -> f64 {
+        let LeftOut { sources, sinks, isolated } = left_out;
+        let step = (self.teleport_rank - self.source_rank).abs();
+        let of_sinks = self.damping * self.change_of_senders;
+        self.change_of_senders = change + sources as f64 * step;
+        self.change = self.change_of_senders + of_sinks + (sinks + isolated) as f64 * step;
+        1.0 - sum - sources as f64 * self.teleport_rank
     }
 }
 
@@ -167,6 +217,10 @@ fn rank<S: Number + DeviceType>(
         own: &own,
         damping: own.damping,
         teleport_rank: teleport.rank(&own, lost),
+        source_rank: teleport.place_probability(),
+        last_teleport_rank: 0.0,
+        left_out: None,
+        change_of_senders: f64::INFINITY,
         change: f64::INFINITY,
         rounds: limits.max_rounds.unwrap_or(u64::MAX),
         shares: PhantomData,
@@ -416,6 +470,10 @@ mod tests {
                 own: &own,
                 damping: own.damping,
                 teleport_rank: 0.03,
+                source_rank: 0.2,
+                last_teleport_rank: 0.02,
+                left_out: None,
+                change_of_senders: 1.0,
                 change: 1.0,
                 rounds: 10,
                 shares: PhantomData,

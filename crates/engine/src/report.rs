@@ -1,5 +1,7 @@
 //! The account of a run: per round, per host, and in all.
 
+pub mod timeline;
+
 use bytemuck::{Pod, Zeroable};
 use parton_net::Net;
 use parton_sync::{Volume, Waits};
@@ -7,6 +9,7 @@ use parton_sync::{Volume, Waits};
 use crate::engine::Measure;
 use crate::pace::Pace;
 use crate::techniques::throttle::Throttled;
+use timeline::Timeline;
 
 /// One host's account of one round.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
@@ -48,6 +51,8 @@ pub struct RunReport {
     pub rounds: Vec<RoundReport>,
     /// Every host.
     pub hosts: Vec<HostReport>,
+    /// What hosts did when.
+    pub timeline: Timeline,
 }
 
 /// One round of all hosts.
@@ -151,6 +156,7 @@ impl RunReport {
         if self.pace == Pace::Bsp {
             (self.pace, self.pace_why) = (next.pace, next.pace_why);
         }
+        self.timeline.append(next.timeline, self.seconds, self.rounds.len() as u64);
         self.seconds += next.seconds;
         self.rounds.extend(next.rounds);
         for (host, next) in self.hosts.iter_mut().zip(next.hosts) {

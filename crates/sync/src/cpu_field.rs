@@ -53,6 +53,11 @@ impl<R: Reduction<Value: AtomicValue>> Cells<'_, R> {
         R::Value::load(&self.0[proxy.index()])
     }
 
+    /// The values of consecutive proxies, which count from 0.
+    pub fn slice(self, proxies: Range<usize>) -> Self {
+        Cells(&self.0[proxies])
+    }
+
     /// Replaces the value of a proxy that no other thread writes meanwhile.
     #[inline(always)]
     pub fn put(self, proxy: LocalId, value: R::Value) {

@@ -5,8 +5,10 @@
 //! messages that have arrived are absorbed, and mirrors fold values in instead of replacing their
 //! own, as a value that arrives late may be older.
 
+mod activity;
 mod exchange;
 mod message;
+mod overlap;
 mod shipment;
 
 use std::time::Duration;
@@ -15,6 +17,8 @@ use parton_net::{HostId, Net};
 use parton_partition::partition::Translation;
 use parton_partition::{End, Partition};
 
+pub use activity::{Activity, Span};
+pub use overlap::OpenExchange;
 pub use shipment::Shipment;
 
 use crate::encode::Size;
@@ -23,6 +27,7 @@ use crate::error::Result;
 use crate::field::{Field, Phase, Staging};
 use crate::governor::{Governor, Waits};
 use crate::optimize::Optimize;
+use crate::schedule::Schedule;
 use crate::termination::Detector;
 use crate::volume::Volume;
 
@@ -77,6 +82,9 @@ pub struct Substrate<'a> {
     epoch: Option<Epoch>,
     /// Time spent waiting since [`Substrate::take_rested`].
     rested: Duration,
+    /// What this host did when, since [`Substrate::take_spans`].
+    spans: Vec<Span>,
+    schedule: Schedule,
 }
 
 impl<'a> Substrate<'a> {
@@ -97,7 +105,20 @@ impl<'a> Substrate<'a> {
             others: Staging::default(),
             epoch: None,
             rested: Duration::ZERO,
+            spans: Vec::new(),
+            schedule: Schedule::default(),
         }
+    }
+
+    /// How engines that overlap computation with communication order their work. All hosts must agree.
+    pub fn with_schedule(mut self, schedule: Schedule) -> Self {
+        self.schedule = schedule;
+        self
+    }
+
+    /// How engines that overlap computation with communication order their work.
+    pub fn schedule(&self) -> Schedule {
+        self.schedule
     }
 
     /// Limits the number of places that a message is about. All hosts must agree.
@@ -109,9 +130,10 @@ impl<'a> Substrate<'a> {
     /// A substrate over another partition that uses the same connections. Every host must call this,
     /// and use nothing else while it exists.
     pub fn over<'b>(&'b mut self, partition: &'b Partition) -> Substrate<'b> {
+        let schedule = self.schedule;
         let over = Substrate::new(partition, self.net, self.optimize);
         let (exchanges, places_per_message) = (self.exchanges, self.places_per_message);
-        Substrate { exchanges, places_per_message, ..over }
+        Substrate { exchanges, places_per_message, schedule, ..over }
     }
 
     /// Counts a message to a host that is not a field's.
@@ -152,6 +174,7 @@ impl<'a> Substrate<'a> {
     pub(crate) fn rested_since(&mut self, start: Duration) {
         let now = self.net.now();
         self.rested += now.saturating_sub(start);
+        self.log_span(Activity::Wait, start);
         if let Some(governor) = self.epoch.as_mut().and_then(|epoch| epoch.governor.as_mut()) {
             governor.resume(now);
         }

@@ -38,18 +38,18 @@ pub(super) enum Direction {
 
 /// A vertex program on one host.
 pub(super) struct VertexEngine<'a, P: VertexProgram> {
-    program: P,
-    partition: &'a Partition,
+    pub(super) program: P,
+    pub(super) partition: &'a Partition,
     direction: Direction,
     /// Of masters.
-    states: Vec<P::State>,
-    messages: CpuField<P::Messages>,
-    accumulators: CpuField<P::Reduction>,
-    edges: EdgeAccess<'a, P>,
+    pub(super) states: Vec<P::State>,
+    pub(super) messages: CpuField<P::Messages>,
+    pub(super) accumulators: CpuField<P::Reduction>,
+    pub(super) edges: EdgeAccess<'a, P>,
     /// The same edges in the direction that messages do not take now, of a program that turns.
     opposite: Option<EdgeAccess<'a, P>>,
     /// What the program asks of this round.
-    round: Round,
+    pub(super) round: Round,
     /// Vertices that have a message in the next round; all of them in a stationary program.
     frontier: Vec<LocalId>,
     /// Set where masters apply what they collect at once.
@@ -115,6 +115,36 @@ impl<'a, P: VertexProgram> VertexEngine<'a, P> {
         engine
     }
 
+    /// States, messages and accumulators of a program whose edges another engine visits; a program that is not
+    /// stationary has its edges by the end where messages start.
+    pub(super) fn without_collector(program: P, partition: &'a Partition) -> Self {
+        let properties = program.properties();
+        let edges = |properties: Properties| match properties.stationary {
+            true => EdgeAccess { forward: None, collector: None, num_edges: 0 },
+            false => EdgeAccess::new(partition, properties, false, false),
+        };
+        let (states, messages) = first_messages(&program, partition);
+        let opposite = properties.turns.then(|| {
+            edges(Properties { edges: properties.edges.reversed(), ..properties })
+        });
+        let mut engine = VertexEngine {
+            round: Round::default(),
+            partition,
+            direction: Direction::Push,
+            states,
+            messages,
+            accumulators: CpuField::accumulator(partition.num_proxies()),
+            edges: edges(properties),
+            opposite,
+            frontier: Vec::new(),
+            fused: None,
+            forgets: false,
+            program,
+        };
+        engine.turn();
+        engine
+    }
+
     /// Learns what the program asks of the next round. Returns whether messages turn round.
     fn turn(&mut self) -> bool {
         let next = self.program.round();
@@ -127,7 +157,7 @@ impl<'a, P: VertexProgram> VertexEngine<'a, P> {
         turns
     }
 
-    fn is_stationary(&self) -> bool {
+    pub(super) fn is_stationary(&self) -> bool {
         self.program.properties().stationary
     }
 
@@ -336,7 +366,7 @@ fn first_messages<P: VertexProgram>(
 
 /// Lets a master apply what it has collected. Returns the message it sends next, if any.
 #[inline(always)]
-fn apply<P: VertexProgram>(
+pub(super) fn apply<P: VertexProgram>(
     program: &P,
     vertex: Vertex<'_>,
     state: &mut P::State,
