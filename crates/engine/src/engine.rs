@@ -8,6 +8,12 @@ use crate::techniques::throttle::Throttled;
 /// One host's part of a program: its vertices' data, on whatever device, and a way through its
 /// edges. [`run`](crate::run()) calls the methods of a round in the order in which they stand here.
 pub trait Engine {
+    /// Prepares the run, before its time begins to count: data that depends on what other hosts have. Every
+    /// host calls this.
+    fn prepare(&mut self, _: &mut Substrate<'_>) -> Result<()> {
+        Ok(())
+    }
+
     /// Prepares the first round: mirrors learn what masters start with.
     fn begin(&mut self, substrate: &mut Substrate<'_>) -> Result<()> {
         self.exchange(Phase::Broadcast, substrate)?;

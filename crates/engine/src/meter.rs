@@ -26,6 +26,8 @@ pub(crate) struct Meter {
     in_compute: Duration,
     /// Time of the last round that was neither in `compute` nor waiting.
     packing: Duration,
+    /// Time in which the engine prepared the run.
+    preparing: Duration,
     /// When the first round began, and what this host did from then on.
     run_began: Duration,
     timeline: Vec<SpanRecord>,
@@ -47,9 +49,24 @@ impl Meter {
             computing: Duration::ZERO,
             in_compute: Duration::ZERO,
             packing: Duration::ZERO,
+            preparing: Duration::ZERO,
             run_began: Duration::ZERO,
             timeline: Vec::new(),
         }
+    }
+
+    /// Lets the engine prepare the run. What that sends is not part of it.
+    pub(crate) fn prepare(
+        &mut self,
+        engine: &mut dyn Engine,
+        substrate: &mut Substrate<'_>,
+    ) -> Result<()> {
+        let start = substrate.net().now();
+        engine.prepare(substrate)?;
+        self.preparing = substrate.net().now() - start;
+        substrate.take_sent();
+        substrate.take_rested();
+        Ok(())
     }
 
     /// The first round begins now.
@@ -189,6 +206,7 @@ impl Meter {
         substrate: &mut Substrate<'_>,
     ) -> Result<RunReport> {
         let host = HostRecord {
+            setup_seconds: self.preparing.as_secs_f64(),
             seconds: (substrate.net().now() - pacemaker.start()).as_secs_f64(),
             waits: substrate.end_epoch()?,
             throttled: engine

@@ -30,6 +30,7 @@ pub(crate) struct RoundRecord {
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
 pub(crate) struct HostRecord {
+    pub(crate) setup_seconds: f64,
     pub(crate) seconds: f64,
     pub(crate) waits: Waits,
     pub(crate) throttled: Throttled,
@@ -44,6 +45,8 @@ pub struct RunReport {
     pub pace: Pace,
     /// Why that pace.
     pub pace_why: String,
+    /// Time in which engines prepared the run, of the slowest host.
+    pub setup_seconds: f64,
     /// Time from the first round to the last, of the slowest host.
     pub seconds: f64,
     /// Every round. Of hosts that did not wait for each other: what each did in its first round,
@@ -120,7 +123,8 @@ impl RunReport {
         let all_records = net.all_gather(bytemuck::cast_slice(records).to_vec())?;
         let all_sent = net.all_gather(bytemuck::cast_slice(sent_to).to_vec())?;
         for ((host, records), sent) in all_hosts.iter().zip(&all_records).zip(&all_sent) {
-            let HostRecord { seconds, waits, throttled } = bytemuck::pod_read_unaligned(host);
+            let HostRecord { setup_seconds, seconds, waits, throttled } = bytemuck::pod_read_unaligned(host);
+            self.setup_seconds = self.setup_seconds.max(setup_seconds);
             self.seconds = self.seconds.max(seconds);
             let records: Vec<RoundRecord> = bytemuck::pod_collect_to_vec(records);
             let mut host = HostReport {
@@ -157,6 +161,7 @@ impl RunReport {
             (self.pace, self.pace_why) = (next.pace, next.pace_why);
         }
         self.timeline.append(next.timeline, self.seconds, self.rounds.len() as u64);
+        self.setup_seconds += next.setup_seconds;
         self.seconds += next.seconds;
         self.rounds.extend(next.rounds);
         for (host, next) in self.hosts.iter_mut().zip(next.hosts) {

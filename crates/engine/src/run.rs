@@ -50,6 +50,7 @@ pub fn run(
     watch: &mut dyn Watch,
 ) -> Result<RunReport> {
     let mut meter = Meter::new(substrate);
+    meter.prepare(engine, substrate)?;
     let mut pacemaker = Pacemaker::new(pacing, limits, engine, substrate, watch)?;
     meter.start(substrate);
     engine.begin(substrate)?;

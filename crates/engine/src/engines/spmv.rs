@@ -124,10 +124,15 @@ impl<'a, P: VertexProgram> Product<'a, P> {
 }
 
 impl<P: VertexProgram> Engine for Product<'_, P> {
-    fn begin(&mut self, substrate: &mut Substrate<'_>) -> Result<()> {
+    /// Finds classes, makes tiles, and cuts masters into chunks.
+    fn prepare(&mut self, substrate: &mut Substrate<'_>) -> Result<()> {
         self.schedule = substrate.schedule();
-        self.prepare(substrate)?;
-        self.is_active = true;
+        self.prepare_left_out(substrate)?;
+        self.prepare_tiles();
+        Ok(())
+    }
+
+    fn begin(&mut self, substrate: &mut Substrate<'_>) -> Result<()> {
         let open = self.open_broadcast(substrate);
         for peer in substrate.net().peers() {
             substrate.post(&open, &mut self.base.messages, peer)?;

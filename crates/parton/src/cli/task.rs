@@ -98,7 +98,8 @@ impl Task<'_> {
             true => self.verify(&mut substrate, &answer)?,
             false => Verdict::NotAsked,
         };
-        let setup_seconds = substrate_seconds + answer.setup_seconds;
+        let setup_seconds =
+            substrate_seconds + answer.setup_seconds + answer.report.setup_seconds;
         Ok(TaskOutcome { setup_seconds, answer, verdict })
     }
 

@@ -20,9 +20,8 @@ use crate::techniques::row_blocks;
 use crate::techniques::tiles::Tiles;
 
 impl<'a, P: VertexProgram> Product<'a, P> {
-    /// Finds classes, makes tiles, and cuts masters into chunks. Every host must call this.
-    pub(super) fn prepare(&mut self, substrate: &mut Substrate<'_>) -> Result<()> {
-        self.prepare_left_out(substrate)?;
+    /// Makes tiles, and cuts masters into chunks.
+    pub(super) fn prepare_tiles(&mut self) {
         let (partition, properties) = (self.base.partition, self.properties());
         let num_masters = partition.num_masters();
         let mut pieces = parallel::pieces(0..num_masters, VERTICES_PER_TASK);
@@ -43,7 +42,6 @@ impl<'a, P: VertexProgram> Product<'a, P> {
         }
         self.chunks = Chunk::all(partition, pieces, properties.edges.written());
         self.read_by = chunks_of_routes(partition, &self.chunks, properties.edges.read());
-        Ok(())
     }
 
     /// Opens the exchange of messages.
