@@ -279,10 +279,11 @@ impl Algorithm for PageRank {
                 let vertices = job.substrate.partition().num_vertices();
                 let single = is_single(vertices, &own, limits);
                 let precision = if single { "single" } else { "double" };
-                let (engine, why) = job.engine(self, engines::PULL, || {
+                let (suits, because) = suitable_engine(job)?;
+                let (engine, why) = job.engine(self, suits, || {
                     format!(
                         "all vertices tell in all rounds, average degree {degree:.1}, \
-                         {precision} precision"
+                         {precision} precision{because}"
                     )
                 })?;
                 let how = (job.options.pacing, limits);
@@ -406,6 +407,33 @@ impl Algorithm for PageRank {
         ranks.iter_mut().for_each(|rank| *rank *= scale);
         Ok(vec![Column { name: "rank", values: Values::F64(ranks) }])
     }
+}
+
+/// From this many hosts on, waiting for messages takes longer than computing.
+const MIN_HOSTS_TO_OVERLAP: usize = 8;
+/// From this share of sources and sinks on, leaving them out saves more than tiles cost.
+const MIN_SHARE_TO_FILTER: f64 = 0.25;
+
+/// The engine for the power method, and what to add to the reasons for it. Every host must call this.
+fn suitable_engine(job: &mut Job<'_, '_>) -> Result<(&'static EngineInfo, String)> {
+    let partition = job.substrate.partition();
+    let hosts = partition.num_hosts();
+    // A host that is alone does not sort its masters into classes; devices have no tiles.
+    if hosts == 1 || partition.is_beside_devices() || job.device.is_some() {
+        return Ok((engines::PULL, String::new()));
+    }
+    let parts = partition.master_parts();
+    let left_out = u64::from(parts.written - parts.both);
+    let left_out = job.substrate.net().all_reduce(left_out, |a, b| a + b)?;
+    let share = left_out as f64 / partition.num_vertices().max(1) as f64;
+    Ok(if share >= MIN_SHARE_TO_FILTER {
+        let percent = 100.0 * share;
+        (engines::SPMV, format!(", {percent:.0} % of the vertices are left out of rounds"))
+    } else if hosts >= MIN_HOSTS_TO_OVERLAP {
+        (engines::SPMV, format!(", {hosts} hosts compute while messages are under way"))
+    } else {
+        (engines::PULL, String::new())
+    })
 }
 
 /// What a user should know of the ranks.

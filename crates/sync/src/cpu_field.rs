@@ -58,6 +58,14 @@ impl<R: Reduction<Value: AtomicValue>> Cells<'_, R> {
         Cells(&self.0[proxies])
     }
 
+    /// Changes the value of a proxy that no other thread writes meanwhile; does nothing if there is none.
+    #[inline(always)]
+    pub fn change_if_any(self, proxy: LocalId, change: impl FnOnce(R::Value) -> R::Value) {
+        if let Some(cell) = self.0.get(proxy.index()) {
+            change(R::Value::load(cell)).store(cell);
+        }
+    }
+
     /// Replaces the value of a proxy that no other thread writes meanwhile.
     #[inline(always)]
     pub fn put(self, proxy: LocalId, value: R::Value) {

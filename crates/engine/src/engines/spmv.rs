@@ -24,8 +24,9 @@ use parton_sync::{
 };
 
 use super::frontier::LevelSynchronous;
-use super::vertex::VertexEngine;
+use super::vertex::{Direction, VertexEngine};
 use crate::engine::{Conclusion, Engine, Next, Overlapped};
+use crate::program::filtering::Filter;
 use crate::program::{Accumulated, Properties, Relaxation, Vertex, VertexProgram};
 use crate::registry::{BuildEngine, EngineInfo, ProgramEngine, RelaxationEngine};
 use crate::techniques::tiles::{Groups, Tiles};
@@ -56,8 +57,23 @@ impl BuildEngine for Spmv {
         program: P,
         partition: &'a Partition,
     ) -> Result<Box<dyn ProgramEngine<P> + 'a>> {
-        Ok(Box::new(Product::new(program, partition)))
+        match is_pull_better(&program, partition) {
+            true => Ok(Box::new(VertexEngine::new(program, partition, Direction::Pull))),
+            false => Ok(Box::new(Product::new(program, partition))),
+        }
     }
+}
+
+/// A host that is alone has nothing to overlap with. Tiles then pay off only if they leave out this share of
+/// its edges.
+const MIN_SHARE_LEFT_OUT: f64 = 0.3;
+
+fn is_pull_better<P: VertexProgram>(program: &P, partition: &Partition) -> bool {
+    let (filter, properties) = (Filter::of(program), program.properties());
+    let kept = || classes::kept_share::<P::Weight>(partition, properties.edges, filter);
+    partition.num_hosts() == 1
+        && properties.stationary
+        && (!filter.any() || kept() > 1.0 - MIN_SHARE_LEFT_OUT)
 }
 
 /// A vertex program on one host, as a product.

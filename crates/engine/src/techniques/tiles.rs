@@ -148,8 +148,10 @@ impl<W: Weight> Tiles<W> {
         (sources, destinations): (usize, usize),
     ) -> u64 {
         let blocks = &self.blocks[self.of_group[destinations].clone()];
-        let value = |end, weight| program.along(messages.get(end), weight);
         let edges = parallel::map(blocks, |block| {
+            // Copies, so that no address is loaded again after every write.
+            let (messages, accumulators) = (messages, accumulators);
+            let value = move |end, weight| program.along(messages.get(end), weight);
             block.combine::<P>(sources, accumulators, value);
             u64::from(block.num_edges[sources])
         });
@@ -197,12 +199,10 @@ impl<W: Weight> TileBlock<W> {
         let mut source = LocalId(before);
         for (&edge, &weight) in self.edges[edges].iter().zip(weights) {
             source.0 += edge >> ROW_BITS;
-            let row = edge & NO_ROW;
-            // A filler is a step on the way to an edge.
-            if row != NO_ROW {
-                let row = LocalId(row);
-                totals.put(row, P::Reduction::combine(totals.get(row), value(source, weight)));
-            }
+            // A filler is a step on the way to an edge. There is no such row.
+            totals.change_if_any(LocalId(edge & NO_ROW), |total| {
+                P::Reduction::combine(total, value(source, weight))
+            });
         }
     }
 }

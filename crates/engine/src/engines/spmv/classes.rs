@@ -1,13 +1,14 @@
 //! Regular vertices, sources, sinks and isolated vertices, along the edges that messages take.
 
-use parton_graph::{LocalId, VertexSet};
+use parton_graph::{LocalId, VertexSet, Weight, parallel};
 use parton_partition::{End, Partition};
 use parton_sync::reduction::Max;
 use parton_sync::{CpuField, Delivery, Result, Substrate};
 
 use crate::program::Edges;
-use crate::program::filtering::LeftOut;
+use crate::program::filtering::{Filter, LeftOut};
 use crate::state::degrees::{in_degrees_here, out_degrees_here};
+use crate::state::directions::Directions;
 
 /// A vertex's class as it travels.
 const REGULAR: u32 = 0;
@@ -54,6 +55,22 @@ impl Classes {
             left_out: LeftOut { sources, sinks, isolated },
         })
     }
+}
+
+/// The share of edges that stay in every round, on a host that is alone.
+pub(super) fn kept_share<W: Weight>(partition: &Partition, edges: Edges, filter: Filter) -> f64 {
+    let classes = classes_of_masters(partition, edges);
+    let reverse = Directions::<W>::reverse(partition, edges);
+    let kept = parallel::sum(partition.num_masters(), |row| {
+        let mut kept = 0;
+        if classes[row] != SINK {
+            reverse.rows().each(LocalId(row as u32), |_| (), |source, _| {
+                kept += u64::from(!filter.sources || classes[source.index()] != SOURCE);
+            });
+        }
+        kept
+    });
+    kept as f64 / reverse.num_edges().max(1) as f64
 }
 
 fn all_of(
