@@ -60,6 +60,9 @@ pub trait Overlapped {
     /// does not know yet what all hosts summed up, and may have ended.
     fn work_ahead(&mut self, vote: &PendingTotal, substrate: &mut Substrate<'_>) -> Result<()>;
 
+    /// Hosts may leave the rounds of this run: from now on no message may be under way when a round ends.
+    fn stop_overlapping(&mut self);
+
     /// Number of edges visited outside of `compute` since the last call.
     fn take_edges(&mut self) -> u64;
 

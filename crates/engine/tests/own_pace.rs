@@ -103,7 +103,7 @@ fn compare_all(cluster: &mut Cluster, graphs: &[(Graph, Vec<Partition>); 2], gov
     let [(acyclic, acyclic_parts), (graph, parts)] = graphs;
     let (expected, _) = serial(acyclic, Limits::default(), &Paths);
     let all = |states: &[Known]| states.iter().map(|[all, _]| *all).collect::<Vec<_>>();
-    for engine in engines().filter(|engine| *engine != parton_engine::engines::SPMV) {
+    for engine in engines() {
         let how = how(engine, Optimize::ALL, governed);
         let (found, _) = run_program(cluster, acyclic_parts, how, || Paths);
         assert_eq!(all(&found), all(&expected), "{engine:?}");

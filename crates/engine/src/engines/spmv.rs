@@ -25,7 +25,7 @@ use parton_sync::{
 
 use super::frontier::LevelSynchronous;
 use super::vertex::{Direction, VertexEngine};
-use crate::engine::{Conclusion, Engine, Next, Overlapped};
+use crate::engine::{Conclusion, Engine, Next, Overlapped, Paced};
 use crate::program::filtering::Filter;
 use crate::program::{Accumulated, Properties, Relaxation, Vertex, VertexProgram};
 use crate::registry::{BuildEngine, EngineInfo, ProgramEngine, RelaxationEngine};
@@ -100,6 +100,8 @@ pub(super) struct Product<'a, P: VertexProgram> {
     /// Whether a master has a message for some edge in the next round.
     is_active: bool,
     rounds: u64,
+    /// Whether hosts do not wait for each other any more: edges are then pushed as they are.
+    has_left_rounds: bool,
 }
 
 impl<'a, P: VertexProgram> Product<'a, P> {
@@ -118,6 +120,7 @@ impl<'a, P: VertexProgram> Product<'a, P> {
             tallies: Vec::new(),
             is_active: true,
             rounds: 0,
+            has_left_rounds: false,
         }
     }
 
@@ -149,6 +152,9 @@ impl<P: VertexProgram> Engine for Product<'_, P> {
     }
 
     fn begin(&mut self, substrate: &mut Substrate<'_>) -> Result<()> {
+        if self.has_left_rounds {
+            return self.base.begin(substrate);
+        }
         let open = self.open_broadcast(substrate);
         for peer in substrate.net().peers() {
             substrate.post(&open, &mut self.base.messages, peer)?;
@@ -163,6 +169,9 @@ impl<P: VertexProgram> Engine for Product<'_, P> {
 
     /// Multiplies the tiles whose messages are here.
     fn compute(&mut self) -> Result<u64> {
+        if self.has_left_rounds {
+            return self.base.compute();
+        }
         self.begin_round();
         self.multiply_own();
         Ok(self.take_edges())
@@ -170,6 +179,7 @@ impl<P: VertexProgram> Engine for Product<'_, P> {
 
     fn exchange(&mut self, phase: Phase, substrate: &mut Substrate<'_>) -> Result<()> {
         match phase {
+            _ if self.has_left_rounds => self.base.exchange(phase, substrate),
             Phase::Reduce => self.finish_round(substrate),
             // Messages have been sent as soon as they were there.
             Phase::Broadcast if self.schedule.overlap => Ok(()),
@@ -179,12 +189,18 @@ impl<P: VertexProgram> Engine for Product<'_, P> {
 
     /// Masters have been applied as soon as their contributions were there.
     fn apply(&mut self) -> Result<Tally> {
+        if self.has_left_rounds {
+            return self.base.apply();
+        }
         self.rounds += 1;
         Ok(self.tallies.drain(..).fold(Tally::default(), Tally::plus))
     }
 
     fn next(&mut self) -> Result<Next> {
-        Ok(Next::new(self.is_active))
+        match self.has_left_rounds {
+            true => self.base.next(),
+            false => Ok(Next::new(self.is_active)),
+        }
     }
 
     fn conclude(&mut self, total: &Tally, substrate: &mut Substrate<'_>) -> Result<Conclusion> {
@@ -192,11 +208,24 @@ impl<P: VertexProgram> Engine for Product<'_, P> {
     }
 
     fn overlapped(&mut self) -> Option<&mut dyn Overlapped> {
-        Some(self)
+        match self.has_left_rounds {
+            true => None,
+            false => Some(self),
+        }
     }
 
-    fn paced(&mut self) -> Result<&mut dyn crate::engine::Paced, &'static str> {
-        Err("the engine `spmv` overlaps communication inside rounds")
+    fn paced(&mut self) -> Result<&mut dyn Paced, &'static str> {
+        self.base.paced()?;
+        Ok(self)
+    }
+}
+
+impl<P: VertexProgram> Paced for Product<'_, P> {
+    /// Nothing is under way: a run that may leave its rounds does not overlap them.
+    fn leave_rounds(&mut self, is_governed: bool) {
+        self.has_left_rounds = true;
+        self.base.take_active();
+        self.base.leave_rounds(is_governed);
     }
 }
 
@@ -206,6 +235,10 @@ impl<P: VertexProgram> Overlapped for Product<'_, P> {
             true => self.multiply_until(vote, substrate),
             false => Ok(()),
         }
+    }
+
+    fn stop_overlapping(&mut self) {
+        self.schedule.overlap = false;
     }
 
     fn take_edges(&mut self) -> u64 {

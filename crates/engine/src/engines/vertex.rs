@@ -157,6 +157,14 @@ impl<'a, P: VertexProgram> VertexEngine<'a, P> {
         turns
     }
 
+    /// Takes over rounds from another engine: what is active is the frontier. Before the first round nothing
+    /// has been broadcast, and `begin` finds what is active.
+    pub(super) fn take_active(&mut self) {
+        if self.messages.updated().is_empty() {
+            self.frontier = self.messages.drain_active();
+        }
+    }
+
     pub(super) fn is_stationary(&self) -> bool {
         self.program.properties().stationary
     }

@@ -142,6 +142,11 @@ impl Pacemaker {
             None if num_hosts == 1 => Leaves::Never,
             None => Leaves::WhenBetter,
         };
+        if let (Leaves::After(_) | Leaves::WhenBetter, Some(overlapped)) =
+            (leaves, engine.overlapped())
+        {
+            overlapped.stop_overlapping();
+        }
         let (effort, trial_time) = match (leaves, engine.paced()) {
             (Leaves::WhenBetter, Ok(paced)) if !paced.gains_from_rounds() => {
                 paced.shorten_first_rounds();
