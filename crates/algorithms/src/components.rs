@@ -57,7 +57,7 @@ impl Algorithm for Components {
     }
 
     fn engines(&self) -> &'static [&'static EngineInfo] {
-        &[engines::PUSH, engines::FRONTIER, engines::PULL, engines::UNION]
+        &[engines::PUSH, engines::FRONTIER, engines::PULL, engines::SPMV, engines::UNION]
     }
 
     fn needs_rounds(&self, _: &Options) -> Option<&'static str> {

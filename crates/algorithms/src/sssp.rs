@@ -314,7 +314,7 @@ impl Algorithm for Sssp {
     }
 
     fn engines(&self) -> &'static [&'static EngineInfo] {
-        &[engines::PUSH, engines::FRONTIER, engines::PULL, engines::DELTA]
+        &[engines::PUSH, engines::FRONTIER, engines::PULL, engines::SPMV, engines::DELTA]
     }
 
     fn access(&self, options: &Options) -> Access {

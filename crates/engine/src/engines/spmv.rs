@@ -46,8 +46,8 @@ impl BuildEngine for Spmv {
         program: &'a P,
         partition: &'a Partition,
     ) -> Result<Box<dyn RelaxationEngine<P> + 'a>> {
-        match P::FILTERS {
-            // A product knows no edges that some labels do not pass.
+        // A product knows no edges that some labels do not pass, and devices no tiles.
+        match P::FILTERS || partition.is_beside_devices() {
             true => Ok(Box::new(LevelSynchronous::pulling(program, partition, true))),
             false => Ok(Box::new(Product::new(Labels(program), partition))),
         }
@@ -71,9 +71,11 @@ const MIN_SHARE_LEFT_OUT: f64 = 0.3;
 fn is_pull_better<P: VertexProgram>(program: &P, partition: &Partition) -> bool {
     let (filter, properties) = (Filter::of(program), program.properties());
     let kept = || classes::kept_share::<P::Weight>(partition, properties.edges, filter);
-    partition.num_hosts() == 1
-        && properties.stationary
-        && (!filter.any() || kept() > 1.0 - MIN_SHARE_LEFT_OUT)
+    // Devices have no tiles, and all hosts of a run follow one protocol.
+    partition.is_beside_devices()
+        || partition.num_hosts() == 1
+            && properties.stationary
+            && (!filter.any() || kept() > 1.0 - MIN_SHARE_LEFT_OUT)
 }
 
 /// A vertex program on one host, as a product.

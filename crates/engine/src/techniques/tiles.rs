@@ -10,6 +10,7 @@
 use std::ops::Range;
 
 use parton_graph::{LocalId, VertexSet, Weight, parallel};
+use parton_net::HostId;
 use parton_partition::Partition;
 use parton_sync::Reduction;
 use parton_sync::cpu_field::Cells;
@@ -30,7 +31,7 @@ impl Groups {
     pub(crate) fn new(partition: &Partition) -> Self {
         let mirrors = (0..partition.num_hosts()).scan(partition.num_masters() as u32, |next, host| {
             let first = *next;
-            let routes = partition.routes(parton_net_host(host));
+            let routes = partition.routes(HostId(host as u16));
             *next += routes.mirror_parts().len() as u32;
             Some(first)
         });
@@ -48,10 +49,6 @@ impl Groups {
     pub(crate) fn range(&self, group: usize) -> Range<u32> {
         self.firsts[group]..self.firsts[group + 1]
     }
-}
-
-fn parton_net_host(host: usize) -> parton_net::HostId {
-    parton_net::HostId(host as u16)
 }
 
 /// Where the edges of a tile begin in a block, and the source of the edge before.
@@ -125,12 +122,14 @@ impl<W: Weight> Tiles<W> {
     }
 
     /// Number of edges in all tiles.
+    #[cfg(test)]
     pub(crate) fn num_edges(&self) -> u64 {
         let edges = self.blocks.iter().flat_map(|block| &block.num_edges);
         edges.map(|&edges| u64::from(edges)).sum()
     }
 
     /// Bytes of all tiles.
+    #[cfg(test)]
     pub(crate) fn bytes(&self) -> u64 {
         let of_block = |block: &TileBlock<W>| {
             4 * block.edges.len() + size_of_val(&block.weights[..]) + 12 * block.splits.len()
@@ -203,6 +202,40 @@ impl<W: Weight> TileBlock<W> {
             totals.change_if_any(LocalId(edge & NO_ROW), |total| {
                 P::Reduction::combine(total, value(source, weight))
             });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use parton_net::Cluster;
+    use parton_partition::{Input, Plan};
+
+    use super::*;
+    use crate::program::Edges;
+    use crate::state::directions::Directions;
+
+    /// Bytes of tiles over those of plain rows with offsets of 8 bytes, and edges in tiles over all edges.
+    fn index_memory(hosts: usize) -> Vec<(f64, f64)> {
+        let input = Input::open("rmat:16").expect("a generator");
+        let shares = Cluster::local(hosts).launch(|net| {
+            let partition = Partition::build(net, &input, &Plan::new("staggered"))?;
+            let reverse = Directions::<()>::reverse(&partition, Edges::Out);
+            let tiles = Tiles::new(&partition, reverse.rows(), |_, _| true);
+            let rows = 8 * partition.num_proxies() as u64 + 4 * reverse.num_edges();
+            let edges = tiles.num_edges() as f64 / reverse.num_edges() as f64;
+            Ok::<_, parton_partition::Error>((tiles.bytes() as f64 / rows as f64, edges))
+        });
+        shares.expect("partitions")
+    }
+
+    #[test]
+    fn tiles_take_little_more_memory_than_plain_rows() {
+        for (hosts, most) in [(1, 1.0), (4, 1.15), (16, 1.4)] {
+            for (bytes, edges) in index_memory(hosts) {
+                assert!(bytes <= most, "{hosts} hosts: {bytes}");
+                assert_eq!(edges, 1.0, "every edge is in one tile");
+            }
         }
     }
 }
