@@ -30,8 +30,8 @@ use std::time::Instant;
 
 use parton_engine::degrees::out_degrees;
 use parton_engine::{
-    DeviceType, EngineInfo, LeftOut, Limits, Pacing, Properties, RunReport, SharedSource, Tally, Vertex,
-    VertexProgram, device, engines, run,
+    DeviceType, EngineInfo, LeftOut, Limits, Pacing, Properties, RunReport, SharedSource, Tally,
+    Vertex, VertexProgram, device, engines, run,
 };
 use parton_graph::{Graph, LocalId, parallel, with_csr};
 use parton_sync::reduction::{Latest, Sum};

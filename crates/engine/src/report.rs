@@ -123,7 +123,8 @@ impl RunReport {
         let all_records = net.all_gather(bytemuck::cast_slice(records).to_vec())?;
         let all_sent = net.all_gather(bytemuck::cast_slice(sent_to).to_vec())?;
         for ((host, records), sent) in all_hosts.iter().zip(&all_records).zip(&all_sent) {
-            let HostRecord { setup_seconds, seconds, waits, throttled } = bytemuck::pod_read_unaligned(host);
+            let HostRecord { setup_seconds, seconds, waits, throttled } =
+                bytemuck::pod_read_unaligned(host);
             self.setup_seconds = self.setup_seconds.max(setup_seconds);
             self.seconds = self.seconds.max(seconds);
             let records: Vec<RoundRecord> = bytemuck::pod_collect_to_vec(records);

@@ -175,7 +175,8 @@ fn bits<W: Weight>(
     found.expect("a run").0.into_iter().map(f64::to_bits).collect()
 }
 
-const UNFILTERED: Schedule = Schedule { overlap: true, any_order: false, filter: false, fault: None };
+const UNFILTERED: Schedule =
+    Schedule { overlap: true, any_order: false, filter: false, fault: None };
 
 #[test]
 fn sums_have_the_bits_of_pull_on_every_policy() {
@@ -187,8 +188,7 @@ fn sums_have_the_bits_of_pull_on_every_policy() {
             for edges in [Edges::Out, Edges::In, Edges::Both] {
                 let program = &Rank::<()> { edges, is_local: false, ..Rank::new(7, 300) };
                 let mut cluster = local(hosts);
-                let expected =
-                    bits(&mut cluster, &parts, (engines::PULL, UNFILTERED), program);
+                let expected = bits(&mut cluster, &parts, (engines::PULL, UNFILTERED), program);
                 for overlap in [true, false] {
                     let schedule = Schedule { overlap, ..UNFILTERED };
                     let found = bits(&mut cluster, &parts, (engines::SPMV, schedule), program);
@@ -278,7 +278,8 @@ fn compare_filtered(program: impl Fn(u64) -> Rank, rounds: &[u64]) {
                 let how = (engines::SPMV, schedule);
                 states(&mut local(hosts), &parts, how, limits, &program).expect("a run")
             };
-            let ((expected, whole), (found, filtered)) = (run(UNFILTERED), run(Schedule::default()));
+            let ((expected, whole), (found, filtered)) =
+                (run(UNFILTERED), run(Schedule::default()));
             let edges = graph.num_edges();
             for (vertex, (a, b)) in expected.iter().zip(&found).enumerate() {
                 let is_close = (a - b).abs() <= 1e-14 * a.abs();

@@ -7,6 +7,7 @@
 //! A driver belongs to one host and has one queue: work is done in the order in which it was asked
 //! for. Copies between the device and ordinary memory wait; those from and to pinned memory do not.
 
+use std::num::NonZeroU64;
 use std::ops::Range;
 
 use bytemuck::{Pod, Zeroable};
@@ -78,6 +79,10 @@ unsafe impl Sync for Pinned {}
 pub trait Driver: Send + Sync {
     /// What the device is.
     fn info(&self) -> &DeviceInfo;
+
+    /// The memory of the device, by a number: drivers of this process that have the same can read what each
+    /// other has written.
+    fn memory(&self) -> NonZeroU64;
 
     /// Bytes of memory that are free now.
     fn free_memory(&self) -> Result<u64>;

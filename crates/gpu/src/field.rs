@@ -4,13 +4,16 @@
 //! together. Nothing that follows the number of proxies crosses it. Encoding is the host's.
 
 mod incoming;
+mod lent;
 mod outgoing;
 mod tiles;
 
+use std::num::NonZeroU64;
 use std::ops::Range;
 use std::sync::Arc;
 
 use parton_net::HostId;
+use parton_net::handover::Item;
 use parton_partition::{End, Partition};
 use parton_sync::{
     Absorb, Delivery, Extracted, Field, Phase, Places, Result, Route, Shape, Staging, ValueKind,
@@ -18,8 +21,10 @@ use parton_sync::{
 };
 
 use self::incoming::Incoming;
+use self::lent::LentValues;
+pub(crate) use self::lent::{MAX_LOANS, is_lendable};
 use self::outgoing::Outgoing;
-use self::tiles::RouteLists;
+use self::tiles::{RouteLists, Tile};
 use crate::driver::{Address, Driver};
 use crate::host::failed;
 use crate::launch::{Arguments, Kernels, arguments};
@@ -51,6 +56,8 @@ pub(crate) struct DeviceField {
     routes: RouteLists,
     outgoing: Outgoing,
     incoming: Incoming,
+    /// What other fields have lent, until the device has read it.
+    borrowed: Vec<Arc<LentValues>>,
 }
 
 /// The kernels of one field among those of a program.
@@ -87,6 +94,7 @@ impl DeviceField {
             routes: RouteLists::new(driver)?,
             outgoing: Outgoing::new(driver)?,
             incoming: Incoming::new(driver)?,
+            borrowed: Vec::new(),
         })
     }
 
@@ -140,6 +148,17 @@ impl DeviceField {
             Places::Some(list) => bytemuck::cast_slice::<u32, u8>(list),
         };
         let [places, arrived] = self.incoming.upload([places, values])?;
+        self.fold(how, tile, (places, count), arrived)
+    }
+
+    /// Queues the folding of values on the device into the proxies at some places, or all, of a route.
+    fn fold(
+        &mut self,
+        how: Absorb,
+        tile: Tile,
+        (places, count): (Address, u32),
+        arrived: Address,
+    ) -> crate::Result<()> {
         let replaces = u32::from(how == Absorb::SetAtMirrors);
         let goes_on = u32::from(how == Absorb::FoldAtMasters && self.is_shared);
         let is_event = u32::from(self.delivery == Delivery::Event);
@@ -167,6 +186,34 @@ impl DeviceField {
 impl Field for DeviceField {
     fn shape(&self) -> Shape {
         Shape::new(self.kind, self.delivery)
+    }
+
+    fn memory(&self) -> Option<NonZeroU64> {
+        Some(self.values.driver().memory())
+    }
+
+    fn lend(&mut self, _: Phase, routes: &[Route<'_>]) -> Result<Option<Vec<Item>>> {
+        if !is_lendable(self.kind) {
+            return Ok(None);
+        }
+        let sets = [self.updated.address(), self.values.address()];
+        let lent =
+            self.outgoing.lend(&self.kernels, &mut self.routes, routes, sets, self.kind.bytes());
+        // Counting what is updated has waited for all that was queued.
+        self.borrowed.clear();
+        lent.map_err(failed)
+    }
+
+    fn absorb_lent(&mut self, how: Absorb, route: &Route<'_>, item: Item) -> Result<bool> {
+        let Ok(lent) = item.downcast::<LentValues>() else { return Ok(false) };
+        if lent.bytes != route.len() * self.kind.bytes() {
+            return Ok(false);
+        }
+        let tile = self.routes.tile(route).map_err(failed)?;
+        let everywhere = (Address(0), route.len() as u32);
+        self.fold(how, tile, everywhere, lent.address()).map_err(failed)?;
+        self.borrowed.push(lent);
+        Ok(true)
     }
 
     fn begin_extract(&mut self, _: Phase, routes: &[Route<'_>]) -> Result<()> {

@@ -2,10 +2,12 @@
 //! beside ordinary hosts.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use parton_engine::device::{Device, DeviceProgram};
 use parton_engine::{
-    Edges, EngineInfo, Limits, Pacing, Properties, Relaxation, Vertex, VertexProgram, engines, run,
+    Edges, EngineInfo, Limits, Pacing, Properties, Relaxation, Vertex, VertexProgram, device,
+    engines, run,
 };
 use parton_gpu::GpuHost;
 use parton_gpu::cuda::nvrtc::Nvrtc;
@@ -188,6 +190,46 @@ impl VertexProgram for Tokens {
     }
 }
 
+/// Whole numbers as floating-point ones, which every vertex adds up in every round: sums are exact in any order.
+struct Shares {
+    rounds: u32,
+}
+
+#[device]
+impl VertexProgram for Shares {
+    type State = f64;
+    type Message = f64;
+    type Messages = Latest<f64>;
+    type Reduction = Sum<f64>;
+    type Weight = ();
+
+    fn init(&self, vertex: Vertex) -> f64 {
+        (vertex.id().0 + 1) as f64
+    }
+
+    fn scatter(&self, _: Vertex, state: &f64) -> Option<f64> {
+        Some(*state)
+    }
+
+    fn along(&self, message: f64, (): ()) -> f64 {
+        message
+    }
+
+    fn apply(&self, _: Vertex, state: &mut f64, sum: f64, _: &mut Tally) -> bool {
+        *state = sum + 1.0;
+        true
+    }
+
+    fn properties(&self) -> Properties {
+        Properties { stationary: true, ..Properties::default() }
+    }
+
+    fn conclude(&mut self, _: &Tally) -> bool {
+        self.rounds -= 1;
+        self.rounds == 0
+    }
+}
+
 /// Which hosts have a device.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Mix {
@@ -196,7 +238,7 @@ enum Mix {
     Odd,
 }
 
-fn device(mix: Mix, host: usize) -> Option<Arc<GpuHost>> {
+fn device_of(mix: Mix, host: usize) -> Option<Arc<GpuHost>> {
     let has = mix == Mix::All || mix == Mix::Odd && host % 2 == 1;
     let driver = || Arc::new(Emulated::new(Settings { seed: host as u64, ..Settings::default() }));
     has.then(|| Arc::new(GpuHost::new(driver())))
@@ -211,7 +253,7 @@ fn on_hosts<T: Copy + Default + Send>(
     let found = Cluster::local(hosts).launch(|net| {
         let part = Partition::build(net, &input, &Plan::new(policy)).unwrap();
         let part = if mix == Mix::None { part } else { part.beside_devices() };
-        let device = device(mix, part.host().index());
+        let device = device_of(mix, part.host().index());
         let device = device.as_ref().map(|device| &**device as &dyn Device);
         let mut substrate = Substrate::new(&part, net, Optimize::ALL);
         let (values, sum) = run_host(device, &part, &mut substrate);
@@ -357,4 +399,44 @@ fn sums_lose_and_double_nothing() {
             }
         }
     }
+}
+
+/// Hosts that share a device pass tickets to each other instead of values, and count the same bytes.
+#[test]
+fn values_are_handed_over_where_they_are() {
+    let mut num_judged = 0;
+    for (number, policy) in all_policies().enumerate() {
+        let (graph, hosts) = (GRAPHS[number % GRAPHS.len()], [2, 3, 7][number % 3]);
+        let traffic = AtomicU64::new(0);
+        let shares = |mix| {
+            traffic.store(0, Ordering::Relaxed);
+            on_hosts((graph, policy, hosts, mix), |device, part, substrate| {
+                let program = Shares { rounds: 5 };
+                let mut engine =
+                    engines::vertex_program(engines::PULL, device, program, part).unwrap();
+                let before = substrate.net().total_traffic().bytes_sent;
+                let (pacing, limits) = (Pacing::default(), Limits::default());
+                let report = run(&mut *engine, substrate, pacing, limits, &mut ()).unwrap();
+                let sent = substrate.net().total_traffic().bytes_sent - before;
+                traffic.fetch_add(sent, Ordering::Relaxed);
+                let counted: u64 = report.rounds.iter().map(|round| round.sent.total()).sum();
+                (engine.states().unwrap().to_vec(), counted as i64)
+            })
+        };
+        let (expected, by_bytes) = (shares(Mix::None), traffic.load(Ordering::Relaxed));
+        assert_eq!(shares(Mix::Odd), expected, "{graph} {policy} {hosts}");
+        assert_eq!(shares(Mix::All), expected, "{graph} {policy} {hosts}");
+        let by_tickets = traffic.load(Ordering::Relaxed);
+        // Votes and tallies travel as before; a small graph has little else.
+        let counted = expected.1 as u64;
+        if counted < 5_000 {
+            continue;
+        }
+        num_judged += 1;
+        assert!(
+            by_tickets + counted / 2 < by_bytes,
+            "{graph} {policy} {hosts}: {by_tickets} bytes instead of {by_bytes}, {counted} counted"
+        );
+    }
+    assert_ne!(num_judged, 0);
 }

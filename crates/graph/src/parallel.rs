@@ -117,6 +117,41 @@ pub fn sum(count: usize, value: impl Fn(usize) -> u64 + Sync) -> u64 {
     sums.into_iter().sum()
 }
 
+/// The sums of all `value`s before each number up to `count`: an array of offsets, on [large pages](huge).
+pub fn prefix_sums(count: usize, value: impl Fn(usize) -> u64 + Sync) -> Vec<u64> {
+    let parts =
+        pieces(0..count, count.div_ceil(4 * rayon::current_num_threads()).max(ELEMENTS_PER_TASK));
+    let mut before = 0;
+    let mut starts = map(&parts, |part| part.clone().map(&value).sum::<u64>());
+    for start in &mut starts {
+        before += std::mem::replace(start, before);
+    }
+    let mut sums: Vec<u64> = huge::zeroed_vec(count + 1);
+    let mut free = &mut sums[1..];
+    let room = parts.iter().map(|part| free.split_off_mut(..part.len()).expect("room for all"));
+    let tasks: Vec<_> = room.zip(&parts).zip(starts).collect();
+    for_each_owned(tasks, |_, ((room, part), mut sum)| {
+        for (place, number) in room.iter_mut().zip(part.clone()) {
+            sum += value(number);
+            *place = sum;
+        }
+    });
+    sums
+}
+
+/// All elements of some lists, one list after the other.
+pub fn concat<T: Copy + Send + Sync>(lists: &[Vec<T>]) -> Vec<T> {
+    let len = lists.iter().map(Vec::len).sum();
+    let mut all = huge::vec_with_capacity(len);
+    let mut free = &mut all.spare_capacity_mut()[..len];
+    let room = lists.iter().map(|list| free.split_off_mut(..list.len()).expect("room for all"));
+    let tasks: Vec<_> = room.zip(lists).collect();
+    for_each_owned(tasks, |_, (room, list)| _ = room.write_copy_of_slice(list));
+    // SAFETY: every element up to there was written.
+    unsafe { all.set_len(len) };
+    all
+}
+
 /// What `combine` makes of the values that `of_piece` has for pieces of the numbers below `count`: in
 /// order, `None` if there are none.
 pub fn reduce<T: Send>(
@@ -275,6 +310,24 @@ mod tests {
             });
         });
         assert_eq!(sum.into_inner(), 31 + 4950);
+    }
+
+    #[test]
+    fn sums_and_lists_are_put_together() {
+        for count in [0, 1, 7, 3 * ELEMENTS_PER_TASK + 5, 40 * ELEMENTS_PER_TASK] {
+            let value = |number: usize| (number % 5) as u64;
+            let mut sum = 0;
+            let mut expected = vec![0];
+            expected.extend((0..count).map(|number| {
+                sum += value(number);
+                sum
+            }));
+            assert_eq!(prefix_sums(count, value), expected);
+            let lists: Vec<Vec<usize>> =
+                pieces(0..count, 1000).into_iter().map(|piece| piece.collect()).collect();
+            assert!(concat(&lists).into_iter().eq(0..count));
+        }
+        assert!(concat::<u8>(&[vec![], vec![]]).is_empty());
     }
 
     #[test]

@@ -9,6 +9,7 @@ use std::time::Duration;
 use crate::clock::Clock;
 use crate::collective::Calls;
 use crate::error::{Error, Result};
+use crate::handover::Handover;
 use crate::host::HostId;
 use crate::inbox::Inbox;
 use crate::transport::{Message, Tag, Transport};
@@ -105,6 +106,11 @@ impl Net {
     /// exceed the longest time that a host computes between two messages.
     pub fn set_patience(&mut self, patience: Duration) {
         self.patience = patience;
+    }
+
+    /// Where hosts of one process leave memory for each other; `None` elsewhere.
+    pub fn handover(&self) -> Option<&Handover> {
+        self.transport.handover()
     }
 
     /// What went to and came from one host; its own entry counts what it sent to itself.

@@ -1,5 +1,5 @@
-//! The seam under everything: four methods that move whole messages between hosts, and two for
-//! transports that know whether a silent host still works.
+//! The seam under everything: four methods that move whole messages between hosts, and three for
+//! transports whose hosts share a process.
 //!
 //! A transport need not sort, match or count anything; [`Net`](crate::Net) does that once, for all
 //! transports. What a transport promises:
@@ -15,6 +15,7 @@ use std::time::Duration;
 
 use crate::collective::Collective;
 use crate::error::Result;
+use crate::handover::Handover;
 use crate::host::HostId;
 
 /// One host's end of the wires.
@@ -43,6 +44,11 @@ pub trait Transport: Send {
     /// The time since which no peer works: each waits for a message or has ended. A peer that works
     /// may still send, however long that takes. `None` if this transport cannot tell.
     fn peers_idle_since(&self) -> Option<Duration> {
+        None
+    }
+
+    /// Where hosts leave memory for each other. `None` if they have none in common.
+    fn handover(&self) -> Option<&Handover> {
         None
     }
 }

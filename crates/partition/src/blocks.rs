@@ -4,7 +4,11 @@
 //! two levels: first over coarse bins of vertices, then, inside the few bins where a cut falls, per
 //! vertex. Both have a fixed size, so finding exact cuts needs no array with an entry per vertex.
 
+use std::ops::Range;
+
 use parton_graph::bits::BitSet;
+use parton_graph::parallel;
+use parton_graph::rows::Rows;
 use parton_net::{HostId, Net};
 
 use crate::Result;
@@ -22,6 +26,73 @@ pub struct Blocks {
 const BINS: usize = 1 << 14;
 /// At most this many hints: they stay in the first-level cache.
 const HINTS: usize = 1 << 12;
+/// What an edge costs a host, where a vertex costs one: where there are no edges, vertices still
+/// have to be shared out.
+pub(crate) const EDGE_COST: u64 = 16;
+/// Costs that a thread adds up at least: its histogram is then small beside them.
+const MIN_COSTS_PER_TASK: usize = 1 << 18;
+
+/// What some vertices cost.
+#[derive(Clone, Copy)]
+pub(crate) enum Costs<'a> {
+    /// The vertices of these rows, by themselves.
+    Vertices(&'a Rows),
+    /// The same vertices, by their rows.
+    Rows(&'a Rows),
+    /// The vertices that edges in these rows lead to, by these edges.
+    Ends(&'a Rows),
+}
+
+impl Costs<'_> {
+    fn len(self) -> usize {
+        match self {
+            Costs::Vertices(rows) | Costs::Rows(rows) => rows.adjacency.offsets().len() - 1,
+            Costs::Ends(rows) => rows.adjacency.all_targets().len(),
+        }
+    }
+
+    /// Calls `visit` with some of the vertices and costs.
+    fn visit(self, part: Range<usize>, mut visit: impl FnMut(u32, u64)) {
+        let first = |rows: &Rows| (rows.first as u32).wrapping_add(part.start as u32);
+        match self {
+            Costs::Vertices(rows) => {
+                (first(rows)..).zip(part).for_each(|(vertex, _)| visit(vertex, 1));
+            }
+            Costs::Rows(rows) => {
+                let offsets = &rows.adjacency.offsets()[part.start..=part.end];
+                let degrees = offsets.windows(2).map(|row| row[1] - row[0]);
+                (first(rows)..).zip(degrees).for_each(|(v, degree)| visit(v, EDGE_COST * degree));
+            }
+            Costs::Ends(rows) => {
+                let targets = &rows.adjacency.all_targets()[part];
+                targets.iter().for_each(|target| visit(target.0, EDGE_COST));
+            }
+        }
+    }
+
+    /// A histogram of all of these costs, by all threads: `bin` says where a vertex counts, if it does.
+    fn histogram(all: &[Self], bins: usize, bin: impl Fn(u32) -> Option<usize> + Sync) -> Vec<u64> {
+        let mut total = vec![0u64; bins];
+        for costs in all {
+            let per_task = costs.len().div_ceil(2 * rayon::current_num_threads());
+            let per_task = per_task.max(MIN_COSTS_PER_TASK).max(bins);
+            let parts = parallel::pieces(0..costs.len(), per_task);
+            let histograms = parallel::map(&parts, |part| {
+                let mut histogram = vec![0u64; bins];
+                costs.visit(part.clone(), |vertex, cost| {
+                    if let Some(bin) = bin(vertex) {
+                        histogram[bin] += cost;
+                    }
+                });
+                histogram
+            });
+            for histogram in histograms {
+                total.iter_mut().zip(histogram).for_each(|(total, cost)| *total += cost);
+            }
+        }
+        total
+    }
+}
 
 impl Blocks {
     /// Blocks that start at `starts`, which ends with the number of vertices.
@@ -50,13 +121,12 @@ impl Blocks {
         net: &mut Net,
         vertices: u32,
         shares: &[f64],
-        costs: impl Iterator<Item = (u32, u64)> + Clone,
+        costs: &[Costs<'_>],
     ) -> Result<Self> {
         // A power of two, as every vertex is divided by it.
         let width = (vertices as usize).div_ceil(BINS).next_power_of_two() as u32;
         let shift = width.trailing_zeros();
-        let mut bins = vec![0u64; BINS];
-        costs.clone().for_each(|(vertex, cost)| bins[(vertex >> shift) as usize] += cost);
+        let mut bins = Costs::histogram(costs, BINS, |vertex| Some((vertex >> shift) as usize));
         let sum = |a: u64, b: u64| a + b;
         net.all_reduce_slice(&mut bins, sum)?;
         let total: u64 = bins.iter().sum();
@@ -83,15 +153,12 @@ impl Blocks {
         let mut fine_bins: Vec<usize> = cut_bins.iter().map(|&(bin, _)| bin).collect();
         fine_bins.dedup();
         let place = |bin: usize| fine_bins.binary_search(&bin).ok();
-        let mut fine = vec![0u64; fine_bins.len() * width as usize];
         let mut is_fine = BitSet::new(BINS);
         fine_bins.iter().for_each(|&bin| _ = is_fine.insert(bin));
-        costs.for_each(|(vertex, cost)| {
+        let mut fine = Costs::histogram(costs, fine_bins.len() * width as usize, |vertex| {
             let bin = (vertex >> shift) as usize;
-            if is_fine.contains(bin) {
-                let place = place(bin).expect("every cut has its bin");
-                fine[place * width as usize + (vertex % width) as usize] += cost;
-            }
+            let place = is_fine.contains(bin).then(|| place(bin)).flatten()?;
+            Some(place * width as usize + (vertex % width) as usize)
         });
         net.all_reduce_slice(&mut fine, sum)?;
 

@@ -27,7 +27,7 @@ impl Directory {
         targets: impl Iterator<Item = u32>,
     ) -> Result<Self> {
         let mine = readers.of(net.host());
-        let mut named = IdSet::new(readers.num_vertices());
+        let named = IdSet::new(readers.num_vertices());
         targets.filter(|target| !mine.contains(target)).for_each(|target| named.insert(target));
         let ids: Vec<u32> = named.iter().collect();
         let mut directory = Directory {

@@ -1,81 +1,124 @@
 //! A set of vertices of the whole graph, held by one host that knows few of them.
 //!
 //! Pages of 2¹⁶ ids exist only where there are members, so memory follows the members, not the
-//! graph; a member's rank numbers what a host keeps about it.
+//! graph; a member's rank numbers what a host keeps about it. All threads of a host fill a set and number it.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use parton_graph::parallel;
 
 const PAGE_BITS: u32 = 16;
 const PAGE_WORDS: usize = 1 << (PAGE_BITS - 6);
 
-/// A set of 32-bit ids.
+/// Words of members.
+type Page = [AtomicU64; PAGE_WORDS];
+
+/// A set of 32-bit ids. All threads of a host may add to it.
 #[derive(Default)]
 pub(crate) struct IdSet {
-    pages: Vec<Option<Box<[u64; PAGE_WORDS]>>>,
+    pages: Vec<OnceLock<Box<Page>>>,
 }
 
 impl IdSet {
     /// The empty set of ids below `universe`.
     pub(crate) fn new(universe: u32) -> Self {
         let pages = (u64::from(universe) >> PAGE_BITS) as usize + 1;
-        IdSet { pages: (0..pages).map(|_| None).collect() }
+        IdSet { pages: (0..pages).map(|_| OnceLock::new()).collect() }
     }
 
     #[inline]
-    pub(crate) fn insert(&mut self, id: u32) {
-        let page = &mut self.pages[(id >> PAGE_BITS) as usize];
-        let words = page.get_or_insert_with(|| Box::new([0; PAGE_WORDS]));
-        words[word(id)] |= bit(id);
+    pub(crate) fn insert(&self, id: u32) {
+        let page = self.pages[(id >> PAGE_BITS) as usize].get_or_init(empty_page);
+        let word = &page[word(id)];
+        // Most ids come again and again: they need no lock on their cache line.
+        if word.load(Ordering::Relaxed) & bit(id) == 0 {
+            word.fetch_or(bit(id), Ordering::Relaxed);
+        }
+    }
+
+    /// Adds all these, by all threads.
+    pub(crate) fn extend(&self, ids: &[u32]) {
+        parallel::for_each_index(ids.len(), |at| self.insert(ids[at]));
     }
 
     #[inline]
     pub(crate) fn contains(&self, id: u32) -> bool {
-        let page = self.pages.get((id >> PAGE_BITS) as usize).and_then(Option::as_ref);
-        page.is_some_and(|words| words[word(id)] & bit(id) != 0)
+        let page = self.pages.get((id >> PAGE_BITS) as usize).and_then(OnceLock::get);
+        page.is_some_and(|words| words[word(id)].load(Ordering::Relaxed) & bit(id) != 0)
     }
 
-    /// Adds all members of `other`, a set over the same universe.
-    pub(crate) fn union(&mut self, other: &IdSet) {
-        for (mine, theirs) in self.pages.iter_mut().zip(&other.pages) {
-            let Some(theirs) = theirs else { continue };
-            let mine = mine.get_or_insert_with(|| Box::new([0; PAGE_WORDS]));
-            mine.iter_mut().zip(theirs.iter()).for_each(|(mine, theirs)| *mine |= theirs);
-        }
+    /// All members of some sets over the same universe.
+    pub(crate) fn union(sets: &[&IdSet]) -> IdSet {
+        let num_pages = sets.iter().map(|set| set.pages.len()).max().unwrap_or(0);
+        let numbers: Vec<usize> = (0..num_pages).collect();
+        let page = |&number: &usize| {
+            let union = OnceLock::new();
+            for page in sets.iter().filter_map(|set| set.pages.get(number)?.get()) {
+                let words = union.get_or_init(empty_page);
+                for (word, members) in words.iter().zip(page.iter()) {
+                    word.fetch_or(members.load(Ordering::Relaxed), Ordering::Relaxed);
+                }
+            }
+            union
+        };
+        IdSet { pages: parallel::map(&numbers, page) }
     }
 
     /// Members, ascending.
     pub(crate) fn iter(&self) -> impl Iterator<Item = u32> + '_ {
-        let pages = self.pages.iter().enumerate();
-        pages.filter_map(|(p, page)| Some((p, page.as_ref()?))).flat_map(|(p, words)| {
-            words.iter().enumerate().flat_map(move |(w, &word)| {
-                let base = (p << PAGE_BITS | w << 6) as u32;
-                ones(word).map(move |bit| base + bit)
-            })
+        (0..self.pages.len()).flat_map(|number| self.members_of(number))
+    }
+
+    /// The members of one page, ascending.
+    fn members_of(&self, number: usize) -> impl Iterator<Item = u32> + '_ {
+        let words = self.pages[number].get().into_iter().flat_map(|page| page.iter().enumerate());
+        words.flat_map(move |(at, word)| {
+            let base = (number << PAGE_BITS | at << 6) as u32;
+            ones(word.load(Ordering::Relaxed)).map(move |bit| base + bit)
         })
     }
 
     /// Members, ascending.
     pub(crate) fn to_vec(&self) -> Vec<u32> {
-        let words = self.pages.iter().flatten().flat_map(|page| page.iter());
-        let mut members =
-            Vec::with_capacity(words.map(|word| word.count_ones() as usize).sum::<usize>());
-        self.iter().for_each(|id| members.push(id));
-        members
+        let numbers: Vec<usize> = (0..self.pages.len()).collect();
+        parallel::concat(&parallel::map(&numbers, |&number| self.members_of(number).collect()))
     }
 
     /// The set with ranks.
     pub(crate) fn ranked(self) -> RankedIds {
-        let mut before = 0;
-        let pages = self.pages.into_iter().map(|page| {
-            let words = page?;
-            let ranked = words.iter().map(|&members| {
+        let count = |page: &OnceLock<Box<Page>>| -> u32 {
+            let words = page.get().into_iter().flat_map(|page| page.iter());
+            words.map(|word| word.load(Ordering::Relaxed).count_ones()).sum()
+        };
+        let starts = starts(parallel::map(&self.pages, count));
+        let ranked = |number: usize, page: OnceLock<Box<Page>>| -> Option<Box<[Block]>> {
+            let mut before = starts[number];
+            let words = page.into_inner()?;
+            let blocks = words.iter().map(|word| {
+                let members = word.load(Ordering::Relaxed);
                 let block = Block { members, before, first: NOT_CONSECUTIVE };
                 before += members.count_ones();
                 block
             });
-            Some(ranked.collect())
-        });
-        let pages = pages.collect();
-        RankedIds { pages, len: before as usize }
+            Some(blocks.collect())
+        };
+        let pages = parallel::map_owned(self.pages, ranked);
+        RankedIds { pages, len: starts.last().map_or(0, |&len| len as usize) }
     }
+}
+
+fn empty_page() -> Box<Page> {
+    Box::new([const { AtomicU64::new(0) }; PAGE_WORDS])
+}
+
+/// Where each of consecutive parts starts, and the last one ends.
+fn starts(counts: Vec<u32>) -> Vec<u32> {
+    let mut starts = vec![0];
+    for count in counts {
+        starts.push(starts[starts.len() - 1] + count);
+    }
+    starts
 }
 
 fn word(id: u32) -> usize {
@@ -132,23 +175,44 @@ impl RankedIds {
     }
 
     /// The set with a number for every member, given in ascending order of the members.
-    pub(crate) fn numbered(mut self, mut numbers: Vec<u32>) -> NumberedIds {
-        let mut kept = 0;
-        for block in self.pages.iter_mut().flatten().flat_map(|page| page.iter_mut()) {
-            let range = block.before as usize..(block.before + block.members.count_ones()) as usize;
-            let mine = &numbers[range.clone()];
-            if !mine.is_empty() && mine.windows(2).all(|pair| pair[0] + 1 == pair[1]) {
-                block.first = mine[0];
-            } else {
-                // Numbers that no block tells move together.
-                block.before = kept as u32;
-                kept += range.len();
-                numbers.copy_within(range, block.before as usize);
+    pub(crate) fn numbered(self, numbers: &[u32]) -> NumberedIds {
+        let of_block = |block: &Block| {
+            &numbers[block.before as usize..(block.before + block.members.count_ones()) as usize]
+        };
+        let is_consecutive =
+            |mine: &[u32]| !mine.is_empty() && mine.windows(2).all(|pair| pair[0] + 1 == pair[1]);
+        // Numbers that no block tells move together.
+        let count = |page: &Option<Box<[Block]>>| -> u32 {
+            let blocks = page.iter().flat_map(|page| page.iter()).map(of_block);
+            blocks.filter(|mine| !is_consecutive(mine)).map(|mine| mine.len() as u32).sum()
+        };
+        let starts = starts(parallel::map(&self.pages, count));
+        let numbered = |number: usize, mut page: Option<Box<[Block]>>| {
+            let mut kept = Vec::with_capacity((starts[number + 1] - starts[number]) as usize);
+            for block in page.iter_mut().flat_map(|page| page.iter_mut()) {
+                let mine = of_block(block);
+                if is_consecutive(mine) {
+                    block.first = mine[0];
+                } else {
+                    block.before = starts[number] + kept.len() as u32;
+                    kept.extend_from_slice(mine);
+                }
             }
-        }
-        numbers.truncate(kept);
-        numbers.shrink_to_fit();
-        NumberedIds { ids: self, numbers }
+            (page, kept)
+        };
+        let (pages, kept): (Vec<_>, Vec<_>) =
+            parallel::map_owned(self.pages, numbered).into_iter().unzip();
+        NumberedIds { ids: RankedIds { pages, len: self.len }, numbers: parallel::concat(&kept) }
+    }
+
+    /// The set in which members are numbered by their places on a list of all of them.
+    pub(crate) fn numbered_by(self, list: &[u32]) -> NumberedIds {
+        let numbers = parallel::generate(self.len, |_| AtomicU32::new(0));
+        parallel::for_each_index(list.len(), |place| {
+            numbers[self.rank(list[place])].store(place as u32, Ordering::Relaxed);
+        });
+        let numbers = parallel::generate(self.len, |rank| numbers[rank].load(Ordering::Relaxed));
+        self.numbered(&numbers)
     }
 
     /// Bytes this takes.
@@ -210,12 +274,11 @@ mod tests {
             b in prop::collection::btree_set(prop_oneof![0..70_000u32, 200_000..u32::MAX - 1], 0..200),
         ) {
             let set = |ids: &BTreeSet<u32>| {
-                let mut set = IdSet::new(u32::MAX);
+                let set = IdSet::new(u32::MAX);
                 ids.iter().for_each(|&id| set.insert(id));
                 set
             };
-            let mut both = set(&a);
-            both.union(&set(&b));
+            let both = IdSet::union(&[&set(&a), &set(&b)]);
             let expected: Vec<u32> = a.union(&b).copied().collect();
             prop_assert_eq!(both.to_vec(), expected.clone());
             prop_assert!(expected.iter().all(|&id| both.contains(id)));
@@ -225,7 +288,7 @@ mod tests {
             prop_assert!(expected.iter().enumerate().all(|(rank, &id)| ranked.rank(id) == rank));
             // Some neighbours numbered consecutively, some not.
             let number = |rank: usize| (rank + rank / 70 * 1000 + rank % 70 / 50 * (rank % 7)) as u32;
-            let numbered = ranked.numbered((0..expected.len()).map(number).collect());
+            let numbered = ranked.numbered(&(0..expected.len()).map(number).collect::<Vec<_>>());
             prop_assert!(expected.iter().enumerate().all(|(rank, &id)| numbered.number(id) == number(rank)));
         }
 
@@ -239,12 +302,12 @@ mod tests {
             let class = |id: u32| ((id ^ seed).wrapping_mul(0x9e37_79b1) >> 16) % classes;
             let mut ordered: Vec<u32> = ids.iter().copied().collect();
             ordered.sort_by_key(|&id| class(id));
-            let mut set = IdSet::new(3000);
+            let set = IdSet::new(3000);
             ids.iter().for_each(|&id| set.insert(id));
             let ranked = set.ranked();
             let mut numbers = vec![0; ids.len()];
             ordered.iter().zip(7..).for_each(|(&id, number)| numbers[ranked.rank(id)] = number);
-            let numbered = ranked.numbered(numbers);
+            let numbered = ranked.numbered(&numbers);
             prop_assert!(ordered.iter().zip(7..).all(|(&id, number)| numbered.number(id) == number));
             let found = (0..4000).filter(|&id| numbered.find(id).is_some());
             prop_assert!(found.eq(ids));

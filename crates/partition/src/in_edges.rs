@@ -49,7 +49,7 @@ impl InEdges {
 
     /// Takes note of the vertices that are read at the source of one of them, and written at its
     /// destination; `out` are the host's own edges.
-    pub(crate) fn note_ends(&self, out: &Received, read: &mut IdSet, written: &mut IdSet) {
+    pub(crate) fn note_ends(&self, out: &Received, read: &IdSet, written: &IdSet) {
         match self {
             InEdges::OutEdges => out.note_ends(written, read),
             InEdges::ByDestination(received) => received.note_ends(written, read),

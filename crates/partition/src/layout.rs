@@ -10,8 +10,9 @@
 //! ([`Order`]). A host that is alone and keeps the order has one part: its graph stays as it is.
 
 use std::cmp::Reverse;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use parton_graph::LocalId;
+use parton_graph::{LocalId, parallel};
 use parton_net::{HostId, Net};
 use rayon::prelude::*;
 
@@ -19,7 +20,7 @@ use crate::id_set::{IdSet, NumberedIds};
 use crate::in_edges::InEdges;
 use crate::partition::Order;
 use crate::policy::Masters;
-use crate::routes::{Parts, Routes, checksum};
+use crate::routes::{Parts, Routes};
 use crate::shuffle::Received;
 use crate::{Error, Result};
 
@@ -99,6 +100,9 @@ impl Shared {
     }
 }
 
+/// Vertices that one thread classifies at a time.
+const IDS_PER_TASK: usize = 1 << 14;
+
 /// Numbers the vertices that edges and `mine` name, and agrees on routes with every peer.
 /// Every host must call this. `turned`: whether the runs received are destinations'.
 pub(crate) fn lay_out(
@@ -109,114 +113,170 @@ pub(crate) fn lay_out(
     num_vertices: u32,
     order: Order,
 ) -> Result<Layout> {
-    let host = net.host();
-    let (mut read, mut written) = (IdSet::new(num_vertices), IdSet::new(num_vertices));
+    let uses = Uses { read: IdSet::new(num_vertices), written: IdSet::new(num_vertices) };
     match turned {
-        true => received.note_ends(&mut written, &mut read),
-        false => received.note_ends(&mut read, &mut written),
+        true => received.note_ends(&uses.written, &uses.read),
+        false => received.note_ends(&uses.read, &uses.written),
     }
     if let Some(in_edges) = in_edges {
-        in_edges.note_ends(received, &mut read, &mut written);
+        in_edges.note_ends(received, &uses.read, &uses.written);
     }
-    let mut owned = IdSet::new(num_vertices);
-    mine.iter().for_each(|&vertex| owned.insert(vertex));
-    let mut known = IdSet::new(num_vertices);
-    [&owned, &read, &written].into_iter().for_each(|ids| known.union(ids));
+    let owned = IdSet::new(num_vertices);
+    owned.extend(mine);
+    let known = IdSet::union(&[&owned, &uses.read, &uses.written]);
 
-    let ids = known.to_vec();
-    let owners = masters.resolve(net, &ids)?;
-    let mut shared: Vec<Shared> = (0..net.num_hosts()).map(|_| Shared::default()).collect();
     // Where masters have all their edges, most mirrors are of use at both ends. They are not told apart:
     // neighbours that are numbered in turn are found faster.
     let is_whole = in_edges.is_some();
-    for (&id, owner) in ids.iter().zip(owners).filter(|(_, owner)| *owner != host) {
-        let lists = &mut shared[owner.index()];
-        match (written.contains(id), read.contains(id)) {
-            (true, true) => lists.both.push(id),
-            _ if is_whole => lists.both.push(id),
-            (true, false) => lists.written.push(id),
-            _ => lists.read.push(id),
-        }
-    }
-    drop(ids);
-    let wanted = net.all_to_all(shared.iter().map(Shared::encode).collect())?;
-
-    // A master is read or written if it, or any mirror of it, is; where it has all its edges, it knows.
-    let mut agreed = Vec::with_capacity(wanted.len());
-    for (peer, bytes) in HostId::all(wanted.len()).zip(wanted) {
-        let disagree = || Error::Routes { host, peer, count: bytes.len() / 4 };
-        let (parts, ids) = Shared::decode(&bytes).ok_or_else(disagree)?;
-        if !ids.iter().all(|&id| owned.contains(id)) {
-            return Err(disagree());
-        }
-        if !is_whole {
-            let (once, twice) = (parts.written as usize, (parts.written + parts.both) as usize);
-            ids[..twice].iter().for_each(|&id| written.insert(id));
-            ids[once..].iter().for_each(|&id| read.insert(id));
-        }
-        agreed.push((parts, ids));
-    }
-
-    let mut classes: [Vec<u32>; 4] = Default::default();
-    for &id in mine {
-        classes[match (read.contains(id), written.contains(id)) {
-            (true, true) => 0,
-            (true, false) => 1,
-            (false, true) => 2,
-            (false, false) => 3,
-        }]
-        .push(id);
-    }
+    let shared = uses.of_mirrors(net, known.to_vec(), masters, is_whole)?;
+    let agreed = agree(net, &shared, &owned, (!is_whole).then_some(&uses))?;
+    let mut classes = uses.of_masters(mine);
     let ranks = known.ranked();
     if order == Order::Degree {
-        let mut degrees = vec![0u64; ranks.len()];
+        let degrees = parallel::generate(ranks.len(), |_| AtomicU64::new(0));
+        let add = |vertex, edges| degrees[ranks.rank(vertex)].fetch_add(edges, Ordering::Relaxed);
         received.for_each_run(|_, run| {
-            degrees[ranks.rank(run.source)] += run.len() as u64;
-            run.destinations().for_each(|destination| degrees[ranks.rank(destination)] += 1);
+            add(run.source, run.len() as u64);
+            run.destinations().for_each(|destination| _ = add(destination, 1));
         });
+        let degree = |id: u32| degrees[ranks.rank(id)].load(Ordering::Relaxed);
         for ids in &mut classes {
-            ids.par_sort_by_key(|&id| Reverse(degrees[ranks.rank(id)]));
+            ids.par_sort_by_key(|&id| Reverse(degree(id)));
         }
     }
-    let mut globals = Vec::with_capacity(ranks.len());
-    let [both, only_read, only_written, all] = classes.map(|ids| {
-        globals.extend(ids);
-        globals.len() as u32
-    });
+    let ends = ends_of(classes.iter().map(Vec::len));
+    let [both, only_read, only_written, all] = [0, 1, 2, 3].map(|class| ends[class]);
     let masters = MasterParts { both, read: only_read, written: only_written, all };
 
+    let mut lists: Vec<Vec<u32>> = classes.into();
     let mut routes = Vec::with_capacity(shared.len());
+    let mut first_mirror = all;
     for (shared, &(master_parts, _)) in shared.into_iter().zip(&agreed) {
-        let first_mirror = globals.len() as u32;
-        shared.lists().into_iter().for_each(|ids| globals.extend_from_slice(ids));
         let mirror_parts = shared.parts();
         routes.push(Routes { first_mirror, mirror_parts, master_parts, ..Routes::default() });
+        first_mirror += mirror_parts.len() as u32;
+        lists.extend([shared.written, shared.both, shared.read]);
     }
-    let mut locals = vec![0u32; ranks.len()];
-    for (&id, local) in globals.iter().zip(0..) {
-        locals[ranks.rank(id)] = local;
-    }
-    let locals = ranks.numbered(locals);
+    let globals = parallel::concat(&lists);
+    let locals = ranks.numbered_by(&globals);
     for (routes, (_, ids)) in routes.iter_mut().zip(agreed) {
-        routes.masters = ids.into_iter().map(|id| LocalId(locals.number(id))).collect();
+        routes.masters = parallel::generate(ids.len(), |at| LocalId(locals.number(ids[at])));
     }
     let layout = Layout { masters, globals, routes, locals };
     verify(net, &layout)?;
     Ok(layout)
 }
 
+/// At which ends of edges vertices are: a read one is the source of some, a written one the destination.
+struct Uses {
+    read: IdSet,
+    written: IdSet,
+}
+
+impl Uses {
+    /// The vertices among `ids` that other hosts master, by host and part. Every host must call this.
+    fn of_mirrors(
+        &self,
+        net: &mut Net,
+        ids: Vec<u32>,
+        masters: &Masters,
+        is_whole: bool,
+    ) -> Result<Vec<Shared>> {
+        let (host, hosts) = (net.host(), net.num_hosts());
+        let owners = masters.resolve(net, &ids)?;
+        let pieces = parallel::pieces(0..ids.len(), IDS_PER_TASK);
+        let found = parallel::map(&pieces, |piece| {
+            let mut shared: Vec<Shared> = (0..hosts).map(|_| Shared::default()).collect();
+            let ids = ids[piece.clone()].iter().zip(&owners[piece.clone()]);
+            for (&id, owner) in ids.filter(|(_, owner)| **owner != host) {
+                let lists = &mut shared[owner.index()];
+                match (self.written.contains(id), self.read.contains(id)) {
+                    (true, true) => lists.both.push(id),
+                    _ if is_whole => lists.both.push(id),
+                    (true, false) => lists.written.push(id),
+                    _ => lists.read.push(id),
+                }
+            }
+            shared
+        });
+        let of_host = |of: &HostId| {
+            let all = |list: fn(&Shared) -> &Vec<u32>| -> Vec<u32> {
+                let lists: Vec<&[u32]> =
+                    found.iter().map(|shared| &list(&shared[of.index()])[..]).collect();
+                lists.concat()
+            };
+            Shared { written: all(|s| &s.written), both: all(|s| &s.both), read: all(|s| &s.read) }
+        };
+        Ok(parallel::map(&HostId::all(hosts).collect::<Vec<_>>(), of_host))
+    }
+
+    /// Masters that are both read and written, only read, only written, neither.
+    fn of_masters(&self, mine: &[u32]) -> [Vec<u32>; 4] {
+        let pieces = parallel::pieces(0..mine.len(), IDS_PER_TASK);
+        let found = parallel::map(&pieces, |piece| {
+            let mut classes: [Vec<u32>; 4] = Default::default();
+            for &id in &mine[piece.clone()] {
+                classes[match (self.read.contains(id), self.written.contains(id)) {
+                    (true, true) => 0,
+                    (true, false) => 1,
+                    (false, true) => 2,
+                    (false, false) => 3,
+                }]
+                .push(id);
+            }
+            classes
+        });
+        [0, 1, 2, 3].map(|class| {
+            let lists: Vec<&[u32]> = found.iter().map(|classes| &classes[class][..]).collect();
+            lists.concat()
+        })
+    }
+}
+
+/// Where consecutive lists of these lengths end.
+fn ends_of(lengths: impl Iterator<Item = usize>) -> Vec<u32> {
+    let mut end = 0;
+    lengths
+        .map(|length| {
+            end += length as u32;
+            end
+        })
+        .collect()
+}
+
+/// Tells every host which of its masters this host mirrors; the same from all hosts. A master is read or
+/// written if it, or any mirror of it, is: `uses` learn that, where masters do not have all their edges.
+fn agree(
+    net: &mut Net,
+    shared: &[Shared],
+    owned: &IdSet,
+    uses: Option<&Uses>,
+) -> Result<Vec<(Parts, Vec<u32>)>> {
+    let host = net.host();
+    let wanted = net.all_to_all(shared.iter().map(Shared::encode).collect())?;
+    let mut agreed = Vec::with_capacity(wanted.len());
+    for (peer, bytes) in HostId::all(wanted.len()).zip(wanted) {
+        let disagree = || Error::Routes { host, peer, count: bytes.len() / 4 };
+        let (parts, ids) = Shared::decode(&bytes).ok_or_else(disagree)?;
+        if !parallel::all_of(&ids, |&id| owned.contains(id)) {
+            return Err(disagree());
+        }
+        if let Some(Uses { read, written }) = uses {
+            let (once, twice) = (parts.written as usize, (parts.written + parts.both) as usize);
+            written.extend(&ids[..twice]);
+            read.extend(&ids[once..]);
+        }
+        agreed.push((parts, ids));
+    }
+    Ok(agreed)
+}
+
 /// Both ends of every route must list the same vertices in the same order.
 fn verify(net: &mut Net, layout: &Layout) -> Result<()> {
-    let global = |local: u32| layout.globals[local as usize];
-    let mirrors = |routes: &Routes| {
-        let first = routes.first_mirror;
-        let ids = first..first + routes.mirror_parts.len() as u32;
-        checksum(ids.map(global), routes.mirror_parts)
+    let sums = |routes: &Routes| {
+        [routes.checksum_of_mirrors(&layout.globals), routes.checksum_of_masters(&layout.globals)]
     };
-    let masters = |routes: &Routes| {
-        checksum(routes.masters.iter().map(|local| global(local.0)), routes.master_parts)
-    };
-    let ours: Vec<_> = layout.routes.iter().map(|r| [mirrors(r), masters(r)]).collect();
+    let ours: Vec<_> = layout.routes.iter().map(sums).collect();
     let messages = ours.iter().map(|sums| bytemuck::cast_slice(sums).to_vec()).collect();
     let theirs = net.all_to_all(messages)?;
     for (peer, routes) in HostId::all(theirs.len()).zip(&layout.routes) {

@@ -1,5 +1,7 @@
 //! A host's edges between local ids.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use parton_graph::parallel;
 use parton_graph::{Adjacency, Csr, LocalId, Weight, WeightKind, huge};
 
@@ -16,18 +18,21 @@ pub(crate) fn local_edges(received: &Received, layout: &Layout, weights: WeightK
     }
 }
 
+/// Instead of the place of a run: a kept row has no such number.
+const NO_RUN: u64 = u64::MAX;
+
 fn between_locals<W: Weight>(received: &Received, layout: &Layout) -> Csr<W> {
     let vertices = layout.globals.len();
-    let mut offsets: Vec<u64> = huge::zeroed_vec(vertices + 1);
-    let mut places: Vec<RunPlace> = huge::zeroed_vec(vertices);
+    // Each vertex has one run, so no two threads write to one place.
+    let places = parallel::generate(vertices, |_| AtomicU64::new(NO_RUN));
     received.for_each_run(|place, run| {
-        let local = layout.local(run.source) as usize;
-        places[local] = place;
-        offsets[local + 1] = run.len() as u64;
+        places[layout.local(run.source) as usize].store(bytemuck::cast(place), Ordering::Relaxed);
     });
-    for v in 0..vertices {
-        offsets[v + 1] += offsets[v];
-    }
+    let run_of = |vertex: usize| match places[vertex].load(Ordering::Relaxed) {
+        NO_RUN => None,
+        place => Some(received.run(bytemuck::cast::<u64, RunPlace>(place))),
+    };
+    let offsets = parallel::prefix_sums(vertices, |v| run_of(v).map_or(0, |run| run.len() as u64));
     let edges = offsets[vertices] as usize;
     let (mut targets, mut weights) = (huge::zeroed_vec(edges), huge::zeroed_vec(edges));
 
@@ -44,8 +49,7 @@ fn between_locals<W: Weight>(received: &Received, layout: &Layout) -> Csr<W> {
     }
     parallel::for_each_owned(windows, |_, (vertices, targets, weights)| {
         let mut slots = targets.iter_mut().zip(weights);
-        for v in vertices.filter(|&v| offsets[v] < offsets[v + 1]) {
-            let run = received.run(places[v]);
+        for run in vertices.filter_map(run_of) {
             let edges = run.destinations().zip(run.weights::<W>());
             for ((destination, weight), (target_slot, weight_slot)) in edges.zip(&mut slots) {
                 *target_slot = LocalId(layout.local(destination));

@@ -178,9 +178,9 @@ impl Partition {
     ) -> Result<Self> {
         let universe = self.num_vertices as u32;
         let mine = &self.globals[..self.num_masters()];
-        let mut wanted: Vec<IdSet> = (0..self.num_hosts()).map(|_| IdSet::new(universe)).collect();
-        let mut known = IdSet::new(universe);
-        mine.iter().for_each(|&vertex| known.insert(vertex));
+        let wanted: Vec<IdSet> = (0..self.num_hosts()).map(|_| IdSet::new(universe)).collect();
+        let known = IdSet::new(universe);
+        known.extend(mine);
         for &[_, neighbour, owner] in &received {
             if owner != u32::from(self.host.0) {
                 wanted[owner as usize].insert(neighbour);
@@ -199,12 +199,7 @@ impl Partition {
             routes.push(Routes { first_mirror, mirror_parts, ..Routes::default() });
         }
         drop(wanted);
-        let ranks = known.ranked();
-        let mut numbers = vec![0; ranks.len()];
-        for (&global, local) in globals.iter().zip(0..) {
-            numbers[ranks.rank(global)] = local;
-        }
-        let locals = ranks.numbered(numbers);
+        let locals = known.ranked().numbered_by(&globals);
         for (routes, list) in routes.iter_mut().zip(net.all_to_all(lists)?) {
             let ids = list.chunks_exact(4).map(bytemuck::pod_read_unaligned);
             routes.masters = ids.map(|id| LocalId(locals.number(id))).collect();

@@ -282,14 +282,9 @@ impl Partition {
     /// The way back from global ids to local ones, for what travels by global ids because it is no
     /// value of a proxy. Memory follows this host's proxies.
     pub fn finder(&self) -> Finder {
-        let mut known = IdSet::new(self.num_vertices as u32);
-        self.globals.iter().for_each(|&global| known.insert(global));
-        let ranks = known.ranked();
-        let mut numbers = vec![0; ranks.len()];
-        for (&global, local) in self.globals.iter().zip(0..) {
-            numbers[ranks.rank(global)] = local;
-        }
-        Finder { locals: ranks.numbered(numbers) }
+        let known = IdSet::new(self.num_vertices as u32);
+        known.extend(&self.globals);
+        Finder { locals: known.ranked().numbered_by(&self.globals) }
     }
 
     /// What users call a vertex that this host masters.

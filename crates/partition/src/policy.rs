@@ -7,12 +7,12 @@
 //! Everything else (local graphs, proxies, routes, what has to be communicated) is measured from
 //! the answers, never declared: there is no "kind of cut" anywhere.
 
-use parton_graph::LocalId;
 use parton_graph::hash::splitmix64;
 use parton_graph::rows::Rows;
+use parton_graph::{LocalId, parallel};
 use parton_net::{HostId, Net};
 
-use crate::blocks::Blocks;
+use crate::blocks::{Blocks, Costs};
 use crate::directory::Directory;
 use crate::{Error, Result};
 
@@ -88,7 +88,7 @@ impl Masters {
     pub(crate) fn resolve(&self, net: &mut Net, vertices: &[u32]) -> Result<Vec<HostId>> {
         match self {
             Masters::Listed(directory) => directory.look_up(net, vertices),
-            _ => Ok(vertices.iter().map(|&v| self.of(v)).collect()),
+            _ => Ok(parallel::generate(vertices.len(), |at| self.of(vertices[at]))),
         }
     }
 
@@ -123,10 +123,6 @@ fn hash(vertex: u32) -> u64 {
     splitmix64(u64::from(vertex))
 }
 
-/// What an edge costs a host, where a vertex costs one: where there are no edges, vertices still
-/// have to be shared out.
-pub(crate) const EDGE_COST: u64 = 16;
-
 /// What a policy may look at while it is being made. All hosts make it together.
 pub struct Setup<'a> {
     /// To the other hosts.
@@ -157,44 +153,25 @@ impl Setup<'_> {
 
     /// Blocks in proportion to the shares, balanced by out-edges; a vertex itself costs little.
     pub fn blocks_by_out_edges(&mut self) -> Result<Blocks> {
-        let costs = vertices(self.rows).chain(rows(self.rows));
-        Blocks::balanced(self.net, self.readers.num_vertices(), self.shares, costs)
+        self.blocks_by(&[Costs::Vertices(self.rows), Costs::Rows(self.rows)])
     }
 
     /// Blocks in proportion to the shares, balanced by in-edges; a vertex itself costs little.
     pub fn blocks_by_in_edges(&mut self) -> Result<Blocks> {
-        let (vertices, all) = (vertices(self.rows), self.readers.num_vertices());
-        match self.turned {
-            true => Blocks::balanced(self.net, all, self.shares, vertices.chain(rows(self.rows))),
-            false => Blocks::balanced(self.net, all, self.shares, vertices.chain(ends(self.rows))),
-        }
+        let edges = if self.turned { Costs::Rows(self.rows) } else { Costs::Ends(self.rows) };
+        self.blocks_by(&[Costs::Vertices(self.rows), edges])
     }
 
     /// Blocks in proportion to the shares, balanced by edges of either kind; a vertex itself costs
     /// little.
     pub fn blocks_by_all_edges(&mut self) -> Result<Blocks> {
-        let (out, all) = (vertices(self.rows).chain(rows(self.rows)), self.readers.num_vertices());
-        match self.in_rows {
-            Some(in_rows) => Blocks::balanced(self.net, all, self.shares, out.chain(rows(in_rows))),
-            None => Blocks::balanced(self.net, all, self.shares, out.chain(ends(self.rows))),
-        }
+        let in_edges = self.in_rows.map_or(Costs::Ends(self.rows), Costs::Rows);
+        self.blocks_by(&[Costs::Vertices(self.rows), Costs::Rows(self.rows), in_edges])
     }
-}
 
-/// What vertices cost by themselves.
-fn vertices(rows: &Rows) -> impl Iterator<Item = (u32, u64)> + Clone {
-    rows.vertices().map(|vertex| (vertex as u32, 1))
-}
-
-/// What they cost by their rows.
-fn rows(rows: &Rows) -> impl Iterator<Item = (u32, u64)> + Clone {
-    let degrees = rows.adjacency.offsets().windows(2).map(|row| row[1] - row[0]);
-    (rows.first as u32..).zip(degrees.map(|degree| EDGE_COST * degree))
-}
-
-/// What they cost by edges that lead to them.
-fn ends(rows: &Rows) -> impl Iterator<Item = (u32, u64)> + Clone {
-    rows.adjacency.all_targets().iter().map(|target| (target.0, EDGE_COST))
+    fn blocks_by(&mut self, costs: &[Costs<'_>]) -> Result<Blocks> {
+        Blocks::balanced(self.net, self.readers.num_vertices(), self.shares, costs)
+    }
 }
 
 /// Which rows a policy has use for, where an input has a choice.

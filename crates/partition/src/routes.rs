@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use parton_graph::bits::BitSet;
 use parton_graph::hash::GOLDEN_GAMMA;
-use parton_graph::{DenseIndex, LocalId};
+use parton_graph::{DenseIndex, LocalId, parallel};
 use parton_net::HostId;
 
 /// At which end of its edges a host writes or reads a value.
@@ -233,6 +233,17 @@ impl Routes {
         }
     }
 
+    /// A checksum of the list of mirrors, by the global ids of all proxies.
+    pub(crate) fn checksum_of_mirrors(&self, globals: &[u32]) -> u64 {
+        let first = self.first_mirror as usize;
+        checksum(self.mirror_parts, |place| globals[first + place])
+    }
+
+    /// A checksum of the list of masters, by the global ids of all proxies.
+    pub(crate) fn checksum_of_masters(&self, globals: &[u32]) -> u64 {
+        checksum(self.master_parts, |place| globals[self.masters[place].index()])
+    }
+
     /// How this host's mirrors of the peer's masters are used.
     pub fn mirror_parts(&self) -> Parts {
         self.mirror_parts
@@ -244,12 +255,17 @@ impl Routes {
     }
 }
 
-/// A checksum of a list of vertices in order, and of its parts.
-pub(crate) fn checksum(ids: impl Iterator<Item = u32>, parts: Parts) -> u64 {
-    let mut sum =
+/// Vertices of a list that one thread sums up.
+const IDS_PER_CHECKSUM: usize = 1 << 16;
+
+/// A checksum of a list of vertices in order, each found by its place, and of the list's parts.
+fn checksum(parts: Parts, id: impl Fn(usize) -> u32 + Sync) -> u64 {
+    let add = |sum: u64, next: u64| (sum.rotate_left(5) ^ next).wrapping_mul(GOLDEN_GAMMA);
+    let pieces = parallel::pieces(0..parts.len(), IDS_PER_CHECKSUM);
+    let sums = parallel::map(&pieces, |piece| {
+        piece.clone().fold(0, |sum, place| add(sum, u64::from(id(place))))
+    });
+    let start =
         u64::from(parts.written) << 42 ^ u64::from(parts.both) << 21 ^ u64::from(parts.read);
-    for id in ids {
-        sum = (sum.rotate_left(5) ^ u64::from(id)).wrapping_mul(GOLDEN_GAMMA);
-    }
-    sum
+    sums.into_iter().fold(start, add)
 }

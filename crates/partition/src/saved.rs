@@ -24,7 +24,7 @@ use serde_json::{Value, json};
 
 use crate::edge_set::{EdgeSet, InEdgesOfMasters};
 use crate::layout::MasterParts;
-use crate::routes::{Parts, Routes, checksum};
+use crate::routes::{Parts, Routes};
 use crate::{Error, Originals, Partition, Result};
 
 const MAGIC: u64 = u64::from_le_bytes(*b"\x89PARPART");
@@ -200,7 +200,6 @@ impl Partition {
     /// edges between them. Hosts that disagree would wait for messages that never come. The same on
     /// all hosts, each of which must call this.
     fn fits_the_others(&self, net: &mut Net) -> Result<bool> {
-        let global = |local: u32| self.globals[local as usize];
         let mut own: Vec<u64> = vec![
             self.num_vertices,
             self.num_edges,
@@ -208,13 +207,10 @@ impl Partition {
             self.edges().num_edges(),
         ];
         for routes in &self.routes {
-            let mirrors =
-                routes.first_mirror..routes.first_mirror + routes.mirror_parts.len() as u32;
-            own.push(checksum(mirrors.map(global), routes.mirror_parts));
+            own.push(routes.checksum_of_mirrors(&self.globals));
         }
         for routes in &self.routes {
-            let masters = routes.masters.iter().map(|master| global(master.0));
-            own.push(checksum(masters, routes.master_parts));
+            own.push(routes.checksum_of_masters(&self.globals));
         }
         let all = net.all_gather(bytemuck::cast_slice(&own).to_vec())?;
         let all: Vec<Vec<u64>> = all.iter().map(|own| bytemuck::pod_collect_to_vec(own)).collect();

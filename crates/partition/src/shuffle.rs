@@ -7,7 +7,8 @@
 
 use std::ops::Range;
 
-use bytemuck::Zeroable;
+use bytemuck::{Pod, Zeroable};
+use parton_graph::parallel;
 use parton_graph::rows::Rows;
 use parton_graph::{Csr, LocalId, Weight, with_csr};
 use parton_net::{HostId, Net};
@@ -50,7 +51,8 @@ pub(crate) struct Run<'a> {
 }
 
 /// Where a run lies.
-#[derive(Clone, Copy, Zeroable)]
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
 pub(crate) struct RunPlace {
     /// The buffer, or one that is none for kept rows.
     buffer: u32,
@@ -83,6 +85,14 @@ impl Run<'_> {
 }
 
 impl Kept {
+    /// Those among some rows that are its own, or empty.
+    fn own_among(&self, rows: &Range<usize>) -> impl Iterator<Item = u32> + '_ {
+        let (start, end) = (rows.start as u32, rows.end as u32);
+        let first = self.own.partition_point(|own| own.end <= start);
+        let among = self.own[first..].iter().take_while(move |own| own.start < end);
+        among.flat_map(move |own| own.start.max(start)..own.end.min(end))
+    }
+
     /// The row with this number as a run.
     #[inline]
     fn run(&self, row: u32) -> Run<'_> {
@@ -96,17 +106,19 @@ impl Kept {
 }
 
 impl Received {
-    /// Visits every run with its place.
-    pub(crate) fn for_each_run(&self, mut visit: impl FnMut(RunPlace, Run<'_>)) {
+    /// Visits every run with its place, by all threads.
+    pub(crate) fn for_each_run(&self, visit: impl Fn(RunPlace, Run<'_>) + Sync) {
         if let Some(kept) = &self.kept {
-            for row in kept.own.iter().cloned().flatten() {
-                let run = kept.run(row);
-                if run.len() > 0 {
-                    visit(RunPlace { buffer: KEPT, at: row }, run);
+            parallel::for_each(&pieces(kept.rows.adjacency.offsets()), |rows| {
+                for row in kept.own_among(rows) {
+                    let run = kept.run(row);
+                    if run.len() > 0 {
+                        visit(RunPlace { buffer: KEPT, at: row }, run);
+                    }
                 }
-            }
+            });
         }
-        for (buffer, number) in self.buffers.iter().zip(0..) {
+        parallel::for_each_owned(self.buffers.iter().zip(0..), |_, (buffer, number)| {
             let mut at = 0;
             while at < buffer.len() {
                 // A piece of rows ends with the one that makes it large, so all begin early in it.
@@ -116,11 +128,11 @@ impl Received {
                 at += 8 + run.destinations.len() + run.weights.len();
                 visit(place, run);
             }
-        }
+        });
     }
 
     /// Takes note of the vertices of whose rows these are runs, and of the ends there.
-    pub(crate) fn note_ends(&self, vertices: &mut IdSet, ends: &mut IdSet) {
+    pub(crate) fn note_ends(&self, vertices: &IdSet, ends: &IdSet) {
         self.for_each_run(|_, run| {
             vertices.insert(run.source);
             run.destinations().for_each(|destination| ends.insert(destination));
@@ -173,21 +185,36 @@ pub(crate) fn shuffle_all(net: &mut Net, rows: &Rows, policy: &dyn Policy) -> Re
 
 /// The rows that are this host's as they are, or empty, if they hold almost all of its edges.
 fn own_rows(host: HostId, rows: &Rows, policy: &dyn Policy) -> Option<Vec<Range<u32>>> {
-    let mut own: Vec<Range<u32>> = Vec::new();
-    let mut moving = 0;
-    let first = rows.first as u32;
-    for (row, ends) in (0..).zip(rows.adjacency.offsets().windows(2)) {
-        let degree = ends[1] - ends[0];
-        let master = || policy.masters().of(first + row);
-        if degree > 0 && policy.row(master(), degree as usize) != Row::Together(host) {
-            moving += degree;
-            continue;
+    let (first, offsets) = (rows.first as u32, rows.adjacency.offsets());
+    let of_piece = |piece: Range<usize>| {
+        let mut own: Vec<Range<u32>> = Vec::new();
+        let mut moving = 0;
+        for row in piece {
+            let degree = offsets[row + 1] - offsets[row];
+            let row = row as u32;
+            let master = || policy.masters().of(first + row);
+            if degree > 0 && policy.row(master(), degree as usize) != Row::Together(host) {
+                moving += degree;
+                continue;
+            }
+            match own.last_mut().filter(|last| last.end == row) {
+                Some(last) => last.end += 1,
+                None => own.push(row..row + 1),
+            }
         }
-        match own.last_mut().filter(|last| last.end == row) {
-            Some(last) => last.end += 1,
-            None => own.push(row..row + 1),
-        }
-    }
+        (own, moving)
+    };
+    let join = |(mut own, moving): (Vec<Range<u32>>, u64), (next, more)| {
+        own.extend::<Vec<_>>(next);
+        (own, moving + more)
+    };
+    let found = parallel::reduce(offsets.len() - 1, of_piece, join);
+    let (mut own, moving) = found.unwrap_or_default();
+    own.dedup_by(|next, last| {
+        let continues = next.start == last.end;
+        last.end = if continues { next.end } else { last.end };
+        continues
+    });
     (moving <= rows.adjacency.num_edges() / MOVING_AT_MOST).then_some(own)
 }
 

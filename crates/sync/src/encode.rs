@@ -20,6 +20,7 @@ mod tests;
 
 pub use decode::{Decoded, DecodedPlaces, decode};
 pub use error::WireError;
+pub(crate) use plan::dense_size;
 pub use plan::{EncodingPlan, write_with_ids};
 
 /// What the values of a message are, as far as encodings care.

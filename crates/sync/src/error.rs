@@ -81,6 +81,12 @@ pub enum Error {
     /// A program asks for weights of a type that those of the graph do not fit.
     #[error(transparent)]
     Weight(#[from] parton_graph::weight::UnfitWeight),
+    /// A ticket for memory that was not left for this host.
+    #[error("host {from} handed over memory that is not there, or not a field's")]
+    Handover {
+        /// Who sent it.
+        from: HostId,
+    },
     /// A message about a part of a route that is not there.
     #[error("host {from} sent values for piece {piece} of a route of {pieces}")]
     Piece {

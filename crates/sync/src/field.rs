@@ -1,7 +1,9 @@
 //! What the substrate asks of data that lives once per proxy.
 
+use std::num::NonZeroU64;
 use std::ops::Range;
 
+use parton_net::handover::Item;
 use parton_partition::End;
 
 use crate::encode::{Places, ValueKind};
@@ -15,11 +17,12 @@ use crate::route::Route;
 /// One exchange of the substrate makes these calls:
 ///
 /// ```text
-/// begin_extract(all routes of the phase)                 a device starts to pack all of them
+/// lend(routes to hosts with the same memory)             where hosts of one process share a device
+/// begin_extract(all other routes of the phase)           a device starts to pack all of them
 /// for each of these routes: extract(route, Updated)      … and hands over the first when it is there
 ///                           extract(route, At(places))   where more than the updated may pay
 /// reset(phase, end, …)                                   all messages are on their way
-/// for each message that arrives: absorb(…)               a device may queue it
+/// for each message that arrives: absorb(…)               a device may queue it; or absorb_lent(…)
 /// finish_absorb()                                        … until here
 /// ```
 ///
@@ -66,6 +69,26 @@ pub trait Field {
         places: Places<'_>,
         values: &[u8],
     ) -> Result<()>;
+
+    /// The memory in which values live, if fields of other hosts in this process can read them there: a number
+    /// that is the same for the same memory.
+    fn memory(&self) -> Option<NonZeroU64> {
+        None
+    }
+
+    /// Hands over all values of these routes where they are, an item for each, to fields in the same memory.
+    /// `None` if not all values are updated, or if they would travel in fewer bytes than they have.
+    fn lend(&mut self, phase: Phase, routes: &[Route<'_>]) -> Result<Option<Vec<Item>>> {
+        let _ = (phase, routes);
+        Ok(None)
+    }
+
+    /// Takes in what a field in the same memory has lent, at all places of a route.
+    /// False if the item is none that this field understands.
+    fn absorb_lent(&mut self, how: Absorb, route: &Route<'_>, item: Item) -> Result<bool> {
+        let _ = (how, route, item);
+        Ok(false)
+    }
 
     /// Everything that was absorbed must be in place now.
     fn finish_absorb(&mut self) -> Result<()> {

@@ -7,6 +7,7 @@
 
 mod activity;
 mod exchange;
+mod handover;
 mod message;
 mod overlap;
 mod shipment;

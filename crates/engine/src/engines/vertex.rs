@@ -124,9 +124,9 @@ impl<'a, P: VertexProgram> VertexEngine<'a, P> {
             false => EdgeAccess::new(partition, properties, false, false),
         };
         let (states, messages) = first_messages(&program, partition);
-        let opposite = properties.turns.then(|| {
-            edges(Properties { edges: properties.edges.reversed(), ..properties })
-        });
+        let opposite = properties
+            .turns
+            .then(|| edges(Properties { edges: properties.edges.reversed(), ..properties }));
         let mut engine = VertexEngine {
             round: Round::default(),
             partition,

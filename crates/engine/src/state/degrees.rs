@@ -1,5 +1,7 @@
 //! Degrees in the whole graph, of which a host may hold only a part of the edges.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use parton_graph::{Adjacency, LocalId, parallel};
 use parton_partition::{End, Partition};
 use parton_sync::reduction::Sum;
@@ -22,14 +24,15 @@ fn of_masters(substrate: &mut Substrate<'_>, here: Vec<u64>, end: End) -> Result
         return Ok(here);
     }
     let mut degrees = CpuField::<Sum<u64>>::accumulator(partition.num_proxies());
-    for (proxy, degree) in (0..).map(LocalId).zip(here) {
+    parallel::for_each_index(here.len(), |proxy| {
+        let (proxy, degree) = (LocalId(proxy as u32), here[proxy]);
         if degree > 0 {
             degrees.put(proxy, degree);
             degrees.updated().insert(proxy);
         }
-    }
+    });
     substrate.reduce(&mut degrees, end)?;
-    Ok((0..partition.num_masters() as u32).map(|master| degrees.get(LocalId(master))).collect())
+    Ok(parallel::generate(partition.num_masters(), |master| degrees.get(LocalId(master as u32))))
 }
 
 /// How many edges leave each proxy on this host.
@@ -48,7 +51,15 @@ fn counted(rows: Option<&Adjacency>, partition: &Partition) -> Vec<u64> {
         let offsets = rows.offsets();
         return parallel::generate(offsets.len() - 1, |row| offsets[row + 1] - offsets[row]);
     }
-    let mut counts = vec![0; partition.num_proxies()];
-    partition.edges().all_targets().iter().for_each(|end| counts[end.index()] += 1);
-    counts
+    let (ends, proxies) = (partition.edges().all_targets(), partition.num_proxies());
+    if rayon::current_num_threads() == 1 {
+        let mut counts = vec![0; proxies];
+        ends.iter().for_each(|end| counts[end.index()] += 1);
+        return counts;
+    }
+    let counts = parallel::generate(proxies, |_| AtomicU64::new(0));
+    parallel::for_each_index(ends.len(), |edge| {
+        counts[ends[edge].index()].fetch_add(1, Ordering::Relaxed);
+    });
+    parallel::generate(proxies, |proxy| counts[proxy].load(Ordering::Relaxed))
 }

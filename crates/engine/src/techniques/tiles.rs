@@ -29,12 +29,13 @@ pub(crate) struct Groups {
 impl Groups {
     /// Those of a partition.
     pub(crate) fn new(partition: &Partition) -> Self {
-        let mirrors = (0..partition.num_hosts()).scan(partition.num_masters() as u32, |next, host| {
-            let first = *next;
-            let routes = partition.routes(HostId(host as u16));
-            *next += routes.mirror_parts().len() as u32;
-            Some(first)
-        });
+        let mirrors =
+            (0..partition.num_hosts()).scan(partition.num_masters() as u32, |next, host| {
+                let first = *next;
+                let routes = partition.routes(HostId(host as u16));
+                *next += routes.mirror_parts().len() as u32;
+                Some(first)
+            });
         let mut firsts: Vec<u32> = std::iter::once(0).chain(mirrors).collect();
         firsts.push(partition.num_proxies() as u32);
         Groups { firsts }

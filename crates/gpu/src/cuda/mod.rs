@@ -10,6 +10,7 @@ pub mod nvrtc;
 mod search;
 
 use std::ffi::{CString, c_void};
+use std::num::NonZeroU64;
 use std::ops::Range;
 use std::sync::{PoisonError, RwLock};
 
@@ -22,6 +23,7 @@ use crate::error::{Error, Result};
 
 /// One host's connection to a GPU.
 pub struct Cuda {
+    number: u32,
     info: DeviceInfo,
     context: Context,
     stream: sys::CUstream,
@@ -58,7 +60,9 @@ impl Cuda {
         let flags = sys::CUstream_flags_enum::CU_STREAM_NON_BLOCKING as u32;
         // SAFETY: this is a place for a stream, and the context is current.
         match unsafe { sys::cuStreamCreate(&mut stream, flags) } {
-            CUresult::CUDA_SUCCESS => Ok(Cuda { info, context, stream, loaded: RwLock::default() }),
+            CUresult::CUDA_SUCCESS => {
+                Ok(Cuda { number, info, context, stream, loaded: RwLock::default() })
+            }
             code => Err(failed(code)),
         }
     }
@@ -95,6 +99,10 @@ impl Cuda {
 impl Driver for Cuda {
     fn info(&self) -> &DeviceInfo {
         &self.info
+    }
+
+    fn memory(&self) -> NonZeroU64 {
+        NonZeroU64::MIN.saturating_add(self.number.into())
     }
 
     fn free_memory(&self) -> Result<u64> {

@@ -8,6 +8,7 @@ mod arena;
 mod compiler;
 mod library;
 
+use std::num::NonZeroU64;
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard};
 
@@ -70,7 +71,8 @@ impl Default for Settings {
     }
 }
 
-/// One host's emulated device. Devices of different hosts share nothing.
+/// One host's emulated device. Kernels of one can read what those of another have written, as if both were one
+/// device; each has its own limit of memory.
 pub struct Emulated {
     info: DeviceInfo,
     settings: Settings,
@@ -244,6 +246,11 @@ fn require_part(action: &'static str, pinned: &Pinned, part: &Range<usize>) -> R
 impl Driver for Emulated {
     fn info(&self) -> &DeviceInfo {
         &self.info
+    }
+
+    fn memory(&self) -> NonZeroU64 {
+        // No GPU has this number.
+        NonZeroU64::MAX
     }
 
     fn free_memory(&self) -> Result<u64> {

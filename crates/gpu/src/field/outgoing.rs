@@ -3,10 +3,12 @@
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use parton_net::handover::Item;
 use parton_partition::routes::RouteId;
 use parton_sync::{Extracted, Places, Route};
 
 use super::FieldKernels;
+use super::lent::{LentValues, Loans};
 use super::tiles::{RouteLists, Tile};
 use crate::driver::{Address, Driver};
 use crate::error::Result;
@@ -31,6 +33,7 @@ pub(super) struct Outgoing {
     all_places: Vec<u32>,
     packed_places: Buffer<u32>,
     packed_values: Buffer<u8>,
+    loans: Loans,
     /// Memory for values at some places.
     gathered: Mutex<(Buffer<u32>, Buffer<u8>)>,
 }
@@ -44,6 +47,26 @@ struct Plan {
     num_places: usize,
 }
 
+impl Plan {
+    /// Threads that visit all places once.
+    fn lanes(&self) -> u64 {
+        self.tiles.len() as u64 * u64::from(PLACES_PER_TILE)
+    }
+
+    /// Queues the packing of places and values, once the updated proxies are counted.
+    fn extract(
+        &self,
+        kernels: &FieldKernels,
+        [updated, values]: [Address; 2],
+        [to_places, to_values]: [Address; 2],
+    ) -> Result<()> {
+        let (tiles, num_tiles) = (self.tiles.address(), self.tiles.len() as u32);
+        let starts = self.counts.address();
+        let arguments = arguments![tiles, num_tiles, updated, values, starts, to_places, to_values];
+        kernels.launch("extract", self.lanes(), &arguments)
+    }
+}
+
 impl Outgoing {
     pub(super) fn new(driver: &Arc<dyn Driver>) -> Result<Self> {
         Ok(Outgoing {
@@ -55,6 +78,7 @@ impl Outgoing {
             all_places: Vec::new(),
             packed_places: Buffer::new(driver, 0)?,
             packed_values: Buffer::new(driver, 0)?,
+            loans: Loans::default(),
             gathered: Mutex::new((Buffer::new(driver, 0)?, Buffer::new(driver, 0)?)),
         })
     }
@@ -95,26 +119,26 @@ impl Outgoing {
         Ok(self.plans.len() - 1)
     }
 
-    /// Packs the values of the updated proxies on these routes.
-    pub(super) fn pack(
+    /// Counts the updated proxies on these routes. Returns their plan and their number, and has waited for all
+    /// queued work unless there are no proxies at all.
+    fn count(
         &mut self,
         kernels: &FieldKernels,
         lists: &mut RouteLists,
         routes: &[Route<'_>],
-        [updated, values]: [Address; 2],
-        value_bytes: usize,
-    ) -> Result<()> {
-        let plan = self.plan(lists, routes)?;
-        let plan = &self.plans[plan];
+        updated: Address,
+    ) -> Result<(usize, usize)> {
+        let number = self.plan(lists, routes)?;
+        let plan = &self.plans[number];
         self.pieces.clone_from(&plan.pieces);
         self.ends = vec![0; routes.len()];
         let num_tiles = plan.tiles.len() as u32;
         if num_tiles == 0 {
-            return Ok(());
+            return Ok((number, 0));
         }
         let (tiles, counts) = (plan.tiles.address(), plan.counts.address());
-        let lanes = u64::from(num_tiles) * u64::from(PLACES_PER_TILE);
-        kernels.launch("count", lanes, &arguments![tiles, num_tiles, updated, counts])?;
+        let count = arguments![tiles, num_tiles, updated, counts];
+        kernels.launch("count", plan.lanes(), &count)?;
         let ends = plan.piece_ends.address();
         kernels.launch("scan", 1, &arguments![tiles, num_tiles, counts, ends])?;
         plan.piece_ends.download(0, &mut self.ends)?;
@@ -124,15 +148,59 @@ impl Outgoing {
             end = if route.is_empty() { end } else { *piece };
             *piece = end;
         }
-        let count = end as usize;
+        Ok((number, end as usize))
+    }
+
+    /// Packs the values of all proxies on these routes into memory that others may read, an item for each
+    /// route. `None` if a proxy is not updated, or if others still read what was lent before.
+    pub(super) fn lend(
+        &mut self,
+        kernels: &FieldKernels,
+        lists: &mut RouteLists,
+        routes: &[Route<'_>],
+        [updated, values]: [Address; 2],
+        value_bytes: usize,
+    ) -> Result<Option<Vec<Item>>> {
+        let (plan, count) = self.count(kernels, lists, routes, updated)?;
+        let plan = &self.plans[plan];
+        if count < plan.num_places {
+            return Ok(None);
+        }
+        let Some(memory) = self.loans.free(lists.driver(), count * value_bytes)? else {
+            return Ok(None);
+        };
+        self.packed_places.resize(count)?;
+        let to = [self.packed_places.address(), memory.address()];
+        plan.extract(kernels, [updated, values], to)?;
+        // Kernels of other hosts do not wait for those of this one.
+        lists.driver().synchronize()?;
+        let mut start = 0;
+        let lent = routes.iter().map(|route| {
+            let bytes = route.len() * value_bytes;
+            start += bytes;
+            Arc::new(LentValues { memory: memory.clone(), start: start - bytes, bytes }) as Item
+        });
+        Ok(Some(lent.collect()))
+    }
+
+    /// Packs the values of the updated proxies on these routes.
+    pub(super) fn pack(
+        &mut self,
+        kernels: &FieldKernels,
+        lists: &mut RouteLists,
+        routes: &[Route<'_>],
+        [updated, values]: [Address; 2],
+        value_bytes: usize,
+    ) -> Result<()> {
+        let (plan, count) = self.count(kernels, lists, routes, updated)?;
+        let plan = &self.plans[plan];
         if count == 0 {
             return Ok(());
         }
         self.packed_places.resize(count)?;
         self.packed_values.resize(count * value_bytes)?;
-        let (to, to_values) = (self.packed_places.address(), self.packed_values.address());
-        let extract = arguments![tiles, num_tiles, updated, values, counts, to, to_values];
-        kernels.launch("extract", lanes, &extract)?;
+        let to = [self.packed_places.address(), self.packed_values.address()];
+        plan.extract(kernels, [updated, values], to)?;
         if count < plan.num_places {
             self.places.reserve(count)?;
             self.packed_places.queue_download(0..count, &mut self.places, 0)?;

@@ -10,7 +10,9 @@ use parton_engine::device::{DeviceProgram, ProgramRequest, RelaxationRequest};
 use parton_graph::WeightKind;
 use parton_net::HostId;
 use parton_partition::Partition;
+use parton_sync::ValueKind;
 
+use crate::field::{MAX_LOANS, is_lendable};
 use crate::rows::{MAX_EDGES_PER_CHUNK, MAX_EDGES_PER_VERTEX};
 
 /// Bytes that a host's part takes on its device.
@@ -50,7 +52,7 @@ impl MemoryPlan {
         MemoryPlan {
             edges: edge_bytes(partition, edges, request.weight, needs_reverse),
             vertices: vertex_bytes(partition, vertex) + parameter_bytes(&request.program),
-            messages: if partition.num_hosts() > 1 { message_bytes(partition, label) } else { 0 },
+            messages: message_bytes(partition, request.label),
         }
     }
 
@@ -69,12 +71,11 @@ impl MemoryPlan {
         let vertex = vertex + in_hub_order;
         let edges = request.properties.edges;
         let needs_both = !is_collected_only && (collects || turns);
-        let is_shared = partition.num_hosts() > 1;
-        let shared = |value| if is_shared { message_bytes(partition, value) } else { 0 };
         MemoryPlan {
             edges: edge_bytes(partition, edges, request.weight, needs_both),
             vertices: vertex_bytes(partition, vertex) + parameter_bytes(&request.program),
-            messages: shared(accumulated as u64) + shared(message as u64),
+            messages: message_bytes(partition, request.accumulated)
+                + message_bytes(partition, request.message),
         }
     }
 
@@ -116,15 +117,20 @@ fn parameter_bytes(program: &DeviceProgram<'_>) -> u64 {
     bytes.sum()
 }
 
-/// Lists of all routes, room for places and values of all outgoing messages, and of the longest incoming one.
-fn message_bytes(partition: &Partition, value: u64) -> u64 {
+/// Lists of masters on all routes, room for places and values of all messages that go out in a phase, also of those
+/// that other hosts still read, and of the longest message that comes in.
+fn message_bytes(partition: &Partition, kind: ValueKind) -> u64 {
+    let value = kind.bytes() as u64;
+    let loans = if is_lendable(kind) { MAX_LOANS as u64 } else { 0 };
     let peers = HostId::all(partition.num_hosts()).filter(|peer| *peer != partition.host());
-    let (mut all, mut longest) = (0, 0);
+    let (mut masters, mut mirrors, mut longest) = (0, 0, 0);
     for peer in peers {
         let routes = partition.routes(peer);
         let shared = [routes.mirror_parts().len() as u64, routes.master_parts().len() as u64];
-        all += shared[0] + shared[1];
+        mirrors += shared[0];
+        masters += shared[1];
         longest = longest.max(shared[0]).max(shared[1]);
     }
-    all * (2 * ID_BYTES + value) + longest * (ID_BYTES + value)
+    let outgoing = masters.max(mirrors) * (ID_BYTES + (1 + loans) * value);
+    masters * ID_BYTES + outgoing + longest * (ID_BYTES + value)
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 use super::{News, Venue};
 use crate::clock::Clock;
 use crate::error::{Error, Result};
+use crate::handover::Handover;
 use crate::host::HostId;
 use crate::net::Departure;
 use crate::transport::{Message, Tag, Transport};
@@ -17,6 +18,7 @@ pub(crate) struct Hub {
     wires: Arc<[Wire]>,
     /// The reading ends, until their hosts join.
     ends: Vec<Mutex<Option<Receiver<News>>>>,
+    handover: Arc<Handover>,
     clock: Clock,
 }
 
@@ -50,7 +52,12 @@ impl Hub {
                 (wire, Mutex::new(Some(end)))
             })
             .unzip();
-        Hub { wires: wires.into(), ends, clock: Clock::real() }
+        Hub {
+            wires: wires.into(),
+            ends,
+            handover: Arc::new(Handover::new(hosts)),
+            clock: Clock::real(),
+        }
     }
 }
 
@@ -58,7 +65,13 @@ impl Venue for Hub {
     fn join(&self, host: HostId) -> Box<dyn Transport> {
         let end = self.ends[host.index()].lock().unwrap_or_else(PoisonError::into_inner).take();
         let news = end.expect("a host joins once");
-        Box::new(Local { host, wires: self.wires.clone(), news, clock: self.clock.clone() })
+        Box::new(Local {
+            host,
+            wires: self.wires.clone(),
+            news,
+            handover: self.handover.clone(),
+            clock: self.clock.clone(),
+        })
     }
 
     fn finish(&self, host: HostId) {
@@ -75,6 +88,7 @@ struct Local {
     host: HostId,
     wires: Arc<[Wire]>,
     news: Receiver<News>,
+    handover: Arc<Handover>,
     clock: Clock,
 }
 
@@ -124,6 +138,10 @@ impl Transport for Local {
             Some(WORKING) => self.clock.now(),
             since => Duration::from_nanos(since.unwrap_or(0)),
         })
+    }
+
+    fn handover(&self) -> Option<&Handover> {
+        Some(&self.handover)
     }
 }
 

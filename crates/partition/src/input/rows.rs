@@ -10,7 +10,8 @@ use parton_net::Net;
 use super::Share;
 use crate::Result;
 use crate::blocks::Blocks;
-use crate::policy::{EDGE_COST, Reads};
+use crate::blocks::EDGE_COST;
+use crate::policy::Reads;
 
 /// This host's rows of a file, with in-edges if they are wanted and the file has them. Every host
 /// must call this.

@@ -49,7 +49,7 @@ impl Scoring {
     fn new(setup: &mut Setup<'_>) -> Result<Self> {
         let rows = setup.rows.vertices();
         let mine = rows.start as u32..rows.end as u32;
-        let mut named = IdSet::new(setup.num_vertices());
+        let named = IdSet::new(setup.num_vertices());
         let targets = setup.rows.adjacency.all_targets().iter().map(|target| target.0);
         targets.filter(|target| !mine.contains(target)).for_each(|target| named.insert(target));
         let hosts = setup.net.num_hosts();

@@ -89,8 +89,8 @@ impl Task<'_> {
         watch: &mut dyn engine::Watch,
     ) -> Result<TaskOutcome, Failure> {
         let start = Instant::now();
-        let mut substrate = Substrate::new(partition, net, self.optimize)
-            .with_schedule(self.schedule);
+        let mut substrate =
+            Substrate::new(partition, net, self.optimize).with_schedule(self.schedule);
         let substrate_seconds = start.elapsed().as_secs_f64();
         let job = &mut Job { substrate: &mut substrate, options: self.options, watch, device };
         let answer = self.algorithm.run(job)?;
@@ -98,8 +98,7 @@ impl Task<'_> {
             true => self.verify(&mut substrate, &answer)?,
             false => Verdict::NotAsked,
         };
-        let setup_seconds =
-            substrate_seconds + answer.setup_seconds + answer.report.setup_seconds;
+        let setup_seconds = substrate_seconds + answer.setup_seconds + answer.report.setup_seconds;
         Ok(TaskOutcome { setup_seconds, answer, verdict })
     }
 

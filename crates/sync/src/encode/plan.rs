@@ -109,6 +109,11 @@ pub fn write_with_ids(kind: ValueKind, ids: &[u32], values: &[u8]) -> (Vec<u8>, 
     (message, size)
 }
 
+/// Bytes of the message with raw values at all of `len` places.
+pub(crate) fn dense_size(kind: ValueKind, len: usize) -> Size {
+    size((len * kind.bytes()) as u64, 0)
+}
+
 fn size(values: u64, indices: u64) -> Size {
     Size { values, metadata: header::BYTES as u64 + indices }
 }

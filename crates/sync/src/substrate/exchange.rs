@@ -23,11 +23,19 @@ use crate::route::Route;
 pub(super) struct Exchange {
     pub(super) phase: Phase,
     pub(super) end: End,
-    shape: Shape,
+    pub(super) shape: Shape,
     /// In rounds all messages have the first tag; in an epoch each piece has its own.
     pub(super) tags: Range<Tag>,
     /// Proxies of one message at most.
     pub(super) places_per_message: usize,
+}
+
+/// What one message is about.
+pub(super) struct Piece<'a> {
+    pub(super) peer: HostId,
+    /// Its number among the pieces of the route to that peer.
+    pub(super) number: usize,
+    pub(super) route: Route<'a>,
 }
 
 impl<'a> Substrate<'a> {
@@ -72,18 +80,16 @@ impl<'a> Substrate<'a> {
 
     fn send_all(&mut self, field: &mut dyn Field, exchange: &Exchange) -> Result<()> {
         let &Exchange { phase, end, places_per_message, .. } = exchange;
-        let mut messages = Vec::new();
-        let mut routes = Vec::new();
+        let mut pieces = Vec::new();
         for peer in self.net.peers() {
-            let pieces = self.route_to(peer, phase, end).pieces(places_per_message);
-            for (number, piece) in pieces.enumerate() {
-                messages.push((peer, number));
-                routes.push(piece);
-            }
+            let routes = self.route_to(peer, phase, end).pieces(places_per_message);
+            pieces.extend(routes.enumerate().map(|(number, route)| Piece { peer, number, route }));
         }
+        let pieces = self.lend(field, exchange, pieces)?;
+        let routes: Vec<_> = pieces.iter().map(|piece| piece.route.clone()).collect();
         field.begin_extract(phase, &routes)?;
-        for ((peer, number), route) in messages.into_iter().zip(&routes) {
-            self.send(field, exchange, peer, number, route)?;
+        for piece in &pieces {
+            self.send(field, exchange, piece)?;
         }
         match phase {
             Phase::Reduce => {
@@ -118,10 +124,9 @@ impl<'a> Substrate<'a> {
         &mut self,
         field: &dyn Field,
         exchange: &Exchange,
-        peer: HostId,
-        number: usize,
-        route: &Route<'_>,
+        piece: &Piece<'_>,
     ) -> Result<()> {
+        let &Piece { peer, number, ref route } = piece;
         let partition = self.partition;
         self.updated.clear();
         self.others.clear();
@@ -199,15 +204,19 @@ impl<'a> Substrate<'a> {
         route: &Route<'_>,
         bytes: &[u8],
     ) -> Result<()> {
-        let Shape { kind, lanes, .. } = exchange.shape;
-        let wire = |error| Error::Wire { from, error };
-        let decoded = encode::decode(kind, route.len() * lanes, bytes).map_err(wire)?;
-        let Decoded { places, values } = decoded;
         let how = match exchange.phase {
             Phase::Reduce => Absorb::FoldAtMasters,
             Phase::Broadcast if self.epoch.is_some() => Absorb::FoldAtMirrors,
             Phase::Broadcast => Absorb::SetAtMirrors,
         };
+        if let Some(item) = self.collect(from, bytes)? {
+            let is_known = field.absorb_lent(how, route, item)?;
+            return if is_known { Ok(()) } else { Err(Error::Handover { from }) };
+        }
+        let Shape { kind, lanes, .. } = exchange.shape;
+        let wire = |error| Error::Wire { from, error };
+        let decoded = encode::decode(kind, route.len() * lanes, bytes).map_err(wire)?;
+        let Decoded { places, values } = decoded;
         match places {
             DecodedPlaces::All => field.absorb(how, route, Places::All, &values),
             DecodedPlaces::Some(places) => field.absorb(how, route, Places::Some(&places), &values),

@@ -9,7 +9,7 @@ use parton_net::HostId;
 use parton_partition::End;
 
 use super::Substrate;
-use super::exchange::Exchange;
+use super::exchange::{Exchange, Piece};
 use crate::error::Result;
 use crate::field::{Field, Phase, Shape};
 
@@ -34,8 +34,8 @@ impl Substrate<'_> {
         let routes: Vec<_> = route.pieces(places_per_message).collect();
         let start = self.net.now();
         field.begin_extract(phase, &routes)?;
-        for (number, route) in routes.iter().enumerate() {
-            self.send(field, &open.exchange, peer, number, route)?;
+        for (number, route) in routes.into_iter().enumerate() {
+            self.send(field, &open.exchange, &Piece { peer, number, route })?;
         }
         if phase == Phase::Reduce {
             field.reset(phase, end, &[self.partition.routes(peer).mirrors(end)])?;

@@ -64,20 +64,20 @@ pub(super) fn kept_share<W: Weight>(partition: &Partition, edges: Edges, filter:
     let kept = parallel::sum(partition.num_masters(), |row| {
         let mut kept = 0;
         if classes[row] != SINK {
-            reverse.rows().each(LocalId(row as u32), |_| (), |source, _| {
-                kept += u64::from(!filter.sources || classes[source.index()] != SOURCE);
-            });
+            reverse.rows().each(
+                LocalId(row as u32),
+                |_| (),
+                |source, _| {
+                    kept += u64::from(!filter.sources || classes[source.index()] != SOURCE);
+                },
+            );
         }
         kept
     });
     kept as f64 / reverse.num_edges().max(1) as f64
 }
 
-fn all_of(
-    classes: &CpuField<Max<u32>>,
-    proxies: std::ops::Range<u32>,
-    class: u32,
-) -> VertexSet {
+fn all_of(classes: &CpuField<Max<u32>>, proxies: std::ops::Range<u32>, class: u32) -> VertexSet {
     let set = VertexSet::new(classes.num_proxies());
     let is_meant = |proxy: &LocalId| classes.get(*proxy) == class;
     proxies.map(LocalId).filter(is_meant).for_each(|proxy| _ = set.insert_alone(proxy));

@@ -83,10 +83,8 @@ impl<P: VertexProgram> Product<'_, P> {
         let messages = &self.base.messages;
         let proxies = messages.num_proxies();
         let cells = messages.cells();
-        let other_messages =
-            CpuField::new(proxies, Delivery::Label, |proxy| cells.get(proxy));
-        let left_out =
-            LeftOutVertices { classes, filter, of_sources, factor: 0.0, other_messages };
+        let other_messages = CpuField::new(proxies, Delivery::Label, |proxy| cells.get(proxy));
+        let left_out = LeftOutVertices { classes, filter, of_sources, factor: 0.0, other_messages };
         // Only messages of masters that take part are sent.
         let masters = 0..self.base.partition.num_masters() as u32;
         messages.updated().remove_range(masters.clone());
@@ -107,11 +105,10 @@ impl<P: VertexProgram> Product<'_, P> {
         let partition = self.base.partition;
         let (program, edges) = (&self.base.program, self.properties().edges);
         let Some(shared) = program.shared_source() else { return Ok(Vec::new()) };
-        let mut messages = CpuField::<P::Messages>::new(
-            partition.num_proxies(),
-            Delivery::Label,
-            |_| P::Messages::identity(),
-        );
+        let mut messages =
+            CpuField::<P::Messages>::new(partition.num_proxies(), Delivery::Label, |_| {
+                P::Messages::identity()
+            });
         let masters = 0..partition.num_masters() as u32;
         for source in classes.sources.iter_range(masters.clone()) {
             let vertex = Vertex::new(partition.globals(), source);
@@ -143,14 +140,18 @@ impl<P: VertexProgram> Product<'_, P> {
             let (rows, messages, mut edges) = (reverse.rows(), messages.cells(), 0);
             for row in piece.clone().map(|row| LocalId(row as u32)).filter(|&row| is_row(row)) {
                 let mut total = None;
-                rows.each(row, |_| (), |source, weight| {
-                    if is_source(source) {
-                        let value = base.program.along(messages.get(source), weight);
-                        let sum = total.unwrap_or_else(P::Reduction::identity);
-                        total = Some(P::Reduction::combine(sum, value));
-                        edges += 1;
-                    }
-                });
+                rows.each(
+                    row,
+                    |_| (),
+                    |source, weight| {
+                        if is_source(source) {
+                            let value = base.program.along(messages.get(source), weight);
+                            let sum = total.unwrap_or_else(P::Reduction::identity);
+                            total = Some(P::Reduction::combine(sum, value));
+                            edges += 1;
+                        }
+                    },
+                );
                 if let Some(total) = total {
                     sums.put(row, total);
                     sums.updated().insert(row);
@@ -188,8 +189,7 @@ impl<P: VertexProgram> Product<'_, P> {
         let is_late = self.schedule.fault == Some(ScheduleFault::LateSinks);
         let messages = if is_late { &self.base.messages } else { &left_out.other_messages };
         let (sinks, sources) = (&left_out.classes.sinks, &left_out.classes.sources);
-        let takes_part =
-            |source| !(left_out.filter.sources && sources.contains(source));
+        let takes_part = |source| !(left_out.filter.sources && sources.contains(source));
         let sums = &self.base.accumulators;
         self.edges += self.collect(messages, sums, |row| sinks.contains(row), takes_part);
         let written = self.properties().edges.written();

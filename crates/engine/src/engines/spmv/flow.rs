@@ -19,11 +19,10 @@ pub(super) struct Chunk {
 impl Chunk {
     /// Masters in pieces, with the hosts that write at this end of edges.
     pub(super) fn all(partition: &Partition, pieces: Vec<Range<usize>>, written: End) -> Vec<Self> {
-        let mut chunks: Vec<Chunk> = pieces
-            .into_iter()
-            .map(|masters| Chunk { masters, contributors: Vec::new() })
-            .collect();
-        for (host, places) in chunks_of_routes(partition, &chunks, written).into_iter().enumerate() {
+        let mut chunks: Vec<Chunk> =
+            pieces.into_iter().map(|masters| Chunk { masters, contributors: Vec::new() }).collect();
+        for (host, places) in chunks_of_routes(partition, &chunks, written).into_iter().enumerate()
+        {
             places.into_iter().for_each(|chunk| chunks[chunk].contributors.push(host));
         }
         chunks
@@ -78,7 +77,13 @@ pub(super) struct Flow {
 
 impl Flow {
     /// A round of so many hosts, lanes and chunks of masters.
-    pub(super) fn new(host: usize, hosts: usize, lanes: usize, chunks: usize, rules: Rules) -> Self {
+    pub(super) fn new(
+        host: usize,
+        hosts: usize,
+        lanes: usize,
+        chunks: usize,
+        rules: Rules,
+    ) -> Self {
         let mut flow = Flow {
             host,
             rules,

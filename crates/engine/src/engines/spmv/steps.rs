@@ -181,7 +181,8 @@ impl<'a, P: VertexProgram> Product<'a, P> {
     /// their messages sent.
     pub(super) fn finish_round(&mut self, substrate: &mut Substrate<'_>) -> Result<()> {
         let edges = self.properties().edges_in(self.base.round);
-        let mut sums = substrate.open(self.base.accumulators.shape(), Phase::Reduce, edges.written());
+        let mut sums =
+            substrate.open(self.base.accumulators.shape(), Phase::Reduce, edges.written());
         let told = self.open_broadcast(substrate);
         loop {
             substrate.progress()?;
@@ -230,7 +231,11 @@ impl<'a, P: VertexProgram> Product<'a, P> {
         Ok(!ready.is_empty())
     }
 
-    fn fold_sums(&mut self, sums: &mut OpenExchange, substrate: &mut Substrate<'_>) -> Result<bool> {
+    fn fold_sums(
+        &mut self,
+        sums: &mut OpenExchange,
+        substrate: &mut Substrate<'_>,
+    ) -> Result<bool> {
         let Some(flow) = &mut self.flow else { return Ok(false) };
         let mut any = false;
         for host in flow.may_contribute() {
@@ -364,7 +369,9 @@ impl<'a, P: VertexProgram> Product<'a, P> {
         let has_edges = |master: LocalId| match (is_alone, edges) {
             (true, _) => rows.is_some_and(|rows| rows.degree(master) > 0),
             (_, Edges::Out) => master.0 < parts.read,
-            (_, Edges::In) => master.0 < parts.both || (parts.read..parts.written).contains(&master.0),
+            (_, Edges::In) => {
+                master.0 < parts.both || (parts.read..parts.written).contains(&master.0)
+            }
             (_, Edges::Both) => master.0 < parts.written,
         };
         self.is_active = base.messages.active().iter_range(masters).any(has_edges);

@@ -227,7 +227,13 @@ impl PartitionedGraph {
         notes: &mut BTreeSet<String>,
     ) -> Result<Repetition, Failure> {
         let Case { algorithm, options, devices, .. } = case;
-        let task = Task { algorithm: *algorithm, options, optimize: Optimize::ALL, schedule: Schedule::default(), verify };
+        let task = Task {
+            algorithm: *algorithm,
+            options,
+            optimize: Optimize::ALL,
+            schedule: Schedule::default(),
+            verify,
+        };
         let parts = &self.parts;
         let work = |net: &mut crate::net::Net| {
             let part = &parts[net.host().index()];
