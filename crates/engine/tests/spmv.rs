@@ -135,16 +135,13 @@ fn graph(vertices: u32) -> Graph {
 }
 
 /// States of all vertices, and the report.
-fn states<P: VertexProgram + Clone + Sync>(
+fn states<P: VertexProgram + Clone + Send>(
     cluster: &mut Cluster,
     parts: &[Partition],
     (engine, schedule): (&EngineInfo, Schedule),
     limits: Limits,
     program: &P,
-) -> Result<(Vec<P::State>, RunReport), Error>
-where
-    P: Send,
-{
+) -> Result<(Vec<P::State>, RunReport), Error> {
     let host = |part: &Partition, substrate: &mut Substrate<'_>| {
         let mut engine = engines::vertex_program(engine, None, program.clone(), part)?;
         let report = run(&mut *engine, substrate, Pacing::default(), limits, &mut ())?;

@@ -9,7 +9,9 @@ use crate::engine::report::timeline::{Timeline, TimelineSpan};
 use crate::sync::Activity;
 
 /// Rounds that the picture shows.
-const MAX_ROUNDS: u64 = 6;
+const MAX_ROUNDS: u64 = 3;
+/// Shorter spans would not be seen.
+const MIN_WIDTH: f64 = 0.1;
 const WIDTH: f64 = 900.0;
 const LEFT: f64 = 70.0;
 const LANE: f64 = 34.0;
@@ -56,6 +58,9 @@ pub(super) fn as_svg(timeline: &Timeline, title: &str) -> String {
         _ = writeln!(svg, "<text x=\"4\" y=\"{:.1}\">host {host}</text>", y + LANE / 2.0);
         for span in spans.iter().filter(shown) {
             let (left, width) = (x(span.start), x(span.end) - x(span.start));
+            if width < MIN_WIDTH {
+                continue;
+            }
             let (fill, name) = (colour(span.activity), span.activity.name());
             _ = writeln!(
                 svg,
@@ -102,6 +107,6 @@ pub(super) fn figure(timeline: &Timeline) -> String {
     let title = format!("Timeline of the first {} rounds", rounds.min(MAX_ROUNDS));
     match as_svg(timeline, &title) {
         svg if svg.is_empty() => svg,
-        svg => format!("<figure>{svg}</figure>\n"),
+        svg => format!("<figure class=\"timeline\">\n{svg}</figure>\n"),
     }
 }
