@@ -20,6 +20,7 @@
 //! Ranks and sums are f64. What passes along edges, the bulk of what is moved in memory, is f32
 //! where there are many vertices and stopping early costs far more than rounding does.
 
+mod left_out;
 mod options;
 mod precision;
 mod residual;
@@ -42,6 +43,7 @@ use crate::answer::{Answer, Column, Fact, Id, Values};
 use crate::error::Result;
 use crate::options::{OptionSet, Options};
 use crate::root::share;
+use left_out::{LeftOutRanks, RoundSums, suitable_engine};
 pub use options::{Dangling, Formulation, PageRankOptions, Precision};
 use options::{formulation, limits};
 use precision::{SINGLE_ERROR, is_single};
@@ -69,17 +71,11 @@ struct Ranks<'a, S> {
     damping: f64,
     /// What a vertex gets apart from its in-edges, where the surfer may start again.
     teleport_rank: f64,
-    /// The rank that all vertices without in-edges have now.
-    source_rank: f64,
-    /// `teleport_rank` of the round before.
-    last_teleport_rank: f64,
-    /// Vertices that are left out of rounds, if any are.
-    left_out: Option<LeftOut>,
+    /// What stands in for vertices that are left out of rounds.
+    left_out: LeftOutRanks,
     /// How much all ranks together changed in the last round, at most: of vertices that are left out a bound
     /// is known.
     change: f64,
-    /// How much the ranks of vertices with out-edges changed in the last round.
-    change_of_senders: f64,
     /// Rounds at most.
     rounds: u64,
     shares: PhantomData<S>,
@@ -134,7 +130,7 @@ impl<S: Number + DeviceType> VertexProgram for Ranks<'_, S> {
     /// Vertices without in-edges get the same rank in every round, if the surfer may start anywhere.
     fn shared_source(&self) -> Option<SharedSource<f64>> {
         let is_shared = self.seeds.is_none() && self.start.is_none();
-        is_shared.then_some(SharedSource { unit: 1.0, factor: self.source_rank })
+        is_shared.then_some(SharedSource { unit: 1.0, factor: self.left_out.source_rank })
     }
 
     fn scale(&self, shares: f64, rank: f64) -> f64 {
@@ -142,39 +138,22 @@ impl<S: Number + DeviceType> VertexProgram for Ranks<'_, S> {
     }
 
     fn leave_out(&mut self, left_out: LeftOut) {
-        self.left_out = Some(left_out);
+        self.left_out.vertices = Some(left_out);
     }
 
     fn apply_late(&self, _: Vertex<'_>, rank: &mut f64, shares: f64) {
-        *rank = self.last_teleport_rank + self.damping * shares;
+        *rank = self.left_out.source_rank + self.damping * shares;
     }
 
     fn conclude(&mut self, total: &Tally) -> bool {
         // The sums of `apply`: how much ranks changed, and the rank of vertices without out-edges.
         let [change, lost, sum, _] = total.sums;
+        let sums = RoundSums { change, lost, sum };
+        let RoundSums { change, lost, .. } =
+            self.left_out.conclude(sums, self.damping, self.teleport_rank);
         self.change = change;
-        let lost = match self.left_out {
-            Some(left_out) => self.conclude_filtered(left_out, change, sum),
-            None => lost,
-        };
-        self.last_teleport_rank = self.teleport_rank;
-        self.source_rank = self.teleport_rank;
         self.teleport_rank = self.teleport.rank(self.own, lost);
         !self.own.graphalytics && change <= self.own.tolerance
-    }
-}
-
-impl<S> Ranks<'_, S> {
-    /// Where sources and sinks are left out: all ranks together are 1, so what is not the rank of a vertex with
-    /// out-edges is lost. The change of a sink is no more than its share of what its in-neighbours changed in
-    /// the round before, and what all vertices get changed now. Returns the lost rank.
-    fn conclude_filtered(&mut self, left_out: LeftOut, change: f64, sum: f64) -> f64 {
-        let LeftOut { sources, sinks, isolated } = left_out;
-        let step = (self.teleport_rank - self.source_rank).abs();
-        let of_sinks = self.damping * self.change_of_senders;
-        self.change_of_senders = change + sources as f64 * step;
-        self.change = self.change_of_senders + of_sinks + (sinks + isolated) as f64 * step;
-        1.0 - sum - sources as f64 * self.teleport_rank
     }
 }
 
@@ -217,10 +196,7 @@ fn rank<S: Number + DeviceType>(
         own: &own,
         damping: own.damping,
         teleport_rank: teleport.rank(&own, lost),
-        source_rank: teleport.place_probability(),
-        last_teleport_rank: 0.0,
-        left_out: None,
-        change_of_senders: f64::INFINITY,
+        left_out: LeftOutRanks::new(teleport.place_probability()),
         change: f64::INFINITY,
         rounds: limits.max_rounds.unwrap_or(u64::MAX),
         shares: PhantomData,
@@ -409,33 +385,6 @@ impl Algorithm for PageRank {
     }
 }
 
-/// From this many hosts on, waiting for messages takes longer than computing.
-const MIN_HOSTS_TO_OVERLAP: usize = 8;
-/// From this share of sources and sinks on, leaving them out saves more than tiles cost.
-const MIN_SHARE_TO_FILTER: f64 = 0.25;
-
-/// The engine for the power method, and what to add to the reasons for it. Every host must call this.
-fn suitable_engine(job: &mut Job<'_, '_>) -> Result<(&'static EngineInfo, String)> {
-    let partition = job.substrate.partition();
-    let hosts = partition.num_hosts();
-    // A host that is alone does not sort its masters into classes; devices have no tiles.
-    if hosts == 1 || partition.is_beside_devices() || job.device.is_some() {
-        return Ok((engines::PULL, String::new()));
-    }
-    let parts = partition.master_parts();
-    let left_out = u64::from(parts.written - parts.both);
-    let left_out = job.substrate.net().all_reduce(left_out, |a, b| a + b)?;
-    let share = left_out as f64 / partition.num_vertices().max(1) as f64;
-    Ok(if share >= MIN_SHARE_TO_FILTER {
-        let percent = 100.0 * share;
-        (engines::SPMV, format!(", {percent:.0} % of the vertices are left out of rounds"))
-    } else if hosts >= MIN_HOSTS_TO_OVERLAP {
-        (engines::SPMV, format!(", {hosts} hosts compute while messages are under way"))
-    } else {
-        (engines::PULL, String::new())
-    })
-}
-
 /// What a user should know of the ranks.
 fn notes(own: &PageRankOptions) -> Vec<String> {
     let Some(ids) = &own.seeds else { return Vec::new() };
@@ -498,10 +447,7 @@ mod tests {
                 own: &own,
                 damping: own.damping,
                 teleport_rank: 0.03,
-                source_rank: 0.2,
-                last_teleport_rank: 0.02,
-                left_out: None,
-                change_of_senders: 1.0,
+                left_out: LeftOutRanks::new(0.2),
                 change: 1.0,
                 rounds: 10,
                 shares: PhantomData,

@@ -18,6 +18,7 @@ use parton_net::{HostId, Net};
 use parton_partition::partition::Translation;
 use parton_partition::{End, Partition};
 
+use activity::ActivityLog;
 pub use activity::{Activity, Span};
 pub use overlap::OpenExchange;
 pub use shipment::Shipment;
@@ -81,10 +82,7 @@ pub struct Substrate<'a> {
     others: Staging,
     /// While hosts do not wait for each other.
     epoch: Option<Epoch>,
-    /// Time spent waiting since [`Substrate::take_rested`].
-    rested: Duration,
-    /// What this host did when, since [`Substrate::take_spans`].
-    spans: Vec<Span>,
+    log: ActivityLog,
     schedule: Schedule,
 }
 
@@ -105,8 +103,7 @@ impl<'a> Substrate<'a> {
             updated: Staging::default(),
             others: Staging::default(),
             epoch: None,
-            rested: Duration::ZERO,
-            spans: Vec::new(),
+            log: ActivityLog::default(),
             schedule: Schedule::default(),
         }
     }
@@ -168,13 +165,13 @@ impl<'a> Substrate<'a> {
 
     /// Time this host has waited for others since the last call.
     pub fn take_rested(&mut self) -> Duration {
-        std::mem::take(&mut self.rested)
+        std::mem::take(&mut self.log.rested)
     }
 
     /// Counts the time from `start` to now as waiting.
     pub(crate) fn rested_since(&mut self, start: Duration) {
         let now = self.net.now();
-        self.rested += now.saturating_sub(start);
+        self.log.rested += now.saturating_sub(start);
         self.log_span(Activity::Wait, start);
         if let Some(governor) = self.epoch.as_mut().and_then(|epoch| epoch.governor.as_mut()) {
             governor.resume(now);

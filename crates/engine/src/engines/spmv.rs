@@ -95,15 +95,22 @@ pub(super) struct Product<'a, P: VertexProgram> {
     flow: Option<Flow>,
     /// The messages of the current round, on their way; then those of the next.
     broadcast: Option<OpenExchange>,
+    account: Account,
+    /// Whether hosts do not wait for each other any more: edges are then pushed as they are.
+    has_left_rounds: bool,
+}
+
+/// What is known of the current round and of those before it.
+#[derive(Default)]
+struct Account {
     /// Edges visited since the last report of them.
     edges: u64,
     /// What the masters' applying added up to, by chunk.
     tallies: Vec<Tally>,
     /// Whether a master has a message for some edge in the next round.
     is_active: bool,
+    /// Rounds that were applied.
     rounds: u64,
-    /// Whether hosts do not wait for each other any more: edges are then pushed as they are.
-    has_left_rounds: bool,
 }
 
 impl<'a, P: VertexProgram> Product<'a, P> {
@@ -118,10 +125,7 @@ impl<'a, P: VertexProgram> Product<'a, P> {
             read_by: Vec::new(),
             flow: None,
             broadcast: None,
-            edges: 0,
-            tallies: Vec::new(),
-            is_active: true,
-            rounds: 0,
+            account: Account::default(),
             has_left_rounds: false,
         }
     }
@@ -194,14 +198,14 @@ impl<P: VertexProgram> Engine for Product<'_, P> {
         if self.has_left_rounds {
             return self.base.apply();
         }
-        self.rounds += 1;
-        Ok(self.tallies.drain(..).fold(Tally::default(), Tally::plus))
+        self.account.rounds += 1;
+        Ok(self.account.tallies.drain(..).fold(Tally::default(), Tally::plus))
     }
 
     fn next(&mut self) -> Result<Next> {
         match self.has_left_rounds {
             true => self.base.next(),
-            false => Ok(Next::new(self.is_active)),
+            false => Ok(Next::new(self.account.is_active)),
         }
     }
 
@@ -244,7 +248,7 @@ impl<P: VertexProgram> Overlapped for Product<'_, P> {
     }
 
     fn take_edges(&mut self) -> u64 {
-        std::mem::take(&mut self.edges)
+        std::mem::take(&mut self.account.edges)
     }
 
     fn finish(&mut self, substrate: &mut Substrate<'_>) -> Result<()> {
@@ -252,7 +256,7 @@ impl<P: VertexProgram> Overlapped for Product<'_, P> {
             self.receive_messages(substrate)?;
         }
         // What was multiplied for a round that does not take place belongs to no round.
-        self.edges = 0;
+        self.account.edges = 0;
         self.conclude_left_out(substrate)
     }
 }

@@ -4,6 +4,7 @@
 //! direction they take.
 
 mod edge_access;
+mod for_products;
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -115,36 +116,6 @@ impl<'a, P: VertexProgram> VertexEngine<'a, P> {
         engine
     }
 
-    /// States, messages and accumulators of a program whose edges another engine visits; a program that is not
-    /// stationary has its edges by the end where messages start.
-    pub(super) fn without_collector(program: P, partition: &'a Partition) -> Self {
-        let properties = program.properties();
-        let edges = |properties: Properties| match properties.stationary {
-            true => EdgeAccess { forward: None, collector: None, num_edges: 0 },
-            false => EdgeAccess::new(partition, properties, false, false),
-        };
-        let (states, messages) = first_messages(&program, partition);
-        let opposite = properties
-            .turns
-            .then(|| edges(Properties { edges: properties.edges.reversed(), ..properties }));
-        let mut engine = VertexEngine {
-            round: Round::default(),
-            partition,
-            direction: Direction::Push,
-            states,
-            messages,
-            accumulators: CpuField::accumulator(partition.num_proxies()),
-            edges: edges(properties),
-            opposite,
-            frontier: Vec::new(),
-            fused: None,
-            forgets: false,
-            program,
-        };
-        engine.turn();
-        engine
-    }
-
     /// Learns what the program asks of the next round. Returns whether messages turn round.
     fn turn(&mut self) -> bool {
         let next = self.program.round();
@@ -155,14 +126,6 @@ impl<'a, P: VertexProgram> VertexEngine<'a, P> {
         }
         self.round = next;
         turns
-    }
-
-    /// Takes over rounds from another engine: what is active is the frontier. Before the first round nothing
-    /// has been broadcast, and `begin` finds what is active.
-    pub(super) fn take_active(&mut self) {
-        if self.messages.updated().is_empty() {
-            self.frontier = self.messages.drain_active();
-        }
     }
 
     pub(super) fn is_stationary(&self) -> bool {

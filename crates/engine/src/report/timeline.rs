@@ -54,7 +54,7 @@ pub struct Timeline {
 const MAX_SPANS: usize = 4096;
 
 impl Timeline {
-    /// Adds the timeline of a run that began `seconds` after this one, and after so many rounds.
+    /// Adds the timeline of a run that began `seconds` after this one, and after this number of `rounds`.
     pub(super) fn append(&mut self, next: Timeline, seconds: f64, rounds: u64) {
         self.hosts.resize(self.hosts.len().max(next.hosts.len()), Vec::new());
         for (mine, theirs) in self.hosts.iter_mut().zip(next.hosts) {

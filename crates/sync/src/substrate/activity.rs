@@ -37,6 +37,15 @@ pub struct Span {
     pub end: Duration,
 }
 
+/// What a substrate records of its host.
+#[derive(Default)]
+pub(super) struct ActivityLog {
+    /// Time spent waiting since [`Substrate::take_rested`].
+    pub(super) rested: Duration,
+    /// What the host did when, since [`Substrate::take_spans`].
+    spans: Vec<Span>,
+}
+
 /// Spans of one run at most: later ones are not recorded.
 const MAX_SPANS: usize = 1 << 14;
 
@@ -44,11 +53,11 @@ impl Substrate<'_> {
     /// Records that this host has been busy with something from `start` until now. A span that continues the
     /// one before is joined with it.
     pub fn log_span(&mut self, activity: Activity, start: Duration) {
-        let (end, has_room) = (self.net.now(), self.spans.len() < MAX_SPANS);
-        match self.spans.last_mut() {
+        let (end, has_room) = (self.net.now(), self.log.spans.len() < MAX_SPANS);
+        match self.log.spans.last_mut() {
             Some(last) if last.activity == activity && last.end >= start => last.end = end,
             _ if end > start && has_room => {
-                self.spans.push(Span { activity, start, end });
+                self.log.spans.push(Span { activity, start, end });
             }
             _ => {}
         }
@@ -56,6 +65,6 @@ impl Substrate<'_> {
 
     /// What this host did since the last call, in the order of time.
     pub fn take_spans(&mut self) -> Vec<Span> {
-        std::mem::take(&mut self.spans)
+        std::mem::take(&mut self.log.spans)
     }
 }

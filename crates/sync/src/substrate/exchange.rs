@@ -178,7 +178,7 @@ impl<'a> Substrate<'a> {
                 }
             };
             governor.wait(self.net, *phase, tags.clone(), may_speak)?;
-            self.rested += self.net.now().saturating_sub(start);
+            self.log.rested += self.net.now().saturating_sub(start);
         }
         while let Some(message) = self.net.take(tags.clone()) {
             let (from, piece) = (message.from, Epoch::piece(tags, message.tag));

@@ -180,7 +180,7 @@ impl<P: VertexProgram> Product<'_, P> {
     /// After the last round: gives vertices that were left out the states that it would have given them.
     /// Every host must call this.
     pub(super) fn conclude_left_out(&mut self, substrate: &mut Substrate<'_>) -> Result<()> {
-        if self.rounds == 0 {
+        if self.account.rounds == 0 {
             return Ok(());
         }
         let Some(left_out) = self.left_out.take() else { return Ok(()) };
@@ -191,7 +191,7 @@ impl<P: VertexProgram> Product<'_, P> {
         let (sinks, sources) = (&left_out.classes.sinks, &left_out.classes.sources);
         let takes_part = |source| !(left_out.filter.sources && sources.contains(source));
         let sums = &self.base.accumulators;
-        self.edges += self.collect(messages, sums, |row| sinks.contains(row), takes_part);
+        self.account.edges += self.collect(messages, sums, |row| sinks.contains(row), takes_part);
         let written = self.properties().edges.written();
         substrate.reduce(&mut self.base.accumulators, written)?;
         let base = &mut self.base;

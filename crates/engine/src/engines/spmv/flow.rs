@@ -76,7 +76,7 @@ pub(super) struct Flow {
 }
 
 impl Flow {
-    /// A round of so many hosts, lanes and chunks of masters.
+    /// A round that begins, of these numbers of hosts, lanes and chunks of masters.
     pub(super) fn new(
         host: usize,
         hosts: usize,

@@ -70,8 +70,8 @@ impl<'a, P: VertexProgram> Product<'a, P> {
         if self.broadcast.is_none() {
             (0..hosts).for_each(|host| flow.arrive(host));
         }
-        self.tallies = vec![Tally::default(); self.chunks.len()];
-        self.is_active = false;
+        self.account.tallies = vec![Tally::default(); self.chunks.len()];
+        self.account.is_active = false;
         self.flow = Some(flow);
     }
 
@@ -102,7 +102,7 @@ impl<'a, P: VertexProgram> Product<'a, P> {
                 self.push_from(self.groups.range(group))
             }
         };
-        self.edges += edges;
+        self.account.edges += edges;
     }
 
     /// Multiplies the columns of these vertices that have something to send.
@@ -285,16 +285,7 @@ impl<'a, P: VertexProgram> Product<'a, P> {
             is_stationary,
             applies_everywhere: round.applies_everywhere,
         };
-        let mut rest = &mut states[..];
-        let mut cut_off = 0;
-        let mut tasks = Vec::with_capacity(ready.len());
-        for &chunk in ready {
-            let Range { start, end } = self.chunks[chunk].masters.clone();
-            let (_, from) = std::mem::take(&mut rest).split_at_mut(start - cut_off);
-            let (states, after) = from.split_at_mut(end - start);
-            (rest, cut_off) = (after, end);
-            tasks.push((start..end, states));
-        }
+        let tasks = cut_out(states, ready.iter().map(|&chunk| self.chunks[chunk].masters.clone()));
         let left_out = self.left_out.as_ref();
         let next = left_out.map_or(base.messages, |left_out| &left_out.other_messages);
         let apply_task = |_, (masters, states): (Range<usize>, &mut [P::State])| {
@@ -343,7 +334,7 @@ impl<'a, P: VertexProgram> Product<'a, P> {
         };
         let tallies = parallel::map_owned(tasks, apply_task);
         for (&chunk, tally) in ready.iter().zip(tallies) {
-            self.tallies[chunk] = tally;
+            self.account.tallies[chunk] = tally;
             let masters = self.chunks[chunk].masters.clone();
             self.mark_messages(masters.start as u32..masters.end as u32, edges);
         }
@@ -353,14 +344,14 @@ impl<'a, P: VertexProgram> Product<'a, P> {
     fn mark_messages(&mut self, masters: Range<u32>, edges: Edges) {
         let base = &self.base;
         if base.is_stationary() {
-            self.is_active |= base.partition.edges().num_edges() > 0;
+            self.account.is_active |= base.partition.edges().num_edges() > 0;
             match &self.left_out {
                 Some(left_out) => left_out.mark_updated(masters),
                 None => base.messages.updated().insert_range(masters),
             }
             return;
         }
-        if self.is_active {
+        if self.account.is_active {
             return;
         }
         let parts = base.partition.master_parts();
@@ -374,7 +365,7 @@ impl<'a, P: VertexProgram> Product<'a, P> {
             }
             (_, Edges::Both) => master.0 < parts.written,
         };
-        self.is_active = base.messages.active().iter_range(masters).any(has_edges);
+        self.account.is_active = base.messages.active().iter_range(masters).any(has_edges);
     }
 }
 
@@ -386,4 +377,19 @@ struct Shared<'s, P: VertexProgram> {
     accumulators: &'s CpuField<P::Reduction>,
     is_stationary: bool,
     applies_everywhere: bool,
+}
+
+/// The elements of ascending ranges, each with its range.
+fn cut_out<T>(
+    mut rest: &mut [T],
+    ranges: impl Iterator<Item = Range<usize>>,
+) -> Vec<(Range<usize>, &mut [T])> {
+    let mut cut_off = 0;
+    let cut = |range: Range<usize>| {
+        let (_, from) = std::mem::take(&mut rest).split_at_mut(range.start - cut_off);
+        let (piece, after) = from.split_at_mut(range.len());
+        (rest, cut_off) = (after, range.end);
+        (range, piece)
+    };
+    ranges.map(cut).collect()
 }
