@@ -25,6 +25,7 @@ mod options;
 mod precision;
 mod residual;
 mod teleport;
+mod top;
 
 use std::marker::PhantomData;
 use std::time::Instant;
@@ -39,21 +40,18 @@ use parton_sync::reduction::{Latest, Sum};
 use parton_sync::value::Number;
 
 use crate::algorithm::{Access, Algorithm, Job};
-use crate::answer::{Answer, Column, Fact, Id, Values};
+use crate::answer::{Answer, Column, Fact, Values};
 use crate::error::Result;
 use crate::options::{OptionSet, Options};
-use crate::root::share;
 use left_out::{LeftOutRanks, RoundSums, suitable_engine};
 pub use options::{Dangling, Formulation, PageRankOptions, Precision};
 use options::{formulation, limits};
 use precision::{SINGLE_ERROR, is_single};
 use teleport::{Teleport, includes};
+use top::top;
 
 /// PageRank.
 pub struct PageRank;
-
-/// Number of vertices in the ranking that is part of the result.
-const TOP: usize = 10;
 
 /// Ranks that approach a fixed point. All ranks are normalised until they leave. Ranks and sums
 /// are f64; what passes along edges is an `S`.
@@ -397,35 +395,6 @@ fn notes(own: &PageRankOptions) -> Vec<String> {
         more => format!("{} vertices", more.len()),
     };
     vec![format!("personalised: the surfer starts again at {seeds}, {lost}")]
-}
-
-/// The vertices of largest rank, the lower id first among equals. Every host must call this.
-fn top(job: &mut Job<'_, '_>, ranks: &[f64]) -> Result<Vec<(Id, f64)>> {
-    let partition = job.substrate.partition();
-    let mut mine: Vec<u32> = (0..ranks.len() as u32).collect();
-    let better = |a: &(f64, u64), b: &(f64, u64)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
-    let key = |&place: &u32| (ranks[place as usize], partition.global(LocalId(place)).0);
-    if mine.len() > TOP {
-        mine.select_nth_unstable_by(TOP, |a, b| better(&key(a), &key(b)));
-        mine.truncate(TOP);
-    }
-    let ids: Vec<Id> = mine.iter().map(|&p| partition.original(LocalId(p)).into()).collect();
-    let keys: Vec<u8> = mine
-        .iter()
-        .flat_map(|place| {
-            let (rank, vertex) = key(place);
-            [rank.to_le_bytes(), vertex.to_le_bytes()].concat()
-        })
-        .collect();
-    let ids = share(job.substrate, &ids)?;
-    let keys = job.substrate.net().all_gather(keys)?.concat();
-    let keys = keys.chunks_exact(16).map(|key| {
-        (bytemuck::pod_read_unaligned(&key[..8]), bytemuck::pod_read_unaligned(&key[8..]))
-    });
-    let mut all: Vec<((f64, u64), Id)> = keys.zip(ids).collect();
-    all.sort_by(|a, b| better(&a.0, &b.0));
-    all.truncate(TOP);
-    Ok(all.into_iter().map(|((rank, _), id)| (id, rank)).collect())
 }
 
 #[cfg(test)]

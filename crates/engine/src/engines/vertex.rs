@@ -3,8 +3,8 @@
 //! The engines `push`, `frontier` and `pull` run vertex programs by this engine; they differ in the
 //! direction they take.
 
+mod data;
 mod edge_access;
-mod for_products;
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -12,9 +12,7 @@ use std::ops::Range;
 use parton_graph::bits::BitSet;
 use parton_graph::{LocalId, parallel};
 use parton_partition::{End, Partition};
-use parton_sync::{
-    AtomicValue, CpuField, Delivery, Field, Phase, Reduction, Result, Substrate, Tally,
-};
+use parton_sync::{AtomicValue, CpuField, Field, Phase, Reduction, Result, Substrate, Tally};
 
 use crate::engine::{Conclusion, Engine, Next, Paced};
 use crate::program::{Accumulated, Properties, Round, Vertex, VertexProgram};
@@ -24,6 +22,7 @@ use crate::techniques::bottom_up;
 use crate::techniques::collector::Collector;
 use crate::techniques::ordered_push::push;
 use crate::techniques::slices::cut;
+use data::first_messages;
 use edge_access::EdgeAccess;
 
 /// From which end messages travel along edges.
@@ -307,32 +306,6 @@ impl<'a, P: VertexProgram> VertexEngine<'a, P> {
         accumulators.updated().remove_range(0..partition.num_masters() as u32);
         tallies.into_iter().fold(Tally::default(), Tally::plus)
     }
-}
-
-/// The states of masters before the first round, and what they send in it.
-fn first_messages<P: VertexProgram>(
-    program: &P,
-    partition: &Partition,
-) -> (Vec<P::State>, CpuField<P::Messages>) {
-    // A message of a stationary program stands until the vertex sends another. Elsewhere a message is an
-    // event, also if it is equal to the one before.
-    let delivery = match program.properties().stationary {
-        true => Delivery::Label,
-        false => Delivery::Event,
-    };
-    let globals = partition.globals();
-    let vertex = |place| Vertex::new(globals, LocalId(place as u32));
-    let states = parallel::generate(partition.num_masters(), |place| program.init(vertex(place)));
-    let messages = CpuField::new(partition.num_proxies(), delivery, |_| P::Messages::identity());
-    parallel::for_each(&parallel::pieces(0..states.len(), VERTICES_PER_TASK), |piece| {
-        for place in piece.clone() {
-            if let Some(message) = program.scatter(vertex(place), &states[place]) {
-                messages.put(LocalId(place as u32), message);
-                messages.touch(LocalId(place as u32));
-            }
-        }
-    });
-    (states, messages)
 }
 
 /// Lets a master apply what it has collected. Returns the message it sends next, if any.

@@ -1,11 +1,13 @@
-//! The data of a vertex program for an engine that goes through edges its own way.
+//! The data of a vertex program before the first round, also for engines that visit edges their own way.
 
+use parton_graph::{LocalId, parallel};
 use parton_partition::Partition;
-use parton_sync::CpuField;
+use parton_sync::{CpuField, Delivery, Reduction};
 
 use super::edge_access::EdgeAccess;
-use super::{Direction, VertexEngine, first_messages};
-use crate::program::{Properties, Round, VertexProgram};
+use super::{Direction, VertexEngine};
+use crate::program::{Properties, Round, Vertex, VertexProgram};
+use crate::techniques::VERTICES_PER_TASK;
 
 impl<'a, P: VertexProgram> VertexEngine<'a, P> {
     /// States, messages and accumulators of a program whose edges another engine visits; a program that is not
@@ -45,4 +47,30 @@ impl<'a, P: VertexProgram> VertexEngine<'a, P> {
             self.frontier = self.messages.drain_active();
         }
     }
+}
+
+/// The states of masters before the first round, and what they send in it.
+pub(super) fn first_messages<P: VertexProgram>(
+    program: &P,
+    partition: &Partition,
+) -> (Vec<P::State>, CpuField<P::Messages>) {
+    // A message of a stationary program stands until the vertex sends another. Elsewhere a message is an
+    // event, also if it is equal to the one before.
+    let delivery = match program.properties().stationary {
+        true => Delivery::Label,
+        false => Delivery::Event,
+    };
+    let globals = partition.globals();
+    let vertex = |place| Vertex::new(globals, LocalId(place as u32));
+    let states = parallel::generate(partition.num_masters(), |place| program.init(vertex(place)));
+    let messages = CpuField::new(partition.num_proxies(), delivery, |_| P::Messages::identity());
+    parallel::for_each(&parallel::pieces(0..states.len(), VERTICES_PER_TASK), |piece| {
+        for place in piece.clone() {
+            if let Some(message) = program.scatter(vertex(place), &states[place]) {
+                messages.put(LocalId(place as u32), message);
+                messages.touch(LocalId(place as u32));
+            }
+        }
+    });
+    (states, messages)
 }
