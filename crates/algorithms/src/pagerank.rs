@@ -422,6 +422,13 @@ mod tests {
                 shares: PhantomData,
             };
             checks::vertex_program(&program, &[9, 8, 7, 6, 5]);
+            // Only the last messages matter, as the properties say.
+            let vertex = Vertex::new(&[9, 8, 7, 6, 5], LocalId(2));
+            let [a, b] = [0.1, 0.7].map(|mut rank| {
+                program.apply(vertex, &mut rank, 0.3, &mut Tally::default());
+                rank
+            });
+            assert_eq!(a, b);
         }
     }
 

@@ -7,13 +7,13 @@ use crate::common;
 
 use common::hosts::{all_policies, local, partition, random};
 use parton_engine::{
-    Edges, EngineInfo, Filter, LeftOut, Limits, Pacing, Properties, RunReport, SharedSource, Tally,
-    Vertex, VertexProgram, engines, run,
+    Edges, EngineInfo, Filter, LeftOut, Limits, Pacing, Properties, Relaxation, RunReport,
+    SharedSource, Tally, Vertex, VertexProgram, engines, run,
 };
 use parton_graph::{Csr, Graph, LocalId, Weight};
 use parton_net::Cluster;
 use parton_partition::Partition;
-use parton_sync::reduction::{Latest, Sum};
+use parton_sync::reduction::{Latest, Min, Sum};
 use parton_sync::{Error, Optimize, Schedule, ScheduleFault, Substrate};
 
 /// A stationary program whose sums are rounded: `rank = base + d · Σ message`, with a base that follows the
@@ -170,6 +170,26 @@ fn bits<W: Weight>(
 ) -> Vec<u64> {
     let found = states(cluster, parts, how, Limits::default(), program);
     found.expect("a run").0.into_iter().map(f64::to_bits).collect()
+}
+
+/// Number of edges from a root.
+#[derive(Clone, Copy)]
+struct Level {
+    root: u64,
+}
+
+impl Relaxation for Level {
+    type Label = u32;
+    type Reduction = Min<u32>;
+    type Weight = ();
+
+    fn start(&self, vertex: Vertex<'_>) -> Option<u32> {
+        (vertex.id().0 == self.root).then_some(0)
+    }
+
+    fn relax(&self, level: u32, (): ()) -> u32 {
+        level.saturating_add(1)
+    }
 }
 
 const UNFILTERED: Schedule =
@@ -375,4 +395,72 @@ fn sums_in_any_order_are_right_up_to_rounding() {
             assert!((a - b).abs() <= 1e-13 * a, "seed {seed}: {a} {b}");
         }
     }
+}
+
+/// T2, T4, T6, T9: roots of every class, id 0 among them, and vertices that are never reached.
+#[test]
+fn t6_roots_may_be_sources_sinks_or_isolated() {
+    let graph = graph(100);
+    for (policy, hosts) in [("oec", 1), ("cvc", 4), ("staggered", 6)] {
+        let parts = partition(&graph, policy, hosts);
+        for root in [0, 5, 25, 33, 60, 89, 95, 99] {
+            let program = Level { root };
+            let (expected, _) = common::serial(&graph, Limits::default(), &program);
+            let how = common::How::new(engines::SPMV);
+            let (found, report) = common::run_relaxation(&mut local(hosts), &parts, how, &program);
+            assert_eq!(found, expected, "{policy}, root {root}");
+            assert!(report.converged);
+        }
+    }
+}
+
+/// T9: labels have more than eight bits; activity filtering visits every edge of a path once.
+#[test]
+fn t9_deep_graphs_cost_what_is_active() {
+    let edges: Vec<_> = (0..400).map(|v| (v, v + 1, ())).collect();
+    let path = Graph::dense(Csr::from_edges(401, &edges), "test");
+    let parts = partition(&path, "cvc", 4);
+    let how = common::How::new(engines::SPMV);
+    let (found, report) = common::run_relaxation(&mut local(4), &parts, how, &Level { root: 0 });
+    assert_eq!(found, (0..401).collect::<Vec<u32>>());
+    assert_eq!(report.work(), 400, "only columns of vertices with news are multiplied");
+}
+
+/// T12: a route may take several messages.
+#[test]
+fn t12_routes_come_in_pieces() {
+    let graph = graph(60);
+    let parts = partition(&graph, "cvc", 4);
+    let program = &Rank::<()> { is_local: false, ..Rank::new(6, 60) };
+    let expected = bits(&mut local(4), &parts, (engines::PULL, UNFILTERED), program);
+    let mut cluster = Cluster::sim(4, 0);
+    for seed in 0..50 {
+        cluster.set_seed(seed);
+        let found = cluster.launch(|net| {
+            let part = &parts[net.host().index()];
+            let substrate = Substrate::new(part, net, Optimize::ALL).with_schedule(UNFILTERED);
+            let substrate = &mut substrate.with_places_per_message(2);
+            let mut engine = engines::vertex_program(engines::SPMV, None, program.clone(), part)?;
+            run(&mut *engine, substrate, Pacing::default(), Limits::default(), &mut ())?;
+            Ok::<_, Error>(engine.states()?.to_vec())
+        });
+        for (part, states) in parts.iter().zip(found.expect("a run")) {
+            for (master, state) in (0..).map(LocalId).zip(states) {
+                let vertex = part.global(master).0 as usize;
+                assert_eq!(state.to_bits(), expected[vertex], "seed {seed}, vertex {vertex}");
+            }
+        }
+    }
+}
+
+/// What a program declares holds: `apply` forgets the state before.
+#[test]
+fn the_last_message_wins_where_a_program_says_so() {
+    let program = Rank::<u32>::new(3, 10);
+    let states = [0.0, 0.1, -3.5, f64::MAX];
+    assert!(common::properties::forgets_state(&program, &states, &[0.0, 0.2, 7.5]));
+    let tokens = common::programs::Tokens::<Sum<u64>>::new(3);
+    let mut heard = [common::programs::Heard::default(); 2];
+    heard[1].history = 5;
+    assert!(!common::properties::forgets_state(&tokens, &heard, &[1, 2]), "it adds up");
 }
