@@ -25,7 +25,7 @@ use parton_graph::{GlobalId, Graph, LocalId, parallel, with_csr};
 
 use crate::algorithm::{Algorithm, Job};
 use crate::answer::{Answer, Column, Fact, Values};
-use crate::bfs::Levels;
+use crate::bfs;
 use crate::error::{Error, Result};
 use crate::options::{OptionSet, Options};
 use crate::phases::Phases;
@@ -260,7 +260,7 @@ impl Algorithm for Betweenness {
         }
         let mut between = 0;
         for source in sources {
-            let found = traversal::label(job, &Levels { root: Some(source) }, engines::FRONTIER)?;
+            let found = traversal::label(job, &bfs::search(source), engines::FRONTIER)?;
             let levels = found.labels.iter().filter(|&&level| level > 0 && level != u32::MAX);
             between += levels.map(|&level| u64::from(level) - 1).sum::<u64>();
         }

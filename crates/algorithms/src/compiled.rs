@@ -1,29 +1,30 @@
 //! Compiled programs as algorithms: their parameters are options, the function itself is the oracle.
 
+use std::marker::PhantomData;
+
+mod visits;
+
 use parton_engine::{EngineInfo, engines};
-use parton_graph::{Graph, WeightKind, with_csr};
-use parton_program::{Communication, FieldValues as Found, HostShare, Program, STEPS, Vertex};
+use parton_graph::{Graph, WeightKind};
+use parton_program::{FieldValues as Found, Program, STEPS, Vertex};
 use parton_sync::Substrate;
+
+use visits::{Checking, Referring, Running};
 
 use crate::algorithm::{Access, Algorithm, Job};
 use crate::answer::{Answer, Column, Values};
-use crate::certificate;
 use crate::error::{Error, Result};
+use crate::graph_traits::GraphTraits;
 use crate::needs::{Needs, WeightNeed};
 use crate::options::{OptionSet, Options};
 use crate::root::Root;
 
-/// Answers of programs that are no relaxations are checked against the function itself on graphs of up to
-/// this many edges, which every host then holds.
-const MAX_CHECKED_EDGES: u64 = 1 << 24;
-/// Sums of floating-point numbers depend on their order by less than this.
-const TOLERANCE: f64 = 1e-6;
-
-/// A compiled program under a name. [`compiled!`](crate::compiled!) implements this.
+/// A compiled program under a name, or several that do the same with other types of numbers.
+/// [`compiled!`](crate::compiled!) implements this.
 pub trait Compiled: Sync {
-    /// The program.
+    /// The program; of several, the first.
     type Program: Program;
-    /// Its parameters.
+    /// What users can ask for.
     type Options: OptionSet + Clone + Default;
 
     /// What users call it.
@@ -32,12 +33,74 @@ pub trait Compiled: Sync {
     const ABOUT: &'static str;
     /// What the fields are called that it returns.
     const COLUMNS: &'static [&'static str];
+    /// Its programs.
+    const VARIANTS: &'static [Variant];
 
-    /// The program with its arguments. Every host must call this.
-    fn program(options: &Self::Options, substrate: &mut Substrate<'_>) -> Result<Self::Program>;
+    /// Calls `visit` with the program of that name and its arguments.
+    fn visit<V: Visit>(name: &str, options: &Self::Options, visit: V) -> Result<V::Output>;
 
-    /// The same in a whole graph.
-    fn program_in(options: &Self::Options, graph: &Graph) -> Result<Self::Program>;
+    /// The width of buckets that the user asks for, for engine `delta`.
+    fn width(_: &Self::Options) -> Option<f64> {
+        None
+    }
+
+    /// The values of a field as an answer has them.
+    fn values(values: Found) -> Values {
+        column(values)
+    }
+
+    /// Adds facts to an answer. Every host must call this.
+    fn finish(_: &mut Job<'_, '_>, _: &Self::Options, _: &mut Answer) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// One of several programs that do the same with other types of numbers.
+#[derive(Clone, Copy, Debug)]
+pub struct Variant {
+    name: &'static str,
+    weight: WeightKind,
+    /// Bytes of a label, where it is a relaxation.
+    label_bytes: usize,
+}
+
+impl Variant {
+    /// That of a program.
+    pub const fn of<P: Program>() -> Self {
+        let label_bytes = size_of::<<P::Relaxed as parton_engine::Relaxation>::Label>();
+        Variant { name: P::NAME, weight: weight_kind::<P>(), label_bytes }
+    }
+}
+
+/// The name of the program that suits a graph: the first, if there is but one.
+fn choose<C: Compiled>(traits: &GraphTraits) -> Result<&'static str> {
+    if asks_for_sums::<C>() {
+        traits.refuse_negative()?;
+    }
+    let fits = |variant: &&Variant| traits.fits(variant.weight, variant.label_bytes);
+    Ok(C::VARIANTS.iter().find(fits).unwrap_or(&C::VARIANTS[0]).name)
+}
+
+/// Whether its labels are sums of weights.
+fn asks_for_sums<C: Compiled>() -> bool {
+    C::Program::ADDS && has_weights::<C>()
+}
+
+/// Whether any of its programs asks for weights.
+fn has_weights<C: Compiled>() -> bool {
+    C::VARIANTS.iter().any(|variant| variant.weight != WeightKind::None)
+}
+
+/// Who wants to see a program.
+pub trait Visit {
+    /// What becomes of it.
+    type Output;
+
+    /// An argument of the program.
+    fn argument<A: Argument>(&mut self, option: &A) -> Result<A::Value>;
+
+    /// The program.
+    fn program<P: Program>(self, program: P) -> Result<Self::Output>;
 }
 
 /// An option that is an argument of a program.
@@ -119,53 +182,88 @@ numbers!(u32, u64, i32, i64, f32, f64, bool);
 macro_rules! compiled {
     (
         #[doc = $about:literal]
-        $visibility:vis struct $algorithm:ident = $program:ident as $name:literal -> [$($column:literal),+];
+        $visibility:vis struct $algorithm:ident = $($program:ident)|+ as $name:literal -> [$($column:literal),+];
         options $options:ident {
             $($(#[doc = $help:literal])+ $option:ident: $type:ty = $default:expr;)+
         }
+        $(settings { $($setting:tt)+ })?
+        $(with { $($with:tt)+ })?
     ) => {
         $crate::options! {
             /// What one can ask of the program.
             $visibility struct $options {
                 $($(#[doc = $help])+ $option: $type = $default;)+
+                $($($setting)+)?
             }
         }
 
+        $crate::compiled! {
+            #[doc = $about]
+            $visibility struct $algorithm = $($program)|+ as $name -> [$($column),+];
+            own $options ($($option),+) { $($option),+ }
+            with { $($($with)+)? }
+        }
+    };
+    (
+        #[doc = $about:literal]
+        $visibility:vis struct $algorithm:ident = $program:ident as $name:literal -> [$($column:literal),+];
+        with { $($with:tt)* }
+    ) => {
+        $crate::compiled! {
+            #[doc = $about]
+            $visibility struct $algorithm = $program as $name -> [$($column),+];
+            own () () {}
+            with { $($with)* }
+        }
+    };
+    (
+        #[doc = $about:literal]
+        $visibility:vis struct $algorithm:ident = $first:ident $(| $program:ident)* as $name:literal
+            -> [$($column:literal),+];
+        own $options:tt ($($option:ident),*) $arguments:tt
+        with { $($with:tt)* }
+    ) => {
         #[doc = $about]
         $visibility struct $algorithm;
 
         impl $crate::compiled::Compiled for $algorithm {
-            type Program = $program;
+            type Program = $first;
             type Options = $options;
             const NAME: &'static str = $name;
             const ABOUT: &'static str = $about;
             const COLUMNS: &'static [&'static str] = &[$($column),+];
+            const VARIANTS: &'static [$crate::compiled::Variant] = &[
+                $crate::compiled::Variant::of::<$first>(),
+                $($crate::compiled::Variant::of::<$program>()),*
+            ];
 
-            fn program(
-                options: &$options,
-                substrate: &mut $crate::compiled::Hosts<'_>,
-            ) -> $crate::Result<$program> {
-                Ok($program {
-                    $($option: $crate::compiled::Argument::find(&options.$option, substrate)?),+
-                })
+            #[allow(unused_mut, unused_variables)]
+            fn visit<V: $crate::compiled::Visit>(
+                name: &str,
+                options: &Self::Options,
+                mut visit: V,
+            ) -> $crate::Result<V::Output> {
+                $(let $option = visit.argument(&options.$option)?;)*
+                $(if name == $crate::compiled::name::<$program>() {
+                    return visit.program($program $arguments);
+                })*
+                visit.program($first $arguments)
             }
 
-            fn program_in(
-                options: &$options,
-                graph: &$crate::compiled::WholeGraph,
-            ) -> $crate::Result<$program> {
-                Ok($program {
-                    $($option: $crate::compiled::Argument::find_in(&options.$option, graph)?),+
-                })
-            }
+            $($with)*
         }
     };
 }
 
-#[doc(hidden)]
-pub use parton_graph::Graph as WholeGraph;
-#[doc(hidden)]
-pub use parton_sync::Substrate as Hosts;
+/// The name of a program.
+pub fn name<P: Program>() -> &'static str {
+    P::NAME
+}
+
+/// The weights that a program knows.
+const fn weight_kind<P: Program>() -> WeightKind {
+    <<P as parton_program::Code>::Weight as parton_graph::Weight>::KIND
+}
 
 impl<C: Compiled> Algorithm for C {
     fn name(&self) -> &'static str {
@@ -181,28 +279,49 @@ impl<C: Compiled> Algorithm for C {
     }
 
     fn engines(&self) -> &'static [&'static EngineInfo] {
-        match C::Program::IS_RELAXATION {
-            true => &[engines::PUSH, engines::FRONTIER, engines::PULL, STEPS],
-            false => &[STEPS],
-        }
+        C::Program::ENGINES
     }
 
     fn needs(&self, _: &Options) -> Needs {
-        let has_weights =
-            <<C::Program as parton_program::Code>::Weight as parton_graph::Weight>::KIND;
-        match has_weights {
-            WeightKind::None => Needs::default(),
-            _ => Needs { weights: WeightNeed::Used, ..Needs::default() },
+        match has_weights::<C>() {
+            false => Needs::default(),
+            true => Needs { weights: WeightNeed::Used, ..Needs::default() },
         }
     }
 
     fn needs_rounds(&self, options: &Options) -> Option<&'static str> {
         let is_free = C::Program::IS_RELAXATION && options.engine != Some(STEPS);
-        (!is_free).then_some("its operators follow each other on all hosts")
+        (!is_free).then_some(match C::Program::GATHER {
+            Some(_) if options.engine != Some(STEPS) => "every vertex collects in every round",
+            _ => "its operators follow each other on all hosts",
+        })
     }
 
-    fn access(&self, _: &Options) -> Access {
-        Access::Sources
+    fn needs_threads(&self, options: &Options) -> Option<&'static str> {
+        let engine = options.engine.unwrap_or(C::Program::ENGINES[0]);
+        (engine == STEPS).then_some("its operators run one after the other, on processors")
+    }
+
+    fn access(&self, options: &Options) -> Access {
+        match options.engine {
+            Some(engines::DELTA) => Access::SourcesThenDestinations,
+            None if asks_for_sums::<C>() => Access::SourcesThenDestinations,
+            asked => match asked.unwrap_or(C::Program::ENGINES[0]) {
+                engines::FRONTIER if C::Program::IS_RELAXATION => Access::Either,
+                engines::PULL if C::Program::GATHER.is_some() => Access::Destinations,
+                _ => Access::Sources,
+            },
+        }
+    }
+
+    fn accepts(&self, options: &Options) -> Result<()> {
+        let width = C::width(&options.own::<C::Options>());
+        match width.filter(|width| !(*width > 0.0 && width.is_finite())) {
+            None => Ok(()),
+            Some(width) => {
+                Err(Error::Request(format!("`delta` {width}: expected a width above 0")))
+            }
+        }
     }
 
     fn plan(&self) -> Option<&'static parton_program::plan::CompiledPlan> {
@@ -210,112 +329,28 @@ impl<C: Compiled> Algorithm for C {
     }
 
     fn run(&self, job: &mut Job<'_, '_>) -> Result<Answer> {
-        let program = C::program(&job.options.own::<C::Options>(), job.substrate)?;
-        let suits = if C::Program::IS_RELAXATION { engines::PUSH } else { STEPS };
-        let (engine, why) = job.engine(self, suits, || match C::Program::IS_RELAXATION {
-            true => "the program was recognised as a relaxation".into(),
-            false => "the program runs operator by operator".into(),
-        })?;
-        let share = HostShare {
-            engine: Some(engine.name),
-            communication: Communication::default(),
-            pacing: job.options.pacing,
-            limits: job.limits(),
-            device: job.device,
-        };
-        let answered = share.run(&program, job.substrate, job.watch)?;
-        let columns = C::COLUMNS.iter().zip(answered.columns);
-        Ok(Answer {
-            columns: columns
-                .map(|(name, values)| Column { name, values: column(values) })
-                .collect(),
-            result: Vec::new(),
-            engine,
-            why,
-            setup_seconds: 0.0,
-            report: answered.report,
-            notes: Vec::new(),
-        })
+        let own = job.options.own::<C::Options>();
+        let traits = GraphTraits::find(job.substrate, asks_for_sums::<C>())?;
+        let name = choose::<C>(&traits)?;
+        let mut answer = C::visit(name, &own, Running { algorithm: self, job, traits })?;
+        C::finish(job, &own, &mut answer)?;
+        Ok(answer)
     }
 
     fn check(&self, job: &mut Job<'_, '_>, answer: &Answer) -> Result<Option<String>> {
-        let program = C::program(&job.options.own::<C::Options>(), job.substrate)?;
-        if let Some(relaxed) = program.relaxed() {
-            return certified(job, &relaxed, &answer.columns[0].values);
-        }
-        let partition = job.substrate.partition();
-        if partition.num_edges() > MAX_CHECKED_EDGES {
-            return Err(Error::Request(format!(
-                "{} is checked against its function, on graphs of at most {MAX_CHECKED_EDGES} edges",
-                C::NAME
-            )));
-        }
-        let graph = whole(job.substrate)?;
-        let expected = match partition.num_vertices() {
-            0 => C::Program::no_values(),
-            _ => C::Program::columns(program.sequential(&graph)),
-        };
-        let mut wrong = None;
-        for (found, expected) in answer.columns.iter().zip(expected) {
-            let expected = column(expected);
-            for (place, &vertex) in
-                partition.globals()[..partition.num_masters()].iter().enumerate()
-            {
-                let (found_here, expected) =
-                    (found.values.real(place), expected.real(vertex as usize));
-                if !is_close(found_here, expected) {
-                    let (name, id) = (found.name, vertex);
-                    wrong =
-                        Some(format!("{name} of vertex {id} is {found_here:?}, not {expected:?}"));
-                }
-            }
-        }
-        let all = job.substrate.net().all_gather(wrong.unwrap_or_default().into_bytes())?;
-        let first = all.into_iter().find(|verdict| !verdict.is_empty());
-        Ok(first.map(|verdict| String::from_utf8_lossy(&verdict).into_owned()))
+        let own = job.options.own::<C::Options>();
+        let traits = GraphTraits::find(job.substrate, asks_for_sums::<C>())?;
+        C::visit(
+            choose::<C>(&traits)?,
+            &own,
+            Checking::<C> { job, answer, traits, of: PhantomData },
+        )
     }
 
     fn reference(&self, graph: &Graph, options: &Options) -> Result<Vec<Column>> {
-        let program = C::program_in(&options.own::<C::Options>(), graph)?;
-        let values = match graph.num_vertices() {
-            0 => C::Program::no_values(),
-            _ => C::Program::columns(program.sequential(&graph.into())),
-        };
-        let columns = C::COLUMNS.iter().zip(values);
-        Ok(columns.map(|(name, values)| Column { name, values: column(values) }).collect())
-    }
-}
-
-/// The labels of a relaxation are proved by its own certificate.
-fn certified<P: parton_engine::Relaxation>(
-    job: &mut Job<'_, '_>,
-    relaxed: &P,
-    values: &Values,
-) -> Result<Option<String>> {
-    use parton_sync::value::Number;
-    let labels: Vec<P::Label> = match values {
-        Values::U32(values) | Values::Vertices(values) => {
-            values.iter().map(|value| label::<P::Label>(&value.to_le_bytes())).collect()
-        }
-        Values::U64(values) => {
-            values.iter().map(|value| label::<P::Label>(&value.to_le_bytes())).collect()
-        }
-        Values::F64(values) => values.iter().map(|value| P::Label::from_f64(*value)).collect(),
-        Values::Vectors { .. } => unreachable!("a label is a number"),
-    };
-    certificate::relaxation(job, relaxed, &labels)
-}
-
-fn label<L: parton_sync::Value>(bytes: &[u8]) -> L {
-    L::read(&bytes[..L::KIND.bytes()])
-}
-
-fn is_close(found: Option<f64>, expected: Option<f64>) -> bool {
-    match (found, expected) {
-        (Some(a), Some(b)) => {
-            a == b || (a.is_nan() && b.is_nan()) || (a - b).abs() <= TOLERANCE * b.abs().max(1.0)
-        }
-        (a, b) => a == b,
+        let traits = GraphTraits::of(graph);
+        let own = options.own::<C::Options>();
+        C::visit(choose::<C>(&traits)?, &own, Referring::<C> { graph, of: PhantomData })
     }
 }
 
@@ -330,24 +365,4 @@ fn column(values: Found) -> Values {
         Found::F64(values) => Values::F64(values),
         Found::Bool(values) => Values::U32(values.into_iter().map(u32::from).collect()),
     }
-}
-
-/// The whole graph, on every host.
-fn whole<W: parton_graph::Weight>(
-    substrate: &mut Substrate<'_>,
-) -> Result<parton_program::Graph<W>> {
-    let partition = substrate.partition();
-    let mut mine: Vec<[u64; 3]> = Vec::new();
-    with_csr!(partition.out_edges(), csr => for source in csr.vertices() {
-        for (target, weight) in csr.edges(source) {
-            let weight = parton_graph::Weight::to_f64(weight).to_bits();
-            mine.push([partition.global(source).0, partition.global(target).0, weight]);
-        }
-    });
-    let all = substrate.net().all_gather(bytemuck::cast_slice(&mine).to_vec())?;
-    let edges = all.iter().flat_map(|bytes| bytemuck::pod_collect_to_vec::<u8, [u64; 3]>(bytes));
-    let edges = edges.map(|[source, target, weight]| {
-        (source as u32, target as u32, W::from_f64(f64::from_bits(weight)))
-    });
-    Ok(parton_program::Graph::new(partition.num_vertices() as usize, &edges.collect::<Vec<_>>()))
 }

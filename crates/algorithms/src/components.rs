@@ -2,121 +2,48 @@
 //!
 //! Every vertex is labelled with the least vertex of its component.
 
-use parton_engine::{Edges, EngineInfo, Relaxation, Vertex, device, engines};
-use parton_graph::{Graph, LocalId, with_csr};
-use parton_sync::reduction::Min;
+use parton_program::{Field, FieldValues, Graph, program};
 use rayon::prelude::*;
 
-use crate::algorithm::{Algorithm, Job};
-use crate::answer::{Answer, Column, Fact, Values};
-use crate::certificate;
-use crate::error::{Error, Result};
-use crate::options::Options;
-use crate::traversal;
-
-/// Weakly connected components.
-pub struct Components;
+use crate::algorithm::Job;
+use crate::answer::{Answer, Fact, Values};
+use crate::error::Result;
 
 /// The least vertex of every component.
-pub struct Least {
-    /// Whether every edge is there in both directions.
-    pub symmetric: bool,
-}
-
-#[device]
-impl Relaxation for Least {
-    type Label = u32;
-    type Reduction = Min<u32>;
-    type Weight = ();
-
-    fn start(&self, vertex: Vertex<'_>) -> Option<u32> {
-        Some(vertex.id().0 as u32)
-    }
-
-    #[inline]
-    fn relax(&self, label: u32, (): ()) -> u32 {
-        label
-    }
-
-    fn passes_unchanged(&self) -> bool {
-        true
-    }
-
-    fn edges(&self) -> Edges {
-        if self.symmetric { Edges::Out } else { Edges::Both }
-    }
-}
-
-impl Algorithm for Components {
-    fn name(&self) -> &'static str {
-        "components"
-    }
-
-    fn about(&self) -> &'static str {
-        "weakly connected components: the least vertex that a path joins, edges taken either way"
-    }
-
-    fn engines(&self) -> &'static [&'static EngineInfo] {
-        &[engines::PUSH, engines::FRONTIER, engines::PULL, engines::SPMV, engines::UNION]
-    }
-
-    fn needs_rounds(&self, _: &Options) -> Option<&'static str> {
-        None
-    }
-
-    fn run(&self, job: &mut Job<'_, '_>) -> Result<Answer> {
-        let program = Least { symmetric: job.substrate.partition().is_symmetric() };
-        let is_mixed = job.has_mixed_hosts()?;
-        if is_mixed && job.options.engine == Some(engines::UNION) {
-            return Err(Error::Request(
-                "engine union runs where all hosts have a device, or none has: processors tell each \
-                 other more than labels"
-                    .into(),
-            ));
-        }
-        let suits = if is_mixed { engines::PUSH } else { engines::UNION };
-        let (engine, why) = job.engine(self, suits, || {
-            let degree = job.average_degree();
-            format!("edges pass labels on as they are, average degree {degree:.1}")
-        })?;
-        let labelled = traversal::label(job, &program, engine)?;
-        let result = sizes(job, &labelled.labels)?;
-        Ok(Answer { result, ..labelled.answer((engine, why), "component", Values::Vertices) })
-    }
-
-    fn check(&self, job: &mut Job<'_, '_>, answer: &Answer) -> Result<Option<String>> {
-        let Values::Vertices(labels) = &answer.columns[0].values else {
-            unreachable!("components are named by vertices")
-        };
-        certificate::relaxation(
-            job,
-            &Least { symmetric: job.substrate.partition().is_symmetric() },
-            labels,
-        )
-    }
-
-    fn reference(&self, graph: &Graph, _: &Options) -> Result<Vec<Column>> {
-        let mut parents: Vec<u32> = (0..graph.num_vertices() as u32).collect();
-        with_csr!(&graph.adjacency, csr => {
-            for source in csr.vertices() {
-                for &LocalId(target) in csr.targets(source) {
-                    let (a, b) = (find(&mut parents, source.0), find(&mut parents, target));
-                    parents[a.max(b) as usize] = a.min(b);
-                }
+#[program(crate = parton_program)]
+pub fn least(graph: &Graph<()>) -> Field<u32> {
+    let mut component = graph.field_with(|v| v.id());
+    loop {
+        let mut changed = false;
+        for v in graph.vertices() {
+            for edge in graph.edges(v) {
+                changed |= component.lower(edge.target, component[v]);
             }
-        });
-        let labels = (0..parents.len() as u32).map(|vertex| find(&mut parents, vertex)).collect();
-        Ok(vec![Column { name: "component", values: Values::Vertices(labels) }])
+        }
+        if !changed {
+            break;
+        }
     }
+    component
 }
 
-/// The representative of a vertex's set; halves the path to it.
-fn find(parents: &mut [u32], mut vertex: u32) -> u32 {
-    while parents[vertex as usize] != vertex {
-        parents[vertex as usize] = parents[parents[vertex as usize] as usize];
-        vertex = parents[vertex as usize];
+crate::compiled! {
+    /// weakly connected components: the least vertex that a path joins, edges taken either way
+    pub struct Components = least as "components" -> ["component"];
+    with {
+        fn values(values: FieldValues) -> Values {
+            match values {
+                FieldValues::U32(labels) => Values::Vertices(labels),
+                _ => unreachable!("components are named by vertices"),
+            }
+        }
+
+        fn finish(job: &mut Job<'_, '_>, (): &(), answer: &mut Answer) -> Result<()> {
+            let Values::Vertices(labels) = &answer.columns[0].values else { return Ok(()) };
+            answer.result = sizes(job, labels)?;
+            Ok(())
+        }
     }
-    vertex
 }
 
 /// How many components there are and how large the largest is. Every label is counted on the host

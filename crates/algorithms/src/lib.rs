@@ -10,6 +10,7 @@ pub mod certificate;
 pub mod compiled;
 pub mod components;
 pub mod error;
+mod graph_traits;
 pub mod hits;
 pub mod kcore;
 pub mod label_propagation;

@@ -48,9 +48,6 @@ pub struct RootVertex {
     pub id: Id,
     /// Its out-degree in the whole graph.
     pub out_degree: u64,
-    /// Average out-degree of the source of an edge, in the whole graph: far above the average
-    /// out-degree of a vertex where few vertices have most of the edges.
-    pub degree_of_edges: f64,
 }
 
 impl Root {
@@ -81,12 +78,7 @@ impl Root {
         let vertex = GlobalId(!best[1]);
         let here = mine.filter(|&master| partition.global(master) == vertex);
         let id = original(substrate, here)?;
-        let squares = degrees
-            .iter()
-            .fold(0u64, |sum, &degree| sum.saturating_add(degree.saturating_mul(degree)));
-        let squares = substrate.net().all_reduce(squares, u64::saturating_add)?;
-        let degree_of_edges = squares as f64 / partition.num_edges().max(1) as f64;
-        Ok(Some(RootVertex { vertex, id, out_degree: best[0] - 1, degree_of_edges }))
+        Ok(Some(RootVertex { vertex, id, out_degree: best[0] - 1 }))
     }
 
     /// The same in a whole graph: its index there.
@@ -106,6 +98,16 @@ impl Root {
             },
         }
     }
+}
+
+/// Average out-degree of the source of an edge, in the whole graph: far above the average out-degree of a vertex
+/// where few vertices have most of the edges. Every host must call this.
+pub(crate) fn degree_of_edges(substrate: &mut Substrate<'_>) -> Result<f64> {
+    let square = |degree: u64| degree.saturating_mul(degree);
+    let squares =
+        out_degrees(substrate)?.into_iter().fold(0u64, |sum, one| sum.saturating_add(square(one)));
+    let squares = substrate.net().all_reduce(squares, u64::saturating_add)?;
+    Ok(squares as f64 / substrate.partition().num_edges().max(1) as f64)
 }
 
 /// The original id of a vertex that one host masters, on all hosts.

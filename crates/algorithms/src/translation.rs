@@ -5,12 +5,10 @@ pub(crate) mod checks;
 #[path = "../../compile/tests/all/harness.rs"]
 pub(crate) mod harness;
 
-use parton_engine::DeviceType;
-use parton_graph::{GlobalId, Weight};
+use parton_engine::{DeviceType, Relaxation};
+use parton_program::{Delta, Program, RelaxSetting, Vertex};
 
-use crate::bfs::Levels;
-use crate::components::Least;
-use crate::sssp::{Delta, Distance, Distances};
+use crate::sssp;
 use harness::{Random, Slot};
 
 const IDS: [u32; 6] = [3, 0, 7, 1 << 31, u32::MAX - 1, 9];
@@ -22,27 +20,32 @@ pub(crate) fn level(random: &mut Random) -> u32 {
 
 #[test]
 fn levels() {
-    checks::relaxation(&Levels { root: Some(GlobalId(7)) }, &IDS, level);
-    checks::relaxation(&Levels { root: None }, &IDS, level);
+    for root in [7, 5] {
+        let levels = crate::bfs::levels { root: Vertex(root) };
+        let levels = levels.relaxed(RelaxSetting::default()).expect("a relaxation");
+        checks::relaxation(&levels, &IDS, level);
+    }
 }
 
 #[test]
 fn components() {
-    checks::relaxation(&Least { symmetric: true }, &IDS, Random::value);
+    let least = crate::components::least {}.relaxed(RelaxSetting::default());
+    checks::relaxation(&least.expect("a relaxation"), &IDS, Random::value);
 }
 
 #[test]
 fn distances() {
-    fn check<D: Distance + Slot, W: Weight + DeviceType + Slot>() {
+    fn check<P: Program<Relaxed: Relaxation<Label: Slot, Weight: DeviceType + Slot>>>(program: P) {
         for width in [0.001, 1.0, 3.0, 1e12] {
-            let distances = Distances::<D, W>::new(Some(GlobalId(1 << 31)));
-            let distances = distances.with_delta(Delta::new(width));
+            let setting = RelaxSetting { delta: Delta::new(width), ..RelaxSetting::default() };
+            let distances = program.relaxed(setting).expect("a relaxation");
             checks::relaxation(&distances, &IDS, Random::value);
         }
     }
-    check::<u32, ()>();
-    check::<u32, u32>();
-    check::<u64, u32>();
-    check::<f64, f32>();
-    check::<f64, f64>();
+    let root = Vertex(1 << 31);
+    check(crate::bfs::levels { root });
+    check(sssp::narrow { root });
+    check(sssp::wide { root });
+    check(sssp::single { root });
+    check(sssp::double { root });
 }

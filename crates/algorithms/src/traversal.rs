@@ -7,7 +7,7 @@ use parton_engine::{EngineInfo, Relaxation, RunReport, engines, run};
 use crate::algorithm::Job;
 use crate::answer::{Answer, Column, Fact, Values};
 use crate::error::Result;
-use crate::root::RootVertex;
+use crate::root::Root;
 
 /// The labels of this host's masters, and how they came about.
 pub struct Labelled<L> {
@@ -54,7 +54,8 @@ impl<L> Labelled<L> {
 
 /// Adds the facts `root`, `reached`, `max` and `sum` to the answer of a search. Every host must call
 /// this.
-pub fn sum_up(job: &mut Job<'_, '_>, answer: &mut Answer, root: Option<RootVertex>) -> Result<()> {
+pub fn sum_up(job: &mut Job<'_, '_>, root: &Root, answer: &mut Answer) -> Result<()> {
+    let root = root.find(job.substrate)?;
     let Column { name, values } = &answer.columns[0];
     let net = job.substrate.net();
     let facts = match values {

@@ -5,6 +5,7 @@
 use parton_algorithms::betweenness::{Betweenness, BetweennessOptions};
 use parton_algorithms::bfs::Bfs;
 use parton_algorithms::components::Components;
+use parton_algorithms::hits::Hits;
 use parton_algorithms::kcore::{KCore, KCoreOptions};
 use parton_algorithms::label_propagation::LabelPropagation;
 use parton_algorithms::lcc::Lcc;
@@ -13,13 +14,16 @@ use parton_algorithms::pagerank::{PageRank, PageRankOptions, Precision};
 use parton_algorithms::sssp::Sssp;
 use parton_algorithms::strongly_connected::StronglyConnected;
 use parton_algorithms::triangles::Triangles;
+use parton_algorithms::widest_path::WidestPath;
 use parton_algorithms::{ALL, Algorithm, Options, Sources, check_devices};
 use parton_engine::{EngineInfo, Pace, Pacing, engines};
 use parton_graph::Graph;
 use parton_graph::generate::Spec;
 use parton_graph::progress::Silent;
 use parton_net::Cluster;
+use parton_program::STEPS;
 
+use crate::common::compiled_ranks::Ranks;
 use crate::common::nasty::nasty_graphs;
 use crate::common::{Devices, How, all_policies, is_tried};
 use crate::matrix::compare;
@@ -103,9 +107,10 @@ fn relaxations() {
         let of = move |engine: &&'static EngineInfo| {
             (algorithm, Options { engine: Some(*engine), ..Options::default() })
         };
-        algorithm.engines().iter().map(of)
+        algorithm.engines().iter().filter(|engine| engine.name != "steps").map(of)
     };
-    let runs: Vec<_> = by_all(&Bfs).chain(by_all(&Sssp)).chain(by_all(&Components)).collect();
+    let runs = by_all(&Bfs).chain(by_all(&Sssp)).chain(by_all(&Components));
+    let runs: Vec<_> = runs.chain(by_all(&WidestPath)).chain(by_all(&Ranks)).collect();
     let mut cluster = Cluster::local(3).threads_per_host(1);
     for (number, policy) in all_policies().into_iter().enumerate() {
         let (name, graph) = generated(["rmat:6,20", "complete:30", "uniform:60,900"][number % 3]);
@@ -174,7 +179,11 @@ fn refusals() {
     let basp = Options { pacing: Pace::Basp.into(), ..Options::default() };
     assert!(refused(&KCore, &basp).contains("give `k`"));
     assert!(check_devices(&KCore, &basp.with(KCoreOptions { k: Some(2) })).is_ok());
-    for algorithm in ALL.iter().filter(|algorithm| algorithm.name() != "matrix-completion") {
+    assert!(refused(&Hits, &Options::default()).contains("operators run one after the other"));
+    let by_steps = Options { engine: Some(STEPS), ..Options::default() };
+    assert!(refused(&Bfs, &by_steps).contains("operators run one after the other"));
+    let is_refused = |name: &str| ["matrix-completion", "hits"].contains(&name);
+    for algorithm in ALL.iter().filter(|algorithm| !is_refused(algorithm.name())) {
         assert!(check_devices(*algorithm, &Options::default()).is_ok(), "{}", algorithm.name());
     }
 }

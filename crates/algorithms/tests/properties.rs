@@ -8,32 +8,36 @@ use std::fmt::Debug;
 use common::hosts::{local, partition, random};
 use common::properties::{check_relaxation, numbers};
 use common::{How, engines, run_program, run_relaxation};
-use parton_algorithms::bfs::Levels;
-use parton_algorithms::components::Least;
-use parton_algorithms::sssp::{Distance, Distances};
-use parton_engine::{DeviceType, Relaxation};
-use parton_graph::{Adjacency, Csr, GlobalId, Graph, Weight};
+use parton_algorithms::bfs::levels;
+use parton_algorithms::components::least;
+use parton_algorithms::sssp::{double, narrow, single, wide};
+use parton_engine::Relaxation;
+use parton_graph::{Adjacency, Csr, Graph, Weight};
+use parton_program::{Program, RelaxSetting, Vertex};
 
-const ROOT: Option<GlobalId> = Some(GlobalId(3));
+const ROOT: Vertex = Vertex(3);
+
+fn relaxed<P: Program>(program: &P, is_symmetric: bool) -> P::Relaxed {
+    let setting = RelaxSetting { is_symmetric, ..RelaxSetting::default() };
+    program.relaxed(setting).expect("a relaxation")
+}
 
 #[test]
 fn relaxations_of_algorithms_are_relaxations() {
     let labels: Vec<u32> = numbers(1, 2000).map(|n| n as u32 / 2).collect();
     let weights: Vec<u32> = numbers(2, 999).map(|n| n as u32).chain([0, u32::MAX]).collect();
     // With the greatest weights distances saturate.
-    let wide: Vec<u64> = numbers(3, 2000).chain([u64::MAX - 1]).collect();
+    let wide_labels: Vec<u64> = numbers(3, 2000).chain([u64::MAX - 1]).collect();
     let reals: Vec<f64> = numbers(4, 2000).map(|n| n as f64 / 1e9).collect();
     let real_weights: Vec<f64> = numbers(5, 999).map(|n| n as f64 / 1e12).chain([0.0]).collect();
     let f32_weights: Vec<f32> = real_weights.iter().map(|&w| w as f32).collect();
-    check_relaxation(&Levels { root: ROOT }, &labels, &[()]);
-    check_relaxation(&Levels { root: None }, &labels, &[()]);
-    check_relaxation(&Least { symmetric: true }, &labels, &[()]);
-    check_relaxation(&Least { symmetric: false }, &labels, &[()]);
-    check_relaxation(&Distances::<u32, ()>::new(ROOT), &labels, &[()]);
-    check_relaxation(&Distances::<u32, u32>::new(ROOT), &labels, &weights);
-    check_relaxation(&Distances::<u64, u32>::new(ROOT), &wide, &weights);
-    check_relaxation(&Distances::<f64, f32>::new(ROOT), &reals, &f32_weights);
-    check_relaxation(&Distances::<f64, f64>::new(ROOT), &reals, &real_weights);
+    check_relaxation(&relaxed(&levels { root: ROOT }, false), &labels, &[()]);
+    check_relaxation(&relaxed(&least {}, true), &labels, &[()]);
+    check_relaxation(&relaxed(&least {}, false), &labels, &[()]);
+    check_relaxation(&relaxed(&narrow { root: ROOT }, false), &labels, &weights);
+    check_relaxation(&relaxed(&wide { root: ROOT }, false), &wide_labels, &weights);
+    check_relaxation(&relaxed(&single { root: ROOT }, false), &reals, &f32_weights);
+    check_relaxation(&relaxed(&double { root: ROOT }, false), &reals, &real_weights);
 }
 
 /// Runs a relaxation both ways.
@@ -61,17 +65,13 @@ where
     Graph::dense(Csr::from_edges(80, &(0..200).map(edge).collect::<Vec<_>>()), "test")
 }
 
-fn distances<D: Distance + Debug, W: Weight + DeviceType>(graph: &Graph) {
-    both_ways(graph, || Distances::<D, W>::new(ROOT));
-}
-
 #[test]
 fn relaxations_are_programs() {
     let plain = graph(|_| ());
-    both_ways(&plain, || Levels { root: ROOT });
-    both_ways(&plain, || Least { symmetric: false });
-    distances::<u32, ()>(&plain);
-    distances::<u32, u32>(&graph(|bits| bits as u32 % 50));
-    distances::<u64, u32>(&graph(|bits| bits as u32));
-    distances::<f64, f64>(&graph(|bits| (bits % 50) as f64 / 8.0));
+    both_ways(&plain, || relaxed(&levels { root: ROOT }, false));
+    both_ways(&plain, || relaxed(&least {}, false));
+    both_ways(&graph(|bits| bits as u32 % 50), || relaxed(&narrow { root: ROOT }, false));
+    both_ways(&graph(|bits| bits as u32), || relaxed(&wide { root: ROOT }, false));
+    let reals = graph(|bits| (bits % 50) as f64 / 8.0);
+    both_ways(&reals, || relaxed(&double { root: ROOT }, false));
 }

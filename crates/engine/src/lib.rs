@@ -26,9 +26,11 @@ pub use pace::{Pace, Pacing};
 pub use parton_macros::device;
 pub use parton_sync::Tally;
 pub use program::filtering::{Filter, LeftOut, SharedSource};
-pub use program::{EdgeProgram, Edges, Properties, Relaxation, Round, Tip, Vertex, VertexProgram};
+pub use program::{
+    Accumulated, EdgeProgram, Edges, Properties, Relaxation, Round, Tip, Vertex, VertexProgram,
+};
 pub use registry::{EngineInfo, ProgramEngine, RelaxationEngine};
-pub use report::{HostReport, RoundReport, RunReport};
+pub use report::{HostReport, RoundReport, RoundTimes, RunReport};
 pub use run::{Limits, Watch, run};
 pub use state::directions::{DirectionRows, Directions};
 pub use state::edges::{EdgeRows, EdgeView, check_weights};

@@ -3,7 +3,7 @@
 pub mod timeline;
 
 use bytemuck::{Pod, Zeroable};
-use parton_net::Net;
+use parton_net::{HostId, Net};
 use parton_sync::{Volume, Waits};
 
 use crate::engine::Measure;
@@ -36,7 +36,31 @@ pub(crate) struct HostRecord {
     pub(crate) throttled: Throttled,
 }
 
-/// A run, the same on every host.
+/// A round of all hosts, as host 0 tells the others.
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+struct RoundSum {
+    changed: u64,
+    edges: u64,
+    compute_seconds: f64,
+    seconds: f64,
+    sent: Volume,
+}
+
+/// All rounds of a host, as host 0 tells the others.
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+struct HostSum {
+    record: HostRecord,
+    rounds: u64,
+    compute_seconds: f64,
+    pack_seconds: f64,
+    wait_seconds: f64,
+    edges: u64,
+    sent: Volume,
+}
+
+/// A run, the same on every host but for what only host 0 knows.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RunReport {
     /// Whether the program ended by itself.
@@ -75,6 +99,17 @@ pub struct RoundReport {
     pub measure: Option<Measure>,
 }
 
+/// How one host spent one round.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct RoundTimes {
+    /// Seconds in the engine.
+    pub compute: f64,
+    /// Seconds of packing, unpacking, sending.
+    pub pack: f64,
+    /// Seconds in which it waited for others.
+    pub wait: f64,
+}
+
 /// One host in all rounds.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HostReport {
@@ -88,8 +123,12 @@ pub struct HostReport {
     pub wait_seconds: f64,
     /// Edges worked through.
     pub edges: u64,
-    /// What it sent to each host.
+    /// What it sent in all.
+    pub sent: Volume,
+    /// What it sent to each host. Only host 0 knows; on every host it would be memory per pair of hosts.
     pub sent_to: Vec<Volume>,
+    /// How it spent each of its rounds. Only host 0 knows.
+    pub round_times: Vec<RoundTimes>,
     /// How it waited outside BSP rounds.
     pub waits: Waits,
     /// Labels that it held back.
@@ -97,16 +136,50 @@ pub struct HostReport {
 }
 
 impl HostReport {
-    /// What it sent in all.
-    pub fn sent(&self) -> Volume {
-        let mut all = Volume::default();
-        self.sent_to.iter().for_each(|sent| all += *sent);
-        all
+    fn sum(&self, setup_seconds: f64, seconds: f64) -> HostSum {
+        let (waits, throttled) = (self.waits, self.throttled);
+        HostSum {
+            record: HostRecord { setup_seconds, seconds, waits, throttled },
+            rounds: self.rounds,
+            compute_seconds: self.compute_seconds,
+            pack_seconds: self.pack_seconds,
+            wait_seconds: self.wait_seconds,
+            edges: self.edges,
+            sent: self.sent,
+        }
     }
 
     /// All time that is not the engine's.
     pub fn other_seconds(&self) -> f64 {
         self.pack_seconds + self.wait_seconds
+    }
+}
+
+impl HostSum {
+    fn report(&self) -> HostReport {
+        HostReport {
+            rounds: self.rounds,
+            compute_seconds: self.compute_seconds,
+            pack_seconds: self.pack_seconds,
+            wait_seconds: self.wait_seconds,
+            edges: self.edges,
+            sent: self.sent,
+            waits: self.record.waits,
+            throttled: self.record.throttled,
+            ..HostReport::default()
+        }
+    }
+}
+
+impl RoundSum {
+    fn of(round: &RoundReport) -> Self {
+        let RoundReport { changed, edges, compute_seconds, seconds, sent, measure: _ } = *round;
+        RoundSum { changed, edges, compute_seconds, seconds, sent }
+    }
+
+    fn report(&self) -> RoundReport {
+        let RoundSum { changed, edges, compute_seconds, seconds, sent } = *self;
+        RoundReport { changed, edges, compute_seconds, seconds, sent, measure: None }
     }
 }
 
@@ -119,38 +192,59 @@ impl RunReport {
         records: &[RoundRecord],
         sent_to: &[Volume],
     ) -> parton_net::Result<Self> {
-        let all_hosts = net.all_gather(bytemuck::bytes_of(&host).to_vec())?;
-        let all_records = net.all_gather(bytemuck::cast_slice(records).to_vec())?;
-        let all_sent = net.all_gather(bytemuck::cast_slice(sent_to).to_vec())?;
-        for ((host, records), sent) in all_hosts.iter().zip(&all_records).zip(&all_sent) {
-            let HostRecord { setup_seconds, seconds, waits, throttled } =
-                bytemuck::pod_read_unaligned(host);
-            self.setup_seconds = self.setup_seconds.max(setup_seconds);
-            self.seconds = self.seconds.max(seconds);
-            let records: Vec<RoundRecord> = bytemuck::pod_collect_to_vec(records);
-            let mut host = HostReport {
-                rounds: records.len() as u64,
-                sent_to: bytemuck::pod_collect_to_vec(sent),
-                waits,
-                throttled,
-                ..HostReport::default()
-            };
-            self.rounds.resize(self.rounds.len().max(records.len()), RoundReport::default());
-            for (round, record) in self.rounds.iter_mut().zip(&records) {
-                round.changed += record.changed;
-                round.edges += record.edges;
-                round.compute_seconds = round.compute_seconds.max(record.compute_seconds);
-                round.seconds = round.seconds.max(record.total_seconds);
-                round.sent += record.sent;
-                host.compute_seconds += record.compute_seconds;
-                host.wait_seconds += record.wait_seconds;
-                let busy = record.total_seconds - record.wait_seconds;
-                host.pack_seconds += (busy - record.compute_seconds).max(0.0);
-                host.edges += record.edges;
+        let root = HostId(0);
+        let all_hosts = net.gather(root, bytemuck::bytes_of(&host).to_vec())?;
+        let all_records = net.gather(root, bytemuck::cast_slice(records).to_vec())?;
+        let all_sent = net.gather(root, bytemuck::cast_slice(sent_to).to_vec())?;
+        let all = all_hosts.unwrap_or_default().into_iter().zip(all_records.unwrap_or_default());
+        for ((host, records), sent) in all.zip(all_sent.unwrap_or_default()) {
+            let record = bytemuck::pod_read_unaligned(&host);
+            self.take_in(record, &bytemuck::pod_collect_to_vec(&records));
+            if let Some(host) = self.hosts.last_mut() {
+                host.sent_to = bytemuck::pod_collect_to_vec(&sent);
             }
-            self.hosts.push(host);
+        }
+        let rounds: Vec<RoundSum> = self.rounds.iter().map(RoundSum::of).collect();
+        let sum = |host: &HostReport| host.sum(self.setup_seconds, self.seconds);
+        let hosts: Vec<HostSum> = self.hosts.iter().map(sum).collect();
+        let rounds = net.broadcast(root, bytemuck::cast_slice(&rounds).to_vec())?;
+        let hosts = net.broadcast(root, bytemuck::cast_slice(&hosts).to_vec())?;
+        if net.host() != root {
+            let rounds: Vec<RoundSum> = bytemuck::pod_collect_to_vec(&rounds);
+            self.rounds = rounds.iter().map(RoundSum::report).collect();
+            let hosts: Vec<HostSum> = bytemuck::pod_collect_to_vec(&hosts);
+            let setups = hosts.iter().map(|sum| sum.record.setup_seconds);
+            self.setup_seconds = setups.fold(0.0, f64::max);
+            self.seconds = hosts.iter().map(|sum| sum.record.seconds).fold(0.0, f64::max);
+            self.hosts = hosts.iter().map(HostSum::report).collect();
         }
         Ok(self)
+    }
+
+    /// Adds one host's account of its rounds.
+    fn take_in(&mut self, record: HostRecord, records: &[RoundRecord]) {
+        let HostRecord { setup_seconds, seconds, waits, throttled } = record;
+        self.setup_seconds = self.setup_seconds.max(setup_seconds);
+        self.seconds = self.seconds.max(seconds);
+        let mut host =
+            HostReport { rounds: records.len() as u64, waits, throttled, ..HostReport::default() };
+        self.rounds.resize(self.rounds.len().max(records.len()), RoundReport::default());
+        for (round, record) in self.rounds.iter_mut().zip(records) {
+            let (compute, wait) = (record.compute_seconds, record.wait_seconds);
+            let pack = (record.total_seconds - wait - compute).max(0.0);
+            round.changed += record.changed;
+            round.edges += record.edges;
+            round.compute_seconds = round.compute_seconds.max(compute);
+            round.seconds = round.seconds.max(record.total_seconds);
+            round.sent += record.sent;
+            host.compute_seconds += compute;
+            host.wait_seconds += wait;
+            host.pack_seconds += pack;
+            host.edges += record.edges;
+            host.sent += record.sent;
+            host.round_times.push(RoundTimes { compute, pack, wait });
+        }
+        self.hosts.push(host);
     }
 
     /// Adds a run that came after this one, on the same hosts: rounds follow rounds, times and
@@ -171,6 +265,8 @@ impl RunReport {
             host.pack_seconds += next.pack_seconds;
             host.wait_seconds += next.wait_seconds;
             host.edges += next.edges;
+            host.sent += next.sent;
+            host.round_times.extend(next.round_times);
             host.sent_to.iter_mut().zip(next.sent_to).for_each(|(all, sent)| *all += sent);
             host.waits += next.waits;
             host.throttled += next.throttled;

@@ -8,8 +8,10 @@
 //!   2ᵏ further on, so after ⌈log₂ p⌉ hops all know everything. Gathering at one host and
 //!   broadcasting would take twice the hops, or make one host handle p messages in a row. A reduce
 //!   passes on the *values* of all hosts rather than partial sums, and each host folds them in host
-//!   order: floating-point results are then the same on all hosts, in all runs. The price, p values
-//!   per message, is nothing for the few numbers that are reduced in practice.
+//!   order: floating-point results are then the same on all hosts, in all runs. The price is p values
+//!   per message. A long slice is therefore reduced in ranges: one host folds a range, in the same
+//!   order, and sends the result to all (reduce-scatter and all-gather; Rabenseifner 2004). No host
+//!   then holds more than a few times its own slice.
 //! - **Broadcast** follows a binomial tree from the root: ⌈log₂ p⌉ hops.
 //! - **Gathers and exchanges** send straight to their destination, so large buffers travel once and
 //!   are moved, not copied.
@@ -27,6 +29,11 @@ use crate::error::{Error, Result};
 use crate::host::HostId;
 use crate::net::Net;
 use crate::transport::Tag;
+
+/// Slices up to this length are passed on whole, which takes the fewest hops.
+const MAX_DISSEMINATED_BYTES: usize = 4096;
+/// A host that folds a range of a long slice folds at least this many bytes of it.
+const MIN_RANGE_BYTES: usize = 4096;
 
 impl Net {
     /// Returns when all hosts have called it.
@@ -51,14 +58,17 @@ impl Net {
         Ok(values[0])
     }
 
-    /// Folds slices of one length element by element, in host order. Meant for few elements: the
-    /// values of all hosts travel to all hosts.
+    /// Folds slices of one length element by element, in host order.
     pub fn all_reduce_slice<T: Pod>(
         &mut self,
         values: &mut [T],
         fold: impl Fn(T, T) -> T,
     ) -> Result<()> {
         let (me, hosts, size) = (self.host().index(), self.num_hosts(), size_of_val(values));
+        if size > MAX_DISSEMINATED_BYTES && hosts > 1 {
+            return self
+                .call(Collective::AllReduce, |net, tag| net.reduce_in_ranges(tag, values, fold));
+        }
         let mine = bytemuck::cast_slice(values).to_vec();
         let all = self.call(Collective::AllReduce, |net, tag| {
             net.disseminate(Collective::AllReduce, tag, mine, size)
@@ -194,6 +204,59 @@ impl Net {
                 false => self.receive(from, tag),
             })
             .collect()
+    }
+
+    /// Folds a long slice: each of the first hosts folds one range of it and sends the result to all.
+    /// Messages of one host under one tag keep their order: its values come before its result.
+    fn reduce_in_ranges<T: Pod>(
+        &mut self,
+        tag: Tag,
+        values: &mut [T],
+        fold: impl Fn(T, T) -> T,
+    ) -> Result<()> {
+        let (me, hosts, call) = (self.host(), self.num_hosts(), Collective::AllReduce);
+        let folding = size_of_val(values).div_ceil(MIN_RANGE_BYTES).min(hosts);
+        let length = values.len();
+        let range = |host: HostId| {
+            let start = |place: usize| length * place.min(folding) / folding;
+            start(host.index())..start(host.index() + 1)
+        };
+        let mine = range(me);
+        self.agree(tag)?;
+        for peer in self.peers().filter(|peer| peer.index() < folding).collect::<Vec<_>>() {
+            self.send(peer, tag, bytemuck::cast_slice(&values[range(peer)]).to_vec())?;
+        }
+        let check = |peer: HostId, expected: usize, found: usize| match expected == found {
+            true => Ok(()),
+            false => Err(Error::Length { host: me, peer, call, expected, found }),
+        };
+        if me.index() < folding {
+            let own = values[mine.clone()].to_vec();
+            let width = size_of::<T>();
+            for host in HostId::all(hosts) {
+                let theirs = if host == me { Vec::new() } else { self.receive(host, tag)? };
+                if host != me {
+                    check(host, own.len() * width, theirs.len())?;
+                }
+                for (place, value) in values[mine.clone()].iter_mut().enumerate() {
+                    let their = match host == me {
+                        true => own[place],
+                        false => bytemuck::pod_read_unaligned(&theirs[place * width..][..width]),
+                    };
+                    *value = if host.index() == 0 { their } else { fold(*value, their) };
+                }
+            }
+            let folded: Vec<u8> = bytemuck::cast_slice(&values[mine]).to_vec();
+            for peer in self.peers().collect::<Vec<_>>() {
+                self.send(peer, tag, folded.clone())?;
+            }
+        }
+        for host in HostId::all(folding).filter(|&host| host != me) {
+            let (place, folded) = (range(host), self.receive(host, tag)?);
+            check(host, size_of_val(&values[place.clone()]), folded.len())?;
+            bytemuck::cast_slice_mut(&mut values[place]).copy_from_slice(&folded);
+        }
+        Ok(())
     }
 
     /// Everyone's block of `size` bytes at every host: first its own, then that of the host before

@@ -14,7 +14,7 @@ use std::borrow::Borrow;
 use parton_graph::csr::MAX_VERTICES;
 use parton_graph::id_map::{Names, OriginalId};
 use parton_graph::{Error as GraphError, ingest};
-use parton_net::Net;
+use parton_net::{HostId, Net};
 use rayon::prelude::*;
 
 use crate::Result;
@@ -236,11 +236,15 @@ fn distinct<I: Id>(lists: impl Iterator<Item = Vec<I>>) -> Vec<I> {
 fn cuts<I: Id>(net: &mut Net, named: &[I], listed: &[I]) -> Result<Vec<I>> {
     let step = (named.len() + listed.len()).div_ceil(SAMPLES_PER_HOST).max(1);
     let samples = named.iter().step_by(step).chain(listed.iter().step_by(step));
-    let samples = net.all_gather(I::encode(samples))?;
-    let mut samples: Vec<I> = samples.iter().flat_map(|s| I::decode(s)).collect();
-    samples.sort_unstable();
-    let hosts = net.num_hosts();
-    Ok((1..hosts).filter_map(|h| samples.get(samples.len() * h / hosts).cloned()).collect())
+    let (root, hosts) = (HostId(0), net.num_hosts());
+    // One host finds them: the samples of all hosts on every host would take memory per pair.
+    let samples = net.gather(root, I::encode(samples))?;
+    let cuts = samples.map_or(Vec::new(), |samples| {
+        let mut samples: Vec<I> = samples.iter().flat_map(|s| I::decode(s)).collect();
+        samples.sort_unstable();
+        I::encode((1..hosts).filter_map(|h| samples.get(samples.len() * h / hosts)))
+    });
+    Ok(I::decode(&net.broadcast(root, cuts)?))
 }
 
 /// Ascending ids, cut into what goes to each host.

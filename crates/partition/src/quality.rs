@@ -77,7 +77,7 @@ impl Quality {
     /// Of the partition that all hosts hold parts of. Every host must call this.
     pub fn measure(net: &mut Net, partition: &Partition) -> Result<Self> {
         let share = Share::of(partition);
-        let shares = net.all_gather(bytemuck::bytes_of(&share).to_vec())?;
+        let shares = net.all_gather_short(bytemuck::bytes_of(&share))?;
         let hosts = shares.iter().map(|share| bytemuck::pod_read_unaligned(share)).collect();
         Ok(Quality { vertices: partition.num_vertices(), edges: partition.num_edges(), hosts })
     }

@@ -56,13 +56,14 @@ impl Algorithm for Bottleneck {
     }
 
     fn run(&self, job: &mut Job<'_, '_>) -> Result<Answer> {
-        let root = job.options.own::<BottleneckOptions>().root.find(job.substrate)?;
-        let program = Heaviest { root: root.as_ref().map(|found| found.vertex) };
+        let own = job.options.own::<BottleneckOptions>();
+        let root = own.root.find(job.substrate)?;
+        let program = Heaviest { root: root.map(|found| found.vertex) };
         let (engine, why) =
             job.engine(self, engines::PUSH, || "labels may go in any order".into())?;
         let labelled = traversal::label(job, &program, engine)?;
         let mut answer = labelled.answer((engine, why), "bottleneck", Values::U32);
-        traversal::sum_up(job, &mut answer, root)?;
+        traversal::sum_up(job, &own.root, &mut answer)?;
         Ok(answer)
     }
 

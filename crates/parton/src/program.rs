@@ -65,6 +65,8 @@ pub struct ProgramOutcome<O> {
     pub policy: String,
     /// Rounds, work, time and bytes.
     pub report: RunReport,
+    /// What each operator took, where the program ran operator by operator.
+    pub operators: Vec<OperatorReport>,
 }
 
 /// The guide's programs, compiled and run.
@@ -159,6 +161,8 @@ impl Venue for On {
             communication: self.communication,
             pacing: self.pacing,
             limits: self.limits,
+            delta: RelaxSetting::default().delta,
+            sums_fit: false,
             device: None,
         };
         let threads = threads_per_host(self.threads, self.hosts);
@@ -180,6 +184,7 @@ fn gathered<P: Program>(
 ) -> ProgramOutcome<P::Output> {
     let vertices = hosts.iter().map(|(ids, _)| ids.len()).sum();
     let (engine, report) = (hosts[0].1.engine.name, hosts[0].1.report.clone());
+    let operators = hosts[0].1.operators.clone();
     let mut columns: Vec<Vec<(Vec<u32>, FieldValues)>> = Vec::new();
     for (ids, answered) in hosts {
         columns.resize_with(answered.columns.len(), Vec::new);
@@ -188,7 +193,7 @@ fn gathered<P: Program>(
         }
     }
     let columns = columns.into_iter().map(|hosts| FieldValues::gathered(vertices, hosts));
-    ProgramOutcome { output: P::output(columns.collect()), engine, policy, report }
+    ProgramOutcome { output: P::output(columns.collect()), engine, policy, report, operators }
 }
 
 /// Makes `main` of a compiled program: the whole command line of `parton`, with this program in place of

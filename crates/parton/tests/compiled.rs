@@ -15,9 +15,11 @@ fn compiled_programs_are_explained() {
     assert_eq!(report["program"], "hits");
     assert_eq!(report["operators"][0]["class"], "independent");
     assert_eq!(report["operators"][0]["broadcasts"][0]["at"], "sources");
-    let refused = parton(folder.path(), &["explain", "bfs"]);
+    let refused = parton(folder.path(), &["explain", "pagerank"]);
     assert_eq!(refused.status.code(), Some(2));
-    assert!(text(&refused.stderr).contains("compiled are widest-path, hits"));
+    assert!(
+        text(&refused.stderr).contains("compiled are bfs, sssp, components, widest-path, hits")
+    );
 }
 
 #[test]

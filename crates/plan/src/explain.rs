@@ -210,6 +210,13 @@ fn shape(plan: &CompiledPlan) -> (String, String) {
             ),
             "bsp and basp: labels may arrive in any order".into(),
         ),
+        ProgramShape::Gather { operator } => (
+            format!(
+                "a stationary gather at {}: pull, push and frontier, on devices, too, and steps",
+                plan.operators[*operator].name
+            ),
+            "bsp: every vertex collects in every round".into(),
+        ),
         ProgramShape::Steps => (
             "steps: operator by operator".into(),
             "bsp: the control flow between operators needs all hosts at the same place".into(),

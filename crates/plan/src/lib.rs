@@ -199,4 +199,9 @@ pub enum ProgramShape {
         /// The column of the label.
         column: usize,
     },
+    /// Every vertex collects from all its neighbours in every round: engines for vertex programs, in rounds.
+    Gather {
+        /// The operator that visits edges.
+        operator: usize,
+    },
 }

@@ -1,27 +1,48 @@
 //! A compiled program as a whole: where it runs, and what it returns.
 
+use std::time::Instant;
+
 use parton_engine::device::Device;
 use parton_engine::{
-    EngineInfo, Limits, Pacing, Relaxation, RunReport, Vertex, Watch, engines, run,
+    EngineInfo, Limits, Pacing, Relaxation, RunReport, Vertex, VertexProgram, Watch, engines, run,
 };
+use parton_graph::{Weight, WeightKind};
 use parton_sync::reduction::Min;
+use parton_sync::value::Number;
 use parton_sync::{Error, Result, Substrate};
 
 use crate::code::{Code, Element};
 use crate::communication::Communication;
+use crate::gather::{Control, GatherPlaces, GatherStart, Gathering};
 use crate::host::Host;
-use crate::steps::{STEPS, Steps};
+use crate::relaxed::{Delta, RelaxSetting};
+use crate::steps::{OperatorReport, STEPS, Steps};
+use crate::weights::WeightRange;
 
 /// A compiled program with its arguments. The attribute `program` implements this.
-pub trait Program: Code {
+pub trait Program: Code + Sized {
     /// What it returns.
     type Output;
     /// The program as a relaxation, if it is one.
     type Relaxed: Relaxation;
+    /// What a vertex of a stationary gather knows.
+    type GatherState: Copy + Send + Sync;
+    /// The program as a stationary gather, if it is one.
+    type Gathered<'a>: Gathering<'a, Self> + VertexProgram<State = Self::GatherState>
+    where
+        Self: 'a;
     /// Its name.
     const NAME: &'static str;
     /// Whether it is a relaxation.
     const IS_RELAXATION: bool;
+    /// Whether it is a relaxation whose labels grow along edges by what is added to them.
+    const ADDS: bool;
+    /// Whether it is a relaxation that adds whole numbers which may not fit their type.
+    const MAY_WRAP: bool;
+    /// The engines that run it, the one that suits first.
+    const ENGINES: &'static [&'static EngineInfo];
+    /// Where a stationary gather goes on, if it is one.
+    const GATHER: Option<GatherPlaces>;
 
     /// What the compiler made of it.
     fn compiled_plan() -> &'static parton_plan::CompiledPlan;
@@ -41,8 +62,19 @@ pub trait Program: Code {
     /// What it returns, of all vertices.
     fn output(columns: Vec<FieldValues>) -> Self::Output;
 
+    /// No label of a relaxation starts with more than this, in a graph with this number of
+    /// vertices.
+    fn start_bound(&self, _vertices: f64) -> f64 {
+        0.0
+    }
+
+    /// What this host's masters know before the first round of a stationary gather.
+    fn gather_states(_host: &Host<'_, Self::Weight>) -> Vec<Self::GatherState> {
+        Vec::new()
+    }
+
     /// The program as a relaxation, if it is one.
-    fn relaxed(&self) -> Option<Self::Relaxed>;
+    fn relaxed(&self, setting: RelaxSetting) -> Option<Self::Relaxed>;
 
     /// The column it returns, of the labels of a relaxation.
     fn labelled(labels: Vec<<Self::Relaxed as Relaxation>::Label>) -> Vec<FieldValues>;
@@ -152,6 +184,10 @@ pub struct HostShare<'s> {
     pub pacing: Pacing,
     /// When to stop.
     pub limits: Limits,
+    /// The width of buckets of labels, for engine `delta`.
+    pub delta: Delta,
+    /// Whether it is known that weights are not less than 0 and that sums of them fit their type.
+    pub sums_fit: bool,
     /// What computes for this host; `None`: threads of this process.
     pub device: Option<&'s dyn Device>,
 }
@@ -162,8 +198,12 @@ pub struct Answered {
     pub columns: Vec<FieldValues>,
     /// The engine that ran.
     pub engine: &'static EngineInfo,
+    /// How long it took to get ready.
+    pub setup_seconds: f64,
     /// Rounds, work, time and bytes.
     pub report: RunReport,
+    /// What each operator took, where the program ran operator by operator.
+    pub operators: Vec<OperatorReport>,
 }
 
 impl HostShare<'_> {
@@ -174,36 +214,110 @@ impl HostShare<'_> {
         substrate: &mut Substrate<'_>,
         watch: &mut dyn Watch,
     ) -> Result<Answered> {
+        let began = Instant::now();
         let partition = substrate.partition();
-        let wants_steps = self.engine == Some(STEPS.name);
-        if let Some(relaxed) = program.relaxed().filter(|_| !wants_steps) {
-            let suits = match (relaxed.passes_unchanged(), relaxed.first_wins()) {
-                (true, _) => engines::UNION,
-                (_, true) => engines::FRONTIER,
-                _ => engines::PUSH,
-            };
-            let engine = match self.engine {
-                Some(name) => known(name).ok_or_else(|| unfit::<P>(name))?,
-                None => suits,
-            };
+        let engine = match self.engine {
+            Some(name) => *P::ENGINES
+                .iter()
+                .find(|engine| engine.name == name)
+                .ok_or_else(|| unfit::<P>(name))?,
+            None => P::ENGINES[0],
+        };
+        let setting = RelaxSetting { delta: self.delta, is_symmetric: partition.is_symmetric() };
+        let relaxed = match P::IS_RELAXATION && engine != STEPS {
+            true => program.relaxed(setting),
+            false => None,
+        };
+        if let Some(relaxed) = relaxed
+            && (self.sums_fit || sums_fit(program, &relaxed, substrate)?)
+        {
             let mut running = engines::relaxation(engine, self.device, &relaxed, partition)?;
+            let setup_seconds = began.elapsed().as_secs_f64();
             let report = run(&mut *running, substrate, self.pacing, self.limits, watch)?;
-            return Ok(Answered { columns: P::labelled(running.labels()?), engine, report });
+            let columns = P::labelled(running.labels()?);
+            return Ok(Answered { columns, engine, setup_seconds, report, operators: Vec::new() });
         }
-        if let Some(name) = self.engine.filter(|_| !wants_steps) {
-            return Err(unfit::<P>(name));
+        if engine == STEPS && self.device.is_some() {
+            let why =
+                "its operators run one after the other, on processors: it has no form for devices";
+            return Err(Error::Program { program: P::NAME.into(), why: why.into() });
+        }
+        if let Some(places) = P::GATHER.filter(|_| engine != STEPS)
+            && let Some(answered) = self.gather(program, (places, engine), substrate, watch)?
+        {
+            return Ok(answered);
         }
         let mut steps = Steps::new(program, partition, self.communication)?;
+        let setup_seconds = began.elapsed().as_secs_f64();
         let report = run(&mut steps, substrate, self.pacing, self.limits, watch)?;
-        Ok(Answered { columns: P::results(steps.host()), engine: STEPS, report })
+        let columns = P::results(steps.host());
+        let operators = steps.operators(&report);
+        Ok(Answered { columns, engine: STEPS, setup_seconds, report, operators })
+    }
+
+    /// Runs a stationary gather; `None` if it ends before its first round.
+    fn gather<P: Program>(
+        &self,
+        program: &P,
+        (places, engine): (GatherPlaces, &'static EngineInfo),
+        substrate: &mut Substrate<'_>,
+        watch: &mut dyn Watch,
+    ) -> Result<Option<Answered>> {
+        let began = Instant::now();
+        let partition = substrate.partition();
+        let mut steps = Steps::new(program, partition, self.communication)?;
+        if !steps.reach(places.operator, substrate)? {
+            return Ok(None);
+        }
+        let control = Control::new(program, places, steps.host().uniform());
+        let start = P::gather_states(steps.host());
+        let [out, into] = steps.into_degrees();
+        let rounds = self.limits.max_rounds.unwrap_or(u64::MAX);
+        let given = GatherStart { control, start: &start, degrees: [&out, &into], rounds };
+        let gathering = P::Gathered::new(given);
+        let mut running = engines::vertex_program(engine, self.device, gathering, partition)?;
+        let setup_seconds = began.elapsed().as_secs_f64();
+        let report = run(&mut *running, substrate, self.pacing, self.limits, watch)?;
+        let mine = u32::from(running.program().control().has_underflow());
+        if substrate.net().all_reduce(mine, |a, b| a | b)? != 0 {
+            let why = "a number without a sign became less than 0".into();
+            return Err(Error::Program { program: P::NAME.into(), why });
+        }
+        let columns = P::Gathered::results(&running.states()?);
+        Ok(Some(Answered { columns, engine, setup_seconds, report, operators: Vec::new() }))
     }
 }
 
-fn known(name: &str) -> Option<&'static EngineInfo> {
-    engines::ALL.iter().copied().find(|engine| engine.name == name)
+/// Whether labels only grow along edges, and none can outgrow its type: no path visits a vertex twice. Otherwise
+/// the program runs operator by operator, which finds out. Every host must call this.
+fn sums_fit<P: Program>(
+    program: &P,
+    relaxed: &P::Relaxed,
+    substrate: &mut Substrate<'_>,
+) -> Result<bool> {
+    type Label<P> = <<P as Program>::Relaxed as Relaxation>::Label;
+    type RelaxedWeight<P> = <<P as Program>::Relaxed as Relaxation>::Weight;
+    if !P::ADDS || !(P::MAY_WRAP || Label::<P>::ROUNDS) {
+        return Ok(true);
+    }
+    let weights = match RelaxedWeight::<P>::KIND {
+        WeightKind::None => WeightRange::NONE,
+        _ => WeightRange::find(substrate)?,
+    };
+    if Label::<P>::ROUNDS {
+        return Ok(weights.least >= 0.0);
+    }
+    let vertices = substrate.partition().num_vertices() as f64;
+    let greatest = RelaxedWeight::<P>::from_f64(weights.greatest);
+    let step = relaxed.relax(Label::<P>::ZERO, greatest).to_f64();
+    Ok(program.start_bound(vertices) + step * vertices < Label::<P>::GREATEST.to_f64())
 }
 
 fn unfit<P: Program>(engine: &str) -> Error {
-    let why = format!("engine {engine} does not run programs of its shape; `steps` does");
+    let known: Vec<_> = P::ENGINES.iter().map(|engine| engine.name).collect();
+    let why = format!(
+        "engine {engine} does not run programs of its shape; these do: {}",
+        known.join(", ")
+    );
     Error::Program { program: P::NAME.into(), why }
 }

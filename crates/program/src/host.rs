@@ -35,7 +35,14 @@ pub struct Host<'a, W: Weight> {
     /// Out- and in-degrees of masters, where the program asks.
     pub(crate) degrees: [Vec<u64>; 2],
     edges: [OnceLock<Directions<'a, W>>; 3],
-    fault: AtomicBool,
+    faults: Faults,
+}
+
+/// What whole numbers did that they must not.
+#[derive(Debug, Default)]
+struct Faults {
+    underflow: AtomicBool,
+    overflow: AtomicBool,
 }
 
 /// The vertices that a part visits.
@@ -86,7 +93,7 @@ impl<'a, W: Weight> Host<'a, W> {
             activated: VertexSet::new(masters),
             degrees: [Vec::new(), Vec::new()],
             edges: [OnceLock::new(), OnceLock::new(), OnceLock::new()],
-            fault: AtomicBool::new(false),
+            faults: Faults::default(),
         }
     }
 
@@ -146,11 +153,24 @@ impl<'a, W: Weight> Host<'a, W> {
 
     /// The program subtracted more than there was.
     pub fn underflow(&self) {
-        self.fault.store(true, Ordering::Relaxed);
+        self.faults.underflow.store(true, Ordering::Relaxed);
+    }
+
+    /// The value of an operation on whole numbers, which has to fit its type.
+    #[inline]
+    pub fn fitting<T>(&self, (value, has_wrapped): (T, bool)) -> T {
+        if has_wrapped {
+            self.faults.overflow.store(true, Ordering::Relaxed);
+        }
+        value
     }
 
     pub(crate) fn has_underflow(&self) -> bool {
-        self.fault.load(Ordering::Relaxed)
+        self.faults.underflow.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn has_overflow(&self) -> bool {
+        self.faults.overflow.load(Ordering::Relaxed)
     }
 
     /// Calls `visit` with every vertex of the part that runs.
@@ -217,10 +237,15 @@ impl<'a, W: Weight> Host<'a, W> {
         std::mem::replace(&mut partial.0[scalar], self.identity[scalar])
     }
 
+    /// What `of` makes of every master.
+    pub fn each_master<T: Send>(&self, of: impl Fn(LocalId) -> T + Sync) -> Vec<T> {
+        (0..self.partition.num_masters() as u32).map(|master| of(LocalId(master))).collect()
+    }
+
     /// The values of masters.
     pub fn masters<T: Element>(&self, column: usize) -> Vec<T> {
         let column = self.values::<T>(column);
-        (0..self.partition.num_masters() as u32).map(|master| column.get(LocalId(master))).collect()
+        self.each_master(|master| column.get(master))
     }
 }
 

@@ -3,26 +3,32 @@
 //! The [surface] is what such a function uses: [`Graph`], [`Vertex`], [`Field`], [`Worklist`]. Called as it is,
 //! the function runs on one thread, and is its own oracle. The attribute [`macro@program`] compiles it to a
 //! [`Code`], which the engine [`Steps`] runs operator by operator, and, where it recognises the shape, to a
-//! `Relaxation` that all engines run.
+//! `Relaxation` or a `VertexProgram` that other engines and devices run.
 //!
-//! Reading order: [`surface`], [`code`], [`mod@column`], [`host`], [`steps`], [`compiled`].
+//! Reading order: [`surface`], [`code`], [`mod@column`], [`host`], [`steps`], [`gather`],
+//! [`compiled`].
 
 pub mod code;
 pub mod column;
 pub mod communication;
 pub mod compiled;
+pub mod gather;
 pub mod host;
+pub mod relaxed;
 pub mod steps;
 pub mod surface;
+pub mod weights;
 
 pub use code::{Code, Element, Uniform};
 pub use column::AnyColumn;
 pub use communication::Communication;
 pub use compiled::{Answered, FieldValues, HostShare, NotRelaxed, Program, Typed, Venue};
+pub use gather::{Control, GatherPlaces, GatherStart, Gathering, NotGathering, Told};
 pub use host::{Host, Tallies};
 pub use parton_engine as engine;
 pub use parton_macros::{device, program};
 pub use parton_plan as plan;
 pub use parton_sync::{Reduction, reduction};
-pub use steps::{STEPS, Steps};
+pub use relaxed::{Delta, MAX_BUCKETS, RelaxSetting};
+pub use steps::{OperatorReport, STEPS, Steps};
 pub use surface::{Edge, Field, Graph, Improve, Vertex, Worklist};

@@ -6,17 +6,22 @@
 //! and broadcasts what the edges read where it is stale. Scalars that operators fold into are added up over
 //! hosts when somebody reads them.
 
+mod operators;
+mod traffic;
+
 use parton_engine::degrees::{in_degrees, out_degrees};
 use parton_engine::{Conclusion, Engine, EngineInfo, Next, check_weights};
 use parton_graph::LocalId;
+use parton_partition::Partition;
 use parton_partition::partition::Finder;
-use parton_partition::{End, Partition};
 use parton_plan::{ColumnRole, EdgeSide, Instruction, OperatorPart, PlannedOperator};
 use parton_sync::{Error, Phase, Result, Substrate, Tally};
 
 use crate::code::Code;
 use crate::communication::{Communication, end};
 use crate::host::{Host, Vertices};
+
+pub use operators::OperatorReport;
 
 /// The engine `steps`.
 pub const STEPS: &EngineInfo =
@@ -36,6 +41,10 @@ pub struct Steps<'a, C: Code> {
     /// Scalars of which hosts know their own part alone.
     pending: Vec<bool>,
     finder: Option<Finder>,
+    /// The operator of every round so far.
+    ran: Vec<usize>,
+    /// An operator that somebody else runs.
+    stop_at: Option<usize>,
 }
 
 impl<'a, C: Code> Steps<'a, C> {
@@ -72,6 +81,8 @@ impl<'a, C: Code> Steps<'a, C> {
             is_running: false,
             pending: vec![false; num_scalars],
             finder: None,
+            ran: Vec::new(),
+            stop_at: None,
         })
     }
 
@@ -93,6 +104,31 @@ impl<'a, C: Code> Steps<'a, C> {
             }
             _ => None,
         }
+    }
+
+    /// Runs the program up to an operator that visits edges. Returns whether it came there.
+    pub fn reach(&mut self, operator: usize, substrate: &mut Substrate<'_>) -> Result<bool> {
+        self.find_degrees(substrate)?;
+        self.stop_at = Some(operator);
+        self.advance(substrate)?;
+        self.settle(&(0..self.pending.len()).collect::<Vec<_>>(), substrate)?;
+        Ok(self.at < self.code.plan().instructions.len())
+    }
+
+    fn find_degrees(&mut self, substrate: &mut Substrate<'_>) -> Result<()> {
+        let [out, into] = self.code.plan().degrees;
+        if out {
+            self.host.degrees[0] = out_degrees(substrate)?;
+        }
+        if into {
+            self.host.degrees[1] = in_degrees(substrate)?;
+        }
+        Ok(())
+    }
+
+    /// Out- and in-degrees of masters, where the program asks, and everything else dropped.
+    pub(crate) fn into_degrees(self) -> [Vec<u64>; 2] {
+        self.host.degrees
     }
 
     /// Follows the control flow to the next operator that visits edges, or to the end.
@@ -128,11 +164,7 @@ impl<'a, C: Code> Steps<'a, C> {
                 }
                 Instruction::Join { list, vertex, reads } => {
                     self.settle(reads, substrate)?;
-                    let vertex = code.value(*vertex, self.host.uniform());
-                    let masters = self.num_masters();
-                    if let Some(local) = self.find(vertex).filter(|local| local.index() < masters) {
-                        self.host.lists[*list].insert(local);
-                    }
+                    self.join(*list, code.value(*vertex, self.host.uniform()));
                 }
                 Instruction::Swap(a, b) => {
                     self.host.columns.swap(*a, *b);
@@ -149,6 +181,7 @@ impl<'a, C: Code> Steps<'a, C> {
                     self.at = *to;
                     continue;
                 }
+                Instruction::Run(number) if self.stop_at == Some(*number) => return Ok(()),
                 Instruction::Run(number) => {
                     let operator = &plan.operators[*number];
                     if self.has_work(operator, substrate)? {
@@ -165,6 +198,14 @@ impl<'a, C: Code> Steps<'a, C> {
             self.at += 1;
         }
         Ok(())
+    }
+
+    /// A vertex joins a worklist, if its master is here.
+    fn join(&mut self, list: usize, vertex: u64) {
+        let masters = self.num_masters();
+        if let Some(local) = self.find(vertex).filter(|local| local.index() < masters) {
+            self.host.lists[list].insert(local);
+        }
     }
 
     fn num_masters(&self) -> usize {
@@ -270,82 +311,6 @@ impl<'a, C: Code> Steps<'a, C> {
         Ok(())
     }
 
-    /// The proxies that visit edges.
-    fn near(&mut self, operator: &PlannedOperator) -> Vertices {
-        if !operator.is_partial {
-            return Vertices::First(self.host.partition.num_proxies());
-        }
-        let mut active: Vec<LocalId> = self.host.activated.iter().collect();
-        let masters = active.len();
-        for column in &operator.traffic.messages {
-            active.extend(self.host.columns[*column].drain_active());
-        }
-        if operator.traffic.messages.len() > 1 {
-            active[masters..].sort_unstable();
-            active.dedup();
-        }
-        Vertices::These(active)
-    }
-
-    /// Tells mirrors at one end what masters have, if they may not know.
-    fn freshen(&mut self, column: usize, end: End, substrate: &mut Substrate<'_>) -> Result<()> {
-        let [sources, destinations] = &mut self.stale[column];
-        let is_stale = match end {
-            End::Source => std::mem::take(sources),
-            End::Destination => std::mem::take(destinations),
-            End::Either => std::mem::take(sources) | std::mem::take(destinations),
-        };
-        if is_stale && substrate.net().num_hosts() > 1 {
-            substrate.broadcast(self.host.columns[column].as_field(), end)?;
-        }
-        Ok(())
-    }
-
-    /// Without communication on demand: all that may have been written is made known everywhere.
-    fn after_operator(
-        &mut self,
-        operator: &PlannedOperator,
-        substrate: &mut Substrate<'_>,
-    ) -> Result<()> {
-        if self.communication == Communication::OnDemand {
-            return Ok(());
-        }
-        for column in &operator.writes {
-            if self.code.plan().columns[*column].role != ColumnRole::Field {
-                continue;
-            }
-            if self.communication == Communication::Unoptimised {
-                self.host.columns[*column].updated().insert_range(0..self.num_masters() as u32);
-            }
-            self.freshen(*column, End::Either, substrate)?;
-        }
-        Ok(())
-    }
-
-    /// Contributions to masters from the mirrors at one end.
-    fn reduce(&mut self, substrate: &mut Substrate<'_>) -> Result<()> {
-        let Some((_, operator)) = self.operator() else { return Ok(()) };
-        let Some(direction) = operator.direction else { return Ok(()) };
-        if substrate.net().num_hosts() == 1 {
-            return Ok(());
-        }
-        for (column, side) in &operator.traffic.folds {
-            let column = &mut self.host.columns[*column];
-            let end = match self.communication {
-                Communication::OnDemand => end(direction, *side),
-                _ => End::Either,
-            };
-            if self.communication == Communication::Unoptimised && !operator.traffic.tells_by_folds
-            {
-                let (masters, proxies) =
-                    (self.host.partition.num_masters(), self.host.partition.num_proxies());
-                column.updated().insert_range(masters as u32..proxies as u32);
-            }
-            substrate.reduce(column.as_field(), end)?;
-        }
-        Ok(())
-    }
-
     /// What masters do with what their edges and their neighbours brought.
     fn absorb(&mut self, number: usize, operator: &PlannedOperator) {
         let masters = self.num_masters();
@@ -383,19 +348,14 @@ impl<'a, C: Code> Steps<'a, C> {
 
 impl<C: Code> Engine for Steps<'_, C> {
     fn begin(&mut self, substrate: &mut Substrate<'_>) -> Result<()> {
-        let [out, into] = self.code.plan().degrees;
-        if out {
-            self.host.degrees[0] = out_degrees(substrate)?;
-        }
-        if into {
-            self.host.degrees[1] = in_degrees(substrate)?;
-        }
+        self.find_degrees(substrate)?;
         self.advance(substrate)
     }
 
     fn compute(&mut self) -> Result<u64> {
         let Some((number, operator)) = self.operator() else { return Ok(0) };
         let Some(direction) = operator.direction else { return Ok(0) };
+        self.ran.push(number);
         let directions = self.host.directions(direction);
         let rows = directions.rows();
         let edges = match &self.host.vertices {
@@ -421,6 +381,7 @@ impl<C: Code> Engine for Steps<'_, C> {
         if let Some((number, operator)) = self.operator() {
             self.absorb(number, operator);
             tally.counts[0] = i64::from(self.host.has_underflow());
+            tally.counts[1] = i64::from(self.host.has_overflow());
         }
         Ok(tally)
     }
@@ -432,6 +393,11 @@ impl<C: Code> Engine for Steps<'_, C> {
     fn conclude(&mut self, total: &Tally, substrate: &mut Substrate<'_>) -> Result<Conclusion> {
         if total.counts[0] > 0 {
             return Err(self.failure("a number without a sign became less than 0"));
+        }
+        if total.counts[1] > 0 {
+            return Err(self.failure(
+                "a whole number outgrew its type: take a wider one, or `saturating_add` and the like",
+            ));
         }
         if let Some((_, operator)) = self.operator()
             && operator.list.is_none()

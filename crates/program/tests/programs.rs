@@ -269,3 +269,35 @@ pub(crate) fn widest(graph: &Graph<u32>, root: Vertex) -> (Field<u32>, Field<boo
     }
     (width, beside)
 }
+
+/// Sums that may outgrow their type.
+#[program(crate = parton_program)]
+pub(crate) fn far(graph: &Graph<u32>, root: Vertex) -> Field<u32> {
+    let mut distance = graph.field(u32::MAX);
+    distance[root] = 0;
+    let mut work = Worklist::from([root]);
+    while let Some(v) = work.pop() {
+        for e in graph.out_edges(v) {
+            if distance.lower(e.target, distance[v] + e.weight) {
+                work.push(e.target);
+            }
+        }
+    }
+    distance
+}
+
+/// Weights may be less than 0: then it runs operator by operator.
+#[program(crate = parton_program)]
+pub(crate) fn near(graph: &Graph<f32>, root: Vertex) -> Field<f32> {
+    let mut distance = graph.field(f32::INFINITY);
+    distance[root] = 0.0;
+    let mut work = Worklist::from([root]);
+    while let Some(v) = work.pop() {
+        for e in graph.out_edges(v) {
+            if distance.lower(e.target, distance[v] + e.weight) {
+                work.push(e.target);
+            }
+        }
+    }
+    distance
+}

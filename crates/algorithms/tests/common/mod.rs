@@ -2,6 +2,7 @@
 
 #![allow(dead_code, reason = "each file of tests uses some of it")]
 
+pub(crate) mod compiled_ranks;
 pub(crate) mod nasty;
 
 use std::sync::Arc;

@@ -1,9 +1,10 @@
 //! The code of a program as Rust: one arm per part of an operator, one per value outside operators.
 
 mod expressions;
+mod gather;
 mod plan;
 
-use parton_plan::ColumnRole;
+use parton_plan::{Class, ColumnRole};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 
@@ -13,12 +14,13 @@ use super::ir::{
 };
 use super::lower::{Lowered, OperatorCode};
 pub(super) use expressions::in_relaxation;
+pub(super) use gather::gather;
 pub use plan::plan;
 
 /// The methods of `Code`, for a struct with a field per parameter. `root` is the path of the crate that has
 /// the trait.
 pub fn code(lowered: &Lowered, root: &TokenStream) -> TokenStream {
-    let emitter = Emitter { lowered, root };
+    let emitter = Emitter { lowered, root, leaf: &|_| None, checks: false };
     let (columns, values, starts) = (emitter.columns(), emitter.values(), emitter.starts());
     let parts = emitter.parts();
     let (identities, combines) = emitter.tallies();
@@ -84,9 +86,16 @@ pub fn rust(ty: Ty) -> Ident {
     Ident::new(name, Span::call_site())
 }
 
+/// How an expression is written where it is not as usual.
+type Leaf<'l> = &'l dyn Fn(&Expr) -> Option<TokenStream>;
+
 struct Emitter<'l> {
     lowered: &'l Lowered,
     root: &'l TokenStream,
+    leaf: Leaf<'l>,
+    /// Whether whole numbers that do not fit their type end the run: an improvement by a number that has
+    /// wrapped around is none.
+    checks: bool,
 }
 
 fn column(id: FieldId) -> Ident {
@@ -202,6 +211,12 @@ impl Emitter<'_> {
     }
 
     fn operator(&self, number: usize, parts: &OperatorCode) -> Vec<TokenStream> {
+        let settles = self.lowered.plan.operators[number].class == Class::Settling;
+        let emitter = Emitter { checks: settles, ..*self };
+        emitter.operator_parts(number, parts)
+    }
+
+    fn operator_parts(&self, number: usize, parts: &OperatorCode) -> Vec<TokenStream> {
         let root = self.root;
         let vertices = [
             (quote!(Derive), &parts.derive),
@@ -348,18 +363,7 @@ impl Emitter<'_> {
         let root = self.root;
         let (name, accumulator, then) = (column(into), column(from), self.acts(then));
         let ty = self.lowered.program.fields[into.0].ty;
-        let new = match fold {
-            Fold::Min => quote!(if given < old { given } else { old }),
-            Fold::Max => quote!(if given > old { given } else { old }),
-            Fold::Or => quote!(old | given),
-            Fold::Sum if ty.is_float() => quote!(old + given),
-            Fold::Sum => quote!(old.wrapping_add(given)),
-            Fold::Less if ty.is_float() => quote!(old - given),
-            Fold::Less if ty.is_unsigned() => quote! {
-                old.checked_sub(given).unwrap_or_else(|| { host.underflow(); old })
-            },
-            Fold::Less => quote!(old.wrapping_sub(given)),
-        };
+        let new = absorbed(fold, ty, &quote!(host.underflow()));
         quote! {
             {
                 let (old, given) = (#name.get(near), #accumulator.get(near));
@@ -370,5 +374,21 @@ impl Emitter<'_> {
                 }
             }
         }
+    }
+}
+
+/// What a value `old` becomes that `given` is folded into; `underflow` is what to do if it cannot be.
+fn absorbed(fold: Fold, ty: Ty, underflow: &TokenStream) -> TokenStream {
+    match fold {
+        Fold::Min => quote!(if given < old { given } else { old }),
+        Fold::Max => quote!(if given > old { given } else { old }),
+        Fold::Or => quote!(old | given),
+        Fold::Sum if ty.is_float() => quote!(old + given),
+        Fold::Sum => quote!(old.wrapping_add(given)),
+        Fold::Less if ty.is_float() => quote!(old - given),
+        Fold::Less if ty.is_unsigned() => quote! {
+            old.checked_sub(given).unwrap_or_else(|| { #underflow; old })
+        },
+        Fold::Less => quote!(old.wrapping_sub(given)),
     }
 }

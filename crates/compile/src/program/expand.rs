@@ -5,7 +5,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{FnArg, ItemFn, Pat, Result};
 
-use super::{emit, lower, parse, recognise};
+use super::{emit, gather, lower, parse, recognise};
 
 /// Expands the attribute `program`. The function is there even where the program is refused, so that what
 /// else is wrong with it is found, too.
@@ -24,6 +24,7 @@ fn compiled(arguments: TokenStream, function: &ItemFn) -> Result<TokenStream> {
     let root = crate_path(arguments)?;
     let mut lowered = lower::lower(parse::parse(function)?)?;
     let relaxed = recognise::recognise(&mut lowered);
+    let gathered = if relaxed.is_none() { gather::recognise(&mut lowered) } else { None };
     let (names, types) = function.sig.inputs.iter().filter_map(parameter).unzip();
     let cfgs = function.attrs.iter().filter(|attribute| attribute.path().is_ident("cfg")).collect();
     let output = match &function.sig.output {
@@ -31,7 +32,8 @@ fn compiled(arguments: TokenStream, function: &ItemFn) -> Result<TokenStream> {
         syn::ReturnType::Default => quote!(()),
     };
     let expansion = Expansion { function, root, names, types, cfgs, output };
-    let (face, body) = (expansion.face(), expansion.body(&lowered, relaxed.as_ref()));
+    let (face, body) =
+        (expansion.face(), expansion.body(&lowered, relaxed.as_ref(), gathered.as_ref()));
     Ok(quote!(#face #body))
 }
 
@@ -96,11 +98,25 @@ impl Expansion<'_> {
     }
 
     /// What engines call.
-    fn body(&self, lowered: &lower::Lowered, relaxed: Option<&recognise::Relaxed>) -> TokenStream {
+    fn body(
+        &self,
+        lowered: &lower::Lowered,
+        relaxed: Option<&recognise::Relaxed>,
+        gathered: Option<&gather::Gathered>,
+    ) -> TokenStream {
         let Expansion { function, root, names, types, cfgs, output } = self;
         let (name, fields) = (&function.sig.ident, &names[1..]);
         let (code, plan) = (emit::code(lowered, root), emit::plan(&lowered.plan, root));
+        let engines = match (relaxed, gathered) {
+            (Some(relaxed), _) => relaxed.engines(root),
+            (None, Some(_)) => {
+                let engines = quote!(#root::engine::engines);
+                quote!(&[#engines::PULL, #engines::PUSH, #engines::FRONTIER, #root::STEPS])
+            }
+            (None, None) => quote!(&[#root::STEPS]),
+        };
         let (relaxed, relaxation) = recognise::emit(lowered, relaxed, root);
+        let (gathers, gathering) = emit::gather(lowered, gathered, name, root);
         let results = results(lowered, root);
         let graph = match types[0] {
             syn::Type::Reference(reference) => &*reference.elem,
@@ -110,9 +126,10 @@ impl Expansion<'_> {
         let is_relaxation = !relaxation.is_empty();
         quote! {
             #(#cfgs)*
-            #[allow(unused_variables, clippy::all, clippy::pedantic)]
+            #[allow(unused, clippy::all, clippy::pedantic)]
             const _: () = {
                 #relaxation
+                #gathering
 
                 impl #root::Code for #name {
                     #code
@@ -122,6 +139,7 @@ impl Expansion<'_> {
                     type Output = #output;
                     const NAME: &'static str = #text;
                     const IS_RELAXATION: bool = #is_relaxation;
+                    const ENGINES: &'static [&'static #root::engine::EngineInfo] = #engines;
 
                     fn compiled_plan() -> &'static #root::plan::CompiledPlan {
                         static PLAN: ::std::sync::OnceLock<#root::plan::CompiledPlan> =
@@ -135,6 +153,7 @@ impl Expansion<'_> {
 
                     #results
                     #relaxed
+                    #gathers
                 }
             };
         }

@@ -3,13 +3,14 @@
 //! for graph analytics on distributed, heterogeneous platforms", Euro-Par'18).
 //!
 //! Reading order: [`ir`], [`parse`], [`mod@print`], [`access`], [`classify`], [`patterns`], [`lower`],
-//! [`recognise`], [`emit`], `expand`; [`interpret`] runs the
+//! [`recognise`], [`gather`], [`emit`], `expand`; [`interpret`] runs the
 //! intermediate form as it is.
 
 pub mod access;
 pub mod classify;
 pub mod emit;
 mod expand;
+pub mod gather;
 pub mod interpret;
 pub mod ir;
 pub mod lower;

@@ -27,6 +27,22 @@ pub struct Relaxed {
     relax: Expr,
     passes_unchanged: bool,
     first_wins: bool,
+    /// Whether labels grow along edges by what is added to them.
+    adds: bool,
+}
+
+impl Relaxed {
+    /// The engines that run it, the one that suits first.
+    pub fn engines(&self, root: &TokenStream) -> TokenStream {
+        let engines = quote!(#root::engine::engines);
+        let union = self.passes_unchanged.then(|| quote!(#engines::UNION,));
+        let delta = self.adds.then(|| quote!(#engines::DELTA,));
+        let general = match self.first_wins {
+            true => quote!(#engines::FRONTIER, #engines::PUSH,),
+            false => quote!(#engines::PUSH, #engines::FRONTIER,),
+        };
+        quote!(&[#union #general #engines::PULL, #delta #root::STEPS])
+    }
 }
 
 /// Stands for the label, and for the number of the vertex, in expressions of a relaxation.
@@ -114,8 +130,7 @@ fn relaxation(
         )
     });
     let is_known = |expr: &Expr| !expr.any(&|part| !is_leaf(program, part, is_label));
-    let is_fine = !(ty.is_float() && adds)
-        && ty != Ty::Bool
+    let is_fine = ty != Ty::Bool
         && guards.iter().all(is_idle)
         && starts_at_point
         && is_known(value)
@@ -140,6 +155,7 @@ fn relaxation(
         dir,
         passes_unchanged: is_label(value) && dir == Dir::Both && is_own_number && point.is_none(),
         first_wins: !has_weight && !is_label(value) && list.is_some() && point.is_some(),
+        adds: adds && *fold == Fold::Min,
         start: closed(start),
         point: point.map(|(vertex, value)| (closed(vertex), closed(value))),
         relax: closed(value),
@@ -198,6 +214,9 @@ fn is_leaf(program: &ParsedProgram, expr: &Expr, is_label: impl Fn(&Expr) -> boo
         | ExprKind::Constant(_)
         | ExprKind::Weight
         | ExprKind::Id(_) => true,
+        ExprKind::Cast(of) => {
+            is_weight(of) || matches!(of.kind, ExprKind::Integer(_) | ExprKind::Float(_))
+        }
         ExprKind::Vertex(place) => *place == VertexPlace::Active,
         ExprKind::Binary(operator, ..) => matches!(operator, Binary::Add | Binary::Eq),
         ExprKind::Method(name, _) => matches!(*name, "saturating_add" | "min" | "max"),
@@ -206,15 +225,28 @@ fn is_leaf(program: &ParsedProgram, expr: &Expr, is_label: impl Fn(&Expr) -> boo
     }
 }
 
-/// Whether a label never gets better along an edge.
+/// Whether an expression is the weight of the edge, in whichever type.
+fn is_weight(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Cast(of) => {
+            is_weight(of) || matches!(of.kind, ExprKind::Integer(_) | ExprKind::Float(_))
+        }
+        kind => matches!(kind, ExprKind::Weight),
+    }
+}
+
+/// Whether a label never gets better along an edge. Weights with a fraction that are added are looked at when
+/// the program runs: they must not be less than 0.
 fn never_better(value: &Expr, fold: Fold, is_label: &dyn Fn(&Expr) -> bool) -> bool {
     if is_label(value) {
         return true;
     }
     match (&value.kind, fold) {
         (ExprKind::Binary(Binary::Add, a, b), Fold::Min) => {
-            value.ty.is_unsigned()
-                && (never_better(a, fold, is_label) || never_better(b, fold, is_label))
+            let grows = |label: &Expr, by: &Expr| {
+                never_better(label, fold, is_label) && (value.ty.is_unsigned() || is_weight(by))
+            };
+            (value.ty.is_unsigned() || value.ty.is_float()) && (grows(a, b) || grows(b, a))
         }
         (ExprKind::Method("saturating_add", parts), Fold::Min) => {
             value.ty.is_unsigned() && parts.iter().any(|part| never_better(part, fold, is_label))
@@ -250,7 +282,10 @@ pub fn emit(
     let Some(relaxed) = relaxed else {
         let items = quote! {
             type Relaxed = #root::NotRelaxed;
-            fn relaxed(&self) -> Option<#root::NotRelaxed> { None }
+            const ADDS: bool = false;
+            const MAY_WRAP: bool = false;
+            fn start_bound(&self, _: f64) -> f64 { 0.0 }
+            fn relaxed(&self, _: #root::RelaxSetting) -> Option<#root::NotRelaxed> { None }
             fn labelled(_: Vec<u32>) -> Vec<#root::FieldValues> { Vec::new() }
         };
         return (items, TokenStream::new());
@@ -264,17 +299,83 @@ pub fn emit(
         _ => quote!(self.#name),
     });
     let ty = emit::rust(relaxed.ty);
+    let adds = relaxed.adds;
+    let may_wrap = relaxed.relax.any(&|part| {
+        matches!(part.kind, ExprKind::Binary(Binary::Add, ..)) && part.ty.is_unsigned()
+    });
+    let starts = [Some(&relaxed.start), relaxed.point.as_ref().map(|(_, value)| value)];
+    let starts = starts.into_iter().flatten().map(|start| start_bound(lowered, start));
     let items = quote! {
         type Relaxed = Relaxed;
-        fn relaxed(&self) -> Option<Relaxed> { Some(Relaxed { #(#names: #values),* }) }
+        const ADDS: bool = #adds;
+        const MAY_WRAP: bool = #may_wrap;
+        fn start_bound(&self, vertices: f64) -> f64 {
+            let bound = 0.0f64;
+            #(let bound = bound.max(#starts);)*
+            bound
+        }
+        fn relaxed(&self, setting: #root::RelaxSetting) -> Option<Relaxed> {
+            Some(Relaxed {
+                #(#names: #values,)*
+                delta: setting.delta,
+                is_symmetric: setting.is_symmetric,
+            })
+        }
         fn labelled(labels: Vec<#ty>) -> Vec<#root::FieldValues> { vec![<#ty as #root::Typed>::values(labels)] }
     };
     let implementation = implementation(lowered, relaxed, root);
     let definition = quote! {
-        pub struct Relaxed { #(#names: #types),* }
+        pub struct Relaxed { #(#names: #types,)* delta: #root::Delta, is_symmetric: bool }
         #implementation
     };
     (items, definition)
+}
+
+/// No vertex starts with more than this, but for those that start with nothing.
+fn start_bound(lowered: &Lowered, start: &Expr) -> TokenStream {
+    match &start.kind {
+        ExprKind::Constant("MAX" | "INFINITY") => quote!(0.0),
+        ExprKind::Id(_) => quote!(vertices),
+        ExprKind::Cast(of) => start_bound(lowered, of),
+        ExprKind::Integer(value) => {
+            let value = *value as f64;
+            quote!(#value)
+        }
+        ExprKind::Scalar(id) if lowered.program.scalars[id.0].ty != Ty::Vertex => {
+            let value = emit::in_relaxation(lowered, start);
+            quote!((#value as f64))
+        }
+        _ => quote!(f64::INFINITY),
+    }
+}
+
+/// Which edges labels travel along. Labels that pass every edge alike need not pass it twice.
+fn edges(lowered: &Lowered, relaxed: &Relaxed, root: &TokenStream) -> TokenStream {
+    let edges = quote!(#root::engine::Edges);
+    match (relaxed.dir, lowered.program.weight) {
+        (Dir::Out, _) => quote!(#edges::Out),
+        (Dir::In, _) => quote!(#edges::In),
+        (Dir::Both, None) => quote!(if self.is_symmetric { #edges::Out } else { #edges::Both }),
+        (Dir::Both, Some(_)) => quote!(#edges::Both),
+    }
+}
+
+/// The bucket of a label that grows along edges.
+fn bucket(relaxed: &Relaxed, root: &TokenStream) -> Option<TokenStream> {
+    let ty = emit::rust(relaxed.ty);
+    let bucket = match relaxed.ty.is_float() {
+        true => quote!((label as f64 * self.delta.inverse) as usize),
+        false => quote!(((label as u64) >> self.delta.shift) as usize),
+    };
+    relaxed.adds.then(|| {
+        quote! {
+            #[inline]
+            fn bucket(&self, label: #ty) -> usize {
+                let bucket = #bucket;
+                bucket.min(#root::MAX_BUCKETS)
+            }
+        }
+    })
 }
 
 fn implementation(lowered: &Lowered, relaxed: &Relaxed, root: &TokenStream) -> TokenStream {
@@ -296,11 +397,7 @@ fn implementation(lowered: &Lowered, relaxed: &Relaxed, root: &TokenStream) -> T
     };
     let along = if lowered.program.weight.is_some() { quote!(weight) } else { quote!(()) };
     let (passes_unchanged, first_wins) = (relaxed.passes_unchanged, relaxed.first_wins);
-    let edges = match relaxed.dir {
-        Dir::Out => quote!(Out),
-        Dir::In => quote!(In),
-        Dir::Both => quote!(Both),
-    };
+    let (edges, bucket) = (edges(lowered, relaxed, root), bucket(relaxed, root));
     quote! {
         #[#root::device(crate = #root::engine)]
         impl #root::engine::Relaxation for Relaxed {
@@ -319,8 +416,10 @@ fn implementation(lowered: &Lowered, relaxed: &Relaxed, root: &TokenStream) -> T
                 #relax
             }
 
+            #bucket
+
             fn edges(&self) -> #root::engine::Edges {
-                #root::engine::Edges::#edges
+                #edges
             }
 
             fn first_wins(&self) -> bool {

@@ -27,6 +27,17 @@ impl<'a, W: Weight> Directions<'a, W> {
         Self::along(edges, || partition.out_edges(), || partition.in_edges())
     }
 
+    /// By the end where messages start, if these rows need not be made.
+    pub(crate) fn forward_at_hand(partition: &'a Partition, edges: Edges) -> Option<Self> {
+        let (out, into) = (partition.out_edges_at_hand(), partition.in_edges_at_hand());
+        let is_there = match edges {
+            Edges::Out => out.is_some(),
+            Edges::In => into.is_some(),
+            Edges::Both => out.is_some() && into.is_some(),
+        };
+        is_there.then(|| Self::forward(partition, edges))
+    }
+
     /// By the end where messages arrive.
     pub fn reverse(partition: &'a Partition, edges: Edges) -> Self {
         Self::forward(partition, edges.reversed())

@@ -35,14 +35,26 @@ impl<'a, P: VertexProgram> Collector<'a, P> {
             && size_of::<P::Weight>() == 0;
         let mut blocks = Vec::new();
         if is_blocked {
+            let (masters, proxies) = (partition.num_masters(), partition.num_proxies());
+            let rows = if only_masters { masters } else { proxies };
+            blocks = match Directions::forward_at_hand(partition, properties.edges) {
+                Some(forward) => {
+                    let done = |sources| {
+                        if only_masters {
+                            forward.set_aside(sources)
+                        }
+                    };
+                    let forward = forward.rows();
+                    RowBlock::from_sources(reverse.rows(), rows, forward, proxies, done)
+                }
+                None => RowBlock::all(reverse.rows(), rows),
+            };
+            reverse.set_aside(0..rows);
             if only_masters {
                 let at_hand = [partition.out_edges_at_hand(), partition.in_edges_at_hand()];
                 let others = at_hand.into_iter().flatten().filter(|edges| !reverse.has(edges));
                 others.for_each(|edges| edges.set_aside(0..edges.num_edges() as usize));
             }
-            let masters = partition.num_masters();
-            let rows = if only_masters { masters } else { partition.num_proxies() };
-            blocks = RowBlock::all(reverse.rows(), rows, |rows| reverse.set_aside(rows));
         }
         Collector { reverse, blocks, totals: Spares::new() }
     }

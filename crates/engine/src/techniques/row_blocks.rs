@@ -7,6 +7,8 @@
 //! there is no branch to mispredict. Every row still adds up its neighbours in their order, so sums are the
 //! same to the bit.
 
+mod by_source;
+
 use std::iter::repeat_n;
 use std::ops::Range;
 
@@ -77,23 +79,31 @@ pub(crate) struct RowBlock {
 }
 
 impl RowBlock {
-    /// The first `count` rows in blocks. Calls `done` with rows whose edges are not needed any more.
-    pub(crate) fn all<W: Weight>(
-        rows: DirectionRows<'_, W>,
-        count: usize,
-        done: impl Fn(Range<usize>) + Sync,
-    ) -> Vec<Self> {
+    /// The first `count` rows in blocks.
+    pub(crate) fn all<W: Weight>(rows: DirectionRows<'_, W>, count: usize) -> Vec<Self> {
         assert_eq!(size_of::<W>(), 0, "edges of a block have no weights");
         let spans = spans(rows, 0..count);
         let room = Spares::new();
         parallel::map(&spans, |span| {
             let mut keys = room.take_or(<[Vec<(u64, W)>; 2]>::default);
             let sorted = sort_by_end(rows, span, |_, _| true, &mut keys);
-            done(span.clone());
             let block = RowBlock { rows: span.clone(), edges: in_steps(sorted) };
             room.leave(keys);
             block
         })
+    }
+
+    /// The same from the rows of the first `sources` vertices at the other ends of the edges. Nothing is sorted.
+    /// Calls `done` with sources whose rows are not needed any more.
+    pub(crate) fn from_sources<W: Weight>(
+        rows: DirectionRows<'_, W>,
+        count: usize,
+        forward: DirectionRows<'_, W>,
+        sources: usize,
+        done: impl Fn(Range<usize>) + Sync,
+    ) -> Vec<Self> {
+        assert_eq!(size_of::<W>(), 0, "edges of a block have no weights");
+        by_source::deal(forward, sources, &spans(rows, 0..count), done)
     }
 
     /// Its rows.
@@ -236,7 +246,11 @@ mod tests {
         let adjacency = Adjacency::from(Csr::from_edges(vertices, edges));
         let directions = Directions::from(EdgeView::<()>::new(&adjacency));
         let rows = directions.rows();
-        let blocks = RowBlock::all(rows, vertices, |_| ());
+        let blocks = RowBlock::all(rows, vertices);
+        let turned = Adjacency::from(Csr::from_edges(vertices, edges).transposed());
+        let forward = Directions::from(EdgeView::<()>::new(&turned));
+        let dealt = RowBlock::from_sources(rows, vertices, forward.rows(), vertices, |_| ());
+        assert!(dealt.iter().map(|block| &block.edges).eq(blocks.iter().map(|block| &block.edges)));
         let mut totals = Totals::new(0);
         let mut next = 0;
         for block in &blocks {

@@ -5,7 +5,7 @@ use parton_graph::build::{CsrBuilder, EdgeBatch};
 use parton_graph::generate::Spec;
 use parton_graph::rows::Rows;
 use parton_graph::{Adjacency, Csr, Weight};
-use parton_net::Net;
+use parton_net::{HostId, Net};
 
 use super::Share;
 use crate::Result;
@@ -117,21 +117,23 @@ pub(super) fn generated(net: &mut Net, spec: &Spec) -> Result<Share> {
     })
 }
 
-/// Cuts between rows such that each host takes about as many edges, from a sample of sources.
+/// Cuts between rows such that each host takes about as many edges, from a sample of sources. One
+/// host finds them: the samples of all hosts on every host would take memory per pair of hosts.
 fn sampled_rows(net: &mut Net, vertices: u32, samples: Vec<u32>) -> Result<Blocks> {
-    let samples = net.all_gather(bytemuck::cast_slice(&samples).to_vec())?;
-    let mut samples: Vec<u32> =
-        samples.iter().flat_map(|list| bytemuck::pod_collect_to_vec::<u8, u32>(list)).collect();
-    samples.sort_unstable();
+    let root = HostId(0);
     let hosts = net.num_hosts();
-    if samples.is_empty() {
+    let samples = net.gather(root, bytemuck::cast_slice(&samples).to_vec())?;
+    let starts = samples.map_or(Vec::new(), |samples| {
+        let mut samples: Vec<u32> =
+            samples.iter().flat_map(|list| bytemuck::pod_collect_to_vec::<u8, u32>(list)).collect();
+        samples.sort_unstable();
+        let starts = (1..hosts).filter_map(|host| samples.get(samples.len() * host / hosts));
+        starts.copied().collect()
+    });
+    let starts = net.broadcast(root, bytemuck::cast_slice(&starts).to_vec())?;
+    let starts: Vec<u32> = bytemuck::pod_collect_to_vec(&starts);
+    if starts.len() + 1 < hosts {
         return Ok(Blocks::even(vertices, hosts));
     }
-    let mut starts = vec![0];
-    for host in 1..hosts {
-        let start = samples[samples.len() * host / hosts];
-        starts.push(start.max(starts[host - 1]));
-    }
-    starts.push(vertices);
-    Ok(Blocks::new(starts))
+    Ok(Blocks::new([&[0], &starts[..], &[vertices]].concat()))
 }

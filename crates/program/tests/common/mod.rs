@@ -4,7 +4,7 @@ use parton_engine::{Limits, Pacing};
 use parton_graph::{Csr, Graph};
 use parton_net::Cluster;
 use parton_partition::{Input, Partition, Plan};
-use parton_program::{Communication, Field, FieldValues, HostShare, Program, Venue};
+use parton_program::{Communication, Field, FieldValues, HostShare, Program, RelaxSetting, Venue};
 use parton_sync::{Error, Optimize, Substrate};
 
 /// Source, destination, weight.
@@ -58,8 +58,9 @@ pub(crate) struct Hosts<'g> {
     pub(crate) policy: &'static str,
     pub(crate) engine: Option<&'static str>,
     pub(crate) communication: Communication,
-    /// Bytes of the last run.
-    pub(crate) bytes: u64,
+    pub(crate) optimize: Optimize,
+    /// Bytes of values and of all else of the last run.
+    pub(crate) bytes: [u64; 2],
 }
 
 impl Venue for Hosts<'_> {
@@ -73,18 +74,21 @@ impl Venue for Hosts<'_> {
             communication: self.communication,
             pacing: Pacing::default(),
             limits: Limits { max_rounds: Some(10_000) },
+            delta: RelaxSetting::default().delta,
+            sums_fit: false,
             device: None,
         };
         let hosts = Cluster::sim(self.hosts, 7).launch(|net| {
             let partition = Partition::build(net, self.input, &plan).expect("a partition");
-            let mut substrate = Substrate::new(&partition, net, Optimize::ALL);
+            let mut substrate = Substrate::new(&partition, net, self.optimize);
             let answered = share.run(program, &mut substrate, &mut ())?;
             assert!(answered.report.converged, "the program ends");
             let ids = partition.globals()[..partition.num_masters()].to_vec();
             Ok::<_, Error>((ids, answered, partition.num_vertices() as usize))
         });
         let hosts = hosts.map_err(|error| error.to_string())?;
-        self.bytes = hosts[0].1.report.sent().total();
+        let sent = hosts[0].1.report.sent();
+        self.bytes = [sent.values(), sent.total() - sent.values()];
         let num_columns = hosts[0].1.columns.len();
         let columns = (0..num_columns).map(|column| {
             let of_hosts = hosts
@@ -103,7 +107,9 @@ pub(crate) fn on_all(graph: &Graph, check: impl Fn(&mut Hosts<'_>)) {
         for hosts in [1, 2, 3, 4, 7] {
             let (_, communication) = Communication::NAMES[(hosts + number) % 3];
             let engine = (hosts % 2 == 0).then_some("steps");
-            let venue = &mut Hosts { input, hosts, policy, engine, communication, bytes: 0 };
+            let optimize = Optimize::ALL;
+            let venue =
+                &mut Hosts { input, hosts, policy, engine, communication, optimize, bytes: [0; 2] };
             check(venue);
         }
     }

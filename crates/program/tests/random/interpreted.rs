@@ -351,7 +351,21 @@ impl Program for Interpreted {
     type Output = Vec<FieldValues>;
     type Relaxed = NotRelaxed;
     const NAME: &'static str = "interpreted";
+    type GatherState = u32;
+    type Gathered<'a> = parton_program::NotGathering;
     const IS_RELAXATION: bool = false;
+    const ADDS: bool = false;
+    const MAY_WRAP: bool = false;
+    const ENGINES: &'static [&'static parton_engine::EngineInfo] = &[parton_program::STEPS];
+    const GATHER: Option<parton_program::GatherPlaces> = None;
+
+    fn start_bound(&self, _: f64) -> f64 {
+        0.0
+    }
+
+    fn gather_states(_: &Host<'_, u32>) -> Vec<u32> {
+        Vec::new()
+    }
 
     fn compiled_plan() -> &'static CompiledPlan {
         unreachable!("not compiled")
@@ -382,7 +396,7 @@ impl Program for Interpreted {
         columns
     }
 
-    fn relaxed(&self) -> Option<NotRelaxed> {
+    fn relaxed(&self, _: parton_program::RelaxSetting) -> Option<NotRelaxed> {
         None
     }
 

@@ -60,7 +60,8 @@ fn random_programs_are_refused_or_right() {
             policy: policies[random.below(policies.len())],
             engine: None,
             communication: Communication::NAMES[[2, 2, 1, 0][random.below(4)]].1,
-            bytes: 0,
+            optimize: parton_sync::Optimize::ALL,
+            bytes: [0; 2],
         };
         let code = Interpreted { lowered, arguments: arguments.to_vec() };
         match venue.run(&code) {

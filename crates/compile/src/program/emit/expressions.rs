@@ -9,37 +9,26 @@ use crate::program::lower::Lowered;
 
 /// An expression of a relaxation: parameters are fields of it, the label and the vertex are locals.
 pub(in crate::program) fn in_relaxation(lowered: &Lowered, expr: &Expr) -> TokenStream {
-    let of = |part: &Expr| in_relaxation(lowered, part);
-    match &expr.kind {
+    let leaf = |part: &Expr| match &part.kind {
+        // Engines may relax the label of a vertex that has none, the greatest number: it must not get better.
+        ExprKind::Binary(Binary::Add, a, b) if part.ty.is_unsigned() => {
+            let (a, b) = (in_relaxation(lowered, a), in_relaxation(lowered, b));
+            Some(quote!((#a).saturating_add(#b)))
+        }
         ExprKind::Scalar(id) => {
             let name = Ident::new(&lowered.program.scalars[id.0].name, Span::call_site());
-            quote!(self.#name)
+            Some(quote!(self.#name))
         }
-        ExprKind::Id(vertex) => of(vertex),
-        ExprKind::Binary(Binary::Add, a, b) => {
-            let (a, b) = (of(a), of(b));
-            quote!((#a).wrapping_add(#b))
-        }
-        ExprKind::Binary(_, a, b) => {
-            let (a, b) = (of(a), of(b));
-            quote!((#a == #b))
-        }
-        ExprKind::Method(name, parts) => {
-            let name = Ident::new(name, Span::call_site());
-            let mut parts = parts.iter().map(of);
-            let receiver = parts.next().expect("the receiver");
-            quote!((#receiver).#name(#(#parts),*))
-        }
-        ExprKind::If(a, b, c) => {
-            let (a, b, c) = (of(a), of(b), of(c));
-            quote!((if #a { #b } else { #c }))
-        }
-        _ => Emitter { lowered, root: &TokenStream::new() }.expr(expr),
-    }
+        _ => None,
+    };
+    Emitter { lowered, root: &TokenStream::new(), leaf: &leaf, checks: false }.expr(expr)
 }
 
 impl Emitter<'_> {
     pub(super) fn expr(&self, expr: &Expr) -> TokenStream {
+        if let Some(leaf) = (self.leaf)(expr) {
+            return leaf;
+        }
         let ty = rust(expr.ty);
         match &expr.kind {
             ExprKind::Integer(value) => {
@@ -117,6 +106,11 @@ impl Emitter<'_> {
             Binary::Mul => "wrapping_mul",
             _ => "",
         };
+        if !is_float && !wrapping.is_empty() && self.checks {
+            let method =
+                Ident::new(&wrapping.replace("wrapping", "overflowing"), Span::call_site());
+            return quote!(host.fitting((#a).#method(#b)));
+        }
         if !is_float && !wrapping.is_empty() {
             let method = Ident::new(wrapping, Span::call_site());
             return quote!((#a).#method(#b));

@@ -37,6 +37,9 @@ pub fn plan(plan: &CompiledPlan, root: &TokenStream) -> TokenStream {
         ProgramShape::Relaxation { column } => {
             quote!(#root::ProgramShape::Relaxation { column: #column })
         }
+        ProgramShape::Gather { operator } => {
+            quote!(#root::ProgramShape::Gather { operator: #operator })
+        }
     };
     quote! {
         #root::CompiledPlan {

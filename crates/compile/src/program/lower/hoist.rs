@@ -6,7 +6,9 @@
 use parton_plan::ColumnRole;
 
 use super::Lowering;
-use crate::program::ir::{Act, ActKind, Binary, Expr, ExprKind, FieldId, VariableId, VertexPlace};
+use crate::program::ir::{
+    Act, ActKind, Binary, Expr, ExprKind, FieldId, Ty, VariableId, VertexPlace,
+};
 use crate::program::print;
 
 pub(super) struct Hoist {
@@ -88,6 +90,12 @@ impl Hoist {
         });
         if !travels {
             return;
+        }
+        // A number that edges widen travels as narrow as it is.
+        if let ExprKind::Cast(narrow) = &mut expr.kind
+            && (narrow.ty, expr.ty) == (Ty::F32, Ty::F64)
+        {
+            return self.expression(narrow, lowering);
         }
         match self.whose(expr) {
             Whose::One(place) if !may_panic(expr) => self.hoist(expr, place, lowering),

@@ -49,7 +49,7 @@ impl HostAccount<'_> {
             "other_seconds": report.other_seconds(),
             "rounds": report.rounds,
             "work": report.edges,
-            "messages": report.sent().messages,
+            "messages": report.sent.messages,
             "bytes_to": bytes_to.collect::<Vec<_>>(),
         })
     }
@@ -57,7 +57,7 @@ impl HostAccount<'_> {
     /// The same for people.
     pub(super) fn as_text(&self) -> String {
         let HostAccount { device, report, .. } = self;
-        let sent = report.sent();
+        let sent = report.sent;
         let speed = device.speed.map_or(String::new(), |speed| {
             format!(", {} edges/s in the trial", show::count(speed as u64))
         });
