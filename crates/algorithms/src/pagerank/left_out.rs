@@ -47,11 +47,13 @@ impl LeftOutRanks {
         let step = (teleport_rank - self.source_rank).abs();
         self.source_rank = teleport_rank;
         let Some(LeftOut { sources, sinks, isolated }) = self.vertices else { return sums };
-        let of_sinks = damping * self.change_of_senders;
-        self.change_of_senders = sums.change + sources as f64 * step;
+        // Without vertices, what each of them gets is no number.
+        let times = |count: u64, value: f64| if count == 0 { 0.0 } else { count as f64 * value };
+        let of_sinks = if sinks == 0 { 0.0 } else { damping * self.change_of_senders };
+        self.change_of_senders = sums.change + times(sources, step);
         RoundSums {
-            change: self.change_of_senders + of_sinks + (sinks + isolated) as f64 * step,
-            lost: 1.0 - sums.sum - sources as f64 * teleport_rank,
+            change: self.change_of_senders + of_sinks + times(sinks + isolated, step),
+            lost: 1.0 - sums.sum - times(sources, teleport_rank),
             sum: 1.0,
         }
     }
