@@ -20,38 +20,38 @@
 //! Ranks and sums are f64. What passes along edges, the bulk of what is moved in memory, is f32
 //! where there are many vertices and stopping early costs far more than rounding does.
 
+mod left_out;
 mod options;
 mod precision;
 mod residual;
 mod teleport;
+mod top;
 
 use std::marker::PhantomData;
 use std::time::Instant;
 
 use parton_engine::degrees::out_degrees;
 use parton_engine::{
-    DeviceType, EngineInfo, Limits, Pacing, Properties, RunReport, Tally, Vertex, VertexProgram,
-    device, engines, run,
+    DeviceType, EngineInfo, LeftOut, Limits, Pacing, Properties, RunReport, SharedSource, Tally,
+    Vertex, VertexProgram, device, engines, run,
 };
 use parton_graph::{Graph, LocalId, parallel, with_csr};
 use parton_sync::reduction::{Latest, Sum};
 use parton_sync::value::Number;
 
 use crate::algorithm::{Access, Algorithm, Job};
-use crate::answer::{Answer, Column, Fact, Id, Values};
+use crate::answer::{Answer, Column, Fact, Values};
 use crate::error::Result;
 use crate::options::{OptionSet, Options};
-use crate::root::share;
+use left_out::{LeftOutRanks, RoundSums, suitable_engine};
 pub use options::{Dangling, Formulation, PageRankOptions, Precision};
 use options::{formulation, limits};
 use precision::{SINGLE_ERROR, is_single};
 use teleport::{Teleport, includes};
+use top::top;
 
 /// PageRank.
 pub struct PageRank;
-
-/// Number of vertices in the ranking that is part of the result.
-const TOP: usize = 10;
 
 /// Ranks that approach a fixed point. All ranks are normalised until they leave. Ranks and sums
 /// are f64; what passes along edges is an `S`.
@@ -69,7 +69,10 @@ struct Ranks<'a, S> {
     damping: f64,
     /// What a vertex gets apart from its in-edges, where the surfer may start again.
     teleport_rank: f64,
-    /// How much all ranks together changed in the last round.
+    /// What stands in for vertices that are left out of rounds.
+    left_out: LeftOutRanks,
+    /// How much all ranks together changed in the last round, at most: of vertices that are left out a bound
+    /// is known.
     change: f64,
     /// Rounds at most.
     rounds: u64,
@@ -111,17 +114,41 @@ impl<S: Number + DeviceType> VertexProgram for Ranks<'_, S> {
         if self.parts[vertex.local.index()] == 0.0 {
             tally.sums[1] += new;
         }
+        tally.sums[2] += new;
         *rank = new;
         true
     }
 
     fn properties(&self) -> Properties {
-        Properties { stationary: true, rounds: self.rounds, ..Properties::default() }
+        let (stationary, last_message_wins) = (true, true);
+        let rounds = self.rounds;
+        Properties { stationary, last_message_wins, rounds, ..Properties::default() }
+    }
+
+    /// Vertices without in-edges get the same rank in every round, if the surfer may start anywhere.
+    fn shared_source(&self) -> Option<SharedSource<f64>> {
+        let is_shared = self.seeds.is_none() && self.start.is_none();
+        is_shared.then_some(SharedSource { unit: 1.0, factor: self.left_out.source_rank })
+    }
+
+    fn scale(&self, shares: f64, rank: f64) -> f64 {
+        shares * rank
+    }
+
+    fn leave_out(&mut self, left_out: LeftOut) {
+        self.left_out.vertices = Some(left_out);
+    }
+
+    fn apply_late(&self, _: Vertex<'_>, rank: &mut f64, shares: f64) {
+        *rank = self.left_out.source_rank + self.damping * shares;
     }
 
     fn conclude(&mut self, total: &Tally) -> bool {
         // The sums of `apply`: how much ranks changed, and the rank of vertices without out-edges.
-        let [change, lost, ..] = total.sums;
+        let [change, lost, sum, _] = total.sums;
+        let sums = RoundSums { change, lost, sum };
+        let RoundSums { change, lost, .. } =
+            self.left_out.conclude(sums, self.damping, self.teleport_rank);
         self.change = change;
         self.teleport_rank = self.teleport.rank(self.own, lost);
         !self.own.graphalytics && change <= self.own.tolerance
@@ -167,6 +194,7 @@ fn rank<S: Number + DeviceType>(
         own: &own,
         damping: own.damping,
         teleport_rank: teleport.rank(&own, lost),
+        left_out: LeftOutRanks::new(teleport.place_probability()),
         change: f64::INFINITY,
         rounds: limits.max_rounds.unwrap_or(u64::MAX),
         shares: PhantomData,
@@ -229,10 +257,11 @@ impl Algorithm for PageRank {
                 let vertices = job.substrate.partition().num_vertices();
                 let single = is_single(vertices, &own, limits);
                 let precision = if single { "single" } else { "double" };
-                let (engine, why) = job.engine(self, engines::PULL, || {
+                let (suits, because) = suitable_engine(job)?;
+                let (engine, why) = job.engine(self, suits, || {
                     format!(
                         "all vertices tell in all rounds, average degree {degree:.1}, \
-                         {precision} precision"
+                         {precision} precision{because}"
                     )
                 })?;
                 let how = (job.options.pacing, limits);
@@ -372,35 +401,6 @@ fn notes(own: &PageRankOptions) -> Vec<String> {
     vec![format!("personalised: the surfer starts again at {seeds}, {lost}")]
 }
 
-/// The vertices of largest rank, the lower id first among equals. Every host must call this.
-fn top(job: &mut Job<'_, '_>, ranks: &[f64]) -> Result<Vec<(Id, f64)>> {
-    let partition = job.substrate.partition();
-    let mut mine: Vec<u32> = (0..ranks.len() as u32).collect();
-    let better = |a: &(f64, u64), b: &(f64, u64)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
-    let key = |&place: &u32| (ranks[place as usize], partition.global(LocalId(place)).0);
-    if mine.len() > TOP {
-        mine.select_nth_unstable_by(TOP, |a, b| better(&key(a), &key(b)));
-        mine.truncate(TOP);
-    }
-    let ids: Vec<Id> = mine.iter().map(|&p| partition.original(LocalId(p)).into()).collect();
-    let keys: Vec<u8> = mine
-        .iter()
-        .flat_map(|place| {
-            let (rank, vertex) = key(place);
-            [rank.to_le_bytes(), vertex.to_le_bytes()].concat()
-        })
-        .collect();
-    let ids = share(job.substrate, &ids)?;
-    let keys = job.substrate.net().all_gather(keys)?.concat();
-    let keys = keys.chunks_exact(16).map(|key| {
-        (bytemuck::pod_read_unaligned(&key[..8]), bytemuck::pod_read_unaligned(&key[8..]))
-    });
-    let mut all: Vec<((f64, u64), Id)> = keys.zip(ids).collect();
-    all.sort_by(|a, b| better(&a.0, &b.0));
-    all.truncate(TOP);
-    Ok(all.into_iter().map(|((rank, _), id)| (id, rank)).collect())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -420,11 +420,19 @@ mod tests {
                 own: &own,
                 damping: own.damping,
                 teleport_rank: 0.03,
+                left_out: LeftOutRanks::new(0.2),
                 change: 1.0,
                 rounds: 10,
                 shares: PhantomData,
             };
             checks::vertex_program(&program, &[9, 8, 7, 6, 5]);
+            // Only the last messages matter, as the properties say.
+            let vertex = Vertex::new(&[9, 8, 7, 6, 5], LocalId(2));
+            let [a, b] = [0.1, 0.7].map(|mut rank| {
+                program.apply(vertex, &mut rank, 0.3, &mut Tally::default());
+                rank
+            });
+            assert_eq!(a, b);
         }
     }
 

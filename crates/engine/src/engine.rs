@@ -1,6 +1,6 @@
 //! What the loop of rounds asks of an engine.
 
-use parton_sync::{Phase, Result, Substrate, Tally};
+use parton_sync::{PendingTotal, Phase, Result, Substrate, Tally};
 
 use crate::pace::speed;
 use crate::techniques::throttle::Throttled;
@@ -8,6 +8,12 @@ use crate::techniques::throttle::Throttled;
 /// One host's part of a program: its vertices' data, on whatever device, and a way through its
 /// edges. [`run`](crate::run()) calls the methods of a round in the order in which they stand here.
 pub trait Engine {
+    /// Prepares the run, before its time begins to count: data that depends on what other hosts have. Every
+    /// host calls this.
+    fn prepare(&mut self, _: &mut Substrate<'_>) -> Result<()> {
+        Ok(())
+    }
+
     /// Prepares the first round: mirrors learn what masters start with.
     fn begin(&mut self, substrate: &mut Substrate<'_>) -> Result<()> {
         self.exchange(Phase::Broadcast, substrate)?;
@@ -40,6 +46,29 @@ pub trait Engine {
     fn paced(&mut self) -> Result<&mut dyn Paced, &'static str> {
         Err("nothing says that it can do without rounds")
     }
+
+    /// What the engine does where it overlaps computation with communication. `None`: the loop does one after
+    /// the other. Must be the same on all hosts.
+    fn overlapped(&mut self) -> Option<&mut dyn Overlapped> {
+        None
+    }
+}
+
+/// What an engine that overlaps computation with communication does outside of the methods of a round.
+pub trait Overlapped {
+    /// Begins the next round while the vote on this one is under way. Nothing may be applied: the program
+    /// does not know yet what all hosts summed up, and may have ended.
+    fn work_ahead(&mut self, vote: &PendingTotal, substrate: &mut Substrate<'_>) -> Result<()>;
+
+    /// Hosts may leave the rounds of this run: from now on no message may be under way when a round ends.
+    fn stop_overlapping(&mut self);
+
+    /// Number of edges visited outside of `compute` since the last call.
+    fn take_edges(&mut self) -> u64;
+
+    /// The run is over: takes in what is still under way, and does what was left for the end. Every host
+    /// calls this.
+    fn finish(&mut self, substrate: &mut Substrate<'_>) -> Result<()>;
 }
 
 /// What an engine that can leave the rounds does differently for it.

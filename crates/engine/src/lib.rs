@@ -21,10 +21,11 @@ pub mod state;
 pub mod techniques;
 
 pub use device::DeviceType;
-pub use engine::{Conclusion, Engine, Measure, Next, Paced};
+pub use engine::{Conclusion, Engine, Measure, Next, Overlapped, Paced};
 pub use pace::{Pace, Pacing};
 pub use parton_macros::device;
 pub use parton_sync::Tally;
+pub use program::filtering::{Filter, LeftOut, SharedSource};
 pub use program::{
     Accumulated, EdgeProgram, Edges, Properties, Relaxation, Round, Tip, Vertex, VertexProgram,
 };

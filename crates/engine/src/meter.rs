@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use parton_sync::{Result, Substrate, Tally, Volume};
+use parton_sync::{Activity, Result, Substrate, Tally, Volume};
 
 use crate::engine::{Engine, Measure, Next};
 use crate::pace::Pacemaker;
+use crate::report::timeline::SpanRecord;
 use crate::report::{HostRecord, RoundRecord, RunReport};
 use crate::run::Watch;
 
@@ -25,6 +26,11 @@ pub(crate) struct Meter {
     in_compute: Duration,
     /// Time of the last round that was neither in `compute` nor waiting.
     packing: Duration,
+    /// Time in which the engine prepared the run.
+    preparing: Duration,
+    /// When the first round began, and what this host did from then on.
+    run_began: Duration,
+    timeline: Vec<SpanRecord>,
 }
 
 impl Meter {
@@ -32,6 +38,7 @@ impl Meter {
     pub(crate) fn new(substrate: &mut Substrate<'_>) -> Self {
         substrate.take_sent();
         substrate.take_rested();
+        substrate.take_spans();
         Meter {
             rounds: Vec::new(),
             measures: Vec::new(),
@@ -42,12 +49,31 @@ impl Meter {
             computing: Duration::ZERO,
             in_compute: Duration::ZERO,
             packing: Duration::ZERO,
+            preparing: Duration::ZERO,
+            run_began: Duration::ZERO,
+            timeline: Vec::new(),
         }
+    }
+
+    /// Lets the engine prepare the run. What that sends is not part of it.
+    pub(crate) fn prepare(
+        &mut self,
+        engine: &mut dyn Engine,
+        substrate: &mut Substrate<'_>,
+    ) -> Result<()> {
+        let start = substrate.net().now();
+        engine.prepare(substrate)?;
+        self.preparing = substrate.net().now() - start;
+        substrate.take_sent();
+        substrate.take_rested();
+        Ok(())
     }
 
     /// The first round begins now.
     pub(crate) fn start(&mut self, substrate: &mut Substrate<'_>) {
         self.round_began = substrate.net().now();
+        self.run_began = self.round_began;
+        substrate.take_spans();
     }
 
     /// Number of rounds that have ended.
@@ -70,6 +96,7 @@ impl Meter {
             substrate.net().spend(longer)?;
         }
         self.in_compute = substrate.net().now() - start;
+        substrate.log_span(Activity::Compute, start);
         self.computing = self.in_compute;
         Ok(())
     }
@@ -83,11 +110,18 @@ impl Meter {
         let start = substrate.net().now();
         let done = work()?;
         self.computing += substrate.net().now() - start;
+        substrate.log_span(Activity::Compute, start);
         Ok(done)
     }
 
     /// What this host adds to the sums of a round, and how long it has computed.
-    pub(crate) fn tally(&mut self, applied: Tally, next: Next) -> (Tally, f64) {
+    pub(crate) fn tally(
+        &mut self,
+        applied: Tally,
+        next: Next,
+        engine: &mut dyn Engine,
+    ) -> (Tally, f64) {
+        self.edges += engine.overlapped().map_or(0, |overlapped| overlapped.take_edges());
         let Next { is_active, frontier_edges } = next;
         self.changed = applied.changed;
         let tally =
@@ -106,6 +140,7 @@ impl Meter {
         let now = substrate.net().now();
         let round_time = now - std::mem::replace(&mut self.round_began, now);
         self.packing = round_time.saturating_sub(self.in_compute + rested);
+        self.take_spans(substrate);
         let sent = substrate.take_sent();
         watch.round(self.num_rounds() + 1, total, &sent);
         let mut volume = Volume::default();
@@ -121,6 +156,37 @@ impl Meter {
             changed: self.changed,
             sent: volume,
         });
+    }
+
+    /// Moves what the substrate has recorded into the timeline of the current round.
+    fn take_spans(&mut self, substrate: &mut Substrate<'_>) {
+        let (round, start) = (self.num_rounds() as u32, self.run_began);
+        let spans = substrate.take_spans();
+        self.timeline.extend(spans.into_iter().map(|span| SpanRecord::new(round, span, start)));
+    }
+
+    /// Lets an engine that overlaps rounds finish the last one, to which it counts.
+    pub(crate) fn finish(
+        &mut self,
+        engine: &mut dyn Engine,
+        substrate: &mut Substrate<'_>,
+    ) -> Result<()> {
+        let Some(overlapped) = engine.overlapped() else { return Ok(()) };
+        let start = substrate.net().now();
+        overlapped.finish(substrate)?;
+        let (edges, time) = (overlapped.take_edges(), substrate.net().now() - start);
+        let rested = substrate.take_rested();
+        let sent = substrate.take_sent();
+        if let Some(round) = self.rounds.last_mut() {
+            round.edges += edges;
+            round.total_seconds += time.as_secs_f64();
+            round.wait_seconds += rested.as_secs_f64();
+            for (all, sent) in self.sent_to.iter_mut().zip(&sent) {
+                *all += *sent;
+                round.sent += *sent;
+            }
+        }
+        Ok(())
     }
 
     /// Notes the value by which the last round is judged.
@@ -140,6 +206,7 @@ impl Meter {
         substrate: &mut Substrate<'_>,
     ) -> Result<RunReport> {
         let host = HostRecord {
+            setup_seconds: self.preparing.as_secs_f64(),
             seconds: (substrate.net().now() - pacemaker.start()).as_secs_f64(),
             waits: substrate.end_epoch()?,
             throttled: engine
@@ -149,6 +216,7 @@ impl Meter {
         let (pace, pace_why) = pacemaker.verdict(self.num_rounds());
         let report = RunReport { converged, pace, pace_why, ..RunReport::default() };
         let report = report.gather(substrate.net(), host, &self.rounds, &self.sent_to)?;
+        let report = report.with_timeline(substrate.net(), &self.timeline)?;
         Ok(report.with_measures(&self.measures))
     }
 }

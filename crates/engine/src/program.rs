@@ -4,6 +4,8 @@
 //! contributions, `apply` a vertex's state and what came in. So it is known which values travel and
 //! when, and the same program runs on every engine, policy, pace and device.
 
+pub mod filtering;
+
 use parton_graph::{GlobalId, LocalId, Weight};
 use parton_partition::End;
 use parton_sync::value::Number;
@@ -11,6 +13,7 @@ use parton_sync::{AtomicValue, Reduction, Tally};
 
 use crate::device::DeviceProgram;
 use crate::engine::Measure;
+use filtering::{LeftOut, SharedSource};
 
 /// A vertex, seen from one of its proxies.
 #[derive(Clone, Copy)]
@@ -86,6 +89,32 @@ pub trait VertexProgram: Sync {
         Round::default()
     }
 
+    /// The state that all vertices without in-edges share in the round that comes next, if the program can
+    /// say so: their messages are then sent once. See [`filtering`].
+    fn shared_source(&self) -> Option<SharedSource<Self::State>> {
+        None
+    }
+
+    /// What vertices without in-edges contribute if their shared state is `factor` times the unit: `unit` is
+    /// what they contribute in the unit state.
+    fn scale(&self, unit: Accumulated<Self>, _factor: f64) -> Accumulated<Self> {
+        unit
+    }
+
+    /// Vertices of these numbers are left out of all rounds that follow; `conclude` gets sums without them.
+    fn leave_out(&mut self, _: LeftOut) {}
+
+    /// `apply` for a vertex that was left out, after the last round: as that round would have done it,
+    /// although `conclude` has been called since.
+    fn apply_late(
+        &self,
+        vertex: Vertex<'_>,
+        state: &mut Self::State,
+        accumulated: Accumulated<Self>,
+    ) {
+        self.apply(vertex, state, accumulated, &mut Tally::default());
+    }
+
     /// The program for a device, if it has such a form. `#[device]` writes this method.
     fn device(&self) -> Option<DeviceProgram<'_>> {
         None
@@ -123,6 +152,11 @@ pub struct Properties {
     pub rounds: u64,
     /// Messages travel against the direction of `edges` in some rounds: see [`Round::is_reversed`].
     pub turns: bool,
+    /// The state after `apply` depends on what arrived in this round and on values of the whole graph, not on
+    /// the state before: only the last messages matter.
+    pub last_message_wins: bool,
+    /// `conclude` uses no sums over vertices, and no method the number of rounds.
+    pub is_local: bool,
 }
 
 impl Properties {

@@ -1,5 +1,7 @@
 //! The account of a run: per round, per host, and in all.
 
+pub mod timeline;
+
 use bytemuck::{Pod, Zeroable};
 use parton_net::{HostId, Net};
 use parton_sync::{Volume, Waits};
@@ -7,6 +9,7 @@ use parton_sync::{Volume, Waits};
 use crate::engine::Measure;
 use crate::pace::Pace;
 use crate::techniques::throttle::Throttled;
+use timeline::Timeline;
 
 /// One host's account of one round.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
@@ -27,6 +30,7 @@ pub(crate) struct RoundRecord {
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
 pub(crate) struct HostRecord {
+    pub(crate) setup_seconds: f64,
     pub(crate) seconds: f64,
     pub(crate) waits: Waits,
     pub(crate) throttled: Throttled,
@@ -65,6 +69,8 @@ pub struct RunReport {
     pub pace: Pace,
     /// Why that pace.
     pub pace_why: String,
+    /// Time in which engines prepared the run, of the slowest host.
+    pub setup_seconds: f64,
     /// Time from the first round to the last, of the slowest host.
     pub seconds: f64,
     /// Every round. Of hosts that did not wait for each other: what each did in its first round,
@@ -72,6 +78,8 @@ pub struct RunReport {
     pub rounds: Vec<RoundReport>,
     /// Every host.
     pub hosts: Vec<HostReport>,
+    /// What hosts did when.
+    pub timeline: Timeline,
 }
 
 /// One round of all hosts.
@@ -128,9 +136,10 @@ pub struct HostReport {
 }
 
 impl HostReport {
-    fn sum(&self, seconds: f64) -> HostSum {
+    fn sum(&self, setup_seconds: f64, seconds: f64) -> HostSum {
+        let (waits, throttled) = (self.waits, self.throttled);
         HostSum {
-            record: HostRecord { seconds, waits: self.waits, throttled: self.throttled },
+            record: HostRecord { setup_seconds, seconds, waits, throttled },
             rounds: self.rounds,
             compute_seconds: self.compute_seconds,
             pack_seconds: self.pack_seconds,
@@ -196,13 +205,16 @@ impl RunReport {
             }
         }
         let rounds: Vec<RoundSum> = self.rounds.iter().map(RoundSum::of).collect();
-        let hosts: Vec<HostSum> = self.hosts.iter().map(|host| host.sum(self.seconds)).collect();
+        let sum = |host: &HostReport| host.sum(self.setup_seconds, self.seconds);
+        let hosts: Vec<HostSum> = self.hosts.iter().map(sum).collect();
         let rounds = net.broadcast(root, bytemuck::cast_slice(&rounds).to_vec())?;
         let hosts = net.broadcast(root, bytemuck::cast_slice(&hosts).to_vec())?;
         if net.host() != root {
             let rounds: Vec<RoundSum> = bytemuck::pod_collect_to_vec(&rounds);
             self.rounds = rounds.iter().map(RoundSum::report).collect();
             let hosts: Vec<HostSum> = bytemuck::pod_collect_to_vec(&hosts);
+            let setups = hosts.iter().map(|sum| sum.record.setup_seconds);
+            self.setup_seconds = setups.fold(0.0, f64::max);
             self.seconds = hosts.iter().map(|sum| sum.record.seconds).fold(0.0, f64::max);
             self.hosts = hosts.iter().map(HostSum::report).collect();
         }
@@ -211,7 +223,8 @@ impl RunReport {
 
     /// Adds one host's account of its rounds.
     fn take_in(&mut self, record: HostRecord, records: &[RoundRecord]) {
-        let HostRecord { seconds, waits, throttled } = record;
+        let HostRecord { setup_seconds, seconds, waits, throttled } = record;
+        self.setup_seconds = self.setup_seconds.max(setup_seconds);
         self.seconds = self.seconds.max(seconds);
         let mut host =
             HostReport { rounds: records.len() as u64, waits, throttled, ..HostReport::default() };
@@ -242,6 +255,8 @@ impl RunReport {
         if self.pace == Pace::Bsp {
             (self.pace, self.pace_why) = (next.pace, next.pace_why);
         }
+        self.timeline.append(next.timeline, self.seconds, self.rounds.len() as u64);
+        self.setup_seconds += next.setup_seconds;
         self.seconds += next.seconds;
         self.rounds.extend(next.rounds);
         for (host, next) in self.hosts.iter_mut().zip(next.hosts) {

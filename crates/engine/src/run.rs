@@ -50,6 +50,7 @@ pub fn run(
     watch: &mut dyn Watch,
 ) -> Result<RunReport> {
     let mut meter = Meter::new(substrate);
+    meter.prepare(engine, substrate)?;
     let mut pacemaker = Pacemaker::new(pacing, limits, engine, substrate, watch)?;
     meter.start(substrate);
     engine.begin(substrate)?;
@@ -62,7 +63,8 @@ pub fn run(
         let tally = meter.time(substrate, || engine.apply())?;
         engine.exchange(Phase::Broadcast, substrate)?;
         let next = meter.time(substrate, || engine.next())?;
-        let total = pacemaker.total(meter.tally(tally, next), substrate)?;
+        let mine = meter.tally(tally, next, engine);
+        let total = pacemaker.total(mine, engine, substrate)?;
         meter.close_round(&total, substrate, watch);
         let conclusion = engine.conclude(&total, substrate)?;
         meter.judge(conclusion.measure, watch);
@@ -71,5 +73,6 @@ pub fn run(
         }
         pacemaker.close_round(meter.num_rounds(), engine, substrate)?;
     };
+    meter.finish(engine, substrate)?;
     meter.report(converged, &pacemaker, engine, substrate)
 }

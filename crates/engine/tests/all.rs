@@ -8,3 +8,4 @@ mod own_pace;
 mod programs;
 mod properties;
 mod repeatable;
+mod spmv;

@@ -66,6 +66,12 @@ impl Net {
         self.inbox.take(Some(from), tag)
     }
 
+    /// Takes the first message from one host under one tag, if it has arrived. Does not look for new
+    /// arrivals.
+    pub fn take_from(&mut self, from: HostId, tag: Tag) -> Option<Vec<u8>> {
+        self.inbox.take(Some(from), tag).map(|message| message.bytes)
+    }
+
     /// Lets time pass as if this host were busy: the machine's, or virtual time.
     pub fn spend(&mut self, time: Duration) -> Result<()> {
         match self.clock() {

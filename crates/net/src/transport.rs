@@ -88,6 +88,11 @@ impl Tag {
         Tag((channel as u64) << ROUND_BITS | round & ((1 << ROUND_BITS) - 1))
     }
 
+    /// The tag after this one: that of the next round of the channel.
+    pub const fn next(self) -> Self {
+        Tag(self.0 + 1)
+    }
+
     /// The tag as a transport writes it into its frames.
     pub const fn bits(self) -> u64 {
         self.0

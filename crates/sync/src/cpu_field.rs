@@ -53,6 +53,19 @@ impl<R: Reduction<Value: AtomicValue>> Cells<'_, R> {
         R::Value::load(&self.0[proxy.index()])
     }
 
+    /// The values of consecutive proxies, which count from 0.
+    pub fn slice(self, proxies: Range<usize>) -> Self {
+        Cells(&self.0[proxies])
+    }
+
+    /// Changes the value of a proxy that no other thread writes meanwhile; does nothing if there is none.
+    #[inline(always)]
+    pub fn change_if_any(self, proxy: LocalId, change: impl FnOnce(R::Value) -> R::Value) {
+        if let Some(cell) = self.0.get(proxy.index()) {
+            change(R::Value::load(cell)).store(cell);
+        }
+    }
+
     /// Replaces the value of a proxy that no other thread writes meanwhile.
     #[inline(always)]
     pub fn put(self, proxy: LocalId, value: R::Value) {

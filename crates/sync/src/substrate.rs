@@ -5,9 +5,11 @@
 //! messages that have arrived are absorbed, and mirrors fold values in instead of replacing their
 //! own, as a value that arrives late may be older.
 
+mod activity;
 mod exchange;
 mod handover;
 mod message;
+mod overlap;
 mod shipment;
 
 use std::time::Duration;
@@ -16,6 +18,9 @@ use parton_net::{HostId, Net};
 use parton_partition::partition::Translation;
 use parton_partition::{End, Partition};
 
+use activity::ActivityLog;
+pub use activity::{Activity, Span};
+pub use overlap::OpenExchange;
 pub use shipment::Shipment;
 
 use crate::encode::Size;
@@ -24,6 +29,7 @@ use crate::error::Result;
 use crate::field::{Field, Phase, Staging};
 use crate::governor::{Governor, Waits};
 use crate::optimize::Optimize;
+use crate::schedule::Schedule;
 use crate::termination::Detector;
 use crate::volume::Volume;
 
@@ -76,8 +82,8 @@ pub struct Substrate<'a> {
     others: Staging,
     /// While hosts do not wait for each other.
     epoch: Option<Epoch>,
-    /// Time spent waiting since [`Substrate::take_rested`].
-    rested: Duration,
+    log: ActivityLog,
+    schedule: Schedule,
 }
 
 impl<'a> Substrate<'a> {
@@ -97,8 +103,20 @@ impl<'a> Substrate<'a> {
             updated: Staging::default(),
             others: Staging::default(),
             epoch: None,
-            rested: Duration::ZERO,
+            log: ActivityLog::default(),
+            schedule: Schedule::default(),
         }
+    }
+
+    /// How engines that overlap computation with communication order their work. All hosts must agree.
+    pub fn with_schedule(mut self, schedule: Schedule) -> Self {
+        self.schedule = schedule;
+        self
+    }
+
+    /// How engines that overlap computation with communication order their work.
+    pub fn schedule(&self) -> Schedule {
+        self.schedule
     }
 
     /// Limits the number of places that a message is about. All hosts must agree.
@@ -110,9 +128,10 @@ impl<'a> Substrate<'a> {
     /// A substrate over another partition that uses the same connections. Every host must call this,
     /// and use nothing else while it exists.
     pub fn over<'b>(&'b mut self, partition: &'b Partition) -> Substrate<'b> {
+        let schedule = self.schedule;
         let over = Substrate::new(partition, self.net, self.optimize);
         let (exchanges, places_per_message) = (self.exchanges, self.places_per_message);
-        Substrate { exchanges, places_per_message, ..over }
+        Substrate { exchanges, places_per_message, schedule, ..over }
     }
 
     /// Counts a message to a host that is not a field's.
@@ -146,13 +165,14 @@ impl<'a> Substrate<'a> {
 
     /// Time this host has waited for others since the last call.
     pub fn take_rested(&mut self) -> Duration {
-        std::mem::take(&mut self.rested)
+        std::mem::take(&mut self.log.rested)
     }
 
     /// Counts the time from `start` to now as waiting.
     pub(crate) fn rested_since(&mut self, start: Duration) {
         let now = self.net.now();
-        self.rested += now.saturating_sub(start);
+        self.log.rested += now.saturating_sub(start);
+        self.log_span(Activity::Wait, start);
         if let Some(governor) = self.epoch.as_mut().and_then(|epoch| epoch.governor.as_mut()) {
             governor.resume(now);
         }

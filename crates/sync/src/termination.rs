@@ -4,10 +4,12 @@
 //! common moment at which all are idle; they find one with snapshots ([`Detector`]).
 
 mod detector;
+mod early;
 mod states;
 mod tally;
 
 pub use detector::Detector;
+pub use early::PendingTotal;
 pub use states::{State, TRANSITIONS, Transition};
 pub use tally::{Effort, Tally};
 

@@ -5,6 +5,7 @@ mod delta;
 mod frontier;
 mod pull;
 mod push;
+mod spmv;
 mod traversal;
 mod union;
 mod vertex;
@@ -23,6 +24,7 @@ engines! {
     PULL: pull::Pull,
     DELTA: delta::Delta,
     UNION: union::Union,
+    SPMV: spmv::Spmv,
 }
 
 /// The engine `push` for a relaxation, on the device if there is one. An algorithm that never asks for another
@@ -40,4 +42,4 @@ pub fn push_relaxation<'a, P: Relaxation>(
 }
 
 /// The engines that run any vertex program.
-pub const GENERAL: &[&EngineInfo] = &[PUSH, FRONTIER, PULL];
+pub const GENERAL: &[&EngineInfo] = &[PUSH, FRONTIER, PULL, SPMV];

@@ -3,6 +3,7 @@
 //! The engines `push`, `frontier` and `pull` run vertex programs by this engine; they differ in the
 //! direction they take.
 
+mod data;
 mod edge_access;
 
 use std::borrow::Cow;
@@ -11,9 +12,7 @@ use std::ops::Range;
 use parton_graph::bits::BitSet;
 use parton_graph::{LocalId, parallel};
 use parton_partition::{End, Partition};
-use parton_sync::{
-    AtomicValue, CpuField, Delivery, Field, Phase, Reduction, Result, Substrate, Tally,
-};
+use parton_sync::{AtomicValue, CpuField, Field, Phase, Reduction, Result, Substrate, Tally};
 
 use crate::engine::{Conclusion, Engine, Next, Paced};
 use crate::program::{Accumulated, Properties, Round, Vertex, VertexProgram};
@@ -23,6 +22,7 @@ use crate::techniques::bottom_up;
 use crate::techniques::collector::Collector;
 use crate::techniques::ordered_push::push;
 use crate::techniques::slices::cut;
+use data::first_messages;
 use edge_access::EdgeAccess;
 
 /// From which end messages travel along edges.
@@ -38,18 +38,18 @@ pub(super) enum Direction {
 
 /// A vertex program on one host.
 pub(super) struct VertexEngine<'a, P: VertexProgram> {
-    program: P,
-    partition: &'a Partition,
+    pub(super) program: P,
+    pub(super) partition: &'a Partition,
     direction: Direction,
     /// Of masters.
-    states: Vec<P::State>,
-    messages: CpuField<P::Messages>,
-    accumulators: CpuField<P::Reduction>,
-    edges: EdgeAccess<'a, P>,
+    pub(super) states: Vec<P::State>,
+    pub(super) messages: CpuField<P::Messages>,
+    pub(super) accumulators: CpuField<P::Reduction>,
+    pub(super) edges: EdgeAccess<'a, P>,
     /// The same edges in the direction that messages do not take now, of a program that turns.
     opposite: Option<EdgeAccess<'a, P>>,
     /// What the program asks of this round.
-    round: Round,
+    pub(super) round: Round,
     /// Vertices that have a message in the next round; all of them in a stationary program.
     frontier: Vec<LocalId>,
     /// Set where masters apply what they collect at once.
@@ -127,7 +127,7 @@ impl<'a, P: VertexProgram> VertexEngine<'a, P> {
         turns
     }
 
-    fn is_stationary(&self) -> bool {
+    pub(super) fn is_stationary(&self) -> bool {
         self.program.properties().stationary
     }
 
@@ -308,35 +308,9 @@ impl<'a, P: VertexProgram> VertexEngine<'a, P> {
     }
 }
 
-/// The states of masters before the first round, and what they send in it.
-fn first_messages<P: VertexProgram>(
-    program: &P,
-    partition: &Partition,
-) -> (Vec<P::State>, CpuField<P::Messages>) {
-    // A message of a stationary program stands until the vertex sends another. Elsewhere a message is an
-    // event, also if it is equal to the one before.
-    let delivery = match program.properties().stationary {
-        true => Delivery::Label,
-        false => Delivery::Event,
-    };
-    let globals = partition.globals();
-    let vertex = |place| Vertex::new(globals, LocalId(place as u32));
-    let states = parallel::generate(partition.num_masters(), |place| program.init(vertex(place)));
-    let messages = CpuField::new(partition.num_proxies(), delivery, |_| P::Messages::identity());
-    parallel::for_each(&parallel::pieces(0..states.len(), VERTICES_PER_TASK), |piece| {
-        for place in piece.clone() {
-            if let Some(message) = program.scatter(vertex(place), &states[place]) {
-                messages.put(LocalId(place as u32), message);
-                messages.touch(LocalId(place as u32));
-            }
-        }
-    });
-    (states, messages)
-}
-
 /// Lets a master apply what it has collected. Returns the message it sends next, if any.
 #[inline(always)]
-fn apply<P: VertexProgram>(
+pub(super) fn apply<P: VertexProgram>(
     program: &P,
     vertex: Vertex<'_>,
     state: &mut P::State,

@@ -13,7 +13,7 @@ pub(crate) mod speed;
 
 use std::time::Duration;
 
-use parton_sync::{Effort, Error, Result, Substrate, Tally, Termination, Vote};
+use parton_sync::{Effort, Error, PendingTotal, Result, Substrate, Tally, Termination, Vote};
 
 use crate::engine::Engine;
 use crate::run::{Limits, Watch};
@@ -142,6 +142,11 @@ impl Pacemaker {
             None if num_hosts == 1 => Leaves::Never,
             None => Leaves::WhenBetter,
         };
+        if let (Leaves::After(_) | Leaves::WhenBetter, Some(overlapped)) =
+            (leaves, engine.overlapped())
+        {
+            overlapped.stop_overlapping();
+        }
         let (effort, trial_time) = match (leaves, engine.paced()) {
             (Leaves::WhenBetter, Ok(paced)) if !paced.gains_from_rounds() => {
                 paced.shorten_first_rounds();
@@ -176,10 +181,19 @@ impl Pacemaker {
     pub(crate) fn total(
         &mut self,
         (mine, seconds): (Tally, f64),
+        engine: &mut dyn Engine,
         substrate: &mut Substrate<'_>,
     ) -> Result<Tally> {
-        let effort = self.speed.note(mine.edges, seconds);
-        let total = self.termination.total(Tally { effort, ..mine }, substrate)?;
+        let mine = Tally { effort: self.speed.note(mine.edges, seconds), ..mine };
+        let total = match engine.overlapped() {
+            // Hosts of a vote work on until it is over.
+            Some(overlapped) if self.left.is_none() => {
+                let vote = PendingTotal::begin(mine, substrate)?;
+                overlapped.work_ahead(&vote, substrate)?;
+                vote.finish(substrate)?
+            }
+            _ => self.termination.total(mine, substrate)?,
+        };
         if self.left.is_none() {
             self.effort = total.effort;
         }

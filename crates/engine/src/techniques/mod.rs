@@ -11,6 +11,7 @@ pub(crate) mod row_blocks;
 pub(crate) mod slices;
 pub(crate) mod spares;
 pub mod throttle;
+pub(crate) mod tiles;
 
 /// Vertices that a thread takes at a time where it visits all. A fixed number: rayon would give half of
 /// what is left to one thread, and the vertices with most edges come first.

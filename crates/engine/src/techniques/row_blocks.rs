@@ -34,11 +34,11 @@ const MIN_BLOCKS: usize = 32;
 
 /// Bits of an edge that hold its row in the block. The others hold the step from the source of the edge
 /// before to its own.
-const ROW_BITS: u32 = 16;
+pub(super) const ROW_BITS: u32 = 16;
 /// The row of a filler: no edge, only a step on the way to one.
-const NO_ROW: u32 = (1 << ROW_BITS) - 1;
+pub(super) const NO_ROW: u32 = (1 << ROW_BITS) - 1;
 /// The longest step.
-const MAX_STEP: u32 = u32::MAX >> ROW_BITS;
+pub(super) const MAX_STEP: u32 = u32::MAX >> ROW_BITS;
 /// Bits of a digit of the radix sort,
 const DIGIT: u32 = 11;
 /// and number of digits.
@@ -82,11 +82,11 @@ impl RowBlock {
     /// The first `count` rows in blocks.
     pub(crate) fn all<W: Weight>(rows: DirectionRows<'_, W>, count: usize) -> Vec<Self> {
         assert_eq!(size_of::<W>(), 0, "edges of a block have no weights");
-        let spans = spans(rows, count);
+        let spans = spans(rows, 0..count);
         let room = Spares::new();
         parallel::map(&spans, |span| {
-            let mut keys = room.take_or(<[Vec<u64>; 2]>::default);
-            let sorted = sort_by_end(rows, span, &mut keys);
+            let mut keys = room.take_or(<[Vec<(u64, W)>; 2]>::default);
+            let sorted = sort_by_end(rows, span, |_, _| true, &mut keys);
             let block = RowBlock { rows: span.clone(), edges: in_steps(sorted) };
             room.leave(keys);
             block
@@ -103,7 +103,7 @@ impl RowBlock {
         done: impl Fn(Range<usize>) + Sync,
     ) -> Vec<Self> {
         assert_eq!(size_of::<W>(), 0, "edges of a block have no weights");
-        by_source::deal(forward, sources, &spans(rows, count), done)
+        by_source::deal(forward, sources, &spans(rows, 0..count), done)
     }
 
     /// Its rows.
@@ -129,8 +129,9 @@ impl RowBlock {
 }
 
 /// Which rows become a block.
-fn spans<W: Weight>(rows: DirectionRows<'_, W>, count: usize) -> Vec<Range<usize>> {
-    let pieces = parallel::map(&parallel::pieces(0..count, ROWS_PER_STEP), |piece| {
+pub(crate) fn spans<W: Weight>(rows: DirectionRows<'_, W>, all: Range<usize>) -> Vec<Range<usize>> {
+    let count = all.len();
+    let pieces = parallel::map(&parallel::pieces(all, ROWS_PER_STEP), |piece| {
         let degrees = piece.clone().map(|row| rows.degree(LocalId(row as u32)));
         (piece.clone(), degrees.sum::<u64>())
     });
@@ -151,26 +152,39 @@ fn spans<W: Weight>(rows: DirectionRows<'_, W>, count: usize) -> Vec<Range<usize
     spans.into_iter().map(|(span, _)| span).collect()
 }
 
-/// The edges of some rows as keys of source and row, sorted by radix.
-fn sort_by_end<'k, W: Weight>(
+/// Calls `visit` with the place of the row, the other end and the weight of each edge that `keeps(row, end)`.
+#[inline(always)]
+fn each_edge<W: Weight>(
     rows: DirectionRows<'_, W>,
     span: &Range<usize>,
-    [keys, spare]: &'k mut [Vec<u64>; 2],
-) -> &'k [u64] {
-    let each = |visit: &mut dyn FnMut(u64, &[LocalId])| {
-        for (row, place) in span.clone().zip(0..) {
-            rows.parts().for_each(|part| visit(place, part.targets(LocalId(row as u32))));
-        }
-    };
+    keeps: impl Fn(usize, LocalId) -> bool,
+    mut visit: impl FnMut(u64, LocalId, W),
+) {
+    for (row, place) in span.clone().zip(0..) {
+        let visit = |end, weight| {
+            if keeps(row, end) {
+                visit(place, end, weight);
+            }
+        };
+        rows.each(LocalId(row as u32), |_| (), visit);
+    }
+}
+
+/// The edges of some rows that `keeps(row, end)`, as keys of source and row with their weights, sorted by
+/// radix.
+pub(super) fn sort_by_end<'k, W: Weight>(
+    rows: DirectionRows<'_, W>,
+    span: &Range<usize>,
+    keeps: impl Fn(usize, LocalId) -> bool,
+    [keys, spare]: &'k mut [Vec<(u64, W)>; 2],
+) -> &'k [(u64, W)] {
     let digit = |end: u32, number: usize| (end >> (number as u32 * DIGIT)) as usize % (1 << DIGIT);
     let mut places = [[0u32; 1 << DIGIT]; DIGITS];
     let (mut len, mut all) = (0, 0);
-    each(&mut |_, ends| {
-        len += ends.len();
-        for end in ends {
-            all |= end.0;
-            (0..DIGITS).for_each(|number| places[number][digit(end.0, number)] += 1);
-        }
+    each_edge(rows, span, &keeps, |_, end, _| {
+        len += 1;
+        all |= end.0;
+        (0..DIGITS).for_each(|number| places[number][digit(end.0, number)] += 1);
     });
     for places in &mut places {
         let mut sum = 0;
@@ -181,17 +195,15 @@ fn sort_by_end<'k, W: Weight>(
         places[digit] as usize - 1
     };
     for keys in [&mut *keys, spare] {
-        keys.resize(keys.len().max(len), 0);
+        keys.resize(keys.len().max(len), (0, W::default()));
     }
-    each(&mut |place, ends| {
-        for end in ends {
-            let key = u64::from(end.0) << ROW_BITS | place;
-            keys[next(&mut places[0], digit(end.0, 0))] = key;
-        }
+    each_edge(rows, span, &keeps, |place, end, weight| {
+        let key = u64::from(end.0) << ROW_BITS | place;
+        keys[next(&mut places[0], digit(end.0, 0))] = (key, weight);
     });
     for number in (1..DIGITS).take_while(|&number| all >> (number as u32 * DIGIT) > 0) {
         for &key in &keys[..len] {
-            spare[next(&mut places[number], digit((key >> ROW_BITS) as u32, number))] = key;
+            spare[next(&mut places[number], digit((key.0 >> ROW_BITS) as u32, number))] = key;
         }
         std::mem::swap(keys, spare);
     }
@@ -199,8 +211,8 @@ fn sort_by_end<'k, W: Weight>(
 }
 
 /// Sorted edges, each as its row and the step from the source of the edge before.
-fn in_steps(keys: &[u64]) -> Vec<u32> {
-    let end = |key: &u64| (key >> ROW_BITS) as u32;
+fn in_steps<W>(keys: &[(u64, W)]) -> Vec<u32> {
+    let end = |key: &(u64, W)| (key.0 >> ROW_BITS) as u32;
     let mut before = 0;
     let long_steps = keys.iter().map(|key| {
         let step = end(key) - std::mem::replace(&mut before, end(key));
@@ -216,7 +228,7 @@ fn in_steps(keys: &[u64]) -> Vec<u32> {
             edges.extend(repeat_n(MAX_STEP << ROW_BITS | NO_ROW, long_steps as usize));
             step -= long_steps * MAX_STEP;
         }
-        edges.push(step << ROW_BITS | (*key as u32 & NO_ROW));
+        edges.push(step << ROW_BITS | (key.0 as u32 & NO_ROW));
     }
     edges
 }

@@ -7,7 +7,7 @@ use crate::algorithms::{Algorithm, Answer, Job, Options};
 use crate::engine::{self, device::Device};
 use crate::net::{Cluster, Net};
 use crate::partition::{Input, Partition, Plan};
-use crate::sync::{Optimize, Substrate, Volume};
+use crate::sync::{Optimize, Schedule, Substrate, Volume};
 use serde_json::{Value, json};
 
 use crate::cli::exit::Failure;
@@ -30,6 +30,8 @@ pub(crate) struct Task<'t> {
     pub(crate) algorithm: &'static dyn Algorithm,
     pub(crate) options: &'t Options,
     pub(crate) optimize: Optimize,
+    /// How engines that overlap order their work.
+    pub(crate) schedule: Schedule,
     /// True if the algorithm's certificate is to be checked.
     pub(crate) verify: bool,
 }
@@ -87,7 +89,8 @@ impl Task<'_> {
         watch: &mut dyn engine::Watch,
     ) -> Result<TaskOutcome, Failure> {
         let start = Instant::now();
-        let mut substrate = Substrate::new(partition, net, self.optimize);
+        let mut substrate =
+            Substrate::new(partition, net, self.optimize).with_schedule(self.schedule);
         let substrate_seconds = start.elapsed().as_secs_f64();
         let job = &mut Job { substrate: &mut substrate, options: self.options, watch, device };
         let answer = self.algorithm.run(job)?;
@@ -95,7 +98,7 @@ impl Task<'_> {
             true => self.verify(&mut substrate, &answer)?,
             false => Verdict::NotAsked,
         };
-        let setup_seconds = substrate_seconds + answer.setup_seconds;
+        let setup_seconds = substrate_seconds + answer.setup_seconds + answer.report.setup_seconds;
         Ok(TaskOutcome { setup_seconds, answer, verdict })
     }
 

@@ -22,43 +22,51 @@ use crate::route::Route;
 /// A phase of one field.
 pub(super) struct Exchange {
     pub(super) phase: Phase,
-    end: End,
+    pub(super) end: End,
     pub(super) shape: Shape,
     /// In rounds all messages have the first tag; in an epoch each piece has its own.
     pub(super) tags: Range<Tag>,
     /// Proxies of one message at most.
-    places_per_message: usize,
+    pub(super) places_per_message: usize,
 }
 
 /// What one message is about.
 pub(super) struct Piece<'a> {
     pub(super) peer: HostId,
     /// Its number among the pieces of the route to that peer.
-    number: usize,
+    pub(super) number: usize,
     pub(super) route: Route<'a>,
 }
 
 impl<'a> Substrate<'a> {
     /// Sends the values that are updated at one end of edges, and absorbs those of the peers.
     pub(super) fn exchange(&mut self, field: &mut dyn Field, phase: Phase, end: End) -> Result<()> {
-        let end = if self.optimize.structural { end } else { End::Either };
-        let shape = field.shape();
-        let tags = match &self.epoch {
-            Some(epoch) => epoch.tags(shape.id, phase),
-            None => {
-                let tag = |number| Tag::user(CHANNEL, number);
-                self.exchanges += 1;
-                tag(self.exchanges - 1)..tag(self.exchanges)
-            }
-        };
-        let places_per_message = self.places_per_message(shape);
-        let exchange = Exchange { phase, end, shape, tags, places_per_message };
+        let exchange = self.next_exchange(field.shape(), phase, end);
         self.send_all(field, &exchange)?;
         match self.epoch {
             Some(_) => self.take_arrived(field, &exchange)?,
             None => self.receive_all(field, &exchange)?,
         }
         field.finish_absorb()
+    }
+
+    /// The next exchange of all hosts.
+    pub(super) fn next_exchange(&mut self, shape: Shape, phase: Phase, end: End) -> Exchange {
+        let end = if self.optimize.structural { end } else { End::Either };
+        let tags = match &self.epoch {
+            Some(epoch) => epoch.tags(shape.id, phase),
+            None => {
+                let tag = self.next_tag();
+                tag..tag.next()
+            }
+        };
+        Exchange { phase, end, shape, tags, places_per_message: self.places_per_message(shape) }
+    }
+
+    /// A tag that no message between these hosts has had.
+    pub(crate) fn next_tag(&mut self) -> Tag {
+        self.exchanges += 1;
+        Tag::user(CHANNEL, self.exchanges - 1)
     }
 
     /// Proxies of one message at most. It depends on the shape alone, so that both ends split a
@@ -100,7 +108,7 @@ impl<'a> Substrate<'a> {
 
     /// The end itself, or [`End::Either`] if no host has a mirror that a broadcast to this end
     /// leaves out: then nothing is owed to any.
-    fn told_by(&self, end: End) -> End {
+    pub(super) fn told_by(&self, end: End) -> End {
         let other = match end {
             End::Source => End::Destination,
             End::Destination => End::Source,
@@ -112,7 +120,12 @@ impl<'a> Substrate<'a> {
         if hosts.any(leaves_out) { end } else { End::Either }
     }
 
-    fn send(&mut self, field: &dyn Field, exchange: &Exchange, piece: &Piece<'_>) -> Result<()> {
+    pub(super) fn send(
+        &mut self,
+        field: &dyn Field,
+        exchange: &Exchange,
+        piece: &Piece<'_>,
+    ) -> Result<()> {
         let &Piece { peer, number, ref route } = piece;
         let partition = self.partition;
         self.updated.clear();
@@ -165,7 +178,7 @@ impl<'a> Substrate<'a> {
                 }
             };
             governor.wait(self.net, *phase, tags.clone(), may_speak)?;
-            self.rested += self.net.now().saturating_sub(start);
+            self.log.rested += self.net.now().saturating_sub(start);
         }
         while let Some(message) = self.net.take(tags.clone()) {
             let (from, piece) = (message.from, Epoch::piece(tags, message.tag));
@@ -183,7 +196,7 @@ impl<'a> Substrate<'a> {
     }
 
     /// Gives the proxies of a route what a message says.
-    fn absorb(
+    pub(super) fn absorb(
         &self,
         field: &mut dyn Field,
         exchange: &Exchange,

@@ -7,12 +7,12 @@ use crate::state::directions::Directions;
 use crate::techniques::collector::Collector;
 
 /// The edges that messages travel along.
-pub(super) struct EdgeAccess<'a, P: VertexProgram> {
+pub(in crate::engines) struct EdgeAccess<'a, P: VertexProgram> {
     /// Edges by the end where messages start; `None` where messages are only ever collected.
-    pub(super) forward: Option<Directions<'a, P::Weight>>,
+    pub(in crate::engines) forward: Option<Directions<'a, P::Weight>>,
     /// Edges by the end where messages arrive; `None` where messages are only ever pushed.
-    pub(super) collector: Option<Collector<'a, P>>,
-    pub(super) num_edges: u64,
+    pub(in crate::engines) collector: Option<Collector<'a, P>>,
+    pub(in crate::engines) num_edges: u64,
 }
 
 impl<'a, P: VertexProgram> EdgeAccess<'a, P> {

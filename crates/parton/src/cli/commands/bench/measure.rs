@@ -16,7 +16,7 @@ use crate::host_weights::{HostWeights, Trial};
 use crate::net::{Cluster, HostId};
 use crate::partition::quality::Quality;
 use crate::partition::{Fit, Input, Partition, Plan};
-use crate::sync::Optimize;
+use crate::sync::{Optimize, Schedule};
 
 use super::results::{Cut, Key, Row};
 use super::samples::Samples;
@@ -227,7 +227,13 @@ impl PartitionedGraph {
         notes: &mut BTreeSet<String>,
     ) -> Result<Repetition, Failure> {
         let Case { algorithm, options, devices, .. } = case;
-        let task = Task { algorithm: *algorithm, options, optimize: Optimize::ALL, verify };
+        let task = Task {
+            algorithm: *algorithm,
+            options,
+            optimize: Optimize::ALL,
+            schedule: Schedule::default(),
+            verify,
+        };
         let parts = &self.parts;
         let work = |net: &mut crate::net::Net| {
             let part = &parts[net.host().index()];

@@ -18,7 +18,7 @@ use crate::graph::{Error, Graph};
 use crate::net::Cluster;
 use crate::output::{Table, TablePart};
 use crate::partition::{Fit, Input, Partition, Plan};
-use crate::sync::Optimize;
+use crate::sync::{Optimize, Schedule};
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -225,7 +225,13 @@ impl Hosts {
         let fit = Fit { weights: true, ..algorithm.needs(&case.options).fit() };
         let (parts, partition_seconds) = self.graph.parts(fit, &mut self.cluster, watch)?;
         let options = &case.options;
-        let task = Task { algorithm, options, optimize: Optimize::ALL, verify };
+        let task = Task {
+            algorithm,
+            options,
+            optimize: Optimize::ALL,
+            schedule: Schedule::default(),
+            verify,
+        };
         let outcomes = self.cluster.launch(|net| -> Result<_, Failure> {
             let part = &parts[net.host().index()];
             let mut finished = task.on_host(net, part, None, &mut ())?;

@@ -1,6 +1,7 @@
 //! The report as one page that needs nothing else: a table, and plots.
 
 use super::report::Report;
+use super::timeline;
 use crate::cli::plot::{self, Series, escape};
 use crate::cli::show;
 
@@ -80,5 +81,6 @@ pub(super) fn page(report: &Report) -> String {
     let rows: String = rows
         .map(|(label, value)| format!("<tr><th>{label}</th><td>{}</td></tr>\n", escape(&value)))
         .collect();
-    plot::page(&title, &format!("<table>\n{rows}</table>\n{}", plots.concat()))
+    let timeline = timeline::figure(&run.timeline);
+    plot::page(&title, &format!("<table>\n{rows}</table>\n{}{timeline}", plots.concat()))
 }

@@ -6,7 +6,9 @@ mod hosts;
 mod html;
 mod per_host;
 mod report;
+mod schedule;
 mod target;
+mod timeline;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -37,6 +39,7 @@ use crate::devices::HostDevices;
 use crate::host_weights::Trial;
 use hosts::HostTask;
 use report::{Report, Request};
+use schedule::ScheduleArguments;
 use target::Target;
 
 /// Shown after the options.
@@ -80,6 +83,9 @@ pub(crate) struct Run {
     /// Which of Gluon's optimisations of messages are used, to measure what they save
     #[arg(long, value_name = "WHICH", default_value = "all", value_parser = options::optimizations())]
     optimize: String,
+
+    #[command(flatten)]
+    schedule: ScheduleArguments,
 
     /// Stop after N rounds, even if values are not final
     #[arg(long, value_name = "N")]
@@ -133,8 +139,8 @@ impl Run {
         let load_seconds = start.elapsed().as_secs_f64();
 
         let algorithm = context.algorithm(&self.algorithm)?;
-        let task =
-            Task { algorithm, options: &options, optimize: request.optimize, verify: self.verify };
+        let (optimize, schedule) = (request.optimize, self.schedule.schedule());
+        let task = Task { algorithm, options: &options, optimize, schedule, verify: self.verify };
         let stage = team.stage().clone();
         let watch = context.watch;
         let trial =
@@ -215,7 +221,7 @@ impl Run {
             policy: policy.into(),
             policy_why: why,
             pacing: options.pacing,
-            optimize: optimize(&self.optimize),
+            optimize: self.schedule.optimize(optimize(&self.optimize)),
         };
         let plan = self.plan(policy);
         Ok(Prepared { request, hosts, options, devices, target, plan, input })

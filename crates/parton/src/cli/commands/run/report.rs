@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::hosts::HostRun;
 use super::per_host::HostAccount;
+use super::timeline;
 use crate::cli::show;
 use crate::cli::task::{TaskOutcome, Verdict, bytes_as_json};
 
@@ -139,6 +140,7 @@ impl Report {
             "imbalance": run.imbalance(),
             "per_round": per_round.collect::<Vec<_>>(),
             "per_host": per_host.collect::<Vec<_>>(),
+            "timeline": timeline::as_json(&run.timeline, run.rounds.len()),
             "memory_peak_bytes": self.memory_peak,
             "result": result.collect::<Map<_, _>>(),
             "verified": self.verdict.is_right(),

@@ -1,0 +1,87 @@
+//! Ranks of vertices that the engine `spmv` leaves out of rounds, and when it is worth it.
+//!
+//! Vertices without in-edges all have the same rank, and all ranks together are 1. So what vertices without
+//! out-edges lose is known without their ranks.
+
+use parton_engine::{EngineInfo, LeftOut, engines};
+
+use crate::algorithm::Job;
+use crate::error::Result;
+
+/// What stands in for vertices that are left out of rounds.
+pub(super) struct LeftOutRanks {
+    /// How many there are; `None` if all vertices take part.
+    pub(super) vertices: Option<LeftOut>,
+    /// The rank that all vertices without in-edges have now: what every vertex got in the last round apart from
+    /// its in-edges.
+    pub(super) source_rank: f64,
+    /// How much the ranks of vertices with out-edges changed in the last round.
+    change_of_senders: f64,
+}
+
+/// What all hosts summed up in a round.
+pub(super) struct RoundSums {
+    /// How much ranks changed, at most.
+    pub(super) change: f64,
+    /// The rank of vertices without out-edges.
+    pub(super) lost: f64,
+    /// All ranks.
+    pub(super) sum: f64,
+}
+
+impl LeftOutRanks {
+    /// Before the first round all sources have this rank.
+    pub(super) fn new(source_rank: f64) -> Self {
+        LeftOutRanks { vertices: None, source_rank, change_of_senders: f64::INFINITY }
+    }
+
+    /// Completes the sums of a round in which every vertex got `teleport_rank` apart from its in-edges. The
+    /// change of a sink is no more than its share of what its in-neighbours changed in the round before, and
+    /// of what all vertices get changed now.
+    pub(super) fn conclude(
+        &mut self,
+        sums: RoundSums,
+        damping: f64,
+        teleport_rank: f64,
+    ) -> RoundSums {
+        let step = (teleport_rank - self.source_rank).abs();
+        self.source_rank = teleport_rank;
+        let Some(LeftOut { sources, sinks, isolated }) = self.vertices else { return sums };
+        // Without vertices, what each of them gets is no number.
+        let times = |count: u64, value: f64| if count == 0 { 0.0 } else { count as f64 * value };
+        let of_sinks = if sinks == 0 { 0.0 } else { damping * self.change_of_senders };
+        self.change_of_senders = sums.change + times(sources, step);
+        RoundSums {
+            change: self.change_of_senders + of_sinks + times(sinks + isolated, step),
+            lost: 1.0 - sums.sum - times(sources, teleport_rank),
+            sum: 1.0,
+        }
+    }
+}
+
+/// From this many hosts on, waiting for messages takes longer than computing.
+const MIN_HOSTS_TO_OVERLAP: usize = 8;
+/// From this share of sources and sinks on, leaving them out saves more than tiles cost.
+const MIN_SHARE_TO_FILTER: f64 = 0.25;
+
+/// The engine for the power method, and what to add to the reasons for it. Every host must call this.
+pub(super) fn suitable_engine(job: &mut Job<'_, '_>) -> Result<(&'static EngineInfo, String)> {
+    let partition = job.substrate.partition();
+    let hosts = partition.num_hosts();
+    // A host that is alone does not sort its masters into classes; devices have no tiles.
+    if hosts == 1 || partition.is_beside_devices() || job.device.is_some() {
+        return Ok((engines::PULL, String::new()));
+    }
+    let parts = partition.master_parts();
+    let left_out = u64::from(parts.written - parts.both);
+    let left_out = job.substrate.net().all_reduce(left_out, |a, b| a + b)?;
+    let share = left_out as f64 / partition.num_vertices().max(1) as f64;
+    Ok(if share >= MIN_SHARE_TO_FILTER {
+        let percent = 100.0 * share;
+        (engines::SPMV, format!(", {percent:.0} % of the vertices are left out of rounds"))
+    } else if hosts >= MIN_HOSTS_TO_OVERLAP {
+        (engines::SPMV, format!(", {hosts} hosts compute while messages are under way"))
+    } else {
+        (engines::PULL, String::new())
+    })
+}

@@ -1,0 +1,395 @@
+//! The steps of a round: receive, multiply, post, fold, apply, tell.
+
+use std::ops::Range;
+
+use parton_graph::{LocalId, parallel};
+use parton_net::HostId;
+use parton_sync::{
+    Activity, CpuField, Field, OpenExchange, PendingTotal, Phase, Reduction, Result, ScheduleFault,
+    Substrate, Tally,
+};
+
+use super::Product;
+use super::flow::{Chunk, Flow, Rules, chunks_of_routes};
+use crate::engines::vertex::{VertexEngine, apply};
+use crate::program::{Edges, Vertex, VertexProgram};
+use crate::state::directions::Directions;
+use crate::techniques::VERTICES_PER_TASK;
+use crate::techniques::ordered_push::push;
+use crate::techniques::row_blocks;
+use crate::techniques::tiles::Tiles;
+
+impl<'a, P: VertexProgram> Product<'a, P> {
+    /// Makes tiles, and cuts masters into chunks.
+    pub(super) fn prepare_tiles(&mut self) {
+        let (partition, properties) = (self.base.partition, self.properties());
+        let num_masters = partition.num_masters();
+        let mut pieces = parallel::pieces(0..num_masters, VERTICES_PER_TASK);
+        if properties.stationary {
+            let reverse = Directions::reverse(partition, properties.edges);
+            let left_out = self.left_out.as_ref();
+            self.tiles = Some(Tiles::new(partition, reverse.rows(), |source, destination| {
+                left_out.is_none_or(|left_out| left_out.keeps(source, destination))
+            }));
+            // The engine `pull` applies row blocks where no other host contributes: sums over masters are
+            // rounded chunk by chunk, and shall be the same.
+            let is_blocked = properties.rounds >= row_blocks::MIN_ROUNDS
+                && size_of::<P::Weight>() == 0
+                && !partition.shares_proxies_at(properties.edges.written());
+            if is_blocked {
+                pieces = row_blocks::spans(reverse.rows(), 0..num_masters);
+            }
+        }
+        self.chunks = Chunk::all(partition, pieces, properties.edges.written());
+        self.read_by = chunks_of_routes(partition, &self.chunks, properties.edges.read());
+    }
+
+    /// Opens the exchange of messages.
+    pub(super) fn open_broadcast(&mut self, substrate: &mut Substrate<'_>) -> OpenExchange {
+        let edges = self.properties().edges_in(self.base.round);
+        substrate.open(self.base.messages.shape(), Phase::Broadcast, edges.read())
+    }
+
+    /// Begins a round unless it has begun.
+    pub(super) fn begin_round(&mut self) {
+        if self.flow.is_some() {
+            return;
+        }
+        let fault = self.schedule.fault;
+        let is_ordered = P::Reduction::ORDERED && !self.schedule.any_order;
+        let rules = Rules {
+            is_ordered,
+            folds_in_order: is_ordered && fault != Some(ScheduleFault::FoldOnArrival),
+            overlaps: self.schedule.overlap,
+            multiplies_early: fault == Some(ScheduleFault::MultiplyEarly),
+            sends_early: fault == Some(ScheduleFault::SendEarly),
+        };
+        let (host, hosts) = (self.base.partition.host().index(), self.base.partition.num_hosts());
+        let lanes = if self.tiles.is_some() { self.groups.len() } else { 1 };
+        let mut flow = Flow::new(host, hosts, lanes, self.chunks.len(), rules);
+        if self.broadcast.is_none() {
+            (0..hosts).for_each(|host| flow.arrive(host));
+        }
+        self.account.tallies = vec![Tally::default(); self.chunks.len()];
+        self.account.is_active = false;
+        self.flow = Some(flow);
+    }
+
+    /// Multiplies all tiles whose messages are here.
+    pub(super) fn multiply_own(&mut self) {
+        while let Some(tile) = self.flow.as_ref().and_then(Flow::next_tile) {
+            self.multiply(tile);
+        }
+    }
+
+    fn multiply(&mut self, (lane, group): (usize, usize)) {
+        let base = &self.base;
+        let edges = match &self.tiles {
+            Some(tiles) => {
+                let (messages, totals) = (base.messages.cells(), base.accumulators.cells());
+                let edges = tiles.multiply(&base.program, messages, totals, (group, lane));
+                let flow = self.flow.as_mut().expect("a round has begun");
+                flow.multiplied(lane, group);
+                if flow.is_final(lane) {
+                    let written = tiles.written();
+                    base.accumulators.updated().insert_all(written, tiles.groups().range(lane));
+                }
+                edges
+            }
+            None => {
+                let flow = self.flow.as_mut().expect("a round has begun");
+                flow.multiplied(lane, group);
+                self.push_from(self.groups.range(group))
+            }
+        };
+        self.account.edges += edges;
+    }
+
+    /// Multiplies the columns of these vertices that have something to send.
+    fn push_from(&self, sources: Range<u32>) -> u64 {
+        let base = &self.base;
+        let Some(forward) = &base.edges.forward else { return 0 };
+        let (rows, active) = (forward.rows(), base.messages.active());
+        let has_edges = |vertex: &LocalId| rows.degree(*vertex) > 0;
+        let columns: Vec<_> = active.iter_range(sources.clone()).filter(has_edges).collect();
+        active.remove_range(sources);
+        let edges = columns.iter().map(|&vertex| rows.degree(vertex)).sum();
+        let (program, messages) = (&base.program, base.messages.cells());
+        let sends = |vertex| {
+            let message = messages.get(vertex);
+            move |weight| program.along(message, weight)
+        };
+        push(&base.accumulators, rows, (&columns, edges), sends);
+        edges
+    }
+
+    /// Takes in the messages that have arrived. Returns whether any had.
+    fn absorb_messages(&mut self, substrate: &mut Substrate<'_>) -> Result<bool> {
+        let (Some(flow), Some(open)) = (&mut self.flow, &mut self.broadcast) else {
+            return Ok(false);
+        };
+        let mut any = false;
+        for host in flow.awaited_messages().collect::<Vec<_>>() {
+            let from = HostId(host as u16);
+            if substrate.absorb_arrived(open, &mut self.base.messages, from)? {
+                flow.arrive(host);
+                any = true;
+            }
+        }
+        Ok(any)
+    }
+
+    /// Waits for all messages of an open exchange.
+    pub(super) fn receive_messages(&mut self, substrate: &mut Substrate<'_>) -> Result<()> {
+        let Some(mut open) = self.broadcast.take() else { return Ok(()) };
+        for peer in self.peers() {
+            while !substrate.absorb_arrived(&mut open, &mut self.base.messages, peer)? {
+                substrate.wait_for_arrival(&open, peer)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Begins the next round and multiplies what arrives until the vote is over.
+    pub(super) fn multiply_until(
+        &mut self,
+        vote: &PendingTotal,
+        substrate: &mut Substrate<'_>,
+    ) -> Result<()> {
+        self.begin_round();
+        loop {
+            substrate.progress()?;
+            self.absorb_messages(substrate)?;
+            if vote.has_arrived(substrate) {
+                return Ok(());
+            }
+            if let Some(tile) = self.flow.as_ref().and_then(Flow::next_tile) {
+                self.multiply_timed(tile, substrate);
+            } else if let (Some(open), Some(peer)) = (&self.broadcast, self.peers().next()) {
+                substrate.wait_for_arrival(open, peer)?;
+            }
+        }
+    }
+
+    fn multiply_timed(&mut self, tile: (usize, usize), substrate: &mut Substrate<'_>) {
+        let start = substrate.net().now();
+        self.multiply(tile);
+        substrate.log_span(Activity::Compute, start);
+    }
+
+    /// Goes on with a round until all tiles are multiplied, all partial sums sent, all masters applied, and
+    /// their messages sent.
+    pub(super) fn finish_round(&mut self, substrate: &mut Substrate<'_>) -> Result<()> {
+        let edges = self.properties().edges_in(self.base.round);
+        let mut sums =
+            substrate.open(self.base.accumulators.shape(), Phase::Reduce, edges.written());
+        let told = self.open_broadcast(substrate);
+        loop {
+            substrate.progress()?;
+            let mut has_worked = self.absorb_messages(substrate)?;
+            has_worked |= self.post_sums(&sums, substrate)?;
+            has_worked |= self.fold_sums(&mut sums, substrate)?;
+            has_worked |= self.apply_and_tell(&told, edges, substrate)?;
+            if let Some(tile) = self.flow.as_ref().and_then(Flow::next_tile) {
+                self.multiply_timed(tile, substrate);
+                has_worked = true;
+            }
+            let flow = self.flow.as_ref().expect("a round has begun");
+            if flow.is_complete() {
+                break;
+            }
+            if !has_worked {
+                // Something is missing, or the round would be complete.
+                let (mut messages, mut partials) =
+                    (flow.awaited_messages(), flow.awaited_contributions());
+                match (messages.next(), &self.broadcast, partials.next()) {
+                    (Some(host), Some(open), _) => {
+                        substrate.wait_for_arrival(open, HostId(host as u16))?;
+                    }
+                    (_, _, host) => {
+                        let host = HostId(host.unwrap_or(flow.host()) as u16);
+                        substrate.wait_for_arrival(&sums, host)?;
+                    }
+                }
+            }
+        }
+        substrate.close_broadcast(&told, self.next_messages())?;
+        let masters = 0..self.base.partition.num_masters() as u32;
+        self.base.accumulators.updated().remove_range(masters);
+        self.swap_messages();
+        (self.broadcast, self.flow) = (Some(told), None);
+        Ok(())
+    }
+
+    fn post_sums(&mut self, sums: &OpenExchange, substrate: &mut Substrate<'_>) -> Result<bool> {
+        let Some(flow) = &mut self.flow else { return Ok(false) };
+        let ready = flow.ready_to_post();
+        for &host in &ready {
+            substrate.post(sums, &mut self.base.accumulators, HostId(host as u16))?;
+            flow.posted(host);
+        }
+        Ok(!ready.is_empty())
+    }
+
+    fn fold_sums(
+        &mut self,
+        sums: &mut OpenExchange,
+        substrate: &mut Substrate<'_>,
+    ) -> Result<bool> {
+        let Some(flow) = &mut self.flow else { return Ok(false) };
+        let mut any = false;
+        for host in flow.may_contribute() {
+            let from = HostId(host as u16);
+            if substrate.absorb_arrived(sums, &mut self.base.accumulators, from)? {
+                flow.contributed(host);
+                any = true;
+            }
+        }
+        Ok(any)
+    }
+
+    fn apply_and_tell(
+        &mut self,
+        told: &OpenExchange,
+        edges: Edges,
+        substrate: &mut Substrate<'_>,
+    ) -> Result<bool> {
+        let flow = self.flow.as_ref().expect("a round has begun");
+        let ready = flow.ready_to_apply(&self.chunks);
+        if !ready.is_empty() {
+            let start = substrate.net().now();
+            self.apply_chunks(&ready, edges);
+            substrate.log_span(Activity::Compute, start);
+        }
+        let flow = self.flow.as_mut().expect("a round has begun");
+        ready.iter().for_each(|&chunk| flow.applied(chunk));
+        let to_tell = flow.ready_to_tell(&self.read_by);
+        for &host in &to_tell {
+            substrate.post(told, self.next_messages(), HostId(host as u16))?;
+            self.flow.as_mut().expect("a round has begun").told(host);
+        }
+        Ok(!ready.is_empty() || !to_tell.is_empty())
+    }
+
+    /// Lets the masters of some chunks apply what they have collected.
+    fn apply_chunks(&mut self, ready: &[usize], edges: Edges) {
+        self.note_factor();
+        let is_stationary = self.base.is_stationary();
+        let VertexEngine { program, partition, states, messages, accumulators, round, .. } =
+            &mut self.base;
+        let base = &Shared {
+            program: &*program,
+            globals: partition.globals(),
+            messages: &*messages,
+            accumulators: &*accumulators,
+            is_stationary,
+            applies_everywhere: round.applies_everywhere,
+        };
+        let tasks = cut_out(states, ready.iter().map(|&chunk| self.chunks[chunk].masters.clone()));
+        let left_out = self.left_out.as_ref();
+        let next = left_out.map_or(base.messages, |left_out| &left_out.other_messages);
+        let apply_task = |_, (masters, states): (Range<usize>, &mut [P::State])| {
+            let mut tally = Tally::default();
+            let totals = base.accumulators.cells();
+            let mut apply_at = |master: usize| {
+                let local = LocalId(master as u32);
+                let mut accumulated = totals.get(local);
+                totals.put(local, P::Reduction::identity());
+                if let Some(left_out) = left_out {
+                    accumulated = left_out.with_sources(base.program, master, accumulated);
+                }
+                let vertex = Vertex::new(base.globals, local);
+                let state = &mut states[master - masters.start];
+                let message = apply(base.program, vertex, state, accumulated, &mut tally);
+                (local, message)
+            };
+            if base.is_stationary {
+                for master in masters.clone() {
+                    let is_left_out = left_out
+                        .is_some_and(|left_out| !left_out.is_regular(LocalId(master as u32)));
+                    if !is_left_out {
+                        let (local, message) = apply_at(master);
+                        let stands = || base.messages.get(local);
+                        next.put(local, message.unwrap_or_else(stands));
+                    }
+                }
+                return tally;
+            }
+            let mut apply_and_send = |master: usize| {
+                let (local, message) = apply_at(master);
+                if let Some(message) = message {
+                    next.put(local, message);
+                    next.touch(local);
+                }
+            };
+            let range = masters.start as u32..masters.end as u32;
+            match base.applies_everywhere {
+                true => masters.clone().for_each(&mut apply_and_send),
+                false => {
+                    let updated = base.accumulators.updated().iter_range(range);
+                    updated.for_each(|local| apply_and_send(local.index()));
+                }
+            }
+            tally
+        };
+        let tallies = parallel::map_owned(tasks, apply_task);
+        for (&chunk, tally) in ready.iter().zip(tallies) {
+            self.account.tallies[chunk] = tally;
+            let masters = self.chunks[chunk].masters.clone();
+            self.mark_messages(masters.start as u32..masters.end as u32, edges);
+        }
+    }
+
+    /// Marks what masters send in the next round, and notes whether they send anything.
+    fn mark_messages(&mut self, masters: Range<u32>, edges: Edges) {
+        let base = &self.base;
+        if base.is_stationary() {
+            self.account.is_active |= base.partition.edges().num_edges() > 0;
+            match &self.left_out {
+                Some(left_out) => left_out.mark_updated(masters),
+                None => base.messages.updated().insert_range(masters),
+            }
+            return;
+        }
+        if self.account.is_active {
+            return;
+        }
+        let parts = base.partition.master_parts();
+        let is_alone = base.partition.num_hosts() == 1;
+        let rows = base.edges.forward.as_ref().map(Directions::rows);
+        let has_edges = |master: LocalId| match (is_alone, edges) {
+            (true, _) => rows.is_some_and(|rows| rows.degree(master) > 0),
+            (_, Edges::Out) => master.0 < parts.read,
+            (_, Edges::In) => {
+                master.0 < parts.both || (parts.read..parts.written).contains(&master.0)
+            }
+            (_, Edges::Both) => master.0 < parts.written,
+        };
+        self.account.is_active = base.messages.active().iter_range(masters).any(has_edges);
+    }
+}
+
+/// What threads share while they apply.
+struct Shared<'s, P: VertexProgram> {
+    program: &'s P,
+    globals: &'s [u32],
+    messages: &'s CpuField<P::Messages>,
+    accumulators: &'s CpuField<P::Reduction>,
+    is_stationary: bool,
+    applies_everywhere: bool,
+}
+
+/// The elements of ascending ranges, each with its range.
+fn cut_out<T>(
+    mut rest: &mut [T],
+    ranges: impl Iterator<Item = Range<usize>>,
+) -> Vec<(Range<usize>, &mut [T])> {
+    let mut cut_off = 0;
+    let cut = |range: Range<usize>| {
+        let (_, from) = std::mem::take(&mut rest).split_at_mut(range.start - cut_off);
+        let (piece, after) = from.split_at_mut(range.len());
+        (rest, cut_off) = (after, range.end);
+        (range, piece)
+    };
+    ranges.map(cut).collect()
+}

@@ -1,0 +1,242 @@
+//! Tiles of a host's edges by the peer that their sources come from and the peer that their destinations go
+//! to (LA3's 2D tiling: Ahmad et al., VLDB'18).
+//!
+//! Local ids are laid out so that masters, and the mirrors of each peer's masters, are ranges. Rows of one
+//! destination range are cut into blocks, and the edges of a block are sorted by source, as in
+//! [`row_blocks`](super::row_blocks). The edges of one tile are then consecutive, so a tile is a pair of split points
+//! in one array: `hosts + 1` of them per block, and no object per tile. An edge takes four bytes: its row in
+//! the block, and the step from the source before.
+
+use std::ops::Range;
+
+use parton_graph::{LocalId, VertexSet, Weight, parallel};
+use parton_net::HostId;
+use parton_partition::Partition;
+use parton_sync::Reduction;
+use parton_sync::cpu_field::Cells;
+
+use super::row_blocks::{self, MAX_STEP, NO_ROW, ROW_BITS};
+use super::spares::Spares;
+use crate::program::{Accumulated, VertexProgram};
+use crate::state::directions::DirectionRows;
+
+/// Ranges of local ids that come from or go to one host: group 0 are this host's masters, group `h + 1` its
+/// mirrors of host `h`.
+pub(crate) struct Groups {
+    firsts: Vec<u32>,
+}
+
+impl Groups {
+    /// Those of a partition.
+    pub(crate) fn new(partition: &Partition) -> Self {
+        let mirrors =
+            (0..partition.num_hosts()).scan(partition.num_masters() as u32, |next, host| {
+                let first = *next;
+                let routes = partition.routes(HostId(host as u16));
+                *next += routes.mirror_parts().len() as u32;
+                Some(first)
+            });
+        let mut firsts: Vec<u32> = std::iter::once(0).chain(mirrors).collect();
+        firsts.push(partition.num_proxies() as u32);
+        Groups { firsts }
+    }
+
+    /// Number of groups.
+    pub(crate) fn len(&self) -> usize {
+        self.firsts.len() - 1
+    }
+
+    /// The local ids of a group.
+    pub(crate) fn range(&self, group: usize) -> Range<u32> {
+        self.firsts[group]..self.firsts[group + 1]
+    }
+}
+
+/// Where the edges of a tile begin in a block, and the source of the edge before.
+#[derive(Clone, Copy)]
+struct Split {
+    at: u32,
+    before: u32,
+}
+
+/// Consecutive rows of one group, with edges sorted by source.
+struct TileBlock<W> {
+    rows: Range<usize>,
+    edges: Vec<u32>,
+    weights: Vec<W>,
+    /// One for each group of sources, and the end.
+    splits: Vec<Split>,
+    /// Edges without fillers, in each tile.
+    num_edges: Vec<u32>,
+}
+
+/// A host's edges in tiles.
+pub(crate) struct Tiles<W> {
+    groups: Groups,
+    blocks: Vec<TileBlock<W>>,
+    /// The blocks of each group of destinations.
+    of_group: Vec<Range<usize>>,
+    /// Rows with an edge.
+    written: VertexSet,
+}
+
+impl<W: Weight> Tiles<W> {
+    /// The edges of `rows`, by the end where messages arrive, that `keeps(source, destination)`.
+    pub(crate) fn new(
+        partition: &Partition,
+        rows: DirectionRows<'_, W>,
+        keeps: impl Fn(LocalId, LocalId) -> bool + Sync,
+    ) -> Self {
+        let groups = Groups::new(partition);
+        let mut spans = Vec::new();
+        let mut of_group = Vec::new();
+        for group in 0..groups.len() {
+            let range = groups.range(group);
+            let first = spans.len();
+            spans.extend(row_blocks::spans(rows, range.start as usize..range.end as usize));
+            of_group.push(first..spans.len());
+        }
+        let room = Spares::new();
+        let written = VertexSet::new(partition.num_proxies());
+        let blocks = parallel::map(&spans, |span| {
+            let mut keys = room.take_or(<[Vec<(u64, W)>; 2]>::default);
+            let keep = |row: usize, end: LocalId| keeps(end, LocalId(row as u32));
+            let sorted = row_blocks::sort_by_end(rows, span, keep, &mut keys);
+            for (key, _) in sorted {
+                written.insert(LocalId((span.start + (*key as u32 & NO_ROW) as usize) as u32));
+            }
+            let block = TileBlock::new(span.clone(), sorted, &groups);
+            room.leave(keys);
+            block
+        });
+        Tiles { groups, blocks, of_group, written }
+    }
+
+    /// The groups of local ids.
+    pub(crate) fn groups(&self) -> &Groups {
+        &self.groups
+    }
+
+    /// Rows with an edge.
+    pub(crate) fn written(&self) -> &VertexSet {
+        &self.written
+    }
+
+    /// Number of edges in all tiles.
+    #[cfg(test)]
+    pub(crate) fn num_edges(&self) -> u64 {
+        let edges = self.blocks.iter().flat_map(|block| &block.num_edges);
+        edges.map(|&edges| u64::from(edges)).sum()
+    }
+
+    /// Bytes of all tiles.
+    #[cfg(test)]
+    pub(crate) fn bytes(&self) -> u64 {
+        let of_block = |block: &TileBlock<W>| {
+            4 * block.edges.len() + size_of_val(&block.weights[..]) + 12 * block.splits.len()
+        };
+        self.blocks.iter().map(|block| of_block(block) as u64).sum()
+    }
+
+    /// Multiplies a tile: combines what the messages of one group of sources become along edges into the
+    /// accumulators of one group of destinations. Returns the number of edges.
+    pub(crate) fn multiply<P: VertexProgram<Weight = W>>(
+        &self,
+        program: &P,
+        messages: Cells<'_, P::Messages>,
+        accumulators: Cells<'_, P::Reduction>,
+        (sources, destinations): (usize, usize),
+    ) -> u64 {
+        let blocks = &self.blocks[self.of_group[destinations].clone()];
+        let edges = parallel::map(blocks, |block| {
+            // Copies, so that no address is loaded again after every write.
+            let (messages, accumulators) = (messages, accumulators);
+            let value = move |end, weight| program.along(messages.get(end), weight);
+            block.combine::<P>(sources, accumulators, value);
+            u64::from(block.num_edges[sources])
+        });
+        edges.into_iter().sum()
+    }
+}
+
+impl<W: Weight> TileBlock<W> {
+    fn new(rows: Range<usize>, sorted: &[(u64, W)], groups: &Groups) -> Self {
+        let (mut edges, mut weights) = (Vec::with_capacity(sorted.len()), Vec::new());
+        let (mut splits, mut num_edges) = (Vec::new(), vec![0; groups.len()]);
+        let mut before = 0;
+        for &(key, weight) in sorted {
+            let source = (key >> ROW_BITS) as u32;
+            while splits.len() < groups.len() && source >= groups.firsts[splits.len()] {
+                splits.push(Split { at: edges.len() as u32, before });
+            }
+            let mut step = source - before;
+            while step > MAX_STEP {
+                edges.push(MAX_STEP << ROW_BITS | NO_ROW);
+                weights.push(W::default());
+                step -= MAX_STEP;
+            }
+            edges.push(step << ROW_BITS | key as u32 & NO_ROW);
+            weights.push(weight);
+            num_edges[splits.len() - 1] += 1;
+            before = source;
+        }
+        splits.resize(groups.len() + 1, Split { at: edges.len() as u32, before });
+        edges.shrink_to_fit();
+        TileBlock { rows, edges, weights, splits, num_edges }
+    }
+
+    #[inline(always)]
+    fn combine<P: VertexProgram<Weight = W>>(
+        &self,
+        sources: usize,
+        accumulators: Cells<'_, P::Reduction>,
+        value: impl Fn(LocalId, W) -> Accumulated<P>,
+    ) {
+        let (Split { at, before }, end) = (self.splits[sources], self.splits[sources + 1].at);
+        let edges = at as usize..end as usize;
+        let weights = &self.weights[edges.clone()];
+        let totals = accumulators.slice(self.rows.clone());
+        let mut source = LocalId(before);
+        for (&edge, &weight) in self.edges[edges].iter().zip(weights) {
+            source.0 += edge >> ROW_BITS;
+            // A filler is a step on the way to an edge. There is no such row.
+            totals.change_if_any(LocalId(edge & NO_ROW), |total| {
+                P::Reduction::combine(total, value(source, weight))
+            });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use parton_net::Cluster;
+    use parton_partition::{Input, Plan};
+
+    use super::*;
+    use crate::program::Edges;
+    use crate::state::directions::Directions;
+
+    /// Bytes of tiles over those of plain rows with offsets of 8 bytes, and edges in tiles over all edges.
+    fn index_memory(hosts: usize) -> Vec<(f64, f64)> {
+        let input = Input::open("rmat:16").expect("a generator");
+        let shares = Cluster::local(hosts).launch(|net| {
+            let partition = Partition::build(net, &input, &Plan::new("staggered"))?;
+            let reverse = Directions::<()>::reverse(&partition, Edges::Out);
+            let tiles = Tiles::new(&partition, reverse.rows(), |_, _| true);
+            let rows = 8 * partition.num_proxies() as u64 + 4 * reverse.num_edges();
+            let edges = tiles.num_edges() as f64 / reverse.num_edges() as f64;
+            Ok::<_, parton_partition::Error>((tiles.bytes() as f64 / rows as f64, edges))
+        });
+        shares.expect("partitions")
+    }
+
+    #[test]
+    fn tiles_take_little_more_memory_than_plain_rows() {
+        for (hosts, most) in [(1, 1.0), (4, 1.15), (16, 1.4)] {
+            for (bytes, edges) in index_memory(hosts) {
+                assert!(bytes <= most, "{hosts} hosts: {bytes}");
+                assert_eq!(edges, 1.0, "every edge is in one tile");
+            }
+        }
+    }
+}
