@@ -29,6 +29,8 @@ pub trait Compiled: Sync {
 
     /// What users call it.
     const NAME: &'static str;
+    /// Shorter names, by which users of other systems know it.
+    const ALIASES: &'static [&'static str] = &[];
     /// What it finds, in one line.
     const ABOUT: &'static str;
     /// What the fields are called that it returns.
@@ -268,6 +270,10 @@ const fn weight_kind<P: Program>() -> WeightKind {
 impl<C: Compiled> Algorithm for C {
     fn name(&self) -> &'static str {
         C::NAME
+    }
+
+    fn aliases(&self) -> &'static [&'static str] {
+        C::ALIASES
     }
 
     fn about(&self) -> &'static str {

@@ -31,6 +31,8 @@ crate::compiled! {
     /// weakly connected components: the least vertex that a path joins, edges taken either way
     pub struct Components = least as "components" -> ["component"];
     with {
+        const ALIASES: &'static [&'static str] = &["cc", "wcc"];
+
         fn values(values: FieldValues) -> Values {
             match values {
                 FieldValues::U32(labels) => Values::Vertices(labels),

@@ -1,124 +1,21 @@
 //! The engine `spmv`: every order of arrival gives the bits of `pull`, what is left out of rounds is right at
 //! the end, and mistakes in the schedule are noticed.
 
-use std::marker::PhantomData;
+mod rank;
 
 use crate::common;
 
 use common::hosts::{all_policies, local, partition, random};
 use parton_engine::{
-    Edges, EngineInfo, Filter, LeftOut, Limits, Pacing, Properties, Relaxation, RunReport,
-    SharedSource, Tally, Vertex, VertexProgram, engines, run,
+    Edges, EngineInfo, Filter, Limits, Pacing, Relaxation, RunReport, Vertex, VertexProgram,
+    engines, run,
 };
 use parton_graph::{Csr, Graph, LocalId, Weight};
 use parton_net::Cluster;
 use parton_partition::Partition;
-use parton_sync::reduction::{Latest, Min, Sum};
+use parton_sync::reduction::{Min, Sum};
 use parton_sync::{Error, Optimize, Schedule, ScheduleFault, Substrate};
-
-/// A stationary program whose sums are rounded: `rank = base + d · Σ message`, with a base that follows the
-/// sum over all ranks unless the program is local.
-struct Rank<W = u32> {
-    edges: Edges,
-    rounds: u64,
-    round: u64,
-    is_local: bool,
-    shares_source: bool,
-    base: f64,
-    last_base: f64,
-    source: f64,
-    left_out: Option<LeftOut>,
-    vertices: f64,
-    weight: PhantomData<fn() -> W>,
-}
-
-// Not derived: nothing is asked of the weight.
-impl<W> Clone for Rank<W> {
-    fn clone(&self) -> Self {
-        Rank { ..*self }
-    }
-}
-
-impl<W> Rank<W> {
-    fn new(rounds: u64, vertices: usize) -> Self {
-        let vertices = vertices as f64;
-        Rank {
-            edges: Edges::Out,
-            rounds,
-            round: 0,
-            is_local: true,
-            shares_source: false,
-            base: 0.15 / vertices,
-            last_base: 0.0,
-            source: 1.0 / vertices,
-            left_out: None,
-            vertices,
-            weight: PhantomData,
-        }
-    }
-}
-
-impl<W: Weight> VertexProgram for Rank<W> {
-    type State = f64;
-    type Message = f64;
-    type Messages = Latest<f64>;
-    type Reduction = Sum<f64>;
-    type Weight = W;
-
-    fn init(&self, _: Vertex<'_>) -> f64 {
-        1.0 / self.vertices
-    }
-
-    fn scatter(&self, vertex: Vertex<'_>, rank: &f64) -> Option<f64> {
-        Some(rank / (3 + vertex.id().0 % 5) as f64)
-    }
-
-    fn along(&self, message: f64, weight: W) -> f64 {
-        message * (1.0 + weight.to_f64() % 3.0) * 0.3
-    }
-
-    fn apply(&self, _: Vertex<'_>, rank: &mut f64, sum: f64, tally: &mut Tally) -> bool {
-        *rank = self.base + 0.85 * sum;
-        tally.sums[0] += *rank;
-        true
-    }
-
-    fn properties(&self) -> Properties {
-        Properties {
-            stationary: true,
-            last_message_wins: true,
-            is_local: self.is_local,
-            edges: self.edges,
-            rounds: self.rounds,
-            ..Properties::default()
-        }
-    }
-
-    fn conclude(&mut self, total: &Tally) -> bool {
-        self.round += 1;
-        (self.last_base, self.source) = (self.base, self.base);
-        if !self.is_local && self.left_out.is_none() {
-            self.base = 0.1 * total.sums[0] / self.vertices;
-        }
-        self.round == self.rounds
-    }
-
-    fn shared_source(&self) -> Option<SharedSource<f64>> {
-        self.shares_source.then_some(SharedSource { unit: 1.0, factor: self.source })
-    }
-
-    fn scale(&self, unit: f64, factor: f64) -> f64 {
-        unit * factor
-    }
-
-    fn leave_out(&mut self, left_out: LeftOut) {
-        self.left_out = Some(left_out);
-    }
-
-    fn apply_late(&self, _: Vertex<'_>, rank: &mut f64, sum: f64) {
-        *rank = self.last_base + 0.85 * sum;
-    }
-}
+use rank::Rank;
 
 /// Sources, sinks, isolated vertices, self-loops, parallel edges, and edges between all parts.
 fn graph(vertices: u32) -> Graph {

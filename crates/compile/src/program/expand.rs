@@ -111,7 +111,7 @@ impl Expansion<'_> {
             (Some(relaxed), _) => relaxed.engines(root),
             (None, Some(_)) => {
                 let engines = quote!(#root::engine::engines);
-                quote!(&[#engines::PULL, #engines::PUSH, #engines::FRONTIER, #root::STEPS])
+                quote!(&[#engines::PULL, #engines::PUSH, #engines::FRONTIER, #engines::SPMV, #root::STEPS])
             }
             (None, None) => quote!(&[#root::STEPS]),
         };

@@ -41,7 +41,7 @@ impl Relaxed {
             true => quote!(#engines::FRONTIER, #engines::PUSH,),
             false => quote!(#engines::PUSH, #engines::FRONTIER,),
         };
-        quote!(&[#union #general #engines::PULL, #delta #root::STEPS])
+        quote!(&[#union #general #engines::PULL, #delta #engines::SPMV, #root::STEPS])
     }
 }
 
