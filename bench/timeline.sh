@@ -13,5 +13,6 @@ trap 'rm -f "$page"' EXIT
 for overlap in on off; do
     bench/links.sh 4 1gbit "$parton" run pagerank "$graph" --directed --threads 1 --policy cvc \
         --engine spmv --overlap $overlap --max-rounds 20 --report "$page"
-    sed -n '/<figure class="timeline">/,/<\/svg>/p' "$page" | grep -v '<figure' > docs/spmv-overlap-$overlap.svg
+    sed -n '/<figure class="timeline">/,/<\/svg>/p' "$page" | grep -v '<figure' |
+        sed 's|<svg |<svg xmlns="http://www.w3.org/2000/svg" |' > docs/spmv-overlap-$overlap.svg
 done

@@ -27,7 +27,7 @@ fn the_report_has_the_agreed_names() {
     let report = report(folder.path(), &["bfs", "rmat:8", "--hosts", "3", "--threads", "2"]);
     let agreed = "algorithm bytes command converged engine governor graph hosts imbalance inputs local_rounds \
                   memory_peak_bytes messages optimize pace pace_why parton per_host per_round policy \
-                  replication result rounds seconds threads verified work";
+                  replication result rounds seconds threads timeline verified work";
     assert_eq!(names(&report), agreed.split(' ').collect::<Vec<_>>());
     assert_eq!(names(&report["graph"]), ["edges", "vertices"]);
     assert_eq!(names(&report["seconds"]), ["load", "partition", "run", "setup"]);
@@ -300,7 +300,7 @@ fn people_get_text_and_a_page() {
     }
     assert_eq!(text(&output.stderr), "wrote page.html\n");
     let page = std::fs::read_to_string(folder.path().join("page.html")).unwrap();
-    assert!(page.matches("<svg").count() == 5 && page.contains("</html>"));
+    assert!(page.matches("<svg").count() == 6 && page.contains("</html>"));
     assert!(!page.contains("http") && !page.contains("<script"), "nothing from elsewhere");
     let quiet = parton(folder.path(), &["run", "bfs", "path:5", "--hosts", "5", "-q"]);
     assert!(quiet.stderr.is_empty(), "{}", text(&quiet.stderr));
@@ -317,11 +317,15 @@ fn declared_options_are_shown_everywhere() {
     let said = |arguments: &[&str]| text(&parton(folder.path(), arguments).stdout);
     // Help is wrapped anywhere.
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let [run, bench] = ["run", "bench"].map(|command| words(&said(&[command, "--help"])));
+    let bench = words(&said(&["bench", "--help"]));
+    let short = words(&said(&["run", "--help"]));
+    assert!(short.contains("Examples:") && !short.contains("--damping"), "{short}");
     let listed = said(&["list"]);
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/running.md");
     let page = std::fs::read_to_string(page).expect("a page");
     for algorithm in parton::algorithms::ALL {
+        let run = words(&said(&["run", algorithm.name(), "--help"]));
+        assert!(run.contains("--damping ") == (algorithm.name() == "pagerank"), "{run}");
         for spec in algorithm.options().specs() {
             let option = format!("--{}", spec.name.replace('_', "-"));
             for help in [&run, &bench] {
@@ -335,7 +339,44 @@ fn declared_options_are_shown_everywhere() {
             assert!(page.contains(&format!("`{option}")), "docs/running.md lacks {option}");
         }
     }
-    assert!(run.contains("Ranks after exactly --max-rounds rounds (10 if"), "{run}");
+    assert!(bench.contains("Ranks after exactly --max-rounds rounds (10 if"), "{bench}");
+}
+
+#[test]
+fn algorithms_have_short_names() {
+    let folder = folder();
+    for (short, name) in [
+        ("cc", "components"),
+        ("wcc", "components"),
+        ("scc", "strongly-connected"),
+        ("pr", "pagerank"),
+        ("bc", "betweenness"),
+        ("tc", "triangles"),
+        ("cdlp", "label-propagation"),
+        ("lp", "label-propagation"),
+    ] {
+        assert_eq!(report(folder.path(), &[short, "path:4"])["algorithm"], name);
+    }
+    let mistaken = parton(folder.path(), &["run", "pagernk", "path:4"]);
+    assert_eq!(mistaken.status.code(), Some(2));
+    assert!(text(&mistaken.stderr).contains("pagerank"), "{}", text(&mistaken.stderr));
+}
+
+#[test]
+fn shells_and_manuals_know_the_commands() {
+    let folder = folder();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = text(&parton(folder.path(), &["completions", shell]).stdout);
+        assert!(["policy", "convert"].iter().all(|word| script.contains(word)));
+    }
+    let output = parton(folder.path(), &["man", "pages/man1"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let page = folder.path().join("pages/man1/parton-run.1");
+    let page = std::fs::read_to_string(page).expect("a page").replace("\\-", "-");
+    assert!(page.contains(".TH parton-run 1") && page.contains("--policy"), "{page}");
+    std::fs::write(folder.path().join("file"), "").expect("a file");
+    let output = parton(folder.path(), &["man", "file/man1"]);
+    assert_eq!(output.status.code(), Some(74), "{}", text(&output.stderr));
 }
 
 #[test]

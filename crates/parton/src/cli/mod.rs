@@ -148,23 +148,24 @@ impl Arguments {
     /// The arguments of this process, with the names and options of these algorithms.
     fn parse_for(algorithms: &[&'static dyn Algorithm]) -> Result<Self, clap::Error> {
         // Help on one algorithm tells its own options, and no others'.
-        let words: Vec<_> = std::env::args().skip(1).collect();
+        let words = std::env::args_os().skip(1).filter_map(|word| word.into_string().ok());
+        let words: Vec<String> = words.collect();
         let is_named =
             |algorithm: &&&dyn Algorithm| words.iter().any(|word| algorithm.is_called(word));
-        let named = algorithms.iter().find(is_named).copied();
-        let command = command_for(algorithms, named);
+        let named = algorithms.iter().find(is_named);
+        let command = command_for(algorithms, named.map_or(&[], std::slice::from_ref));
         Arguments::from_arg_matches(&command.try_get_matches()?)
     }
 }
 
-/// The command with the names and options of these algorithms. Its help shows the options of one that is named.
+/// The command with the names and options of these algorithms. The help of `run` shows the options of some.
 fn command_for(
     algorithms: &[&'static dyn Algorithm],
-    named: Option<&'static dyn Algorithm>,
+    shown: &[&'static dyn Algorithm],
 ) -> clap::Command {
     Arguments::command()
-        .mut_subcommand("run", |run| options::for_algorithms(run, algorithms, named))
-        .mut_subcommand("bench", |bench| options::for_algorithms(bench, algorithms, named))
+        .mut_subcommand("run", |run| options::for_algorithms(run, algorithms, shown))
+        .mut_subcommand("bench", |bench| options::for_algorithms(bench, algorithms, algorithms))
 }
 
 /// Does what the arguments of this process say, with these algorithms on offer. Returns the code to

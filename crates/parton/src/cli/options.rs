@@ -19,12 +19,12 @@ pub(crate) struct OwnArguments {
 /// The group of all options of algorithms, named like groups that clap makes of structs.
 const OWN: &str = "Own";
 
-/// A command that takes the names, engines and options of these algorithms. Its help shows options of one that is
-/// `named`, and of no other.
+/// A command that takes the names, engines and options of these algorithms. Its help shows the options of those that
+/// are `shown`.
 pub(crate) fn for_algorithms(
     command: Command,
     algorithms: &[&dyn Algorithm],
-    named: Option<&dyn Algorithm>,
+    shown: &[&dyn Algorithm],
 ) -> Command {
     let name = |algorithm: &&dyn Algorithm| {
         PossibleValue::new(algorithm.name()).aliases(algorithm.aliases())
@@ -47,8 +47,10 @@ pub(crate) fn for_algorithms(
     }
     let group = ArgGroup::new(OWN).multiple(true).args(specs.iter().map(|spec| spec.name));
     // Not `mut_arg`, which would move a positional argument behind the others.
-    let of_named = named.map(|algorithm| algorithm.options().specs()).unwrap_or_default();
-    let is_shown = |spec: &OptionSpec| of_named.iter().any(|shown| shown.name == spec.name);
+    let is_shown = |spec: &OptionSpec| {
+        let mut shown = shown.iter().flat_map(|algorithm| algorithm.options().specs());
+        shown.any(|shown| shown.name == spec.name)
+    };
     let own = specs.into_iter().map(|spec| {
         let is_hidden = !is_shown(&spec);
         argument(spec).hide(is_hidden)

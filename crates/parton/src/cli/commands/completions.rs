@@ -15,7 +15,7 @@ pub(crate) struct Completions {
 
 impl Completions {
     pub(crate) fn run(self, algorithms: &[&'static dyn Algorithm]) -> String {
-        let mut command = command_for(algorithms, None);
+        let mut command = command_for(algorithms, algorithms);
         let mut script = Vec::new();
         let name = command.get_name().to_owned();
         clap_complete::generate(self.shell, &mut command, name, &mut script);

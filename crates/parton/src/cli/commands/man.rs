@@ -22,7 +22,7 @@ impl Man {
     pub(crate) fn run(self, algorithms: &[&'static dyn Algorithm]) -> Result<String, Failure> {
         let failed = |error: io::Error| Failure::io(format!("{}: {error}", self.folder.display()));
         fs::create_dir_all(&self.folder).map_err(failed)?;
-        let mut command = command_for(algorithms, None).disable_help_subcommand(true);
+        let mut command = command_for(algorithms, algorithms).disable_help_subcommand(true);
         command.build();
         let mut count = 1;
         write(&self.folder, &command).map_err(failed)?;

@@ -48,7 +48,7 @@ pub(super) fn as_svg(timeline: &Timeline, title: &str) -> String {
     let height = TOP + LANE * timeline.hosts.len() as f64 + 40.0;
     let x = |seconds: f64| LEFT + (WIDTH - LEFT - 10.0) * seconds / end;
     let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" \
+        "<svg viewBox=\"0 0 {WIDTH} {height}\" \
          font-family=\"sans-serif\" font-size=\"13\">\n\
          <text x=\"{LEFT}\" y=\"18\" font-weight=\"bold\">{}</text>\n",
         escape(title)
