@@ -174,6 +174,46 @@ fn shares(count: usize) -> Vec<Range<usize>> {
     pieces(0..count, even.clamp(MIN_ELEMENTS_PER_TASK, ELEMENTS_PER_TASK))
 }
 
+/// Where each of `count` lists begins that lie one after the other, and where the last one ends; list
+/// number `i` has `len(i)` elements.
+pub fn offsets(count: usize, len: impl Fn(usize) -> u64 + Sync) -> Vec<u64> {
+    let pieces = pieces(0..count, ELEMENTS_PER_TASK);
+    let sums = map(&pieces, |piece| piece.clone().map(&len).sum::<u64>());
+    let mut offsets: Vec<u64> = huge::zeroed_vec(count + 1);
+    let windows = offsets[1..].chunks_mut(ELEMENTS_PER_TASK).zip(pieces).zip(sums);
+    let mut end = 0;
+    let windows: Vec<_> = windows
+        .map(|((window, piece), sum)| {
+            end += sum;
+            (window, piece, end - sum)
+        })
+        .collect();
+    for_each_owned(windows, |_, (window, piece, mut reached)| {
+        for (offset, list) in window.iter_mut().zip(piece) {
+            reached += len(list);
+            *offset = reached;
+        }
+    });
+    offsets
+}
+
+/// Calls `task` with each item. Threads take items one after the other from the front, so that few are begun
+/// and not done at any time.
+pub fn for_each_in_turn<I: Send>(
+    items: impl IntoIterator<Item = I>,
+    task: impl Fn(usize, I) + Sync,
+) {
+    let items: Vec<_> = items.into_iter().map(|item| Mutex::new(Some(item))).collect();
+    let next = AtomicUsize::new(0);
+    run_tasks(rayon::current_num_threads().min(items.len()), &|_| {
+        while let Some(number) =
+            Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&n| n < items.len())
+        {
+            task(number, take(&items[number]));
+        }
+    });
+}
+
 /// Consecutive pieces of a range, of `len` numbers each but for the last.
 pub fn pieces(range: Range<usize>, len: usize) -> Vec<Range<usize>> {
     let end = range.end;
@@ -275,6 +315,31 @@ mod tests {
             });
         });
         assert_eq!(sum.into_inner(), 31 + 4950);
+    }
+
+    #[test]
+    fn lists_begin_where_others_end() {
+        for count in [0, 1, ELEMENTS_PER_TASK, 2 * ELEMENTS_PER_TASK + 3] {
+            let offsets = offsets(count, |list| list as u64 % 5);
+            let mut end = 0;
+            let ends = (0..count).map(|list| {
+                end += list as u64 % 5;
+                end
+            });
+            assert!(offsets.into_iter().eq(std::iter::once(0).chain(ends)));
+        }
+    }
+
+    #[test]
+    fn items_in_turn_are_all_visited() {
+        for count in [0, 1, 100] {
+            let sum = AtomicUsize::new(0);
+            for_each_in_turn(0..count, |number, item: usize| {
+                assert_eq!(number, item);
+                sum.fetch_add(item + 1, Ordering::Relaxed);
+            });
+            assert_eq!(sum.into_inner(), count * (count + 1) / 2);
+        }
     }
 
     #[test]

@@ -1,7 +1,13 @@
 //! A set of vertices of the whole graph, held by one host that knows few of them.
 //!
 //! Pages of 2¹⁶ ids exist only where there are members, so memory follows the members, not the
-//! graph; a member's rank numbers what a host keeps about it.
+//! graph; a member's rank numbers what a host keeps about it. All threads of a host may add members at
+//! the same time.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use parton_graph::parallel;
 
 const PAGE_BITS: u32 = 16;
 const PAGE_WORDS: usize = 1 << (PAGE_BITS - 6);
@@ -9,64 +15,86 @@ const PAGE_WORDS: usize = 1 << (PAGE_BITS - 6);
 /// A set of 32-bit ids.
 #[derive(Default)]
 pub(crate) struct IdSet {
-    pages: Vec<Option<Box<[u64; PAGE_WORDS]>>>,
+    pages: Vec<OnceLock<Box<Page>>>,
+}
+
+type Page = [AtomicU64; PAGE_WORDS];
+
+fn empty_page() -> Box<Page> {
+    Box::new([const { AtomicU64::new(0) }; PAGE_WORDS])
 }
 
 impl IdSet {
     /// The empty set of ids below `universe`.
     pub(crate) fn new(universe: u32) -> Self {
         let pages = (u64::from(universe) >> PAGE_BITS) as usize + 1;
-        IdSet { pages: (0..pages).map(|_| None).collect() }
+        IdSet { pages: (0..pages).map(|_| OnceLock::new()).collect() }
     }
 
+    /// Adds an id while no other thread adds any.
     #[inline]
     pub(crate) fn insert(&mut self, id: u32) {
         let page = &mut self.pages[(id >> PAGE_BITS) as usize];
-        let words = page.get_or_insert_with(|| Box::new([0; PAGE_WORDS]));
-        words[word(id)] |= bit(id);
+        page.get_or_init(empty_page);
+        let page = page.get_mut().expect("the page was made");
+        *page[word(id)].get_mut() |= bit(id);
+    }
+
+    /// Adds an id while other threads may do so, too.
+    #[inline]
+    pub(crate) fn insert_shared(&self, id: u32) {
+        let word = &self.pages[(id >> PAGE_BITS) as usize].get_or_init(empty_page)[word(id)];
+        // Most ids are named often: then the cache line stays shared by all threads.
+        if word.load(Ordering::Relaxed) & bit(id) == 0 {
+            word.fetch_or(bit(id), Ordering::Relaxed);
+        }
     }
 
     #[inline]
     pub(crate) fn contains(&self, id: u32) -> bool {
-        let page = self.pages.get((id >> PAGE_BITS) as usize).and_then(Option::as_ref);
-        page.is_some_and(|words| words[word(id)] & bit(id) != 0)
+        let page = self.pages.get((id >> PAGE_BITS) as usize).and_then(OnceLock::get);
+        page.is_some_and(|words| words[word(id)].load(Ordering::Relaxed) & bit(id) != 0)
     }
 
     /// Adds all members of `other`, a set over the same universe.
     pub(crate) fn union(&mut self, other: &IdSet) {
         for (mine, theirs) in self.pages.iter_mut().zip(&other.pages) {
-            let Some(theirs) = theirs else { continue };
-            let mine = mine.get_or_insert_with(|| Box::new([0; PAGE_WORDS]));
-            mine.iter_mut().zip(theirs.iter()).for_each(|(mine, theirs)| *mine |= theirs);
+            let Some(theirs) = theirs.get() else { continue };
+            mine.get_or_init(empty_page);
+            let mine = mine.get_mut().expect("the page was made");
+            for (mine, theirs) in mine.iter_mut().zip(theirs.iter()) {
+                *mine.get_mut() |= theirs.load(Ordering::Relaxed);
+            }
         }
     }
 
-    /// Members, ascending.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = u32> + '_ {
-        let pages = self.pages.iter().enumerate();
-        pages.filter_map(|(p, page)| Some((p, page.as_ref()?))).flat_map(|(p, words)| {
-            words.iter().enumerate().flat_map(move |(w, &word)| {
-                let base = (p << PAGE_BITS | w << 6) as u32;
-                ones(word).map(move |bit| base + bit)
-            })
+    /// Members of the page with this number, ascending.
+    fn page(&self, number: usize) -> impl Iterator<Item = u32> + '_ {
+        let words = self.pages[number].get().into_iter().flat_map(|page| page.iter().enumerate());
+        words.flat_map(move |(at, word)| {
+            let base = (number << PAGE_BITS | at << 6) as u32;
+            ones(word.load(Ordering::Relaxed)).map(move |bit| base + bit)
         })
     }
 
     /// Members, ascending.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = u32> + '_ {
+        (0..self.pages.len()).flat_map(|number| self.page(number))
+    }
+
+    /// Members, ascending.
     pub(crate) fn to_vec(&self) -> Vec<u32> {
-        let words = self.pages.iter().flatten().flat_map(|page| page.iter());
-        let mut members =
-            Vec::with_capacity(words.map(|word| word.count_ones() as usize).sum::<usize>());
-        self.iter().for_each(|id| members.push(id));
-        members
+        let numbers: Vec<usize> = (0..self.pages.len()).collect();
+        parallel::map(&numbers, |&number| self.page(number).collect::<Vec<u32>>()).concat()
     }
 
     /// The set with ranks.
     pub(crate) fn ranked(self) -> RankedIds {
         let mut before = 0;
         let pages = self.pages.into_iter().map(|page| {
-            let words = page?;
-            let ranked = words.iter().map(|&members| {
+            let words = page.into_inner()?;
+            let ranked = words.iter().map(|members| {
+                let members = members.load(Ordering::Relaxed);
                 let block = Block { members, before, first: NOT_CONSECUTIVE };
                 before += members.count_ones();
                 block
@@ -132,23 +160,28 @@ impl RankedIds {
     }
 
     /// The set with a number for every member, given in ascending order of the members.
-    pub(crate) fn numbered(mut self, mut numbers: Vec<u32>) -> NumberedIds {
-        let mut kept = 0;
-        for block in self.pages.iter_mut().flatten().flat_map(|page| page.iter_mut()) {
-            let range = block.before as usize..(block.before + block.members.count_ones()) as usize;
-            let mine = &numbers[range.clone()];
-            if !mine.is_empty() && mine.windows(2).all(|pair| pair[0] + 1 == pair[1]) {
-                block.first = mine[0];
-            } else {
-                // Numbers that no block tells move together.
-                block.before = kept as u32;
-                kept += range.len();
-                numbers.copy_within(range, block.before as usize);
+    pub(crate) fn numbered(mut self, numbers: Vec<u32>) -> NumberedIds {
+        let kept = parallel::map_owned(self.pages.iter_mut().flatten(), |_, page| {
+            let mut kept = Vec::new();
+            for block in page.iter_mut() {
+                let start = block.before as usize;
+                let mine = &numbers[start..start + block.members.count_ones() as usize];
+                if !mine.is_empty() && mine.windows(2).all(|pair| pair[0] + 1 == pair[1]) {
+                    block.first = mine[0];
+                } else {
+                    // Numbers that no block tells move together.
+                    block.before = kept.len() as u32;
+                    kept.extend_from_slice(mine);
+                }
             }
+            kept
+        });
+        let mut before = 0;
+        for (page, kept) in self.pages.iter_mut().flatten().zip(&kept) {
+            page.iter_mut().for_each(|block| block.before += before);
+            before += kept.len() as u32;
         }
-        numbers.truncate(kept);
-        numbers.shrink_to_fit();
-        NumberedIds { ids: self, numbers }
+        NumberedIds { ids: self, numbers: kept.concat() }
     }
 
     /// Bytes this takes.

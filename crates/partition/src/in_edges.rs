@@ -48,10 +48,14 @@ impl InEdges {
     }
 
     /// Takes note of the vertices that are read at the source of one of them, and written at its
-    /// destination; `out` are the host's own edges.
-    pub(crate) fn note_ends(&self, out: &Received, read: &mut IdSet, written: &mut IdSet) {
+    /// destination, where those of the host's own edges are noted already.
+    pub(crate) fn note_ends(&self, read: &mut IdSet, written: &mut IdSet) {
         match self {
-            InEdges::OutEdges => out.note_ends(written, read),
+            // Every edge has its mirror image: what one end reads, the other writes.
+            InEdges::OutEdges => {
+                read.union(written);
+                written.union(read);
+            }
             InEdges::ByDestination(received) => received.note_ends(written, read),
             InEdges::BySource(received) => received.note_ends(read, written),
         }

@@ -10,12 +10,14 @@
 //! ([`Order`]). A host that is alone and keeps the order has one part: its graph stays as it is.
 
 use std::cmp::Reverse;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use parton_graph::LocalId;
+use parton_graph::{LocalId, parallel};
 use parton_net::{HostId, Net};
 use rayon::prelude::*;
 
-use crate::id_set::{IdSet, NumberedIds};
+use crate::id_set::{IdSet, NumberedIds, RankedIds};
 use crate::in_edges::InEdges;
 use crate::partition::Order;
 use crate::policy::Masters;
@@ -81,6 +83,13 @@ impl Shared {
         Parts { written: len(&self.written), both: len(&self.both), read: len(&self.read) }
     }
 
+    /// Adds vertices that follow those that are here.
+    fn append(&mut self, more: Shared) {
+        self.written.extend(more.written);
+        self.both.extend(more.both);
+        self.read.extend(more.read);
+    }
+
     fn lists(&self) -> [&Vec<u32>; 3] {
         [&self.written, &self.both, &self.read]
     }
@@ -112,33 +121,46 @@ pub(crate) fn lay_out(
     let host = net.host();
     let (mut read, mut written) = (IdSet::new(num_vertices), IdSet::new(num_vertices));
     match turned {
-        true => received.note_ends(&mut written, &mut read),
-        false => received.note_ends(&mut read, &mut written),
+        true => received.note_ends(&written, &read),
+        false => received.note_ends(&read, &written),
     }
     if let Some(in_edges) = in_edges {
-        in_edges.note_ends(received, &mut read, &mut written);
+        in_edges.note_ends(&mut read, &mut written);
     }
-    let mut owned = IdSet::new(num_vertices);
-    mine.iter().for_each(|&vertex| owned.insert(vertex));
+    let owned = IdSet::new(num_vertices);
+    parallel::for_each_index(mine.len(), |at| owned.insert_shared(mine[at]));
     let mut known = IdSet::new(num_vertices);
     [&owned, &read, &written].into_iter().for_each(|ids| known.union(ids));
 
     let ids = known.to_vec();
     let owners = masters.resolve(net, &ids)?;
-    let mut shared: Vec<Shared> = (0..net.num_hosts()).map(|_| Shared::default()).collect();
     // Where masters have all their edges, most mirrors are of use at both ends. They are not told apart:
     // neighbours that are numbered in turn are found faster.
     let is_whole = in_edges.is_some();
-    for (&id, owner) in ids.iter().zip(owners).filter(|(_, owner)| *owner != host) {
-        let lists = &mut shared[owner.index()];
-        match (written.contains(id), read.contains(id)) {
-            (true, true) => lists.both.push(id),
-            _ if is_whole => lists.both.push(id),
-            (true, false) => lists.written.push(id),
-            _ => lists.read.push(id),
-        }
-    }
-    drop(ids);
+    let hosts = net.num_hosts();
+    let shared = parallel::reduce(
+        ids.len(),
+        |piece| {
+            let mut shared: Vec<Shared> = (0..hosts).map(|_| Shared::default()).collect();
+            let piece = ids[piece.clone()].iter().zip(&owners[piece]);
+            for (&id, owner) in piece.filter(|(_, owner)| **owner != host) {
+                let lists = &mut shared[owner.index()];
+                match (written.contains(id), read.contains(id)) {
+                    (true, true) => lists.both.push(id),
+                    _ if is_whole => lists.both.push(id),
+                    (true, false) => lists.written.push(id),
+                    _ => lists.read.push(id),
+                }
+            }
+            shared
+        },
+        |mut shared, more| {
+            shared.iter_mut().zip(more).for_each(|(lists, more)| lists.append(more));
+            shared
+        },
+    );
+    let shared = shared.unwrap_or_else(|| (0..hosts).map(|_| Shared::default()).collect());
+    drop((ids, owners));
     let wanted = net.all_to_all(shared.iter().map(Shared::encode).collect())?;
 
     // A master is read or written if it, or any mirror of it, is; where it has all its edges, it knows.
@@ -146,36 +168,31 @@ pub(crate) fn lay_out(
     for (peer, bytes) in HostId::all(wanted.len()).zip(wanted) {
         let disagree = || Error::Routes { host, peer, count: bytes.len() / 4 };
         let (parts, ids) = Shared::decode(&bytes).ok_or_else(disagree)?;
-        if !ids.iter().all(|&id| owned.contains(id)) {
+        if !parallel::all_of(&ids, |&id| owned.contains(id)) {
             return Err(disagree());
         }
         if !is_whole {
             let (once, twice) = (parts.written as usize, (parts.written + parts.both) as usize);
-            ids[..twice].iter().for_each(|&id| written.insert(id));
-            ids[once..].iter().for_each(|&id| read.insert(id));
+            parallel::for_each_index(twice, |at| written.insert_shared(ids[at]));
+            parallel::for_each_index(ids.len() - once, |at| read.insert_shared(ids[once + at]));
         }
         agreed.push((parts, ids));
     }
 
-    let mut classes: [Vec<u32>; 4] = Default::default();
-    for &id in mine {
-        classes[match (read.contains(id), written.contains(id)) {
-            (true, true) => 0,
-            (true, false) => 1,
-            (false, true) => 2,
-            (false, false) => 3,
-        }]
-        .push(id);
-    }
+    let mut classes = master_classes(mine, &read, &written);
     let ranks = known.ranked();
     if order == Order::Degree {
-        let mut degrees = vec![0u64; ranks.len()];
+        let degrees = parallel::generate(ranks.len(), |_| AtomicU64::new(0));
+        let add = |id: u32, more: usize| {
+            degrees[ranks.rank(id)].fetch_add(more as u64, Ordering::Relaxed);
+        };
         received.for_each_run(|_, run| {
-            degrees[ranks.rank(run.source)] += run.len() as u64;
-            run.destinations().for_each(|destination| degrees[ranks.rank(destination)] += 1);
+            add(run.source, run.len());
+            run.destinations().for_each(|destination| add(destination, 1));
         });
         for ids in &mut classes {
-            ids.par_sort_by_key(|&id| Reverse(degrees[ranks.rank(id)]));
+            let degree = |id: u32| degrees[ranks.rank(id)].load(Ordering::Relaxed);
+            ids.par_sort_by_key(|&id| Reverse(degree(id)));
         }
     }
     let mut globals = Vec::with_capacity(ranks.len());
@@ -192,17 +209,44 @@ pub(crate) fn lay_out(
         let mirror_parts = shared.parts();
         routes.push(Routes { first_mirror, mirror_parts, master_parts, ..Routes::default() });
     }
-    let mut locals = vec![0u32; ranks.len()];
-    for (&id, local) in globals.iter().zip(0..) {
-        locals[ranks.rank(id)] = local;
-    }
-    let locals = ranks.numbered(locals);
+    let locals = number_ids(ranks, &globals);
     for (routes, (_, ids)) in routes.iter_mut().zip(agreed) {
-        routes.masters = ids.into_iter().map(|id| LocalId(locals.number(id))).collect();
+        routes.masters = parallel::generate(ids.len(), |at| LocalId(locals.number(ids[at])));
     }
     let layout = Layout { masters, globals, routes, locals };
     verify(net, &layout)?;
     Ok(layout)
+}
+
+/// The masters of this host by the four classes of [`MasterParts`].
+fn master_classes(mine: &[u32], read: &IdSet, written: &IdSet) -> [Vec<u32>; 4] {
+    let of_piece = |piece: Range<usize>| {
+        let mut classes: [Vec<u32>; 4] = Default::default();
+        for &id in &mine[piece] {
+            let class = match (read.contains(id), written.contains(id)) {
+                (true, true) => 0,
+                (true, false) => 1,
+                (false, true) => 2,
+                (false, false) => 3,
+            };
+            classes[class].push(id);
+        }
+        classes
+    };
+    let both = |mut classes: [Vec<u32>; 4], more: [Vec<u32>; 4]| {
+        classes.iter_mut().zip(more).for_each(|(ids, more)| ids.extend(more));
+        classes
+    };
+    parallel::reduce(mine.len(), of_piece, both).unwrap_or_default()
+}
+
+/// Numbers ids by their places in `globals`, which has each of them once.
+pub(crate) fn number_ids(ranks: RankedIds, globals: &[u32]) -> NumberedIds {
+    let locals = parallel::generate(ranks.len(), |_| AtomicU32::new(0));
+    parallel::for_each_index(globals.len(), |local| {
+        locals[ranks.rank(globals[local])].store(local as u32, Ordering::Relaxed);
+    });
+    ranks.numbered(parallel::generate(locals.len(), |at| locals[at].load(Ordering::Relaxed)))
 }
 
 /// Both ends of every route must list the same vertices in the same order.
@@ -216,7 +260,7 @@ fn verify(net: &mut Net, layout: &Layout) -> Result<()> {
     let masters = |routes: &Routes| {
         checksum(routes.masters.iter().map(|local| global(local.0)), routes.master_parts)
     };
-    let ours: Vec<_> = layout.routes.iter().map(|r| [mirrors(r), masters(r)]).collect();
+    let ours = parallel::map(&layout.routes, |routes| [mirrors(routes), masters(routes)]);
     let messages = ours.iter().map(|sums| bytemuck::cast_slice(sums).to_vec()).collect();
     let theirs = net.all_to_all(messages)?;
     for (peer, routes) in HostId::all(theirs.len()).zip(&layout.routes) {

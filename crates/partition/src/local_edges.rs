@@ -1,5 +1,7 @@
 //! A host's edges between local ids.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use parton_graph::parallel;
 use parton_graph::{Adjacency, Csr, LocalId, Weight, WeightKind, huge};
 
@@ -18,34 +20,37 @@ pub(crate) fn local_edges(received: &Received, layout: &Layout, weights: WeightK
 
 fn between_locals<W: Weight>(received: &Received, layout: &Layout) -> Csr<W> {
     let vertices = layout.globals.len();
-    let mut offsets: Vec<u64> = huge::zeroed_vec(vertices + 1);
-    let mut places: Vec<RunPlace> = huge::zeroed_vec(vertices);
+    let zeros = || parallel::generate(vertices, |_| AtomicU64::new(0));
+    let (counts, places) = (zeros(), zeros());
     received.for_each_run(|place, run| {
         let local = layout.local(run.source) as usize;
-        places[local] = place;
-        offsets[local + 1] = run.len() as u64;
+        places[local].store(place.pack(), Ordering::Relaxed);
+        counts[local].store(run.len() as u64, Ordering::Relaxed);
     });
-    for v in 0..vertices {
-        offsets[v + 1] += offsets[v];
-    }
+    let offsets = parallel::offsets(vertices, |v| counts[v].load(Ordering::Relaxed));
+    drop(counts);
     let edges = offsets[vertices] as usize;
     let (mut targets, mut weights) = (huge::zeroed_vec(edges), huge::zeroed_vec(edges));
 
-    // Consecutive vertices fill consecutive windows, so threads never meet.
-    let chunk = vertices.div_ceil(rayon::current_num_threads() * 16).max(1);
+    // Consecutive vertices fill consecutive windows, so threads never meet. Windows have about as many edges
+    // each: masters of many edges may be numbered in turn.
+    let share = edges.div_ceil(rayon::current_num_threads() * 16).max(1) as u64;
     let (mut free_targets, mut free_weights) = (&mut targets[..], &mut weights[..]);
     let mut windows = Vec::new();
-    for first in (0..vertices).step_by(chunk) {
-        let end = (first + chunk).min(vertices);
+    let mut first = 0;
+    while first < vertices {
+        let goal = offsets[first] + share;
+        let end = offsets.partition_point(|&offset| offset < goal).clamp(first + 1, vertices);
         let edges = (offsets[end] - offsets[first]) as usize;
         let window = "as many edges as were counted";
         let targets = free_targets.split_off_mut(..edges).expect(window);
         windows.push((first..end, targets, free_weights.split_off_mut(..edges).expect(window)));
+        first = end;
     }
     parallel::for_each_owned(windows, |_, (vertices, targets, weights)| {
         let mut slots = targets.iter_mut().zip(weights);
         for v in vertices.filter(|&v| offsets[v] < offsets[v + 1]) {
-            let run = received.run(places[v]);
+            let run = received.run(RunPlace::unpack(places[v].load(Ordering::Relaxed)));
             let edges = run.destinations().zip(run.weights::<W>());
             for ((destination, weight), (target_slot, weight_slot)) in edges.zip(&mut slots) {
                 *target_slot = LocalId(layout.local(destination));

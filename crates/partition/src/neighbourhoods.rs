@@ -13,6 +13,7 @@ use rayon::prelude::*;
 use crate::edge_set::EdgeSet;
 use crate::exchange::{batches, exchange_batches};
 use crate::id_set::IdSet;
+use crate::layout::number_ids;
 use crate::routes::{Parts, Routes};
 use crate::{Originals, Partition, Result};
 
@@ -199,12 +200,7 @@ impl Partition {
             routes.push(Routes { first_mirror, mirror_parts, ..Routes::default() });
         }
         drop(wanted);
-        let ranks = known.ranked();
-        let mut numbers = vec![0; ranks.len()];
-        for (&global, local) in globals.iter().zip(0..) {
-            numbers[ranks.rank(global)] = local;
-        }
-        let locals = ranks.numbered(numbers);
+        let locals = number_ids(known.ranked(), &globals);
         for (routes, list) in routes.iter_mut().zip(net.all_to_all(lists)?) {
             let ids = list.chunks_exact(4).map(bytemuck::pod_read_unaligned);
             routes.masters = ids.map(|id| LocalId(locals.number(id))).collect();

@@ -11,7 +11,7 @@ use crate::edge_set::{Coverage, EdgeSet};
 use crate::id_set::{IdSet, NumberedIds};
 use crate::in_edges::InEdges;
 use crate::input::{Input, Share};
-use crate::layout::{MasterParts, lay_out};
+use crate::layout::{MasterParts, lay_out, number_ids};
 use crate::local_edges::local_edges;
 use crate::policy::{self, Reads, Setup};
 use crate::routes::{End, Routes};
@@ -282,14 +282,9 @@ impl Partition {
     /// The way back from global ids to local ones, for what travels by global ids because it is no
     /// value of a proxy. Memory follows this host's proxies.
     pub fn finder(&self) -> Finder {
-        let mut known = IdSet::new(self.num_vertices as u32);
-        self.globals.iter().for_each(|&global| known.insert(global));
-        let ranks = known.ranked();
-        let mut numbers = vec![0; ranks.len()];
-        for (&global, local) in self.globals.iter().zip(0..) {
-            numbers[ranks.rank(global)] = local;
-        }
-        Finder { locals: ranks.numbered(numbers) }
+        let known = IdSet::new(self.num_vertices as u32);
+        parallel::for_each_index(self.globals.len(), |at| known.insert_shared(self.globals[at]));
+        Finder { locals: number_ids(known.ranked(), &self.globals) }
     }
 
     /// What users call a vertex that this host masters.

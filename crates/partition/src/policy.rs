@@ -7,9 +7,9 @@
 //! Everything else (local graphs, proxies, routes, what has to be communicated) is measured from
 //! the answers, never declared: there is no "kind of cut" anywhere.
 
-use parton_graph::LocalId;
 use parton_graph::hash::splitmix64;
 use parton_graph::rows::Rows;
+use parton_graph::{LocalId, parallel};
 use parton_net::{HostId, Net};
 
 use crate::blocks::Blocks;
@@ -88,7 +88,7 @@ impl Masters {
     pub(crate) fn resolve(&self, net: &mut Net, vertices: &[u32]) -> Result<Vec<HostId>> {
         match self {
             Masters::Listed(directory) => directory.look_up(net, vertices),
-            _ => Ok(vertices.iter().map(|&v| self.of(v)).collect()),
+            _ => Ok(parallel::generate(vertices.len(), |at| self.of(vertices[at]))),
         }
     }
 

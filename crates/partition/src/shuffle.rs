@@ -7,9 +7,8 @@
 
 use std::ops::Range;
 
-use bytemuck::Zeroable;
 use parton_graph::rows::Rows;
-use parton_graph::{Csr, LocalId, Weight, with_csr};
+use parton_graph::{Csr, LocalId, Weight, parallel, with_csr};
 use parton_net::{HostId, Net};
 
 use crate::Result;
@@ -50,12 +49,23 @@ pub(crate) struct Run<'a> {
 }
 
 /// Where a run lies.
-#[derive(Clone, Copy, Zeroable)]
+#[derive(Clone, Copy)]
 pub(crate) struct RunPlace {
     /// The buffer, or one that is none for kept rows.
     buffer: u32,
     /// Where in the buffer, or which row.
     at: u32,
+}
+
+impl RunPlace {
+    /// The place as one number, which threads can store for each other.
+    pub(crate) fn pack(self) -> u64 {
+        u64::from(self.buffer) << 32 | u64::from(self.at)
+    }
+
+    pub(crate) fn unpack(packed: u64) -> Self {
+        RunPlace { buffer: (packed >> 32) as u32, at: packed as u32 }
+    }
 }
 
 /// The buffer of runs that are in none.
@@ -96,34 +106,39 @@ impl Kept {
 }
 
 impl Received {
-    /// Visits every run with its place.
-    pub(crate) fn for_each_run(&self, mut visit: impl FnMut(RunPlace, Run<'_>)) {
+    /// Visits every run with its place, by all threads. Each source has one run at most.
+    pub(crate) fn for_each_run(&self, visit: impl Fn(RunPlace, Run<'_>) + Sync) {
         if let Some(kept) = &self.kept {
-            for row in kept.own.iter().cloned().flatten() {
-                let run = kept.run(row);
-                if run.len() > 0 {
-                    visit(RunPlace { buffer: KEPT, at: row }, run);
+            let offsets = kept.rows.adjacency.offsets();
+            let own = kept.own.iter().map(|own| own.start as usize..own.end as usize);
+            let pieces: Vec<_> = own.flat_map(|own| pieces_within(offsets, own)).collect();
+            parallel::for_each(&pieces, |piece| {
+                for row in piece.start as u32..piece.end as u32 {
+                    let run = kept.run(row);
+                    if run.len() > 0 {
+                        visit(RunPlace { buffer: KEPT, at: row }, run);
+                    }
                 }
-            }
+            });
         }
-        for (buffer, number) in self.buffers.iter().zip(0..) {
+        parallel::for_each_owned(&self.buffers, |number, buffer| {
             let mut at = 0;
             while at < buffer.len() {
                 // A piece of rows ends with the one that makes it large, so all begin early in it.
                 let start = u32::try_from(at).expect("a run begins in the first 4 GiB");
-                let place = RunPlace { buffer: number, at: start };
+                let place = RunPlace { buffer: number as u32, at: start };
                 let run = self.run(place);
                 at += 8 + run.destinations.len() + run.weights.len();
                 visit(place, run);
             }
-        }
+        });
     }
 
     /// Takes note of the vertices of whose rows these are runs, and of the ends there.
-    pub(crate) fn note_ends(&self, vertices: &mut IdSet, ends: &mut IdSet) {
+    pub(crate) fn note_ends(&self, vertices: &IdSet, ends: &IdSet) {
         self.for_each_run(|_, run| {
-            vertices.insert(run.source);
-            run.destinations().for_each(|destination| ends.insert(destination));
+            vertices.insert_shared(run.source);
+            run.destinations().for_each(|destination| ends.insert_shared(destination));
         });
     }
 
@@ -173,22 +188,37 @@ pub(crate) fn shuffle_all(net: &mut Net, rows: &Rows, policy: &dyn Policy) -> Re
 
 /// The rows that are this host's as they are, or empty, if they hold almost all of its edges.
 fn own_rows(host: HostId, rows: &Rows, policy: &dyn Policy) -> Option<Vec<Range<u32>>> {
-    let mut own: Vec<Range<u32>> = Vec::new();
-    let mut moving = 0;
-    let first = rows.first as u32;
-    for (row, ends) in (0..).zip(rows.adjacency.offsets().windows(2)) {
-        let degree = ends[1] - ends[0];
-        let master = || policy.masters().of(first + row);
-        if degree > 0 && policy.row(master(), degree as usize) != Row::Together(host) {
-            moving += degree;
-            continue;
+    let (first, offsets) = (rows.first as u32, rows.adjacency.offsets());
+    let of_piece = |piece: Range<usize>| {
+        let mut own: Vec<Range<u32>> = Vec::new();
+        let mut moving = 0;
+        for row in piece.start as u32..piece.end as u32 {
+            let degree = offsets[row as usize + 1] - offsets[row as usize];
+            let master = || policy.masters().of(first + row);
+            if degree > 0 && policy.row(master(), degree as usize) != Row::Together(host) {
+                moving += degree;
+            } else {
+                append_range(&mut own, row..row + 1);
+            }
         }
-        match own.last_mut().filter(|last| last.end == row) {
-            Some(last) => last.end += 1,
-            None => own.push(row..row + 1),
+        (own, moving)
+    };
+    let both = |(mut own, moving): (Vec<Range<u32>>, u64), (more, more_moving)| {
+        for range in more {
+            append_range(&mut own, range);
         }
-    }
+        (own, moving + more_moving)
+    };
+    let (own, moving) = parallel::reduce(offsets.len() - 1, of_piece, both).unwrap_or_default();
     (moving <= rows.adjacency.num_edges() / MOVING_AT_MOST).then_some(own)
+}
+
+/// Appends a range to ranges in order, as part of the last one if it follows it.
+fn append_range(ranges: &mut Vec<Range<u32>>, range: Range<u32>) {
+    match ranges.last_mut().filter(|last| last.end == range.start) {
+        Some(last) => last.end = range.end,
+        None => ranges.push(range),
+    }
 }
 
 /// Sends runs to their owners, but for whole rows of a host that is `skipped`; what came.
@@ -212,12 +242,16 @@ fn exchange<W: Weight>(
 
 /// Ranges of rows with about `EDGES_PER_PIECE` edges each.
 fn pieces(offsets: &[u64]) -> Vec<Range<usize>> {
-    let rows = offsets.len() - 1;
+    pieces_within(offsets, 0..offsets.len() - 1)
+}
+
+/// The same of some of the rows.
+fn pieces_within(offsets: &[u64], rows: Range<usize>) -> Vec<Range<usize>> {
     let mut pieces = Vec::new();
-    let mut start = 0;
-    while start < rows {
+    let mut start = rows.start;
+    while start < rows.end {
         let goal = offsets[start] + EDGES_PER_PIECE;
-        let end = offsets.partition_point(|&offset| offset < goal).clamp(start + 1, rows);
+        let end = offsets.partition_point(|&offset| offset < goal).clamp(start + 1, rows.end);
         pieces.push(start..end);
         start = end;
     }
