@@ -264,7 +264,7 @@ impl<W: Weight> CsrBuilder<W> {
         }
 
         // Buckets in parallel, group after group, the largest of a group first. No thread waits for the last
-        // bucket of a group; whoever places that one frees the group.
+        // bucket of a group; the thread that places it frees the group.
         let mut slots = slots.into_iter();
         let mut groups = groups.into_iter();
         let mut tasks = Vec::with_capacity(buckets);

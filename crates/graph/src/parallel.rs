@@ -199,7 +199,7 @@ pub fn offsets(count: usize, len: impl Fn(usize) -> u64 + Sync) -> Vec<u64> {
 
 /// Calls `task` with each item. Threads take items one after the other from the front, so that few are begun
 /// and not done at any time.
-pub fn for_each_in_turn<I: Send>(
+pub(crate) fn for_each_in_turn<I: Send>(
     items: impl IntoIterator<Item = I>,
     task: impl Fn(usize, I) + Sync,
 ) {
