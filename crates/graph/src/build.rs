@@ -236,7 +236,8 @@ impl<W: Weight> CsrBuilder<W> {
         let buckets = ids.sources.div_ceil(BUCKET_VERTICES);
         let stray = (buckets..groups.len() * GROUP_BUCKETS).find(|&b| edges_in(b) > 0);
         assert_eq!(stray, None, "an edge starts at a vertex that does not exist");
-        let edge_counts: Vec<usize> = (0..buckets).map(edges_in).collect();
+        let bucket_numbers: Vec<usize> = (0..buckets).collect();
+        let edge_counts = parallel::map(&bucket_numbers, |&b| edges_in(b));
         let num_edges = edge_counts.iter().sum();
 
         // Zeroed by the system, page by page as they are first touched.
@@ -262,17 +263,20 @@ impl<W: Weight> CsrBuilder<W> {
             first_edge += edges as u64;
         }
 
-        // Groups in turn, their buckets in parallel, the largest first; then the group is freed.
+        // Buckets in parallel, group after group, the largest of a group first. No thread waits for the last
+        // bucket of a group; the thread that places it frees the group.
         let mut slots = slots.into_iter();
         let mut groups = groups.into_iter();
+        let mut tasks = Vec::with_capacity(buckets);
         for _ in 0..buckets.div_ceil(GROUP_BUCKETS) {
-            let group = groups.next().unwrap_or_else(Group::new);
+            let group = Arc::new(groups.next().unwrap_or_else(Group::new));
             let mut group_slots: Vec<_> = slots.by_ref().take(GROUP_BUCKETS).collect();
             group_slots.sort_by_key(|slot| std::cmp::Reverse(slot.targets.len()));
-            parallel::for_each_owned(group_slots, |_, slot| {
-                slot.fill(&group, ids, &first_vertex, &vertex, &convert);
-            });
+            tasks.extend(group_slots.into_iter().map(|slot| (slot, group.clone())));
         }
+        parallel::for_each_in_turn(tasks, |_, (slot, group)| {
+            slot.fill(&group, ids, &first_vertex, &vertex, &convert);
+        });
         Csr::from_parts(offsets.into(), targets.into(), weights.into())
     }
 }

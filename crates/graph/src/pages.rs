@@ -10,6 +10,10 @@ use memmap2::MmapMut;
 
 use crate::memory;
 
+/// Smaller mappings hold no large page that is aligned.
+#[cfg(target_os = "linux")]
+const MIN_BYTES_FOR_LARGE_PAGES: usize = 4 << 20;
+
 /// Room for a fixed number of elements, of which the first `len` are in use.
 pub(crate) struct Pages<T> {
     /// `None` where there is nothing to store: no capacity, or elements without size.
@@ -29,6 +33,11 @@ impl<T: Pod> Pages<T> {
             0 => None,
             bytes => Some(MmapMut::map_anon(bytes).unwrap_or_else(|_| memory::exhausted(bytes))),
         };
+        // Threads that fill many small pages at once queue for the system; untouched large ones cost nothing.
+        #[cfg(target_os = "linux")]
+        map.iter()
+            .filter(|map| map.len() >= MIN_BYTES_FOR_LARGE_PAGES)
+            .for_each(|map| _ = map.advise(memmap2::Advice::HugePage));
         Pages { map, capacity, len: 0, elements: PhantomData }
     }
 

@@ -209,6 +209,23 @@ fn shares(count: usize) -> Vec<Range<usize>> {
     pieces(0..count, even.clamp(MIN_ELEMENTS_PER_TASK, ELEMENTS_PER_TASK))
 }
 
+/// Calls `task` with each item. Threads take items one after the other from the front, so that few are begun
+/// and not done at any time.
+pub(crate) fn for_each_in_turn<I: Send>(
+    items: impl IntoIterator<Item = I>,
+    task: impl Fn(usize, I) + Sync,
+) {
+    let items: Vec<_> = items.into_iter().map(|item| Mutex::new(Some(item))).collect();
+    let next = AtomicUsize::new(0);
+    run_tasks(rayon::current_num_threads().min(items.len()), &|_| {
+        while let Some(number) =
+            Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&n| n < items.len())
+        {
+            task(number, take(&items[number]));
+        }
+    });
+}
+
 /// Consecutive pieces of a range, of `len` numbers each but for the last.
 pub fn pieces(range: Range<usize>, len: usize) -> Vec<Range<usize>> {
     let end = range.end;
@@ -328,6 +345,18 @@ mod tests {
             assert!(concat(&lists).into_iter().eq(0..count));
         }
         assert!(concat::<u8>(&[vec![], vec![]]).is_empty());
+    }
+
+    #[test]
+    fn items_in_turn_are_all_visited() {
+        for count in [0, 1, 100] {
+            let sum = AtomicUsize::new(0);
+            for_each_in_turn(0..count, |number, item: usize| {
+                assert_eq!(number, item);
+                sum.fetch_add(item + 1, Ordering::Relaxed);
+            });
+            assert_eq!(sum.into_inner(), count * (count + 1) / 2);
+        }
     }
 
     #[test]

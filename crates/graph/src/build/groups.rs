@@ -48,7 +48,7 @@ impl<W: Weight> Group<W> {
     pub(super) fn append(&mut self, order: u64, piece: &SplitPiece<W>, group: usize) {
         /// Sizes of the first and of the largest chunk: a group of few edges stays small, and
         /// address space is not wasted on many small mappings.
-        const CHUNK_EDGES: std::ops::RangeInclusive<usize> = 1 << 12..=1 << 20;
+        const CHUNK_EDGES: std::ops::RangeInclusive<usize> = 1 << 12..=1 << 22;
         let starts = &piece.starts[group * GROUP_BUCKETS..=(group + 1) * GROUP_BUCKETS];
         let edges = starts[0] as usize..starts[GROUP_BUCKETS] as usize;
         if edges.is_empty() {
