@@ -147,12 +147,13 @@ impl Command {
 impl Arguments {
     /// The arguments of this process, with the names and options of these algorithms.
     fn parse_for(algorithms: &[&'static dyn Algorithm]) -> Result<Self, clap::Error> {
-        // Help on one algorithm tells its own options, and no others'.
+        // Help on one algorithm tells its own options, and no others'; one that is alone is meant.
         let words = std::env::args_os().skip(1).filter_map(|word| word.into_string().ok());
         let words: Vec<String> = words.collect();
         let is_named =
             |algorithm: &&&dyn Algorithm| words.iter().any(|word| algorithm.is_called(word));
-        let named = algorithms.iter().find(is_named);
+        let only = algorithms.first().filter(|_| algorithms.len() == 1);
+        let named = algorithms.iter().find(is_named).or(only);
         let command = command_for(algorithms, named.map_or(&[], std::slice::from_ref));
         Arguments::from_arg_matches(&command.try_get_matches()?)
     }
