@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::algorithms::pagerank::PageRank;
 use crate::algorithms::{Access, Options};
 use crate::defaults::{InputTraits, choose_policy, threads_per_host};
-use crate::devices::{DeviceList, partition_for};
+use crate::devices::DeviceList;
 use crate::engine::device::Device;
 use crate::engine::{
     self, EngineInfo, Limits, Pace, Pacing, Relaxation, RunReport, VertexProgram, engines,
@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::graph::id_map::Names;
 use crate::graph::{Graph, Ids, LocalId, OriginalId};
 use crate::host_weights::{HostWeights, Trial};
-use crate::net::Cluster;
+use crate::net::{Cluster, Net};
 use crate::partition::{Fit, Input, Partition, Plan};
 use crate::sync::{Optimize, Substrate};
 
@@ -384,9 +384,10 @@ impl<'p, V: Copy + Send + Sync> Run<'p, V> {
         let hosts = cluster.launch(|net| {
             // Ranks go along every edge in every round: what that takes is what most programs take.
             let trial = Trial::new(&PageRank, &Options::default(), threads, &input);
-            let (plan, computing) = trial.settle(net, &devices, weights.as_ref(), &plan)?;
-            let partition = Partition::build(net, &input, &plan)?;
-            let partition = partition_for(&computing, partition);
+            let build = |net: &mut Net, plan: &Plan| {
+                Ok::<_, Error>((Partition::build(net, &input, plan)?, 0.0))
+            };
+            let partition = trial.cut(net, &devices, weights.as_ref(), &plan, build)?.partition;
             let mut substrate = Substrate::new(&partition, net, Optimize::ALL);
             let device = devices.get(partition.host()).map(|gpu| gpu as &dyn Device);
             let outcome = (self.execute)(&mut substrate, device, &self.settings)?;

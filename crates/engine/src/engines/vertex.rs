@@ -355,7 +355,8 @@ impl<P: VertexProgram> Engine for VertexEngine<'_, P> {
         if let Some(fused) = &mut self.fused
             && let Some(tally) = fused.tally.take()
         {
-            self.messages.replace_first(&mut fused.next_messages, num_masters);
+            // Mirrors have other values now, until the broadcast of all masters that follows.
+            self.messages.swap_values(&mut fused.next_messages);
             return Ok(tally);
         }
         Ok(self.apply_contributions())

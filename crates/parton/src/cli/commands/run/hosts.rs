@@ -1,14 +1,12 @@
 //! The work of one host in a run: its partition, the algorithm, the certificate, its rows.
 
-use std::time::Instant;
-
 use crate::devices::{HostDevice, HostDevices, partition_for};
 use crate::engine::{self, device::Device};
 use crate::host_weights::{HostWeights, Trial};
 use crate::net::{HostId, Net};
 use crate::output::TablePart;
-use crate::partition::Partition;
 use crate::partition::quality::Quality;
+use crate::partition::{Partition, Plan};
 
 use super::report::Seconds;
 use super::target::Target;
@@ -107,11 +105,10 @@ impl HostTask<'_> {
             let (partition, seconds) = self.source.on_host(net)?;
             return Ok((partition_for(&devices, partition), devices, seconds));
         };
-        let start = Instant::now();
-        let (plan, devices) = trial.settle(net, self.devices, self.asked_weights, plan)?;
-        let trial_seconds = start.elapsed().as_secs_f64();
-        let (partition, seconds) = PartitionSource::Build(input, plan).on_host(net)?;
-        Ok((partition_for(&devices, partition), devices, trial_seconds + seconds))
+        let build =
+            |net: &mut Net, plan: &Plan| PartitionSource::Build(input, plan.clone()).on_host(net);
+        let cut = trial.cut(net, self.devices, self.asked_weights, plan, build)?;
+        Ok((cut.partition, cut.computing, cut.seconds))
     }
 }
 

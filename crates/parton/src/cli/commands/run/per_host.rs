@@ -23,11 +23,11 @@ impl HostAccount<'_> {
         if self.all_edges == 0 { 0.0 } else { self.share.edges as f64 / self.all_edges as f64 }
     }
 
-    /// The part of the run in which it computed.
+    /// The part of the run in which it computed or packed, and did not wait.
     fn busy(&self) -> f64 {
         match self.run_seconds {
             0.0 => 0.0,
-            seconds => self.report.compute_seconds / seconds,
+            seconds => (self.report.compute_seconds + self.report.pack_seconds) / seconds,
         }
     }
 
