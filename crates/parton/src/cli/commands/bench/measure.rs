@@ -11,7 +11,7 @@ use crate::devices::{HostDevices, partition_for};
 use crate::engine::device::Device;
 use crate::engine::{EngineInfo, RunReport};
 use crate::graph::Graph;
-use crate::graph::progress::Progress;
+use crate::graph::progress::{Progress, Silent, Unit};
 use crate::host_weights::{HostWeights, Trial};
 use crate::net::{Cluster, HostId};
 use crate::partition::quality::Quality;
@@ -103,7 +103,7 @@ impl Measurement<'_> {
         drop(graph);
 
         let runs = self.cases.len() * self.repetitions;
-        self.watch.stage("bench", Some(runs as u64));
+        self.watch.stage("measuring", Unit::Runs, Some(runs as u64));
         let mut turns: Vec<Vec<Repetition>> = self.cases.iter().map(|_| Vec::new()).collect();
         for repetition in 0..self.repetitions {
             for (case, turns) in self.cases.iter().zip(&mut turns) {
@@ -136,7 +136,7 @@ impl Measurement<'_> {
         let mut cluster = task::cluster(case.hosts, case.threads);
         let outcome = cluster.launch(|net| -> Result<_, Failure> {
             let (plan, devices) = trial.settle(net, &case.devices, asked, &Plan::new(policy))?;
-            let (part, seconds) = PartitionSource::Build(&input, plan).on_host(net)?;
+            let (part, seconds) = PartitionSource::Build(&input, plan).on_host(net, &Silent)?;
             let quality = Quality::measure(net, &part)?;
             Ok((partition_for(&devices, part), seconds, (quality, devices)))
         })?;
