@@ -1,9 +1,11 @@
-//! Parton's own chores: `cargo xtask test`, `tidy`, `bench`, `fuzz`.
+//! Parton's own chores: `cargo xtask test`, `tidy`, `bench`, `fuzz`, `release`.
 
 mod figures;
 mod fuzz;
 mod nvrtc;
 mod packages;
+mod publish;
+mod release;
 mod tidy;
 
 use std::path::{Path, PathBuf};
@@ -28,6 +30,8 @@ cargo xtask bench gpu --graphs FILE+FILE…
 cargo xtask bench render             fills the pages from the newest files in bench/results
 cargo xtask bench load|partition|net|wire|overhead
                                      single measurements, printed
+cargo xtask release                  programs for others, packed into target/release-archives: one that
+                                     finds MPI and CUDA when it runs, one that needs nothing (musl-tools)
 cargo xtask fuzz [TARGET] [SECONDS]  coverage-guided fuzzing of readers and messages, on stable Rust
 cargo xtask fuzz long [OPTIONS]      five million inputs for each of them, on all cores
 cargo xtask fuzz command [OPTIONS]   the command under random options and damaged files
@@ -43,6 +47,7 @@ fn main() -> ExitCode {
         }
         ["tidy", ref rest @ ..] => tidy::run(rest),
         ["bench", ref rest @ ..] if !rest.is_empty() => bench(rest),
+        ["release"] => release::run(),
         ["fuzz", ref rest @ ..] => fuzz::run(rest),
         _ => {
             eprintln!("{USAGE}");
@@ -104,15 +109,22 @@ fn test(long: bool, gpu: bool) -> bool {
         && tidy::run(&[])
         && step("lints", &mut lint(&["--workspace"]))
         && step("lints of bench", &mut lint(&beside))
-        && packages::install()
+        && packages::install(long)
         && {
             tests.envs(nvrtc::install().map(|file| ("PARTON_NVRTC", file)));
             step("tests", &mut tests)
         }
+        && (!long || step("remote stores", &mut remote_stores()))
+        && publish::try_all()
         && step(
             "documentation",
             cargo(&["doc", "--workspace", "--no-deps"]).env("RUSTDOCFLAGS", "--deny warnings"),
         )
+}
+
+/// Graphs behind URLs are a feature of their own, which doubles what is to be built.
+fn remote_stores() -> Command {
+    cargo(&["test", "--package", "parton", "--features", "remote", "--test", "remote"])
 }
 
 /// Benchmarks that use libraries live in a workspace of their own, so that rivals stay out of Parton's

@@ -12,7 +12,7 @@ use parton_sync::Substrate;
 use visits::{Checking, Referring, Running};
 
 use crate::algorithm::{Access, Algorithm, Job};
-use crate::answer::{Answer, Column, Values};
+use crate::answer::{Answer, Column, Meanings, Values};
 use crate::error::{Error, Result};
 use crate::graph_traits::GraphTraits;
 use crate::needs::{Needs, WeightNeed};
@@ -33,6 +33,8 @@ pub trait Compiled: Sync {
     const ALIASES: &'static [&'static str] = &[];
     /// What it finds, in one line.
     const ABOUT: &'static str;
+    /// What the facts in its result mean.
+    const MEANINGS: Meanings = &[];
     /// What the fields are called that it returns.
     const COLUMNS: &'static [&'static str];
     /// Its programs.
@@ -274,6 +276,10 @@ impl<C: Compiled> Algorithm for C {
 
     fn aliases(&self) -> &'static [&'static str] {
         C::ALIASES
+    }
+
+    fn meanings(&self) -> Meanings {
+        C::MEANINGS
     }
 
     fn about(&self) -> &'static str {

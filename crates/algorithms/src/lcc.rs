@@ -9,7 +9,7 @@ use parton_engine::EngineInfo;
 use parton_graph::{Graph, LocalId, with_csr};
 
 use crate::algorithm::{Algorithm, Job};
-use crate::answer::{Answer, Column, Fact, Values};
+use crate::answer::{Answer, Column, Fact, Meanings, Values};
 use crate::error::Result;
 use crate::needs::Needs;
 use crate::options::Options;
@@ -33,6 +33,10 @@ impl Algorithm for Lcc {
 
     fn about(&self) -> &'static str {
         "local clustering coefficient: the share of pairs of a vertex's neighbours that an edge joins"
+    }
+
+    fn meanings(&self) -> Meanings {
+        &[("mean", "the coefficients of all vertices, on average")]
     }
 
     fn engines(&self) -> &'static [&'static EngineInfo] {

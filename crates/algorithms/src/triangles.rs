@@ -8,7 +8,7 @@ use parton_engine::EngineInfo;
 use parton_graph::{Graph, LocalId, with_csr};
 
 use crate::algorithm::{Algorithm, Job};
-use crate::answer::{Answer, Column, Fact, Values};
+use crate::answer::{Answer, Column, Fact, Meanings, Values};
 use crate::error::Result;
 use crate::needs::Needs;
 use crate::options::Options;
@@ -28,6 +28,10 @@ impl Algorithm for Triangles {
 
     fn about(&self) -> &'static str {
         "how many triangles there are in the undirected simple graph, and how many each vertex is in"
+    }
+
+    fn meanings(&self) -> Meanings {
+        &[("count", "triangles, each counted once")]
     }
 
     fn engines(&self) -> &'static [&'static EngineInfo] {

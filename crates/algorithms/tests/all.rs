@@ -6,6 +6,7 @@ mod certificates;
 mod common;
 mod compiled_twins;
 mod conformance;
+mod definitions;
 mod device_products;
 mod devices;
 #[path = "../../engine/tests/common/mod.rs"]

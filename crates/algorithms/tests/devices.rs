@@ -126,7 +126,8 @@ fn relaxations() {
 
 #[test]
 fn betweenness() {
-    let sources = |sources| Options::default().with(BetweennessOptions { sources });
+    let sources =
+        |sources| Options::default().with(BetweennessOptions { sources, ..Default::default() });
     let random = |count| Sources::Random { count, seed: 5 };
     try_all(&[(&Betweenness, sources(random(3))), (&Betweenness, sources(random(1)))]);
 }

@@ -144,4 +144,6 @@ pub struct Measure {
     pub name: &'static str,
     /// Its value after one round.
     pub value: f64,
+    /// The value at which the run ends, if it ends at one.
+    pub goal: Option<f64>,
 }

@@ -74,6 +74,11 @@ pub struct ProgramOutcome<O> {
 #[doc = include_str!("../../../docs/compiler.md")]
 struct Guide;
 
+/// The program of the page for newcomers, compiled.
+#[cfg(all(doctest, feature = "cli"))]
+#[doc = include_str!("../../../docs/own-algorithm.md")]
+struct OwnAlgorithm;
+
 /// The program that `parton new` writes, compiled.
 #[cfg(all(doctest, feature = "cli"))]
 #[doc = concat!("```no_run\n", include_str!("cli/commands/new/main.rs.txt"), "\n```")]

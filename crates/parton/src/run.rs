@@ -13,6 +13,7 @@ use crate::engine::{
 };
 use crate::error::{Error, Result};
 use crate::graph::id_map::Names;
+use crate::graph::nearest::did_you_mean;
 use crate::graph::{Graph, Ids, LocalId, OriginalId};
 use crate::host_weights::{HostWeights, Trial};
 use crate::net::{Cluster, Net};
@@ -435,7 +436,8 @@ impl Settings {
         let Some(name) = &self.engine else { return Ok(suits) };
         engines::ALL.iter().copied().find(|engine| engine.name == name).ok_or_else(|| {
             let names: Vec<_> = engines::ALL.iter().map(|engine| engine.name).collect();
-            let message = format!("unknown engine '{name}': known are {}", names.join(", "));
+            let meant = did_you_mean(name, names.iter().copied());
+            let message = format!("unknown engine '{name}'{meant}; known are {}", names.join(", "));
             crate::algorithms::Error::Request(message).into()
         })
     }
@@ -580,7 +582,7 @@ mod tests {
             "{message}"
         );
         let message = refused(hops_from("3").engine("warp"), "path:5");
-        assert!(message.contains("unknown engine 'warp': known are push"), "{message}");
+        assert!(message.contains("unknown engine 'warp'; known are push"), "{message}");
         assert!(
             refused(hops_from("3").policy("metis"), "path:5").contains("unknown policy 'metis'")
         );

@@ -150,7 +150,8 @@ impl<P: VertexProgram> Engine for ProgramOnDevice<'_, P> {
     forward_to_device!();
 
     fn conclude(&mut self, total: &Tally, _: &mut Substrate<'_>) -> Result<Conclusion> {
-        let conclusion = Conclusion::new(self.program.conclude(total));
+        let has_ended = self.program.conclude(total);
+        let conclusion = Conclusion { has_ended, measure: self.program.measure() };
         if let Some(program) = VertexProgram::device(&self.program) {
             self.running.engine.update_parameters(&program)?;
         }

@@ -373,7 +373,8 @@ impl<P: VertexProgram> Engine for VertexEngine<'_, P> {
     }
 
     fn conclude(&mut self, total: &Tally, _: &mut Substrate<'_>) -> Result<Conclusion> {
-        let conclusion = Conclusion::new(self.program.conclude(total));
+        let has_ended = self.program.conclude(total);
+        let conclusion = Conclusion { has_ended, measure: self.program.measure() };
         if self.turn() {
             // No mirror is owed a message that went the other way.
             let masters = 0..self.partition.num_masters() as u32;

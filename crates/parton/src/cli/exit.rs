@@ -46,6 +46,8 @@ impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         match error {
             Error::NoInput { .. } => Failure::new(error.to_string(), NO_INPUT),
+            // `| head`: whoever reads has seen enough, which is no failure.
+            Error::Io { .. } if error.is_closed_pipe() => Failure::new(String::new(), 0).silenced(),
             Error::Io { .. } => Failure::io(error.to_string()),
             Error::Data { file, place, problem } => {
                 // What is quoted from the file stays as it is.

@@ -17,9 +17,10 @@ mod exit;
 mod graph_arguments;
 mod graph_values;
 mod input_name;
+mod machine;
 mod options;
 mod origin;
-mod plot;
+mod page;
 mod show;
 mod signals;
 mod task;
@@ -33,6 +34,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::algorithms::Algorithm;
+use crate::graph::nearest::did_you_mean;
 use exit::{CommandOutput, Failure};
 use team::Team;
 use watch::Watch;
@@ -104,7 +106,11 @@ impl Context<'_> {
         let found = self.algorithms.iter().find(|algorithm| algorithm.is_called(name));
         found.copied().ok_or_else(|| {
             let known: Vec<_> = self.algorithms.iter().map(|known| known.name()).collect();
-            Failure::usage(format!("unknown algorithm '{name}': known are {}", known.join(", ")))
+            let meant = did_you_mean(name, known.iter().copied());
+            Failure::usage(format!(
+                "unknown algorithm '{name}'{meant}; known are {}",
+                known.join(", ")
+            ))
         })
     }
 }

@@ -11,7 +11,7 @@ use crate::devices::HostDevices;
 use crate::engine::device::Device;
 use crate::engine::{EngineInfo, RunReport};
 use crate::graph::Graph;
-use crate::graph::progress::Progress;
+use crate::graph::progress::{Progress, Silent, Unit};
 use crate::host_weights::{HostWeights, Trial};
 use crate::net::{Cluster, HostId, Net};
 use crate::partition::quality::Quality;
@@ -103,7 +103,7 @@ impl Measurement<'_> {
         drop(graph);
 
         let runs = self.cases.len() * self.repetitions;
-        self.watch.stage("bench", Some(runs as u64));
+        self.watch.stage("measuring", Unit::Runs, Some(runs as u64));
         let mut turns: Vec<Vec<Repetition>> = self.cases.iter().map(|_| Vec::new()).collect();
         for repetition in 0..self.repetitions {
             for (case, turns) in self.cases.iter().zip(&mut turns) {
@@ -136,7 +136,7 @@ impl Measurement<'_> {
         let mut cluster = task::cluster(case.hosts, case.threads);
         let outcome = cluster.launch(|net| -> Result<_, Failure> {
             let build = |net: &mut Net, plan: &Plan| {
-                PartitionSource::Build(&input, plan.clone()).on_host(net)
+                PartitionSource::Build(&input, plan.clone()).on_host(net, &Silent)
             };
             let cut = trial.cut(net, &case.devices, asked, &Plan::new(policy), build)?;
             let quality = Quality::measure(net, &cut.partition)?;

@@ -54,6 +54,25 @@ impl HostAccount<'_> {
         })
     }
 
+    /// The same as a row of a table.
+    pub(super) fn as_cells(&self) -> Vec<String> {
+        let HostAccount { device, share, report, .. } = self;
+        vec![
+            device.name.clone(),
+            show::count(share.masters),
+            show::count(share.mirrors),
+            format!("{} ({:.1} %)", show::count(share.edges), 100.0 * self.edge_share()),
+            show::bytes(share.bytes),
+            format!("{:.0} %", 100.0 * self.busy()),
+            show::seconds(report.compute_seconds),
+            show::seconds(report.pack_seconds),
+            show::seconds(report.wait_seconds),
+            show::count(report.rounds),
+            show::count(report.edges),
+            show::bytes(report.sent.total()),
+        ]
+    }
+
     /// The same for people.
     pub(super) fn as_text(&self) -> String {
         let HostAccount { device, report, .. } = self;
