@@ -4,14 +4,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use parton_engine::device::{
-    Ballots, Device, DeviceEngine, Intersections, ProgramRequest, RelaxationRequest, SortedLists,
+    Ballots, Device, DeviceEngine, Intersections, Operators, OperatorsRequest, ProgramRequest,
+    RelaxationRequest, SortedLists,
 };
 use parton_engine::{Edges, EngineInfo, engines};
 use parton_graph::bits::BitSet;
 use parton_partition::Partition;
 
 use crate::driver::Driver;
-use crate::engines::{ballot, intersect, relaxation, union, vertex};
+use crate::engines::{ballot, intersect, operators, relaxation, union, vertex};
 use crate::error::Error;
 use crate::memory::{MemoryPlan, Uploader};
 
@@ -130,6 +131,19 @@ impl Device for GpuHost {
         check_bytes(self, request.accumulated.bytes())?;
         self.reserve(MemoryPlan::of_program(&request, partition), partition)?;
         let built = vertex::VertexEngine::new(self, request, partition);
+        Ok(Box::new(built.map_err(failed)?))
+    }
+
+    fn operators<'a>(
+        &'a self,
+        request: OperatorsRequest<'a>,
+        partition: &'a Partition,
+    ) -> parton_sync::Result<Box<dyn Operators + 'a>> {
+        if let Some(reason) = operators::misfit(request.plan) {
+            return Err(parton_sync::Error::DeviceMisfit { device: self.name(), reason });
+        }
+        self.reserve(MemoryPlan::of_operators(&request, partition), partition)?;
+        let built = operators::OperatorEngine::new(self, request, partition);
         Ok(Box::new(built.map_err(failed)?))
     }
 

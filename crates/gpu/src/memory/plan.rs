@@ -6,12 +6,13 @@
 
 use parton_engine::Edges;
 use parton_engine::device::program::Word;
-use parton_engine::device::{DeviceProgram, ProgramRequest, RelaxationRequest};
+use parton_engine::device::{DeviceProgram, OperatorsRequest, ProgramRequest, RelaxationRequest};
 use parton_graph::WeightKind;
 use parton_net::HostId;
 use parton_partition::Partition;
 use parton_sync::ValueKind;
 
+use crate::engines::operators;
 use crate::field::{MAX_LOANS, is_lendable};
 use crate::rows::{MAX_EDGES_PER_CHUNK, MAX_EDGES_PER_VERTEX};
 
@@ -36,6 +37,8 @@ const LISTS_OF_RELAXATIONS: u64 = 4;
 const LISTS_OF_PROGRAMS: u64 = 6;
 /// Sets of vertices that an engine has: updated, active, the frontier, those that a label may reach.
 const SETS: u64 = 8;
+/// Sets of proxies of a compiled program's column.
+const SETS_PER_COLUMN: u64 = 4;
 /// Counters, tallies and what memory is lost between arrays.
 const FIXED_BYTES: u64 = 128 << 10;
 
@@ -76,6 +79,26 @@ impl MemoryPlan {
             vertices: vertex_bytes(partition, vertex) + parameter_bytes(&request.program),
             messages: message_bytes(partition, request.accumulated)
                 + message_bytes(partition, request.message),
+        }
+    }
+
+    /// For the operators of a compiled program.
+    pub(crate) fn of_operators(request: &OperatorsRequest<'_>, partition: &Partition) -> Self {
+        let plan = request.plan;
+        let rows = operators::needed(plan);
+        let needs_both = rows.iter().any(|edges| *edges != rows[0]) || rows.contains(&Edges::Both);
+        let kinds = plan.columns.iter().map(|column| operators::kind(&column.ty));
+        let values: u64 = kinds.clone().map(|kind| kind.bytes() as u64).sum();
+        let degrees = plan.degrees.iter().filter(|is_asked| **is_asked).count() as u64;
+        let vertex = LISTS_OF_PROGRAMS * ID_BYTES + values + degrees * size_of::<u64>() as u64;
+        // Which proxies of a column are updated, active, and owed to either end.
+        let sets = SETS_PER_COLUMN * plan.columns.len() as u64 + plan.lists.len() as u64;
+        let set_bytes = sets * (partition.num_proxies() as u64).div_ceil(32) * 4;
+        let shared = kinds.zip(&request.is_shared).filter(|(_, is_shared)| **is_shared);
+        MemoryPlan {
+            edges: edge_bytes(partition, Edges::Out, request.weight, needs_both),
+            vertices: vertex_bytes(partition, vertex) + set_bytes,
+            messages: shared.map(|(kind, _)| message_bytes(partition, kind)).sum(),
         }
     }
 

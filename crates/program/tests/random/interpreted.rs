@@ -337,6 +337,10 @@ impl Code for Interpreted {
         });
     }
 
+    fn device(&self) -> Result<OperatorText<'_>, &'static str> {
+        Ok(OperatorText { text: &self.device.text, kernels: &self.kernels })
+    }
+
     fn identity(&self, scalar: usize) -> u64 {
         identity(self.fold_of(scalar), self.lowered.program.scalars[scalar].ty)
     }
@@ -357,6 +361,7 @@ impl Program for Interpreted {
     const ADDS: bool = false;
     const MAY_WRAP: bool = false;
     const ENGINES: &'static [&'static parton_engine::EngineInfo] = &[parton_program::STEPS];
+    const DEVICE: Result<OperatorText<'static>, &'static str> = Err("it is interpreted");
     const GATHER: Option<parton_program::GatherPlaces> = None;
 
     fn start_bound(&self, _: f64) -> f64 {
@@ -381,15 +386,6 @@ impl Program for Interpreted {
 
     fn columns(output: Vec<FieldValues>) -> Vec<FieldValues> {
         output
-    }
-
-    fn results(host: &Host<'_, u32>) -> Vec<FieldValues> {
-        vec![
-            u32::values(host.masters(0)),
-            u32::values(host.masters(1)),
-            f64::values(host.masters(2)),
-            bool::values(host.masters(3)),
-        ]
     }
 
     fn output(columns: Vec<FieldValues>) -> Vec<FieldValues> {
