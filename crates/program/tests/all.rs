@@ -4,6 +4,7 @@ mod common;
 mod gathers;
 mod programs;
 mod random;
+mod unforeseen;
 
 use common::{GRAPHS, Hosts, agree, close, graph, on_all};
 use parton_partition::Input;
@@ -100,8 +101,8 @@ fn volumes(input: &Input) -> [Vec<f64>; 3] {
             Communication::OnDemand => Optimize::ALL,
         };
         let (policy, engine) = ("cvc", Some("steps"));
-        let venue =
-            &mut Hosts { input, hosts: 4, policy, engine, communication, optimize, bytes: [0; 2] };
+        let of_four = Hosts { hosts: 4, policy, engine, ..Hosts::new(input) };
+        let venue = &mut Hosts { communication, optimize, ..of_four };
         let mut all = Vec::new();
         let mut note = |[values, rest]: [u64; 2]| {
             all.push(if is_unoptimised { values } else { values + rest } as f64);
@@ -143,17 +144,7 @@ fn sums_that_wrap_are_errors() {
         let edges = [(0, 1, weight), (1, 2, weight), (2, 3, weight), (3, 0, 1)];
         let input = &graph(4, &edges).into();
         for engine in [None, Some("push"), Some("steps")] {
-            let communication = Communication::default();
-            let (policy, optimize) = ("cvc", Optimize::ALL);
-            let venue = &mut Hosts {
-                input,
-                hosts: 3,
-                policy,
-                engine,
-                communication,
-                optimize,
-                bytes: [0; 2],
-            };
+            let venue = &mut Hosts { hosts: 3, engine, ..Hosts::new(input) };
             match fits {
                 true => agree(
                     "a path",
@@ -169,16 +160,7 @@ fn sums_that_wrap_are_errors() {
     }
     let edges = [(0, 1, 0.5f32), (1, 2, -0.25), (0, 2, 0.5)];
     let real = parton_graph::Graph::dense(parton_graph::Csr::from_edges(3, &edges), "a test");
-    let (communication, optimize) = (Communication::default(), Optimize::ALL);
     let input = &real.into();
-    let venue = &mut Hosts {
-        input,
-        hosts: 2,
-        policy: "oec",
-        engine: None,
-        communication,
-        optimize,
-        bytes: [0; 2],
-    };
+    let venue = &mut Hosts { hosts: 2, policy: "oec", ..Hosts::new(input) };
     agree("negative", near::run(venue, Vertex(0)), near(&Graph::new(3, &edges), Vertex(0)));
 }

@@ -1,7 +1,7 @@
 //! Random programs: refused, or equal to their sequential meaning on random graphs, under every policy, on one
 //! to seven hosts.
 
-mod generate;
+pub(crate) mod generate;
 mod interpreted;
 
 use parton_compile::program::interpret::{PlainGraph, sequential};
@@ -17,6 +17,8 @@ use interpreted::Interpreted;
 
 /// Random programs that are accepted, in ordinary tests and in long ones.
 const ACCEPTED: (usize, usize) = (1_000, 100_000);
+/// Programs of those in ordinary tests that run on emulated devices, on some hosts or all.
+const ON_DEVICES: usize = 20;
 
 #[test]
 fn random_programs_are_refused_or_right() {
@@ -54,24 +56,25 @@ fn random_programs_are_refused_or_right() {
         }
         let edges: Vec<_> = plain.edges.iter().map(|&(s, t, w)| (s, t, w as u32)).collect();
         let stored = graph(plain.vertices, &edges).into();
+        let hosts = 1 + random.below(7);
+        let is_on_devices = accepted % ACCEPTED.0.div_ceil(ON_DEVICES) == 0;
         let venue = &mut Hosts {
-            input: &stored,
-            hosts: 1 + random.below(7),
+            hosts,
             policy: policies[random.below(policies.len())],
-            engine: None,
             communication: Communication::NAMES[[2, 2, 1, 0][random.below(4)]].1,
-            optimize: parton_sync::Optimize::ALL,
-            bytes: [0; 2],
+            devices: if is_on_devices { 1 + random.below((1 << hosts) - 1) as u32 } else { 0 },
+            ..Hosts::new(&stored)
         };
-        let code = Interpreted { lowered, arguments: arguments.to_vec() };
+        let code = Interpreted::new(lowered, arguments.to_vec());
         match venue.run(&code) {
             Ok(found) => assert_eq!(
                 bits(found),
                 expected,
-                "{text}\n{} {} {:?} on {} {:?} {arguments:?}\n{}",
+                "{text}\n{} {} {:?} {:b} on {} {:?} {arguments:?}\n{}",
                 venue.policy,
                 venue.hosts,
                 venue.communication,
+                venue.devices,
                 plain.vertices,
                 plain.edges,
                 describe(&code.lowered),
