@@ -21,6 +21,7 @@ cargo xtask bench figures [OPTIONS]  times, memory and loading; fills docs/perfo
                                      --scale N, --turns N, --folder DIR (keeps graphs), --parton FILE,
                                      --against FILE (says what changed), --output FILE (fills no page)
 cargo xtask bench volume --data DIR  bytes on the wire beside D-Galois's; fills docs/communication.md
+cargo xtask bench levels --data DIR  bytes of compiled programs at each level of communication; fills docs/compiler.md
 cargo xtask bench pace --data DIR    BSP beside BASP in virtual time; fills docs/async.md
 cargo xtask bench pace --graphs …    the same on other graphs, or on threads with one made slow
 cargo xtask bench gpu --graphs FILE+FILE…
@@ -122,6 +123,7 @@ fn bench(arguments: &[&str]) -> bool {
         ["figures", ..] => figures::figures(arguments),
         ["volume", ..] => figures::volume(arguments),
         ["gpu", ..] => figures::gpu(arguments),
+        ["levels", ..] => figures::levels(arguments),
         ["pace", ..] if !arguments.contains(&"--graphs") => figures::pace(arguments),
         ["render"] => figures::render(),
         _ => step("bench", &mut figures::bench_program(arguments)),

@@ -62,19 +62,39 @@ fn answers_are_those_of_the_sequential_function() {
 /// and to all proxies, as plain arrays; neither the bits that say what was updated nor the ends of edges are
 /// known, so values are not packed either. Its volume is that of the values alone: no ids. FG: the same
 /// with updated values only. FO: what the compiler does.
+///
+/// `PARTON_TEST_VOLUME` names other graphs, with `+` between them, and `PARTON_TEST_VOLUME_OUTPUT` a file for the bytes, as
+/// JSON: the figures of docs/compiler.md.
 #[test]
 fn communication_on_demand_saves_bytes() {
-    let graph = std::env::var("PARTON_TEST_VOLUME").unwrap_or("rmat:12,16".into());
-    let volumes = volumes(&Input::open(&graph).expect("a graph"));
-    let mean = |more: usize, less: usize| {
-        let ratios =
-            volumes[more].iter().zip(&volumes[less]).map(|(more, less)| (more / less).ln());
-        (ratios.sum::<f64>() / volumes[more].len() as f64).exp()
-    };
-    println!("{graph}: {volumes:.0?}: UO / FO {:.1}, FG / FO {:.1}", mean(0, 2), mean(1, 2));
-    assert!(mean(0, 2) > 15.0, "{volumes:?}");
-    assert!(mean(1, 2) > 1.2, "{volumes:?}");
+    let graphs = std::env::var("PARTON_TEST_VOLUME").unwrap_or("rmat:12,16".into());
+    let mut rows = Vec::new();
+    for graph in graphs.split('+') {
+        let volumes = volumes(&Input::open(graph).expect("a graph"));
+        let mean = |more: usize, less: usize| {
+            let ratios =
+                volumes[more].iter().zip(&volumes[less]).map(|(more, less)| (more / less).ln());
+            (ratios.sum::<f64>() / volumes[more].len() as f64).exp()
+        };
+        println!("{graph}: {volumes:.0?}: UO / FO {:.1}, FG / FO {:.1}", mean(0, 2), mean(1, 2));
+        assert!(mean(0, 2) > 15.0, "{volumes:?}");
+        assert!(mean(1, 2) > 1.2, "{volumes:?}");
+        let name = graph.rsplit('/').next().unwrap_or(graph);
+        for (place, algorithm) in MEASURED.iter().enumerate() {
+            let [unoptimised, fine_grained, on_demand] = [0, 1, 2].map(|at| volumes[at][place]);
+            rows.push(format!(
+                "{{\"graph\":\"{name}\",\"algorithm\":\"{algorithm}\",\"unoptimised\":{unoptimised},\
+                 \"fine_grained\":{fine_grained},\"on_demand\":{on_demand}}}"
+            ));
+        }
+    }
+    if let Some(file) = std::env::var_os("PARTON_TEST_VOLUME_OUTPUT") {
+        std::fs::write(file, format!("[{}]\n", rows.join(",\n"))).expect("a file to write");
+    }
 }
+
+/// What [`volumes`] measures.
+const MEASURED: [&str; 5] = ["bfs", "sssp", "components", "one core", "betweenness"];
 
 /// The vertex of most out-edges.
 fn max_degree(input: &Input) -> Vertex {

@@ -302,3 +302,15 @@ fn truth(random: &mut Random, at: &[&str]) -> String {
         _ => format!("!d[{place}] && b[{place}] > 2"),
     }
 }
+
+/// A small random graph: its number of vertices, and its edges by their sources, with weights.
+pub(crate) fn random_graph(random: &mut Random) -> (usize, Vec<(u32, u32, u32)>) {
+    let vertices = 1 + random.below(9);
+    let edges = (0..random.below(3 * vertices)).map(|_| {
+        let [source, target] = [random.below(vertices), random.below(vertices)];
+        (source as u32, target as u32, random.below(6) as u32)
+    });
+    let mut edges: Vec<_> = edges.collect();
+    edges.sort_by_key(|edge| edge.0);
+    (vertices, edges)
+}

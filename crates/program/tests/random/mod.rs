@@ -12,7 +12,7 @@ use parton_program::plan::{Class, PlannedOperator};
 use parton_program::{Communication, Element, FieldValues, Venue};
 
 use crate::common::{Hosts, graph};
-use generate::{Random, program};
+use generate::{Random, program, random_graph};
 use interpreted::Interpreted;
 
 /// Random programs that are accepted, in ordinary tests and in long ones.
@@ -38,7 +38,9 @@ fn random_programs_are_refused_or_right() {
             continue;
         };
         lowered.plan.operators.iter().for_each(|operator| classes[operator.class as usize] += 1);
-        let plain = random_graph(random);
+        let (vertices, edges) = random_graph(random);
+        let wide = edges.iter().map(|&(source, target, weight)| (source, target, weight.into()));
+        let plain = PlainGraph { vertices, edges: wide.collect() };
         let arguments = [random.below(plain.vertices) as u64, random.below(5) as u64];
         let Ok(answer) = sequential(&meaning, &plain, &arguments, 200_000) else {
             refused += 1;
@@ -54,7 +56,6 @@ fn random_programs_are_refused_or_right() {
         if accepted % 10_000 == 0 {
             println!("{accepted} accepted");
         }
-        let edges: Vec<_> = plain.edges.iter().map(|&(s, t, w)| (s, t, w as u32)).collect();
         let stored = graph(plain.vertices, &edges).into();
         let hosts = 1 + random.below(7);
         let is_on_devices = accepted % ACCEPTED.0.div_ceil(ON_DEVICES) == 0;
@@ -91,16 +92,6 @@ fn random_programs_are_refused_or_right() {
 
 fn describe(lowered: &Lowered) -> String {
     parton_program::plan::text(&lowered.plan)
-}
-
-fn random_graph(random: &mut Random) -> PlainGraph {
-    let vertices = 1 + random.below(9);
-    let edges = (0..random.below(3 * vertices)).map(|_| {
-        (random.below(vertices) as u32, random.below(vertices) as u32, random.below(6) as u64)
-    });
-    let mut edges: Vec<_> = edges.collect();
-    edges.sort_by_key(|edge| edge.0);
-    PlainGraph { vertices, edges }
 }
 
 fn bits(columns: Vec<FieldValues>) -> Vec<Vec<u64>> {
