@@ -27,7 +27,7 @@ cargo xtask bench pace --graphs …    the same on other graphs, or on threads w
 cargo xtask bench gpu --graphs FILE+FILE…
                                      engines on a GPU beside the processor; fills docs/gpu.md
 cargo xtask bench render             fills the pages from the newest files in bench/results
-cargo xtask bench load|partition|net|wire|overhead
+cargo xtask bench load|partition|net|wire|overhead|twins
                                      single measurements, printed
 cargo xtask fuzz [TARGET] [SECONDS]  coverage-guided fuzzing of readers and messages, on stable Rust
 cargo xtask fuzz long [OPTIONS]      five million inputs for each of them, on all cores

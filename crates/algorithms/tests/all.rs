@@ -4,6 +4,7 @@
 mod bridges;
 mod certificates;
 mod common;
+mod by_hand;
 mod compiled_twins;
 mod conformance;
 mod device_products;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use parton_engine::device::Device;
 use parton_engine::{Limits, Pacing};
 use parton_gpu::GpuHost;
+use parton_gpu::cuda::nvrtc::Nvrtc;
 use parton_gpu::emulated::{Emulated, Settings};
 use parton_graph::{Csr, Graph};
 use parton_net::Cluster;
@@ -129,9 +130,10 @@ impl Venue for Hosts<'_> {
     }
 }
 
-/// A device whose kernels run on the processor.
+/// A device whose kernels run on the processor; where NVIDIA's compiler is there, it compiles them, too.
 fn emulated() -> GpuHost {
-    GpuHost::new(Arc::new(Emulated::new(Settings::default())))
+    let architectures: &[&str] = if Nvrtc::get().is_ok() { &["sm_90"] } else { &[] };
+    GpuHost::new(Arc::new(Emulated::new(Settings { architectures, ..Settings::default() })))
 }
 
 /// Calls `check` for policies, numbers of hosts, and ways to communicate.

@@ -17,8 +17,8 @@ use interpreted::Interpreted;
 
 /// Random programs that are accepted, in ordinary tests and in long ones.
 const ACCEPTED: (usize, usize) = (1_000, 100_000);
-/// Programs of those in ordinary tests that run on emulated devices, on some hosts or all.
-const ON_DEVICES: usize = 20;
+/// Of so many programs one runs on emulated devices, on some hosts or all: of the first, and of more. Each is compiled.
+const ONE_ON_DEVICES: (usize, usize) = (50, 1_000);
 
 #[test]
 fn random_programs_are_refused_or_right() {
@@ -58,7 +58,9 @@ fn random_programs_are_refused_or_right() {
         }
         let stored = graph(plain.vertices, &edges).into();
         let hosts = 1 + random.below(7);
-        let is_on_devices = accepted % ACCEPTED.0.div_ceil(ON_DEVICES) == 0;
+        let is_first = accepted <= ACCEPTED.0;
+        let one_of = if is_first { ONE_ON_DEVICES.0 } else { ONE_ON_DEVICES.1 };
+        let is_on_devices = accepted % one_of == 0;
         let venue = &mut Hosts {
             hosts,
             policy: policies[random.below(policies.len())],
