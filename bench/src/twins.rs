@@ -40,10 +40,7 @@ const TWINS: [(&str, [Form; 2]); 4] = [
     ),
     (
         "components, union",
-        [
-            |on| by_hand(engines::UNION, &Least, on),
-            |on| compiled(engines::UNION, &least {}, on),
-        ],
+        [|on| by_hand(engines::UNION, &Least, on), |on| compiled(engines::UNION, &least {}, on)],
     ),
     (
         "pagerank, pull",
@@ -58,7 +55,9 @@ pub fn run(options: &[&str]) {
     let graph = option(options, "--graph").unwrap_or("rmat:18");
     let turns: usize = option(options, "--turns").map_or(7, |n| n.parse().expect("a number"));
     let input = Input::open(graph).expect("a graph");
-    println!("| hosts | program | by hand, s | compiled, s | by hand ÷ compiled | rounds | bytes |");
+    println!(
+        "| hosts | program | by hand, s | compiled, s | by hand ÷ compiled | rounds | bytes |"
+    );
     println!("|---|---|---|---|---|---|---|");
     for (hosts, threads) in [(1, 2), (4, 1)] {
         for (name, costs) in measured(&input, (hosts, threads), turns) {

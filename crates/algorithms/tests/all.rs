@@ -2,9 +2,9 @@
 //! the longest of them runs.
 
 mod bridges;
+mod by_hand;
 mod certificates;
 mod common;
-mod by_hand;
 mod compiled_twins;
 mod conformance;
 mod device_products;

@@ -127,9 +127,7 @@ fn relaxations() {
 /// Operator by operator: sums of real numbers over rows of all classes, and into scalars.
 #[test]
 fn hubs() {
-    let of = |rounds| {
-        (&Hits as &dyn Algorithm, Options::default().with(HitsOptions { rounds }))
-    };
+    let of = |rounds| (&Hits as &dyn Algorithm, Options::default().with(HitsOptions { rounds }));
     try_all(&[of(4)]);
     try_long_rows(&["star:3000", "rmat:8,40", "star:4000", "rmat:7,70"], &[of(3)]);
 }

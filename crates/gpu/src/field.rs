@@ -213,16 +213,8 @@ impl DeviceField {
         };
         for range in proxies.iter().filter(|range| !range.is_empty()) {
             let words = u64::from(range.end.div_ceil(32) - range.start / 32);
-            let arguments = arguments![
-                range.start,
-                range.end,
-                updated,
-                values,
-                forgets,
-                owed,
-                paid,
-                also_paid
-            ];
+            let arguments =
+                arguments![range.start, range.end, updated, values, forgets, owed, paid, also_paid];
             self.kernels.launch("reset", words, &arguments)?;
         }
         Ok(())

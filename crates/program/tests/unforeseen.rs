@@ -4,7 +4,7 @@
 use parton_compile::program::lower::lower;
 use parton_compile::program::parse::parse;
 use parton_partition::policies;
-use parton_program::{Communication, Field, Graph, Improve, Vertex, Worklist, program};
+use parton_program::{Communication, Field, Graph, Vertex, Worklist, program};
 
 use crate::common::{Hosts, agree, close, graph};
 use crate::random::generate::Random;
@@ -140,7 +140,7 @@ fn near_by(graph: &Graph<()>, root: Vertex, hops: u32) -> (Field<u64>, Field<u32
 /// The mean degree of neighbours, and whether no neighbour has a higher degree.
 #[program(crate = parton_program)]
 fn company(graph: &Graph<()>) -> (Field<f64>, Field<bool>) {
-    let mut degree = graph.field_with(|v| (graph.out_degree(v) + graph.in_degree(v)) as u32);
+    let degree = graph.field_with(|v| (graph.out_degree(v) + graph.in_degree(v)) as u32);
     let mut mean = graph.field(0.0);
     let mut is_top = graph.field(true);
     for v in graph.vertices() {

@@ -15,8 +15,8 @@ use super::ir::{
     each_expression,
 };
 use super::lower::{Lowered, OperatorCode};
-pub(super) use expressions::in_relaxation;
 pub use device::{DeviceText, device};
+pub(super) use expressions::in_relaxation;
 pub(super) use gather::gather;
 pub use plan::plan;
 

@@ -164,11 +164,16 @@ impl<'a> OperatorEngine<'a> {
     /// `Host` of the program's text, the first parameter of its kernels.
     fn host(&self) -> Arguments {
         let Vertices { globals, degrees: [out, into], activated, faults, .. } = &self.vertices;
-        let mut words =
-            vec![globals.address(), out.address(), into.address(), activated.address(), faults.address()]
-                .into_iter()
-                .map(|address| address.0)
-                .collect::<Vec<u64>>();
+        let mut words = vec![
+            globals.address(),
+            out.address(),
+            into.address(),
+            activated.address(),
+            faults.address(),
+        ]
+        .into_iter()
+        .map(|address| address.0)
+        .collect::<Vec<u64>>();
         words.extend([self.partition.num_vertices(), self.partition.num_edges()]);
         words.extend(&self.scalars);
         // An array of nothing has one place in C++.
@@ -327,7 +332,11 @@ impl<'a> OperatorEngine<'a> {
             }
             self.part(number, "arrive", self.vertices.members.address())?;
         }
-        operator.traffic.folds.iter().try_for_each(|(column, _)| self.columns[*column].forget(false))
+        operator
+            .traffic
+            .folds
+            .iter()
+            .try_for_each(|(column, _)| self.columns[*column].forget(false))
     }
 }
 

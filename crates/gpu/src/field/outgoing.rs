@@ -260,8 +260,7 @@ impl Outgoing {
         list.resize(count)?;
         list.upload(0, &proxies)?;
         gathered.resize(into.len())?;
-        let tile =
-            Tile { list: list.address().0, first: 0, count: count as u32, ..Tile::zeroed() };
+        let tile = Tile { list: list.address().0, first: 0, count: count as u32, ..Tile::zeroed() };
         let (from, to) = (values.address(), gathered.address());
         let arguments = arguments![tile, Address(0), count as u32, from, to];
         kernels.launch("gather", count as u64, &arguments)?;
@@ -272,10 +271,11 @@ impl Outgoing {
 /// The places of a route, those of masters with mirrors at one end of edges only apart: `Tile::only_at`.
 fn parts(route: &Route<'_>) -> Vec<(Range<u32>, u64)> {
     let start = route.part().start;
-    let only = [(End::Source, 1), (End::Destination, 2)].into_iter().filter_map(|(end, only_at)| {
-        let part = route.only_at(end)?.part();
-        Some((part.start - start..part.end - start, only_at))
-    });
+    let only =
+        [(End::Source, 1), (End::Destination, 2)].into_iter().filter_map(|(end, only_at)| {
+            let part = route.only_at(end)?.part();
+            Some((part.start - start..part.end - start, only_at))
+        });
     let (mut parts, mut next) = (Vec::new(), 0);
     let mut only: Vec<_> = only.collect();
     only.sort_by_key(|(part, _)| part.start);

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use parton_engine::device::Device;
 use parton_engine::{Limits, Pacing};
-use parton_gpu::{GpuHost, discover};
 use parton_gpu::cuda::nvrtc::Nvrtc;
 use parton_gpu::emulated::{Emulated, Settings};
+use parton_gpu::{GpuHost, discover};
 use parton_graph::{Csr, Graph};
 use parton_net::Cluster;
 use parton_partition::{Input, Partition, Plan};

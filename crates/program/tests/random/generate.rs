@@ -30,11 +30,11 @@ pub(crate) fn program(random: &mut Random) -> String {
         "v.id()",
         "u32::MAX",
         "graph.in_degree(v) as u32",
-        "if v == root { 0 } else { 9 }",
-        "7",
+        "if v == root { 0u32 } else { 9 }",
+        "7u32",
     ]);
     out += &format!("let mut a = graph.field_with(|v| {start});\n");
-    let start = random.one(&["v.id()", "0", "graph.out_degree(v) as u32", "k"]);
+    let start = random.one(&["v.id()", "0u32", "graph.out_degree(v) as u32", "k"]);
     out += &format!("let mut b = graph.field_with(|v| {start});\n");
     out += random.one(&[
         "let mut c = graph.field(1.0);\n",

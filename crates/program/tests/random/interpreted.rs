@@ -11,8 +11,8 @@ use parton_graph::LocalId;
 use parton_program::plan::{self, ColumnRole, CompiledPlan, OperatorPart};
 use parton_program::reduction::{Max, Min, Or, Sum};
 use parton_program::{
-    AnyColumn, Code, Element, FieldValues, Host, NotRelaxed, Program, Tallies, Typed, Uniform,
-    column, host,
+    AnyColumn, Code, Element, FieldValues, Host, NotRelaxed, Program, Tallies, Uniform, column,
+    host,
 };
 
 /// A program with its arguments.

@@ -54,7 +54,11 @@ fn asks_for_rounding(lowered: &Lowered) -> bool {
             asks |= ROUNDED_OTHERWISE.contains(&name);
         }
     };
-    lowered.values.iter().filter(|value| !value.is_uniform()).for_each(|value| value.walk(&mut note));
+    lowered
+        .values
+        .iter()
+        .filter(|value| !value.is_uniform())
+        .for_each(|value| value.walk(&mut note));
     for code in &lowered.operators {
         for acts in code.all() {
             each_expression(acts, &mut note);
@@ -119,7 +123,9 @@ impl Writer<'_> {
         for (number, _, fold) in &tallies {
             _ = writeln!(text, "all.scalar_{number} = {fold}::identity();");
         }
-        text.push_str("return all;\n}\nDEVICE void add_tallies(Tallies& all, const Tallies& more) {\n");
+        text.push_str(
+            "return all;\n}\nDEVICE void add_tallies(Tallies& all, const Tallies& more) {\n",
+        );
         for (number, _, fold) in &tallies {
             let scalar = format!("scalar_{number}");
             _ = writeln!(text, "all.{scalar} = {fold}::combine(all.{scalar}, more.{scalar});");
@@ -208,7 +214,8 @@ impl Writer<'_> {
                      {ty}& all, bool& any) {{\n{body}}}\n\
                      COLLECT({collect}, column_{column}, {fold}, {end})"
                 ));
-                let sizes = ["thread", "warp", "block"].map(|size| format!("collect_{collect}_{size}"));
+                let sizes =
+                    ["thread", "warp", "block"].map(|size| format!("collect_{collect}_{size}"));
                 self.out.kernels.extend(sizes);
             }
         }

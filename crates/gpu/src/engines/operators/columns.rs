@@ -66,8 +66,7 @@ pub(super) fn columns(
             _ => Delivery::Label,
         };
         let (proxies, kind) = (partition.num_proxies(), (kind(&column.ty), delivery));
-        let mut field =
-            DeviceField::new(&name(column), kernels, driver, proxies, kind, is_shared)?;
+        let mut field = DeviceField::new(&name(column), kernels, driver, proxies, kind, is_shared)?;
         if is_shared {
             field.prepare(partition)?;
             if delivery == Delivery::Label {

@@ -70,7 +70,9 @@ impl Folded {
     /// What was folded into some scalars; nothing is left there.
     pub(super) fn take(&mut self, scalars: &[usize]) -> Result<Vec<u64>> {
         let mut all = self.scalars.to_vec()?;
-        let taken = scalars.iter().map(|&scalar| std::mem::replace(&mut all[scalar], self.identities[scalar]));
+        let taken = scalars
+            .iter()
+            .map(|&scalar| std::mem::replace(&mut all[scalar], self.identities[scalar]));
         let taken = taken.collect();
         self.scalars.upload(0, &all)?;
         Ok(taken)
