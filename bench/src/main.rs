@@ -12,6 +12,7 @@ mod pace;
 mod partition;
 mod quota;
 mod translated;
+mod twins;
 mod volume;
 mod wire;
 
@@ -26,6 +27,7 @@ fn main() {
         ["pace", ref options @ ..] => pace::run(options),
         ["partition", ref options @ ..] => partition::run(options),
         ["translated", ref options @ ..] => translated::run_all(options),
+        ["twins", ref options @ ..] => twins::run(options),
         ["volume", ref options @ ..] => volume::run(options),
         ["wire"] => wire::run(),
         ["--measure", contestant, input] => {
@@ -39,6 +41,7 @@ fn main() {
                  parton-bench overhead [--graph GRAPH] [--turns N]\n\
                  parton-bench pace [--graphs GRAPH+GRAPH…] [--policy NAME] [--runs bfs/push+…] [--turns N] [--simulated] [--slow-host cgroup] [--output FILE.json]\n\
                  parton-bench translated --graphs GRAPH+GRAPH… [--device gpu] [--turns N] [--output FILE.json]\n\
+                 parton-bench twins [--graph GRAPH] [--turns N]\n\
                  parton-bench volume --parton PROGRAM --data DIR [--output FILE.json]\n\
                  parton-bench wire"
             );

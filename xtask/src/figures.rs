@@ -7,6 +7,7 @@
 //! | `volume` | `bench/src/volume.rs` | docs/communication.md |
 //! | `pace` | `bench/src/pace.rs`, in virtual time | docs/async.md |
 //! | `gpu` | `bench/src/gpu.rs` | docs/gpu.md |
+//! | `levels` | a test of the crate `parton-program` | docs/compiler.md |
 //!
 //! A page marks a place with `<!-- figures: NAME -->` and ends it with `<!-- end -->`; [`tables`] knows
 //! the names. A test fails when a page and the newest JSON disagree.
@@ -26,15 +27,23 @@ use crate::{cargo, root, step};
 pub(crate) use measure::figures;
 
 /// The kinds of results, by the names of their files.
-const KINDS: [&str; 4] = ["figures", "volume", "pace", "gpu"];
+const KINDS: [&str; 5] = ["figures", "volume", "pace", "gpu", "levels"];
 /// The pages with marked places.
-const PAGES: [&str; 5] =
-    ["README.md", "docs/performance.md", "docs/communication.md", "docs/async.md", "docs/gpu.md"];
+const PAGES: [&str; 6] = [
+    "README.md",
+    "docs/performance.md",
+    "docs/communication.md",
+    "docs/async.md",
+    "docs/gpu.md",
+    "docs/compiler.md",
+];
+/// A web graph, in the folder of graphs.
+const CNR: &str = "law/cnr-2000/cnr-2000.txt.gz";
 const BEGIN: &str = "<!-- figures: ";
 const END: &str = "<!-- end -->";
 
 /// The newest results of every kind; `null` where there are none.
-struct Results([Value; 4]);
+struct Results([Value; 5]);
 
 impl Results {
     fn newest() -> Self {
@@ -187,6 +196,22 @@ pub(crate) fn pace(command: &[&str]) -> bool {
 /// Engines on a GPU, beside those on the processor.
 pub(crate) fn gpu(command: &[&str]) -> bool {
     rows("gpu", command, &[])
+}
+
+/// Bytes of compiled programs at each level of communication, exact in any build.
+pub(crate) fn levels(command: &[&str]) -> bool {
+    let Some(data) = option(command, "--data") else {
+        eprintln!("bench levels: --data DIR, where DIR/law has cnr-2000");
+        return false;
+    };
+    let Ok(folder) = tempfile::tempdir() else { return false };
+    let file = folder.path().join("rows.json");
+    let test = ["test", "--package", "parton-program", "--test", "all", "communication_on_demand"];
+    let mut measure = cargo(&test);
+    let web = Path::new(data).canonicalize().unwrap_or_default().join(CNR);
+    measure.env("PARTON_TEST_VOLUME", format!("rmat:20,16+{}", web.display()));
+    measure.env("PARTON_TEST_VOLUME_OUTPUT", &file);
+    step("levels", &mut measure) && keep("levels", command, &[("rows", read(&file))])
 }
 
 /// Fills the pages and draws the drawings from the newest results.

@@ -23,12 +23,13 @@ cargo xtask bench figures [OPTIONS]  times, memory and loading; fills docs/perfo
                                      --scale N, --turns N, --folder DIR (keeps graphs), --parton FILE,
                                      --against FILE (says what changed), --output FILE (fills no page)
 cargo xtask bench volume --data DIR  bytes on the wire beside D-Galois's; fills docs/communication.md
+cargo xtask bench levels --data DIR  bytes of compiled programs at each level of communication; fills docs/compiler.md
 cargo xtask bench pace --data DIR    BSP beside BASP in virtual time; fills docs/async.md
 cargo xtask bench pace --graphs …    the same on other graphs, or on threads with one made slow
 cargo xtask bench gpu --graphs FILE+FILE…
                                      engines on a GPU beside the processor; fills docs/gpu.md
 cargo xtask bench render             fills the pages from the newest files in bench/results
-cargo xtask bench load|partition|net|wire|overhead
+cargo xtask bench load|partition|net|wire|overhead|twins
                                      single measurements, printed
 cargo xtask release                  programs for others, packed into target/release-archives: one that
                                      finds MPI and CUDA when it runs, one that needs nothing (musl-tools)
@@ -134,6 +135,7 @@ fn bench(arguments: &[&str]) -> bool {
         ["figures", ..] => figures::figures(arguments),
         ["volume", ..] => figures::volume(arguments),
         ["gpu", ..] => figures::gpu(arguments),
+        ["levels", ..] => figures::levels(arguments),
         ["pace", ..] if !arguments.contains(&"--graphs") => figures::pace(arguments),
         ["render"] => figures::render(),
         _ => step("bench", &mut figures::bench_program(arguments)),

@@ -311,7 +311,7 @@ impl<C: Compiled> Algorithm for C {
 
     fn needs_threads(&self, options: &Options) -> Option<&'static str> {
         let engine = options.engine.unwrap_or(C::Program::ENGINES[0]);
-        (engine == STEPS).then_some("its operators run one after the other, on processors")
+        C::Program::DEVICE.err().filter(|_| engine == STEPS)
     }
 
     fn access(&self, options: &Options) -> Access {

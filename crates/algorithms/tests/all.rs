@@ -2,6 +2,7 @@
 //! the longest of them runs.
 
 mod bridges;
+mod by_hand;
 mod certificates;
 mod common;
 mod compiled_twins;

@@ -3,14 +3,15 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use parton_engine::device::{
-    Ballots, Device, DeviceEngine, Intersections, ProgramRequest, RelaxationRequest, SortedLists,
+    Ballots, Device, DeviceEngine, Intersections, Operators, OperatorsRequest, ProgramRequest,
+    RelaxationRequest, SortedLists,
 };
 use parton_engine::{Edges, EngineInfo, engines};
 use parton_graph::bits::BitSet;
 use parton_partition::Partition;
 
 use crate::driver::Driver;
-use crate::engines::{ballot, intersect, relaxation, union, vertex};
+use crate::engines::{ballot, intersect, operators, relaxation, union, vertex};
 use crate::error::Error;
 use crate::memory::{MemoryModel, Uploader};
 
@@ -131,6 +132,19 @@ impl Device for GpuHost {
         check_bytes(self, request.accumulated.bytes())?;
         self.reserve(MemoryModel::of_program(&request, partition), partition)?;
         let built = vertex::VertexEngine::new(self, request, partition);
+        Ok(Box::new(built.map_err(failed)?))
+    }
+
+    fn operators<'a>(
+        &'a self,
+        request: OperatorsRequest<'a>,
+        partition: &'a Partition,
+    ) -> parton_sync::Result<Box<dyn Operators + 'a>> {
+        if let Some(reason) = operators::misfit(request.plan) {
+            return Err(parton_sync::Error::DeviceMisfit { device: self.name(), reason });
+        }
+        self.reserve(MemoryModel::of_operators(&request), partition)?;
+        let built = operators::OperatorEngine::new(self, request, partition);
         Ok(Box::new(built.map_err(failed)?))
     }
 
