@@ -409,7 +409,11 @@ impl Operators for OperatorEngine<'_> {
         let masters = 0..self.num_masters();
         for (column, _) in &self.operator(operator).traffic.folds {
             // Masters' own contributions have arrived; nobody has to be told.
-            self.columns[*column].reset(Phase::Broadcast, End::Either, std::slice::from_ref(&masters))?;
+            self.columns[*column].reset(
+                Phase::Broadcast,
+                End::Either,
+                std::slice::from_ref(&masters),
+            )?;
         }
         self.after(operator).map_err(failed)?;
         let mut faults = [0; 2];
