@@ -50,7 +50,6 @@ pub(crate) struct DeviceField {
     kind: ValueKind,
     delivery: Delivery,
     pub(crate) is_shared: bool,
-    num_proxies: u32,
     pub(crate) values: Buffer<u8>,
     pub(crate) updated: Buffer<u32>,
     pub(crate) active: Buffer<u32>,
@@ -94,7 +93,6 @@ impl DeviceField {
             is_shared,
             // Threads change truth values by the words around them.
             values: Buffer::new(driver, (proxies * kind.bytes()).next_multiple_of(4))?,
-            num_proxies: proxies as u32,
             updated: Buffer::zeroed(driver, words)?,
             active: Buffer::zeroed(driver, words)?,
             routes: RouteLists::new(driver)?,
@@ -118,7 +116,9 @@ impl DeviceField {
             self.active.queue_fill(0xff)?;
         }
         let (active, values) = (self.active.address(), self.values.address());
-        let arguments = arguments![active, self.num_proxies, values];
+        // What lies behind the last value is as good as a value.
+        let places = (self.values.len() / self.kind.bytes()) as u32;
+        let arguments = arguments![active, places, values];
         self.kernels.launch("forget", self.words().into(), &arguments)
     }
 

@@ -85,7 +85,9 @@ pub trait Code: Sync {
     fn part(&self, operator: usize, part: OperatorPart, host: &Host<'_, Self::Weight>);
 
     /// The operators for devices, or why there are none.
-    fn device(&self) -> Result<OperatorText<'_>, &'static str>;
+    fn device(&self) -> Result<OperatorText<'_>, &'static str> {
+        Err("they are known to processors alone")
+    }
 
     /// The bits of what changes nothing when it is folded into a scalar.
     fn identity(&self, scalar: usize) -> u64;

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock};
 
-use parton_engine::device::operators::Faults;
+use parton_engine::device::operators::NumberFaults;
 use parton_engine::{DirectionRows, Directions, Edges};
 use parton_graph::{LocalId, VertexSet, Weight, parallel};
 use parton_partition::Partition;
@@ -39,7 +39,7 @@ pub struct Host<'a, W: Weight> {
     faults: SharedFaults,
 }
 
-/// What threads have found out of [`Faults`].
+/// What threads have found out of [`NumberFaults`].
 #[derive(Debug, Default)]
 struct SharedFaults {
     underflow: AtomicBool,
@@ -74,12 +74,12 @@ impl Tallies {
 }
 
 /// The edges of a vertex on this host.
-pub struct Row<'v, W: Weight> {
+pub struct VertexEdges<'v, W: Weight> {
     rows: DirectionRows<'v, W>,
     vertex: LocalId,
 }
 
-impl<W: Weight> Row<'_, W> {
+impl<W: Weight> VertexEdges<'_, W> {
     /// Calls `visit` with the other end and the weight of each edge, and `prefetch` with ends some edges before
     /// their turn.
     #[inline(always)]
@@ -181,8 +181,8 @@ impl<'a, W: Weight> Host<'a, W> {
         value
     }
 
-    pub(crate) fn faults(&self) -> Faults {
-        Faults {
+    pub(crate) fn faults(&self) -> NumberFaults {
+        NumberFaults {
             underflow: self.faults.underflow.load(Ordering::Relaxed),
             overflow: self.faults.overflow.load(Ordering::Relaxed),
         }
@@ -216,10 +216,10 @@ impl<'a, W: Weight> Host<'a, W> {
     pub fn each_row(
         &self,
         direction: EdgeDirection,
-        visit: impl Fn(LocalId, Row<'_, W>, &mut Tallies) + Sync,
+        visit: impl Fn(LocalId, VertexEdges<'_, W>, &mut Tallies) + Sync,
     ) {
         let rows = self.directions(direction).rows();
-        self.each(|vertex, tallies| visit(vertex, Row { rows, vertex }, tallies));
+        self.each(|vertex, tallies| visit(vertex, VertexEdges { rows, vertex }, tallies));
     }
 
     /// The edges of a direction.

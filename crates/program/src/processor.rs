@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use parton_engine::device::operators::{Faults, Operators};
+use parton_engine::device::operators::{Columns, NumberFaults, Operators, Worklists};
 use parton_graph::LocalId;
 use parton_partition::Partition;
 use parton_plan::{EdgeSide, OperatorPart, PlannedOperator};
@@ -86,7 +86,7 @@ impl<'a, C: Code> Processor<'a, C> {
     }
 }
 
-impl<C: Code> Operators for Processor<'_, C> {
+impl<C: Code> Columns for Processor<'_, C> {
     fn column(&mut self, column: usize) -> &mut dyn Field {
         self.host.columns[column].as_field()
     }
@@ -117,20 +117,9 @@ impl<C: Code> Operators for Processor<'_, C> {
         self.host.columns[column].read_first(into);
         Ok(())
     }
+}
 
-    fn set_degrees(&mut self, degrees: &[Vec<u64>; 2]) -> Result<()> {
-        self.host.degrees = degrees.clone();
-        Ok(())
-    }
-
-    fn set_scalar(&mut self, scalar: usize, bits: u64) {
-        self.host.scalars[scalar] = bits;
-    }
-
-    fn take_folded(&mut self, scalars: &[usize]) -> Result<Vec<u64>> {
-        Ok(scalars.iter().map(|scalar| self.host.take_partial(*scalar)).collect())
-    }
-
+impl<C: Code> Worklists for Processor<'_, C> {
     fn fill(&mut self, list: usize, all: bool) -> Result<()> {
         self.host.lists[list].clear();
         if all {
@@ -146,6 +135,21 @@ impl<C: Code> Operators for Processor<'_, C> {
 
     fn is_empty(&mut self, list: usize) -> Result<bool> {
         Ok(self.host.lists[list].is_empty())
+    }
+}
+
+impl<C: Code> Operators for Processor<'_, C> {
+    fn set_degrees(&mut self, degrees: &[Vec<u64>; 2]) -> Result<()> {
+        self.host.degrees = degrees.clone();
+        Ok(())
+    }
+
+    fn set_scalar(&mut self, scalar: usize, bits: u64) {
+        self.host.scalars[scalar] = bits;
+    }
+
+    fn take_folded(&mut self, scalars: &[usize]) -> Result<Vec<u64>> {
+        Ok(scalars.iter().map(|scalar| self.host.take_partial(*scalar)).collect())
     }
 
     fn before_edges(&mut self, operator: usize) -> Result<()> {
@@ -173,7 +177,7 @@ impl<C: Code> Operators for Processor<'_, C> {
         Ok(edges)
     }
 
-    fn after_edges(&mut self, operator: usize) -> Result<Faults> {
+    fn after_edges(&mut self, operator: usize) -> Result<NumberFaults> {
         let planned = self.operator(operator);
         let given = self.given(planned);
         let vertices = match planned.is_partial {

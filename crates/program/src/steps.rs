@@ -37,8 +37,7 @@ pub struct Steps<'a, C: Code, O: Operators + ?Sized> {
     partition: &'a Partition,
     operators: Box<O>,
     communication: Communication,
-    /// The bits of all scalars, the same on all hosts but for what is pending.
-    scalars: Vec<u64>,
+    scalars: Scalars,
     /// Out- and in-degrees of masters, where the program asks.
     degrees: [Vec<u64>; 2],
     /// The instruction of the plan that comes next, or that runs.
@@ -47,13 +46,19 @@ pub struct Steps<'a, C: Code, O: Operators + ?Sized> {
     is_running: bool,
     /// Columns whose mirrors at sources and at destinations may not know what masters have.
     stale: Vec<[bool; 2]>,
-    /// Scalars of which hosts know their own part alone.
-    pending: Vec<bool>,
     finder: Option<Finder>,
     /// The operator of every round so far.
     ran: Vec<usize>,
     /// An operator that somebody else runs.
     stop_at: Option<usize>,
+}
+
+/// The scalars of a program.
+struct Scalars {
+    /// Their bits, the same on all hosts but for what is pending.
+    bits: Vec<u64>,
+    /// Those of which hosts know their own part alone.
+    pending: Vec<bool>,
 }
 
 /// Which columns other hosts see.
@@ -122,9 +127,11 @@ impl<'a, C: Code, O: Operators + ?Sized> Steps<'a, C, O> {
         let plan = code.plan();
         let mut steps = Steps {
             stale: vec![[false; 2]; plan.columns.len()],
-            scalars: vec![0; plan.scalars.len()],
+            scalars: Scalars {
+                bits: vec![0; plan.scalars.len()],
+                pending: vec![false; plan.scalars.len()],
+            },
             degrees: [Vec::new(), Vec::new()],
-            pending: vec![false; plan.scalars.len()],
             code,
             partition,
             operators,
@@ -144,7 +151,7 @@ impl<'a, C: Code, O: Operators + ?Sized> Steps<'a, C, O> {
     /// What code outside operators sees.
     pub fn uniform(&self) -> Uniform<'_> {
         Uniform {
-            scalars: &self.scalars,
+            scalars: &self.scalars.bits,
             num_vertices: self.partition.num_vertices(),
             num_edges: self.partition.num_edges(),
         }
@@ -162,7 +169,7 @@ impl<'a, C: Code, O: Operators + ?Sized> Steps<'a, C, O> {
     }
 
     fn set(&mut self, scalar: usize, bits: u64) {
-        self.scalars[scalar] = bits;
+        self.scalars.bits[scalar] = bits;
         self.operators.set_scalar(scalar, bits);
     }
 
@@ -190,7 +197,7 @@ impl<'a, C: Code, O: Operators + ?Sized> Steps<'a, C, O> {
         self.find_degrees(substrate)?;
         self.stop_at = Some(operator);
         self.advance(substrate)?;
-        self.settle(&(0..self.pending.len()).collect::<Vec<_>>(), substrate)?;
+        self.settle(&(0..self.scalars.pending.len()).collect::<Vec<_>>(), substrate)?;
         Ok(self.at < self.code.plan().instructions.len())
     }
 
@@ -219,7 +226,7 @@ impl<'a, C: Code, O: Operators + ?Sized> Steps<'a, C, O> {
                     self.settle(reads, substrate)?;
                     self.set(*scalar, self.value(*value));
                     // What was folded in before is overwritten.
-                    if std::mem::take(&mut self.pending[*scalar]) {
+                    if std::mem::take(&mut self.scalars.pending[*scalar]) {
                         self.operators.take_folded(&[*scalar])?;
                     }
                 }
@@ -316,21 +323,22 @@ impl<'a, C: Code, O: Operators + ?Sized> Steps<'a, C, O> {
 
     /// Makes scalars known that hosts have folded values into.
     fn settle(&mut self, scalars: &[usize], substrate: &mut Substrate<'_>) -> Result<()> {
-        if !scalars.iter().any(|scalar| self.pending[*scalar]) {
+        if !scalars.iter().any(|scalar| self.scalars.pending[*scalar]) {
             return Ok(());
         }
         // All of them at once: the next reader will not have to ask.
-        let asked: Vec<usize> =
-            (0..self.pending.len()).filter(|scalar| self.pending[*scalar]).collect();
+        let asked: Vec<usize> = (0..self.scalars.pending.len())
+            .filter(|scalar| self.scalars.pending[*scalar])
+            .collect();
         let mine = self.operators.take_folded(&asked)?;
         let all = substrate.net().all_gather(bytemuck::cast_slice(&mine).to_vec())?;
         for theirs in all {
             let theirs: Vec<u64> = bytemuck::pod_collect_to_vec(&theirs);
             for (&scalar, bits) in asked.iter().zip(theirs) {
-                self.set(scalar, self.code.combine(scalar, self.scalars[scalar], bits));
+                self.set(scalar, self.code.combine(scalar, self.scalars.bits[scalar], bits));
             }
         }
-        asked.into_iter().for_each(|scalar| self.pending[scalar] = false);
+        asked.into_iter().for_each(|scalar| self.scalars.pending[scalar] = false);
         Ok(())
     }
 
@@ -348,7 +356,7 @@ impl<'a, C: Code, O: Operators + ?Sized> Steps<'a, C, O> {
             }
         }
         self.operators.before_edges(number)?;
-        operator.tallies.iter().for_each(|scalar| self.pending[*scalar] = true);
+        operator.tallies.iter().for_each(|scalar| self.scalars.pending[*scalar] = true);
         operator.writes.iter().for_each(|column| self.stale[*column] = [true; 2]);
         let Some(direction) = operator.direction else {
             return self.after_operator(operator, substrate);

@@ -34,15 +34,15 @@ pub struct OperatorsRequest<'p> {
 
 /// What whole numbers did that they must not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Faults {
+pub struct NumberFaults {
     /// A number without a sign became less than 0.
     pub underflow: bool,
     /// A number outgrew its type.
     pub overflow: bool,
 }
 
-/// The columns of a compiled program on one host, and what runs its operators there.
-pub trait Operators {
+/// The columns of a compiled program on one host.
+pub trait Columns {
     /// A column, to be synchronised.
     fn column(&mut self, column: usize) -> &mut dyn Field;
 
@@ -57,7 +57,22 @@ pub trait Operators {
 
     /// Copies the values of masters, one after another as they lie in memory.
     fn read_masters(&self, column: usize, into: &mut [u8]) -> Result<()>;
+}
 
+/// The worklists of a compiled program on one host: sets of masters.
+pub trait Worklists {
+    /// A worklist becomes empty, or has all masters.
+    fn fill(&mut self, list: usize, all: bool) -> Result<()>;
+
+    /// A master joins a worklist.
+    fn join(&mut self, list: usize, master: LocalId) -> Result<()>;
+
+    /// Whether a worklist has no members.
+    fn is_empty(&mut self, list: usize) -> Result<bool>;
+}
+
+/// What runs the operators of a compiled program on one host.
+pub trait Operators: Columns + Worklists {
     /// Learns out- and in-degrees of masters, where the program asks.
     fn set_degrees(&mut self, degrees: &[Vec<u64>; 2]) -> Result<()>;
 
@@ -67,15 +82,6 @@ pub trait Operators {
     /// What this host has folded into some scalars since it was last asked.
     fn take_folded(&mut self, scalars: &[usize]) -> Result<Vec<u64>>;
 
-    /// A worklist becomes empty, or has all masters.
-    fn fill(&mut self, list: usize, all: bool) -> Result<()>;
-
-    /// A master joins a worklist.
-    fn join(&mut self, list: usize, master: LocalId) -> Result<()>;
-
-    /// Whether a worklist has no members.
-    fn is_empty(&mut self, list: usize) -> Result<bool>;
-
     /// Masters do what comes before their edges; those of a worklist, which becomes empty, or all.
     fn before_edges(&mut self, operator: usize) -> Result<()>;
 
@@ -83,5 +89,5 @@ pub trait Operators {
     fn visit_edges(&mut self, operator: usize) -> Result<u64>;
 
     /// Masters take in what their edges and their neighbours brought.
-    fn after_edges(&mut self, operator: usize) -> Result<Faults>;
+    fn after_edges(&mut self, operator: usize) -> Result<NumberFaults>;
 }

@@ -12,7 +12,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use parton_engine::device::DeviceProgram;
-use parton_engine::device::operators::{Faults, Operators, OperatorsRequest};
+use parton_engine::device::operators::{
+    Columns, NumberFaults, Operators, OperatorsRequest, Worklists,
+};
 use parton_graph::LocalId;
 use parton_partition::{End, Partition};
 use parton_plan::{CompiledPlan, EdgeSide, PlannedOperator};
@@ -340,7 +342,7 @@ impl<'a> OperatorEngine<'a> {
     }
 }
 
-impl Operators for OperatorEngine<'_> {
+impl Columns for OperatorEngine<'_> {
     fn column(&mut self, column: usize) -> &mut dyn Field {
         &mut self.columns[column]
     }
@@ -367,7 +369,25 @@ impl Operators for OperatorEngine<'_> {
     fn read_masters(&self, column: usize, into: &mut [u8]) -> SyncResult<()> {
         self.columns[column].read(into).map_err(failed)
     }
+}
 
+impl Worklists for OperatorEngine<'_> {
+    fn fill(&mut self, list: usize, all: bool) -> SyncResult<()> {
+        self.lists[list].queue_fill(0).map_err(failed)?;
+        let masters = if all { self.num_masters() } else { 0 };
+        self.insert_range(&self.lists[list], 0..masters).map_err(failed)
+    }
+
+    fn join(&mut self, list: usize, master: LocalId) -> SyncResult<()> {
+        self.insert_range(&self.lists[list], master.0..master.0 + 1).map_err(failed)
+    }
+
+    fn is_empty(&mut self, list: usize) -> SyncResult<bool> {
+        Ok(self.count(list).map_err(failed)? == 0)
+    }
+}
+
+impl Operators for OperatorEngine<'_> {
     fn set_degrees(&mut self, degrees: &[Vec<u64>; 2]) -> SyncResult<()> {
         for (buffer, degrees) in self.vertices.degrees.iter_mut().zip(degrees) {
             *buffer = Buffer::from_slice(buffer.driver(), degrees).map_err(failed)?;
@@ -383,20 +403,6 @@ impl Operators for OperatorEngine<'_> {
         self.folded.take(scalars).map_err(failed)
     }
 
-    fn fill(&mut self, list: usize, all: bool) -> SyncResult<()> {
-        self.lists[list].queue_fill(0).map_err(failed)?;
-        let masters = if all { self.num_masters() } else { 0 };
-        self.insert_range(&self.lists[list], 0..masters).map_err(failed)
-    }
-
-    fn join(&mut self, list: usize, master: LocalId) -> SyncResult<()> {
-        self.insert_range(&self.lists[list], master.0..master.0 + 1).map_err(failed)
-    }
-
-    fn is_empty(&mut self, list: usize) -> SyncResult<bool> {
-        Ok(self.count(list).map_err(failed)? == 0)
-    }
-
     fn before_edges(&mut self, operator: usize) -> SyncResult<()> {
         self.before(operator).map_err(failed)
     }
@@ -405,7 +411,7 @@ impl Operators for OperatorEngine<'_> {
         self.visit(operator).map_err(failed)
     }
 
-    fn after_edges(&mut self, operator: usize) -> SyncResult<Faults> {
+    fn after_edges(&mut self, operator: usize) -> SyncResult<NumberFaults> {
         let masters = 0..self.num_masters();
         for (column, _) in &self.operator(operator).traffic.folds {
             // Masters' own contributions have arrived; nobody has to be told.
@@ -418,6 +424,6 @@ impl Operators for OperatorEngine<'_> {
         self.after(operator).map_err(failed)?;
         let mut faults = [0; 2];
         self.vertices.faults.download(0, &mut faults).map_err(failed)?;
-        Ok(Faults { underflow: faults[0] != 0, overflow: faults[1] != 0 })
+        Ok(NumberFaults { underflow: faults[0] != 0, overflow: faults[1] != 0 })
     }
 }

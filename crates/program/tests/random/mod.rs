@@ -17,7 +17,8 @@ use interpreted::Interpreted;
 
 /// Random programs that are accepted, in ordinary tests and in long ones.
 const ACCEPTED: (usize, usize) = (1_000, 100_000);
-/// Of so many programs one runs on emulated devices, on some hosts or all: of the first, and of more. Each is compiled.
+/// One program of this number runs on emulated devices, on some hosts or all: of the first thousand, and of later ones.
+/// Each is compiled.
 const ONE_ON_DEVICES: (usize, usize) = (50, 1_000);
 
 #[test]
