@@ -95,6 +95,14 @@ fn has_weights<C: Compiled>() -> bool {
     C::VARIANTS.iter().any(|variant| variant.weight != WeightKind::None)
 }
 
+/// Whether its labels are levels: engine frontier then looks at edges from either end. Where edges are
+/// taken both ways, or weighted, labels spread from their sources alone.
+fn asks_for_levels<C: Compiled>() -> bool {
+    C::Program::IS_RELAXATION
+        && !has_weights::<C>()
+        && !C::Program::ENGINES.contains(&engines::UNION)
+}
+
 /// Who wants to see a program.
 pub trait Visit {
     /// What becomes of it.
@@ -319,7 +327,7 @@ impl<C: Compiled> Algorithm for C {
             Some(engines::DELTA) => Access::SourcesThenDestinations,
             None if asks_for_sums::<C>() => Access::SourcesThenDestinations,
             asked => match asked.unwrap_or(C::Program::ENGINES[0]) {
-                engines::FRONTIER if C::Program::IS_RELAXATION => Access::Either,
+                engines::FRONTIER if asks_for_levels::<C>() => Access::Either,
                 engines::PULL if C::Program::GATHER.is_some() => Access::Destinations,
                 _ => Access::Sources,
             },

@@ -52,23 +52,13 @@ impl Algorithm for Lcc {
     }
 
     fn run(&self, job: &mut Job<'_, '_>) -> Result<Answer> {
-        let (engine, why) = job.engine(self, &INTERSECT, || {
-            "lists of those neighbours that have more neighbours themselves".into()
-        })?;
-        let found = wedges::count(job)?;
+        let found = wedges::count(job, self)?;
         let pairs = found.closed.iter().zip(&found.degrees);
         let shares: Vec<f64> = pairs.map(|(&closed, &degree)| share(closed, degree)).collect();
         let sum = job.substrate.net().all_reduce(shares.iter().sum::<f64>(), |a, b| a + b)?;
         let vertices = job.substrate.partition().num_vertices().max(1);
-        Ok(Answer {
-            columns: vec![Column { name: "lcc", values: Values::F64(shares) }],
-            result: vec![("mean", Fact::Real(sum / vertices as f64))],
-            engine,
-            why,
-            setup_seconds: found.setup_seconds,
-            report: found.report,
-            notes: found.notes,
-        })
+        let column = Column { name: "lcc", values: Values::F64(shares) };
+        Ok(found.answer(column, ("mean", Fact::Real(sum / vertices as f64))))
     }
 
     fn check(&self, job: &mut Job<'_, '_>, answer: &Answer) -> Result<Option<String>> {

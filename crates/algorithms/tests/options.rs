@@ -102,3 +102,19 @@ fn options_of_another_algorithm_are_refused() {
     let said = check_request(&Sssp, &options).expect_err("a refusal").to_string();
     assert!(said.ends_with("options of another algorithm than sssp"), "{said}");
 }
+
+/// The policy follows from the ends at which an engine looks at edges.
+#[test]
+fn engines_look_at_edges_from_the_ends_that_suit() {
+    let access = |algorithm: &dyn Algorithm, engine| {
+        algorithm.access(&Options { engine: Some(engine), ..Options::default() })
+    };
+    assert_eq!(access(&Bfs, engines::FRONTIER), Access::Either);
+    assert_eq!(access(&Sssp, engines::DELTA), Access::SourcesThenDestinations);
+    for algorithm in [&Sssp as &dyn Algorithm, &Components] {
+        assert_eq!(access(algorithm, engines::FRONTIER), Access::Sources, "{}", algorithm.name());
+    }
+    for algorithm in [&Bfs as &dyn Algorithm, &Sssp, &Components] {
+        assert_eq!(access(algorithm, engines::PUSH), Access::Sources, "{}", algorithm.name());
+    }
+}
