@@ -57,25 +57,25 @@ impl BuildEngine for Spmv {
         program: P,
         partition: &'a Partition,
     ) -> Result<Box<dyn ProgramEngine<P> + 'a>> {
-        match is_pull_better(&program, partition) {
+        // Devices have no tiles, and all hosts of a run follow one protocol. A host that is alone has nothing
+        // to overlap with.
+        let is_alone = partition.num_hosts() == 1 && program.properties().stationary;
+        match partition.is_beside_devices() || is_alone && !leaves_out_much(&program, partition) {
             true => Ok(Box::new(VertexEngine::new(program, partition, Direction::Pull))),
             false => Ok(Box::new(Product::new(program, partition))),
         }
     }
 }
 
-/// A host that is alone has nothing to overlap with. Tiles then pay off only if they leave out this share of
-/// its edges.
+/// Tiles pay off on a host that is alone if they leave out this share of its edges.
 const MIN_SHARE_LEFT_OUT: f64 = 0.3;
 
-fn is_pull_better<P: VertexProgram>(program: &P, partition: &Partition) -> bool {
-    let (filter, properties) = (Filter::of(program), program.properties());
-    let kept = || classes::kept_share::<P::Weight>(partition, properties.edges, filter);
-    // Devices have no tiles, and all hosts of a run follow one protocol.
-    partition.is_beside_devices()
-        || partition.num_hosts() == 1
-            && properties.stationary
-            && (!filter.any() || kept() > 1.0 - MIN_SHARE_LEFT_OUT)
+/// Whether a host that is alone may leave out so many edges that tiles are worth it.
+pub(super) fn leaves_out_much<P: VertexProgram>(program: &P, partition: &Partition) -> bool {
+    let (filter, edges) = (Filter::of(program), program.properties().edges);
+    let is_candidate = filter.any() && partition.num_hosts() == 1 && !partition.is_beside_devices();
+    let left_out = || classes::left_out_share::<P::Weight>(partition, edges, filter);
+    is_candidate && left_out() >= MIN_SHARE_LEFT_OUT
 }
 
 /// A vertex program on one host, as a product.
@@ -114,7 +114,7 @@ struct Account {
 }
 
 impl<'a, P: VertexProgram> Product<'a, P> {
-    fn new(program: P, partition: &'a Partition) -> Self {
+    pub(super) fn new(program: P, partition: &'a Partition) -> Self {
         Product {
             base: VertexEngine::without_collector(program, partition),
             schedule: Schedule::default(),

@@ -17,8 +17,8 @@ use parton_sync::cpu_field::Cells;
 
 use super::row_blocks::{self, MAX_STEP, NO_ROW, ROW_BITS};
 use super::spares::Spares;
-use crate::program::{Accumulated, VertexProgram};
-use crate::state::directions::DirectionRows;
+use crate::program::{Accumulated, Edges, VertexProgram};
+use crate::state::directions::{DirectionRows, Directions};
 
 /// Ranges of local ids that come from or go to one host: group 0 are this host's masters, group `h + 1` its
 /// mirrors of host `h`.
@@ -68,6 +68,23 @@ struct TileBlock<W> {
     splits: Vec<Split>,
     /// Edges without fillers, in each tile.
     num_edges: Vec<u32>,
+}
+
+/// What a host's edges take in tiles, and in plain rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TileMemory {
+    /// Bytes of all tiles, with their split points.
+    pub tiles: u64,
+    /// Bytes of rows with an offset of 8 bytes each and edges of 4 bytes.
+    pub rows: u64,
+}
+
+/// Makes tiles of a host's edges, and says what they take.
+pub fn tile_memory(partition: &Partition) -> TileMemory {
+    let reverse = Directions::<()>::reverse(partition, Edges::Out);
+    let tiles = Tiles::new(partition, reverse.rows(), |_, _| true);
+    let rows = 8 * partition.num_proxies() as u64 + 4 * reverse.num_edges();
+    TileMemory { tiles: tiles.bytes(), rows }
 }
 
 /// A host's edges in tiles.
@@ -130,12 +147,17 @@ impl<W: Weight> Tiles<W> {
     }
 
     /// Bytes of all tiles.
-    #[cfg(test)]
-    pub(crate) fn bytes(&self) -> u64 {
+    fn bytes(&self) -> u64 {
         let of_block = |block: &TileBlock<W>| {
-            4 * block.edges.len() + size_of_val(&block.weights[..]) + 12 * block.splits.len()
+            size_of_val(block)
+                + size_of_val(&block.edges[..])
+                + size_of_val(&block.weights[..])
+                + size_of_val(&block.splits[..])
+                + size_of_val(&block.num_edges[..])
         };
-        self.blocks.iter().map(|block| of_block(block) as u64).sum()
+        let blocks: usize = self.blocks.iter().map(of_block).sum();
+        let proxies = self.groups.firsts.last().copied().unwrap_or_default();
+        (blocks + size_of_val(&self.of_group[..])) as u64 + u64::from(proxies.div_ceil(8))
     }
 
     /// Multiplies a tile: combines what the messages of one group of sources become along edges into the
@@ -213,27 +235,27 @@ mod tests {
     use parton_partition::{Input, Plan};
 
     use super::*;
-    use crate::program::Edges;
-    use crate::state::directions::Directions;
 
-    /// Bytes of tiles over those of plain rows with offsets of 8 bytes, and edges in tiles over all edges.
-    fn index_memory(hosts: usize) -> Vec<(f64, f64)> {
-        let input = Input::open("rmat:16").expect("a generator");
-        let shares = Cluster::local(hosts).launch(|net| {
+    /// What tiles take of what plain rows take, and edges in tiles of all edges, on each host.
+    fn shares(input: &str, hosts: usize) -> Vec<(f64, f64)> {
+        let input = Input::open(input).expect("a generator");
+        let shares = Cluster::local(hosts).threads_per_host(1).launch(|net| {
             let partition = Partition::build(net, &input, &Plan::new("staggered"))?;
+            let TileMemory { tiles, rows } = tile_memory(&partition);
             let reverse = Directions::<()>::reverse(&partition, Edges::Out);
-            let tiles = Tiles::new(&partition, reverse.rows(), |_, _| true);
-            let rows = 8 * partition.num_proxies() as u64 + 4 * reverse.num_edges();
-            let edges = tiles.num_edges() as f64 / reverse.num_edges() as f64;
-            Ok::<_, parton_partition::Error>((tiles.bytes() as f64 / rows as f64, edges))
+            let in_tiles = Tiles::new(&partition, reverse.rows(), |_, _| true).num_edges();
+            let edges = in_tiles as f64 / reverse.num_edges() as f64;
+            Ok::<_, parton_partition::Error>((tiles as f64 / rows as f64, edges))
         });
         shares.expect("partitions")
     }
 
     #[test]
     fn tiles_take_little_more_memory_than_plain_rows() {
-        for (hosts, most) in [(1, 1.0), (4, 1.15), (16, 1.4)] {
-            for (bytes, edges) in index_memory(hosts) {
+        for (hosts, most) in [(1usize, 1.0), (4, 1.15), (16, 1.4), (64, 1.4)] {
+            // As many edges for each host as a large graph has on 64.
+            let scale = 15 + hosts.ilog2().min(4);
+            for (bytes, edges) in shares(&format!("rmat:{scale}"), hosts) {
                 assert!(bytes <= most, "{hosts} hosts: {bytes}");
                 assert_eq!(edges, 1.0, "every edge is in one tile");
             }
