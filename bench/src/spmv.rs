@@ -8,7 +8,7 @@ use std::path::Path;
 
 use parton_algorithms::pagerank::{PageRank, PageRankOptions};
 use parton_algorithms::{Algorithm, Error, Job, Options};
-use parton_engine::{EngineInfo, RunReport, engines, tile_memory};
+use parton_engine::{EngineInfo, RunReport, TileMemory, engines, tile_memory};
 use parton_net::{Cluster, HostId, Launcher, Net};
 use parton_partition::{Input, Partition, Plan};
 use parton_sync::{Optimize, Schedule, Substrate};
@@ -17,6 +17,8 @@ use serde_json::{Value, json};
 use crate::option;
 
 const ROUNDS: u64 = 20;
+/// The tiles of host 0 are recorded where there are no more hosts.
+const MAX_HOSTS_DRAWN: usize = 6;
 /// Policies that distribute edges in different ways.
 const POLICIES: &str = "cvc+hvc+oec+iec";
 
@@ -40,12 +42,13 @@ const fn other(engine: &'static EngineInfo) -> Contestant {
 }
 
 /// `spmv` with everything and with each idea alone, and the other engines.
-const CONTESTANTS: [Contestant; 8] = [
+const CONTESTANTS: [Contestant; 9] = [
     product("spmv", true, true, true),
     product("no overlap", false, true, true),
     product("overlap alone", true, false, false),
     product("computation alone", false, true, false),
     product("communication alone", false, false, true),
+    product("nothing", false, false, false),
     other(engines::PULL),
     other(engines::PUSH),
     other(engines::FRONTIER),
@@ -158,19 +161,20 @@ fn memory(cluster: &mut Cluster, graph: &str, policies: &[String]) -> Vec<Value>
     let input = Input::open(graph).expect("a graph");
     let hosts = cluster.num_hosts();
     let of_policy = |policy: &String| {
-        let measured = cluster.launch(|net| {
-            let memory = tile_memory(&build(net, &input, policy)?);
-            Ok::<_, Error>((memory.tiles, memory.rows))
-        });
+        let measured =
+            cluster.launch(|net| Ok::<_, Error>(tile_memory(&build(net, &input, policy)?)));
         let measured = measured.unwrap_or_else(|error| panic!("{error}"));
-        let share = |&(tiles, rows): &(u64, u64)| tiles as f64 / rows as f64;
+        let share = |memory: &TileMemory| memory.tiles as f64 / memory.rows as f64;
+        // Of many hosts nobody looks at every tile.
+        let edges_of_tiles = (hosts <= MAX_HOSTS_DRAWN).then(|| measured[0].edges.clone());
         json!({
             "graph": short(graph),
             "hosts": hosts,
             "policy": policy,
-            "tile_bytes": measured.iter().map(|(tiles, _)| tiles).sum::<u64>(),
-            "row_bytes": measured.iter().map(|(_, rows)| rows).sum::<u64>(),
+            "tile_bytes": measured.iter().map(|memory| memory.tiles).sum::<u64>(),
+            "row_bytes": measured.iter().map(|memory| memory.rows).sum::<u64>(),
             "greatest_share": measured.iter().map(share).fold(0.0, f64::max),
+            "edges_of_tiles": edges_of_tiles,
         })
     };
     policies.iter().map(of_policy).collect()

@@ -7,6 +7,8 @@
 //! | `volume` | `bench/src/volume.rs` | docs/communication.md |
 //! | `pace` | `bench/src/pace.rs`, in virtual time | docs/async.md |
 //! | `gpu` | `bench/src/gpu.rs` | docs/gpu.md |
+//! | `spmv` | `bench/src/spmv.rs`, over links of a given rate | docs/spmv.md |
+//! | `la3` | LA3's public code beside the `parton` command | docs/spmv.md |
 //!
 //! A page marks a place with `<!-- figures: NAME -->` and ends it with `<!-- end -->`; [`tables`] knows
 //! the names. A test fails when a page and the newest JSON disagree.
@@ -15,6 +17,7 @@ mod bars;
 mod drawings;
 mod gpu;
 mod measure;
+mod spmv;
 mod tables;
 
 use std::path::{Path, PathBuf};
@@ -24,17 +27,24 @@ use serde_json::{Value, json};
 
 use crate::{cargo, root, step};
 pub(crate) use measure::figures;
+pub(crate) use spmv::spmv;
 
 /// The kinds of results, by the names of their files.
-const KINDS: [&str; 4] = ["figures", "volume", "pace", "gpu"];
+const KINDS: [&str; 6] = ["figures", "volume", "pace", "gpu", "spmv", "la3"];
 /// The pages with marked places.
-const PAGES: [&str; 5] =
-    ["README.md", "docs/performance.md", "docs/communication.md", "docs/async.md", "docs/gpu.md"];
+const PAGES: [&str; 6] = [
+    "README.md",
+    "docs/performance.md",
+    "docs/communication.md",
+    "docs/async.md",
+    "docs/gpu.md",
+    "docs/spmv.md",
+];
 const BEGIN: &str = "<!-- figures: ";
 const END: &str = "<!-- end -->";
 
 /// The newest results of every kind; `null` where there are none.
-struct Results([Value; 4]);
+struct Results([Value; KINDS.len()]);
 
 impl Results {
     fn newest() -> Self {

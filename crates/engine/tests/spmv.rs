@@ -7,9 +7,7 @@ mod traps;
 use crate::common;
 
 use common::hosts::{all_policies, local, partition, random};
-use parton_engine::{
-    Edges, EngineInfo, Limits, Pacing, RunReport, VertexProgram, engines, run,
-};
+use parton_engine::{Edges, EngineInfo, Limits, Pacing, RunReport, VertexProgram, engines, run};
 use parton_graph::{Csr, Graph, LocalId, Weight};
 use parton_net::Cluster;
 use parton_partition::Partition;

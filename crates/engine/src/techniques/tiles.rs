@@ -71,12 +71,15 @@ struct TileBlock<W> {
 }
 
 /// What a host's edges take in tiles, and in plain rows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TileMemory {
     /// Bytes of all tiles, with their split points.
     pub tiles: u64,
     /// Bytes of rows with an offset of 8 bytes each and edges of 4 bytes.
     pub rows: u64,
+    /// Edges of each tile, by group of destinations, then of sources: group 0 are the host's masters, group `h + 1`
+    /// its mirrors of host `h`.
+    pub edges: Vec<Vec<u64>>,
 }
 
 /// Makes tiles of a host's edges, and says what they take.
@@ -84,7 +87,7 @@ pub fn tile_memory(partition: &Partition) -> TileMemory {
     let reverse = Directions::<()>::reverse(partition, Edges::Out);
     let tiles = Tiles::new(partition, reverse.rows(), |_, _| true);
     let rows = 8 * partition.num_proxies() as u64 + 4 * reverse.num_edges();
-    TileMemory { tiles: tiles.bytes(), rows }
+    TileMemory { tiles: tiles.bytes(), rows, edges: tiles.edges() }
 }
 
 /// A host's edges in tiles.
@@ -139,11 +142,15 @@ impl<W: Weight> Tiles<W> {
         &self.written
     }
 
-    /// Number of edges in all tiles.
-    #[cfg(test)]
-    pub(crate) fn num_edges(&self) -> u64 {
-        let edges = self.blocks.iter().flat_map(|block| &block.num_edges);
-        edges.map(|&edges| u64::from(edges)).sum()
+    /// Edges of each tile, by group of destinations, then of sources.
+    fn edges(&self) -> Vec<Vec<u64>> {
+        let of_group = |blocks: &Range<usize>| {
+            let blocks = &self.blocks[blocks.clone()];
+            let of_tile =
+                |group| blocks.iter().map(|block| u64::from(block.num_edges[group])).sum();
+            (0..self.groups.len()).map(of_tile).collect()
+        };
+        self.of_group.iter().map(of_group).collect()
     }
 
     /// Bytes of all tiles.
@@ -236,15 +243,14 @@ mod tests {
 
     use super::*;
 
-    /// What tiles take of what plain rows take, and edges in tiles of all edges, on each host.
+    /// What tiles take of what plain rows take, and the share of edges that are in tiles, on each host.
     fn shares(input: &str, hosts: usize) -> Vec<(f64, f64)> {
         let input = Input::open(input).expect("a generator");
         let shares = Cluster::local(hosts).threads_per_host(1).launch(|net| {
             let partition = Partition::build(net, &input, &Plan::new("staggered"))?;
-            let TileMemory { tiles, rows } = tile_memory(&partition);
-            let reverse = Directions::<()>::reverse(&partition, Edges::Out);
-            let in_tiles = Tiles::new(&partition, reverse.rows(), |_, _| true).num_edges();
-            let edges = in_tiles as f64 / reverse.num_edges() as f64;
+            let TileMemory { tiles, rows, edges } = tile_memory(&partition);
+            let in_tiles: u64 = edges.iter().flatten().sum();
+            let edges = in_tiles as f64 / partition.edges().num_edges() as f64;
             Ok::<_, parton_partition::Error>((tiles as f64 / rows as f64, edges))
         });
         shares.expect("partitions")

@@ -11,7 +11,8 @@ use common::hosts::{local, partition};
 use common::programs::Tokens;
 use parton_engine::program::Accumulated;
 use parton_engine::{
-    Edges, Filter, Limits, Pacing, Properties, Relaxation, Tally, Vertex, VertexProgram, engines, run,
+    Edges, Filter, Limits, Pacing, Properties, Relaxation, Tally, Vertex, VertexProgram, engines,
+    run,
 };
 use parton_graph::{Csr, Graph, LocalId};
 use parton_net::Cluster;
@@ -308,8 +309,7 @@ fn t5_sources_of_programs_that_add_up_count_once() {
 #[test]
 fn t8_mirrors_follow_their_masters_in_every_round() {
     let along = |token: u64, weight: u32| token.wrapping_mul(3).wrapping_add(u64::from(weight));
-    let program =
-        |rounds| Tokens::<Sum<u64>> { stationary: true, along, ..Tokens::new(rounds) };
+    let program = |rounds| Tokens::<Sum<u64>> { stationary: true, along, ..Tokens::new(rounds) };
     compare_with_serial(&graph(100), program);
 }
 
@@ -346,8 +346,7 @@ fn t13_any_piece_of_masters_keeps_a_run_going() {
     for (policy, hosts) in [("oec", 1), ("oec", 2), ("cvc", 4)] {
         let parts = partition(&graph, policy, hosts);
         let how = common::How::new(engines::SPMV);
-        let (found, _) =
-            common::run_relaxation(&mut local(hosts), &parts, how, &Level { root: 0 });
+        let (found, _) = common::run_relaxation(&mut local(hosts), &parts, how, &Level { root: 0 });
         assert!((0..10).all(|v| found[v] == v as u32), "{policy}, {hosts} hosts");
         assert!(found[10..].iter().all(|level| *level == u32::MAX));
     }

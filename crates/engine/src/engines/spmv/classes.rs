@@ -58,7 +58,11 @@ impl Classes {
 }
 
 /// The share of edges that are left out of rounds, on a host that is alone.
-pub(super) fn left_out_share<W: Weight>(partition: &Partition, edges: Edges, filter: Filter) -> f64 {
+pub(super) fn left_out_share<W: Weight>(
+    partition: &Partition,
+    edges: Edges,
+    filter: Filter,
+) -> f64 {
     let classes = classes_of_masters(partition, edges);
     let reverse = Directions::<W>::reverse(partition, edges);
     let forward = match edges {
