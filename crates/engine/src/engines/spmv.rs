@@ -16,6 +16,7 @@ mod flow;
 mod steps;
 
 use std::borrow::Cow;
+use std::time::Duration;
 
 use parton_net::HostId;
 use parton_partition::Partition;
@@ -93,6 +94,8 @@ pub(super) struct Product<'a, P: VertexProgram> {
     read_by: Vec<Vec<usize>>,
     /// How far the current round has come; `None` before it begins.
     flow: Option<Flow>,
+    /// A tile that is multiplied in part, as its lane and group, and the block that comes next.
+    begun: Option<((usize, usize), usize)>,
     /// The messages of the current round, on their way; then those of the next.
     broadcast: Option<OpenExchange>,
     account: Account,
@@ -103,8 +106,9 @@ pub(super) struct Product<'a, P: VertexProgram> {
 /// What is known of the current round and of those before it.
 #[derive(Default)]
 struct Account {
-    /// Edges visited since the last report of them.
+    /// Edges visited since the last report of them, and the time that took beside messages.
     edges: u64,
+    time: Duration,
     /// What the masters' applying added up to, by chunk.
     tallies: Vec<Tally>,
     /// Whether a master has a message for some edge in the next round.
@@ -124,6 +128,7 @@ impl<'a, P: VertexProgram> Product<'a, P> {
             chunks: Vec::new(),
             read_by: Vec::new(),
             flow: None,
+            begun: None,
             broadcast: None,
             account: Account::default(),
             has_left_rounds: false,
@@ -173,14 +178,16 @@ impl<P: VertexProgram> Engine for Product<'_, P> {
         Ok(())
     }
 
-    /// Multiplies the tiles whose messages are here.
+    /// Multiplies the tiles whose messages are here. An overlapped round does so while messages move.
     fn compute(&mut self) -> Result<u64> {
         if self.has_left_rounds {
             return self.base.compute();
         }
         self.begin_round();
-        self.multiply_own();
-        Ok(self.take_edges())
+        if !self.schedule.overlap {
+            self.multiply_own();
+        }
+        Ok(std::mem::take(&mut self.account.edges))
     }
 
     fn exchange(&mut self, phase: Phase, substrate: &mut Substrate<'_>) -> Result<()> {
@@ -247,8 +254,8 @@ impl<P: VertexProgram> Overlapped for Product<'_, P> {
         self.schedule.overlap = false;
     }
 
-    fn take_edges(&mut self) -> u64 {
-        std::mem::take(&mut self.account.edges)
+    fn take_work(&mut self) -> (u64, Duration) {
+        (std::mem::take(&mut self.account.edges), std::mem::take(&mut self.account.time))
     }
 
     fn finish(&mut self, substrate: &mut Substrate<'_>) -> Result<()> {
@@ -256,7 +263,7 @@ impl<P: VertexProgram> Overlapped for Product<'_, P> {
             self.receive_messages(substrate)?;
         }
         // What was multiplied for a round that does not take place belongs to no round.
-        self.account.edges = 0;
+        (self.account.edges, self.begun) = (0, None);
         self.conclude_left_out(substrate)
     }
 }

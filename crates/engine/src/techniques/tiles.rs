@@ -52,6 +52,11 @@ impl Groups {
     }
 }
 
+/// Edges that a thread multiplies before messages may move: some tenths of a millisecond.
+const EDGES_PER_PIECE: u64 = 1 << 17;
+/// Threads share out at least this many blocks each.
+const BLOCKS_PER_THREAD: usize = 4;
+
 /// Where the edges of a tile begin in a block, and the source of the edge before.
 #[derive(Clone, Copy)]
 struct Split {
@@ -167,24 +172,37 @@ impl<W: Weight> Tiles<W> {
         (blocks + size_of_val(&self.of_group[..])) as u64 + u64::from(proxies.div_ceil(8))
     }
 
-    /// Multiplies a tile: combines what the messages of one group of sources become along edges into the
-    /// accumulators of one group of destinations. Returns the number of edges.
+    /// Multiplies blocks of a tile from block `first` on: combines what the messages of one group of sources become
+    /// along edges into the accumulators of one group of destinations. A piece is short, so that messages can move
+    /// between two of them. Returns the number of its edges, and the block that comes next if any is left.
     pub(crate) fn multiply<P: VertexProgram<Weight = W>>(
         &self,
         program: &P,
         messages: Cells<'_, P::Messages>,
         accumulators: Cells<'_, P::Reduction>,
         (sources, destinations): (usize, usize),
-    ) -> u64 {
+        first: usize,
+    ) -> (u64, Option<usize>) {
         let blocks = &self.blocks[self.of_group[destinations].clone()];
-        let edges = parallel::map(blocks, |block| {
+        let threads = rayon::current_num_threads();
+        let is_long = |edges: u64, blocks: usize| {
+            // A host that is alone has no messages.
+            self.groups.len() > 2
+                && edges >= EDGES_PER_PIECE * threads as u64
+                && (threads == 1 || blocks >= BLOCKS_PER_THREAD * threads)
+        };
+        let (mut edges, mut next) = (0, first);
+        while next < blocks.len() && !is_long(edges, next - first) {
+            edges += u64::from(blocks[next].num_edges[sources]);
+            next += 1;
+        }
+        parallel::for_each(&blocks[first..next], |block| {
             // Copies, so that no address is loaded again after every write.
             let (messages, accumulators) = (messages, accumulators);
             let value = move |end, weight| program.along(messages.get(end), weight);
             block.combine::<P>(sources, accumulators, value);
-            u64::from(block.num_edges[sources])
         });
-        edges.into_iter().sum()
+        (edges, (next < blocks.len()).then_some(next))
     }
 }
 

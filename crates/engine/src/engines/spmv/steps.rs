@@ -1,6 +1,7 @@
 //! The steps of a round: receive, multiply, post, fold, apply, tell.
 
 use std::ops::Range;
+use std::time::Duration;
 
 use parton_graph::{LocalId, parallel};
 use parton_net::HostId;
@@ -77,32 +78,37 @@ impl<'a, P: VertexProgram> Product<'a, P> {
 
     /// Multiplies all tiles whose messages are here.
     pub(super) fn multiply_own(&mut self) {
-        while let Some(tile) = self.flow.as_ref().and_then(Flow::next_tile) {
-            self.multiply(tile);
-        }
+        while self.multiply_piece() {}
     }
 
-    fn multiply(&mut self, (lane, group): (usize, usize)) {
-        let base = &self.base;
-        let edges = match &self.tiles {
+    /// Multiplies a piece of the tile that was begun, or of one whose messages are here. Returns whether there is any.
+    fn multiply_piece(&mut self) -> bool {
+        let begun = self.begun.take();
+        let fresh = || Some((self.flow.as_ref()?.next_tile()?, 0));
+        let Some(((lane, group), first)) = begun.or_else(fresh) else { return false };
+        let (edges, next) = match &self.tiles {
             Some(tiles) => {
+                let base = &self.base;
                 let (messages, totals) = (base.messages.cells(), base.accumulators.cells());
-                let edges = tiles.multiply(&base.program, messages, totals, (group, lane));
-                let flow = self.flow.as_mut().expect("a round has begun");
-                flow.multiplied(lane, group);
-                if flow.is_final(lane) {
-                    let written = tiles.written();
-                    base.accumulators.updated().insert_all(written, tiles.groups().range(lane));
-                }
-                edges
+                tiles.multiply(&base.program, messages, totals, (group, lane), first)
             }
-            None => {
-                let flow = self.flow.as_mut().expect("a round has begun");
-                flow.multiplied(lane, group);
-                self.push_from(self.groups.range(group))
-            }
+            None => (self.push_from(self.groups.range(group)), None),
         };
         self.account.edges += edges;
+        self.begun = next.map(|next| ((lane, group), next));
+        if next.is_none() {
+            self.conclude_tile(lane, group);
+        }
+        true
+    }
+
+    fn conclude_tile(&mut self, lane: usize, group: usize) {
+        let flow = self.flow.as_mut().expect("a round has begun");
+        flow.multiplied(lane, group);
+        if let Some(tiles) = self.tiles.as_ref().filter(|_| flow.is_final(lane)) {
+            let updated = self.base.accumulators.updated();
+            updated.insert_all(tiles.written(), tiles.groups().range(lane));
+        }
     }
 
     /// Multiplies the columns of these vertices that have something to send.
@@ -163,17 +169,27 @@ impl<'a, P: VertexProgram> Product<'a, P> {
             if vote.has_arrived(substrate) {
                 return Ok(());
             }
-            if let Some(tile) = self.flow.as_ref().and_then(Flow::next_tile) {
-                self.multiply_timed(tile, substrate);
-            } else if let (Some(open), Some(peer)) = (&self.broadcast, self.peers().next()) {
+            if self.multiply_timed(substrate) {
+                continue;
+            }
+            if let (Some(open), Some(peer)) = (&self.broadcast, self.peers().next()) {
                 substrate.wait_for_arrival(open, peer)?;
             }
         }
     }
 
-    fn multiply_timed(&mut self, tile: (usize, usize), substrate: &mut Substrate<'_>) {
+    fn multiply_timed(&mut self, substrate: &mut Substrate<'_>) -> bool {
         let start = substrate.net().now();
-        self.multiply(tile);
+        let has_multiplied = self.multiply_piece();
+        if has_multiplied {
+            self.note_computing(start, substrate);
+        }
+        has_multiplied
+    }
+
+    /// Notes time that was spent computing beside messages.
+    fn note_computing(&mut self, start: Duration, substrate: &mut Substrate<'_>) {
+        self.account.time += substrate.net().now() - start;
         substrate.log_span(Activity::Compute, start);
     }
 
@@ -190,10 +206,7 @@ impl<'a, P: VertexProgram> Product<'a, P> {
             has_worked |= self.post_sums(&sums, substrate)?;
             has_worked |= self.fold_sums(&mut sums, substrate)?;
             has_worked |= self.apply_and_tell(&told, edges, substrate)?;
-            if let Some(tile) = self.flow.as_ref().and_then(Flow::next_tile) {
-                self.multiply_timed(tile, substrate);
-                has_worked = true;
-            }
+            has_worked |= self.multiply_timed(substrate);
             let flow = self.flow.as_ref().expect("a round has begun");
             if flow.is_complete() {
                 break;
@@ -259,7 +272,7 @@ impl<'a, P: VertexProgram> Product<'a, P> {
         if !ready.is_empty() {
             let start = substrate.net().now();
             self.apply_chunks(&ready, edges);
-            substrate.log_span(Activity::Compute, start);
+            self.note_computing(start, substrate);
         }
         let flow = self.flow.as_mut().expect("a round has begun");
         ready.iter().for_each(|&chunk| flow.applied(chunk));
