@@ -91,6 +91,38 @@ fn sums_have_the_bits_of_pull_on_every_policy() {
     }
 }
 
+/// After the last round that a program expects no messages are sent, and a run that goes on is right, too.
+#[test]
+fn programs_may_take_more_or_fewer_rounds_than_they_expect() {
+    let graph = graph(60);
+    let parts = partition(&graph, "cvc", 4);
+    let program = |expected_rounds, shares_source| Rank::<u32> {
+        expected_rounds,
+        shares_source,
+        is_local: shares_source,
+        ..Rank::new(7, 60)
+    };
+    let mut cluster = Cluster::sim(4, 0);
+    for shares_source in [false, true] {
+        let how = (engines::SPMV, Schedule { filter: shares_source, ..Schedule::default() });
+        let sent = |cluster: &mut Cluster, program: &Rank| {
+            let (states, report) =
+                states(cluster, &parts, how, Limits::default(), program).expect("a run");
+            (states.into_iter().map(f64::to_bits).collect::<Vec<_>>(), report.sent().total())
+        };
+        let (expected, fewest) = sent(&mut local(4), &program(7, shares_source));
+        for expected_rounds in [0, 1, 4, 6, 8, u64::MAX] {
+            for seed in 0..20 {
+                cluster.set_seed(seed);
+                let program = program(expected_rounds, shares_source);
+                let (found, bytes) = sent(&mut cluster, &program);
+                assert!(found == expected, "{expected_rounds} rounds expected, seed {seed}");
+                assert!(bytes > fewest, "{bytes} of {fewest} bytes, {expected_rounds} rounds");
+            }
+        }
+    }
+}
+
 /// Seeds of simulated schedules; `PARTON_SEEDS=20` tries twenty times as many.
 fn seeds() -> u64 {
     let times = std::env::var("PARTON_SEEDS").ok().and_then(|times| times.parse().ok());

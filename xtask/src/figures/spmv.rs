@@ -10,8 +10,12 @@ use super::tables::{NOTHING, geometric_mean, least, number, rows, short, table, 
 use super::{Results, keep, option, read, without};
 use crate::{cargo, root, step};
 
-/// Rates of links, with the contestants that are timed over them.
-const LINKS: [(&str, &str); 2] = [("1gbit", ""), ("200mbit", "spmv+no overlap+pull")];
+/// Rates of links, with the contestants that are timed over them and the policies that these run on.
+const LINKS: [[&str; 3]; 3] = [
+    ["1gbit", "spmv+no overlap+pull+frontier", "cvc+hvc+iec"],
+    ["1gbit", "nothing+computation alone+communication alone+overlap alone", "cvc"],
+    ["200mbit", "spmv+no overlap+pull", "cvc+hvc"],
+];
 const RANKS: &str = "4";
 
 /// Calls of the measuring program.
@@ -65,12 +69,10 @@ fn measure(program: &Program<'_>, command: &[&str], data: &str) -> Option<Body> 
     let web = format!("web:{}", 1u64 << scale);
     let graphs = [&random, &web, &crawl];
     let mut links = Vec::new();
-    for (rate, only) in LINKS {
+    for [rate, only, policies] in LINKS {
         for graph in graphs {
-            let mut arguments = vec!["--graphs", graph, "--turns", turns];
-            if !only.is_empty() {
-                arguments.extend(["--only", only, "--policies", "cvc+hvc"]);
-            }
+            let arguments =
+                ["--graphs", graph, "--turns", turns, "--only", only, "--policies", policies];
             let launcher = ["bench/links.sh", RANKS, rate];
             let measured = program.measure(&launcher, &arguments)?;
             links.extend(rows(&measured).iter().cloned().map(|mut row| {

@@ -14,7 +14,7 @@ use parton_net::{Cluster, Launcher};
 use parton_partition::Input;
 use parton_sync::Schedule;
 
-use super::{FEW, MEDIUM, SMALL, launchers, real};
+use super::{FEW, MEDIUM, SMALL, launchers, real, with_derived_weights};
 use crate::common::{How, all_policies, is_long, run};
 use crate::matrix;
 
@@ -68,12 +68,14 @@ fn one_in(vertices: u64, venue: Venue) -> usize {
     }
 }
 
-/// Calls `ask` with the name, the version without self-loops and parallel edges, and the number of each graph.
+/// Calls `ask` with the name of each graph, its version without self-loops and parallel edges, and its number.
 fn each_graph(mut ask: impl FnMut(&str, Graph, usize)) {
     let Some(data) = real::data() else { return };
     for (number, folder) in real::graphs(&data).into_iter().enumerate() {
         let about = real::json(&folder.join("graph.json"));
+        // Weights of some files are less than 0.
         let graph = real::load_as_described(&folder, &about).tidied(Tidy::SIMPLE);
+        let graph = with_derived_weights(graph);
         ask(&folder.display().to_string(), graph, number);
     }
 }

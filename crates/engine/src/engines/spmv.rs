@@ -98,6 +98,8 @@ pub(super) struct Product<'a, P: VertexProgram> {
     begun: Option<((usize, usize), usize)>,
     /// The messages of the current round, on their way; then those of the next.
     broadcast: Option<OpenExchange>,
+    /// Whether this host has not sent them yet: after the last round that the program expects nobody needs them.
+    keeps_messages: bool,
     account: Account,
     /// Whether hosts do not wait for each other any more: edges are then pushed as they are.
     has_left_rounds: bool,
@@ -130,6 +132,7 @@ impl<'a, P: VertexProgram> Product<'a, P> {
             flow: None,
             begun: None,
             broadcast: None,
+            keeps_messages: false,
             account: Account::default(),
             has_left_rounds: false,
         }
@@ -166,12 +169,8 @@ impl<P: VertexProgram> Engine for Product<'_, P> {
         if self.has_left_rounds {
             return self.base.begin(substrate);
         }
-        let open = self.open_broadcast(substrate);
-        for peer in substrate.net().peers() {
-            substrate.post(&open, &mut self.base.messages, peer)?;
-        }
-        substrate.close_broadcast(&open, &mut self.base.messages)?;
-        self.broadcast = Some(open);
+        (self.broadcast, self.keeps_messages) = (Some(self.open_broadcast(substrate)), true);
+        self.send_kept_messages(substrate)?;
         if !self.schedule.overlap {
             self.receive_messages(substrate)?;
         }
@@ -259,7 +258,7 @@ impl<P: VertexProgram> Overlapped for Product<'_, P> {
     }
 
     fn finish(&mut self, substrate: &mut Substrate<'_>) -> Result<()> {
-        if self.schedule.overlap {
+        if self.schedule.overlap && !self.keeps_messages {
             self.receive_messages(substrate)?;
         }
         // What was multiplied for a round that does not take place belongs to no round.

@@ -51,6 +51,24 @@ impl<'a, P: VertexProgram> Product<'a, P> {
         substrate.open(self.base.messages.shape(), Phase::Broadcast, edges.read())
     }
 
+    /// Sends all messages of the round that comes next, unless they have been sent.
+    pub(super) fn send_kept_messages(&mut self, substrate: &mut Substrate<'_>) -> Result<()> {
+        let Some(open) = self.broadcast.as_ref().filter(|_| self.keeps_messages) else {
+            return Ok(());
+        };
+        for peer in substrate.net().peers() {
+            substrate.post(open, &mut self.base.messages, peer)?;
+        }
+        self.keeps_messages = false;
+        substrate.close_broadcast(open, &mut self.base.messages)
+    }
+
+    /// Whether the current round is the last that the program expects. Hosts agree on that.
+    fn expects_end(&self) -> bool {
+        let is_last = self.account.rounds + 1 == self.properties().rounds;
+        is_last && self.schedule.overlap && self.tiles.is_some()
+    }
+
     /// Begins a round unless it has begun.
     pub(super) fn begin_round(&mut self) {
         if self.flow.is_some() {
@@ -196,6 +214,8 @@ impl<'a, P: VertexProgram> Product<'a, P> {
     /// Goes on with a round until all tiles are multiplied, all partial sums sent, all masters applied, and
     /// their messages sent.
     pub(super) fn finish_round(&mut self, substrate: &mut Substrate<'_>) -> Result<()> {
+        self.send_kept_messages(substrate)?;
+        self.keeps_messages = self.expects_end();
         let edges = self.properties().edges_in(self.base.round);
         let mut sums =
             substrate.open(self.base.accumulators.shape(), Phase::Reduce, edges.written());
@@ -226,7 +246,9 @@ impl<'a, P: VertexProgram> Product<'a, P> {
                 }
             }
         }
-        substrate.close_broadcast(&told, self.next_messages())?;
+        if !self.keeps_messages {
+            substrate.close_broadcast(&told, self.next_messages())?;
+        }
         let masters = 0..self.base.partition.num_masters() as u32;
         self.base.accumulators.updated().remove_range(masters);
         self.swap_messages();
@@ -278,7 +300,9 @@ impl<'a, P: VertexProgram> Product<'a, P> {
         ready.iter().for_each(|&chunk| flow.applied(chunk));
         let to_tell = flow.ready_to_tell(&self.read_by);
         for &host in &to_tell {
-            substrate.post(told, self.next_messages(), HostId(host as u16))?;
+            if !self.keeps_messages {
+                substrate.post(told, self.next_messages(), HostId(host as u16))?;
+            }
             self.flow.as_mut().expect("a round has begun").told(host);
         }
         Ok(!ready.is_empty() || !to_tell.is_empty())
