@@ -8,6 +8,8 @@
 //! | `pace` | `bench/src/pace.rs`, in virtual time | docs/async.md |
 //! | `gpu` | `bench/src/gpu.rs` | docs/gpu.md |
 //! | `levels` | a test of the crate `parton-program` | docs/compiler.md |
+//! | `spmv` | `bench/src/spmv.rs`, over links of a given rate | docs/spmv.md |
+//! | `la3` | LA3's public code beside the `parton` command | docs/spmv.md |
 //!
 //! A page marks a place with `<!-- figures: NAME -->` and ends it with `<!-- end -->`; [`tables`] knows
 //! the names. A test fails when a page and the newest JSON disagree.
@@ -16,6 +18,7 @@ mod bars;
 mod drawings;
 mod gpu;
 mod measure;
+mod spmv;
 mod tables;
 
 use std::path::{Path, PathBuf};
@@ -25,17 +28,19 @@ use serde_json::{Value, json};
 
 use crate::{cargo, root, step};
 pub(crate) use measure::figures;
+pub(crate) use spmv::spmv;
 
 /// The kinds of results, by the names of their files.
-const KINDS: [&str; 5] = ["figures", "volume", "pace", "gpu", "levels"];
+const KINDS: [&str; 7] = ["figures", "volume", "pace", "gpu", "levels", "spmv", "la3"];
 /// The pages with marked places.
-const PAGES: [&str; 6] = [
+const PAGES: [&str; 7] = [
     "README.md",
     "docs/performance.md",
     "docs/communication.md",
     "docs/async.md",
     "docs/gpu.md",
     "docs/compiler.md",
+    "docs/spmv.md",
 ];
 /// A web graph, in the folder of graphs.
 const CNR: &str = "law/cnr-2000/cnr-2000.txt.gz";
@@ -43,7 +48,7 @@ const BEGIN: &str = "<!-- figures: ";
 const END: &str = "<!-- end -->";
 
 /// The newest results of every kind; `null` where there are none.
-struct Results([Value; 5]);
+struct Results([Value; KINDS.len()]);
 
 impl Results {
     fn newest() -> Self {

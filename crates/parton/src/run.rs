@@ -1,5 +1,7 @@
 //! One call that runs a program on a graph, and a builder for everything that can be chosen.
 
+mod phases;
+
 use std::num::NonZeroUsize;
 use std::path::Path;
 
@@ -17,6 +19,7 @@ use crate::graph::nearest::did_you_mean;
 use crate::graph::{Graph, Ids, LocalId, OriginalId};
 use crate::host_weights::{HostWeights, Trial};
 use crate::net::{Cluster, Net};
+use crate::outcome::Outcome;
 use crate::partition::{Fit, Input, Partition, Plan};
 use crate::sync::{Optimize, Substrate};
 
@@ -113,33 +116,6 @@ where
     P: Relaxation,
 {
     Run::relaxation(program).hosts(hosts).on(input)
-}
-
-/// What a program found.
-#[derive(Clone, Debug)]
-pub struct Outcome<V> {
-    /// The original id of each vertex, ascending.
-    pub ids: Ids,
-    /// The final state or label of each vertex, in the order of `ids`.
-    pub values: Vec<V>,
-    /// The engine that ran.
-    pub engine: &'static str,
-    /// The policy that cut the graph.
-    pub policy: String,
-    /// Rounds, work, time and bytes.
-    pub report: RunReport,
-}
-
-impl<V: Copy> Outcome<V> {
-    /// The value of the vertex with this original id: a number, or a name.
-    pub fn get(&self, id: &str) -> Option<V> {
-        Some(self.values[self.ids.find_text(id)?])
-    }
-
-    /// Original ids with values.
-    pub fn iter(&self) -> impl Iterator<Item = (OriginalId<'_>, V)> {
-        self.values.iter().enumerate().map(|(vertex, value)| (self.ids.get(vertex), *value))
-    }
 }
 
 /// Something that [`run()`] can run on.

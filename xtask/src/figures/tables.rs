@@ -28,6 +28,14 @@ const ALL: &[(&str, Table)] = &[
     ("gpu", super::gpu::gpu),
     ("source of levels", |results| source(results.of("levels"))),
     ("levels", |results| levels(results.of("levels"))),
+    ("source of spmv", |results| source(results.of("spmv"))),
+    ("spmv links", super::spmv::links),
+    ("spmv ideas", super::spmv::ideas),
+    ("spmv work", super::spmv::work),
+    ("spmv alone", super::spmv::alone),
+    ("spmv memory", super::spmv::memory),
+    ("source of la3", |results| source(results.of("la3"))),
+    ("la3", super::spmv::la3),
 ];
 
 pub(super) fn by_name(name: &str) -> Option<Table> {
@@ -48,7 +56,7 @@ pub(super) fn text(value: &Value) -> &str {
 }
 
 /// Three digits that count.
-fn short(number: f64) -> String {
+pub(super) fn short(number: f64) -> String {
     match number {
         n if !n.is_finite() => "–".into(),
         0.0 => "0".into(),
@@ -72,7 +80,7 @@ fn count(value: &Value) -> String {
     shown
 }
 
-fn least(seconds: &Value) -> f64 {
+pub(super) fn least(seconds: &Value) -> f64 {
     rows(seconds).iter().map(number).fold(f64::INFINITY, f64::min)
 }
 
@@ -80,7 +88,7 @@ fn greatest(seconds: &Value) -> f64 {
     rows(seconds).iter().map(number).fold(f64::NEG_INFINITY, f64::max)
 }
 
-fn geometric_mean(ratios: impl Iterator<Item = f64> + Clone) -> f64 {
+pub(super) fn geometric_mean(ratios: impl Iterator<Item = f64> + Clone) -> f64 {
     let count = ratios.clone().count() as f64;
     (ratios.map(f64::ln).sum::<f64>() / count).exp()
 }

@@ -12,6 +12,7 @@ use crate::launchers;
 mod answers;
 mod ranks;
 mod rules;
+mod spmv;
 mod third_party;
 
 use std::ops::RangeInclusive;
