@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use parton_algorithms::bfs::{Bfs, BfsOptions};
+use parton_algorithms::components::Components;
 use parton_algorithms::options::{Given, check_declarations};
 use parton_algorithms::pagerank::PageRank;
 use parton_algorithms::sssp::Sssp;
 use parton_algorithms::{
-    ALL, Algorithm, Answer, Column, Job, OptionSet, Options, Result, Root, check_request,
+    ALL, Access, Algorithm, Answer, Column, Job, OptionSet, Options, Result, Root, check_request,
 };
+use parton_engine::engines;
 use parton_graph::{Csr, Graph};
 
 parton_algorithms::options! {
