@@ -217,8 +217,11 @@ impl Results {
     /// The drawing and the table in one page.
     pub(super) fn as_page(&self) -> String {
         let row = |tag: &str, cells: &[String]| {
-            let cells = cells.iter().map(|cell| format!("<{tag}>{}</{tag}>", page::escape(cell)));
-            format!("<tr>{}</tr>\n", cells.collect::<String>())
+            let cell = |(number, cell): (usize, &String)| {
+                let class = if number < Self::NAMES { " class=\"left\"" } else { "" };
+                format!("<{tag}{class}>{}</{tag}>", page::escape(cell))
+            };
+            format!("<tr>{}</tr>\n", cells.iter().enumerate().map(cell).collect::<String>())
         };
         let head = row("th", &Self::HEAD.map(str::to_owned));
         let body: String = self.cells().iter().map(|cells| row("td", cells)).collect();
