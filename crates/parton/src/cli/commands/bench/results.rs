@@ -210,7 +210,7 @@ impl Results {
             }
         }
         let what =
-            "Time of a run, engine and hosts × threads: the best, and a line on to the worst";
+            "Time of a run, engine and hosts × threads: the best, and a line towards the worst";
         page::bars(what, &groups, &show::seconds)
     }
 
