@@ -169,7 +169,7 @@ impl Scaling<'_> {
                 whole * vertices as f64 / sources as f64,
                 format!(
                     "an estimate of paths between {pairs}: those that start at {sources} vertices drawn \
-                     at random (seed {seed}), scaled"
+                     at random (seed {seed}), times {vertices} / {sources}"
                 ),
             ),
             Sources::Largest(_) => (

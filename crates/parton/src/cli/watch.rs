@@ -160,7 +160,9 @@ impl Watch {
             watch: self,
             has_begun: false,
             is_measured: false,
-            round: String::new(),
+            number: 0,
+            amounts: String::new(),
+            measure: String::new(),
             parts: String::new(),
         }
     }
@@ -225,14 +227,22 @@ pub(crate) struct Rounds<'w> {
     has_begun: bool,
     /// True once a round was judged by a value: lines then wait for it.
     is_measured: bool,
-    /// The last round in words, and how many parts of the run are done.
-    round: String,
+    /// The last round, what happened in it, and what it is judged by.
+    number: u64,
+    amounts: String,
+    measure: String,
+    /// How many parts of the run are done.
     parts: String,
 }
 
 impl Rounds<'_> {
     fn say(&self) {
-        self.watch.say(|| format!("{}{}", self.parts, self.round));
+        self.watch.say(|| self.line());
+    }
+
+    fn line(&self) -> String {
+        let Rounds { number, amounts, measure, parts, .. } = self;
+        format!("{parts}round {number}: {measure}{amounts}")
     }
 }
 
@@ -242,11 +252,10 @@ impl crate::engine::Watch for Rounds<'_> {
             self.watch.begin(Stage::new("run", Unit::Edges, None));
         }
         let changed = show::count(total.changed);
-        self.round = match sent.iter().map(Volume::total).sum() {
-            0 => format!("round {round}: {changed} changed"),
-            sent => {
-                format!("round {round}: {changed} changed, {} sent by host 0", show::bytes(sent))
-            }
+        self.number = round;
+        self.amounts = match sent.iter().map(Volume::total).sum() {
+            0 => format!("{changed} changed"),
+            sent => format!("{changed} changed, {} sent by host 0", show::bytes(sent)),
         };
         if !self.is_measured {
             self.say();
@@ -255,8 +264,8 @@ impl crate::engine::Watch for Rounds<'_> {
 
     fn measured(&mut self, _: u64, Measure { name, value, goal }: Measure) {
         self.is_measured = true;
-        let goal = goal.map_or(String::new(), |goal| format!(", ends at {goal:.1e}"));
-        self.round += &format!(", {name} {value:.3e}{goal}");
+        let goal = goal.map_or(String::new(), |goal| format!(" (ends at {goal:e})"));
+        self.measure = format!("{name} {value:.2e}{goal}, ");
         self.say();
     }
 
@@ -338,10 +347,10 @@ mod tests {
         let mut rounds = watch.rounds();
         let total = Tally { changed: 1234, ..Tally::default() };
         rounds.round(7, &total, &[]);
-        assert_eq!(rounds.round, "round 7: 1,234 changed");
+        assert_eq!(rounds.line(), "round 7: 1,234 changed");
         rounds.measured(7, Measure { name: "residual", value: 0.00123, goal: Some(1e-6) });
-        assert_eq!(rounds.round, "round 7: 1,234 changed, residual 1.230e-3, ends at 1.0e-6");
+        assert_eq!(rounds.line(), "round 7: residual 1.23e-3 (ends at 1e-6), 1,234 changed");
         rounds.advanced(16, 4096, "sources");
-        assert_eq!(rounds.parts, "16 of 4,096 sources, ");
+        assert!(rounds.line().starts_with("16 of 4,096 sources, round 7: "));
     }
 }

@@ -74,7 +74,7 @@ pub(super) fn left_axis(
     for tick in scale.ticks() {
         let y = scale.place(tick);
         drawing.line((area.left, y), (right, y), "grid");
-        drawing.text((area.left - 8.0, y + 4.0), "end", &show(tick));
+        drawing.text((area.left - 8.0, y + 4.0), "end", &short(&show(tick)));
     }
     let middle = area.top + area.height / 2.0;
     drawing.upward_text((14.0, middle), "title middle", title);
@@ -98,13 +98,37 @@ pub(super) fn bottom_ticks(
     for tick in scale.ticks() {
         let x = scale.place(tick);
         drawing.line((x, bottom), (x, bottom + 4.0), "axis");
-        drawing.text((x, bottom + 17.0), "middle", &show(tick));
+        drawing.text((x, bottom + 17.0), "middle", &short(&show(tick)));
     }
+}
+
+/// A number with its unit, without zeros behind the point: ticks are round.
+fn short(shown: &str) -> String {
+    let (number, unit) = shown.split_once(' ').unwrap_or((shown, ""));
+    let number = match number.contains('.') && !number.contains('e') {
+        true => number.trim_end_matches('0').trim_end_matches('.'),
+        false => number,
+    };
+    format!("{number} {unit}").trim_end().to_owned()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ticks_are_short() {
+        for (shown, expected) in [
+            ("20.00 ms", "20 ms"),
+            ("0.0 µs", "0 µs"),
+            ("12.50 ms", "12.5 ms"),
+            ("100 bytes", "100 bytes"),
+            ("1,000", "1,000"),
+            ("1e-7", "1e-7"),
+        ] {
+            assert_eq!(short(shown), expected);
+        }
+    }
 
     #[test]
     fn ticks_are_round_and_enclose_everything() {

@@ -11,10 +11,10 @@ const VALUE_WIDTH: f64 = 96.0;
 const LINE_HEIGHT: f64 = 20.0;
 const HEADING_HEIGHT: f64 = 30.0;
 const AXIS_HEIGHT: f64 = 30.0;
-/// Bars of this width have their number in them.
-const WRITTEN_WIDTH: f64 = 84.0;
 /// One scale serves all groups while the longest bar of each is at least this part of the longest of all.
 const LEAST_PART: f64 = 0.05;
+/// How far a scale goes on behind its longest bar, at most: a line that leads farther is cut off there.
+const MOST_BEHIND: f64 = 1.4;
 
 /// Bars that are compared with each other.
 pub(crate) struct Group {
@@ -34,20 +34,27 @@ pub(crate) struct Bar {
 }
 
 impl Group {
-    fn greatest(&self) -> f64 {
-        self.bars.iter().map(|bar| bar.greatest).fold(f64::MIN_POSITIVE, f64::max)
+    fn longest(&self) -> f64 {
+        self.bars.iter().map(|bar| bar.value).fold(f64::MIN_POSITIVE, f64::max)
     }
+}
+
+/// The end of the scale of some groups.
+fn end_of(groups: &[Group]) -> f64 {
+    let longest = groups.iter().map(Group::longest).fold(f64::MIN_POSITIVE, f64::max);
+    let seen = groups.iter().flat_map(|group| &group.bars).map(|bar| bar.greatest);
+    seen.fold(longest, f64::max).min(MOST_BEHIND * longest)
 }
 
 /// The drawing. `what` names what is measured: the title of the axes.
 pub(crate) fn bars(what: &str, groups: &[Group], show: &dyn Fn(f64) -> String) -> String {
     let mut drawing = Drawing::default();
-    let greatest = groups.iter().map(Group::greatest).fold(f64::MIN_POSITIVE, f64::max);
-    let is_shared = groups.iter().all(|group| group.greatest() >= LEAST_PART * greatest);
+    let longest = groups.iter().map(Group::longest).fold(f64::MIN_POSITIVE, f64::max);
+    let is_shared = groups.iter().all(|group| group.longest() >= LEAST_PART * longest);
     let mut top = draw_head(&mut drawing, what, groups, is_shared);
     for (number, group) in groups.iter().enumerate() {
-        let most = if is_shared { greatest } else { group.greatest() };
-        let scale = Scale::exact(most, (NAME_WIDTH, WIDTH - VALUE_WIDTH));
+        let together = if is_shared { groups } else { std::slice::from_ref(group) };
+        let scale = Scale::exact(end_of(together), (NAME_WIDTH, WIDTH - VALUE_WIDTH));
         drawing.text((0.0, top + 20.0), "name", &group.heading);
         top += HEADING_HEIGHT;
         for bar in &group.bars {
@@ -94,19 +101,17 @@ fn draw_bar(
     top: f64,
     show: &dyn Fn(f64) -> String,
 ) {
-    let (end, reach) = (scale.place(bar.value), scale.place(bar.greatest.max(bar.value)));
-    let (middle, baseline) = (top + LINE_HEIGHT / 2.0 - 2.0, top + LINE_HEIGHT - 6.0);
-    let shown = show(bar.value);
+    let end = scale.place(bar.value);
+    let reach = scale.place(bar.greatest.max(bar.value)).min(WIDTH - VALUE_WIDTH);
+    let (baseline, below) = (top + LINE_HEIGHT - 7.0, top + LINE_HEIGHT - 4.0);
+    let title = format!("{}: {}, at worst {}", bar.name, show(bar.value), show(bar.greatest));
     drawing.text((NAME_WIDTH - 8.0, baseline), "end value", &bar.name);
     let area = Area { left: NAME_WIDTH, top, width: end - NAME_WIDTH, height: LINE_HEIGHT - 4.0 };
-    drawing.area(area, bar.class, &format!("{}: {shown}", bar.name));
-    if reach > end {
-        drawing.line((end, middle), (reach, middle), "whisker");
-        drawing.line((reach, middle - 4.0), (reach, middle + 4.0), "whisker");
+    drawing.area(area, bar.class, &title);
+    // Along the lower edge, so that the number stands where the bar ends.
+    if reach > end + 1.0 {
+        drawing.line((end, below), (reach, below), "whisker");
+        drawing.line((reach, below - 5.0), (reach, below), "whisker");
     }
-    // The number stands where the bar ends: inside, or behind a bar that is too short for it.
-    match area.width >= WRITTEN_WIDTH {
-        true => drawing.text((end - 6.0, baseline), "end ink", &shown),
-        false => drawing.text((reach + 6.0, baseline), "value", &shown),
-    }
+    drawing.text((end + 6.0, baseline), "value", &show(bar.value));
 }

@@ -81,7 +81,7 @@ impl Drawing {
 
     /// The drawing as a part of a page, which has the style sheet.
     pub(super) fn finish(self, height: f64, label: &str) -> String {
-        self.wrapped(height, label, "")
+        self.wrapped(height, label, "", "")
     }
 
     /// The drawing as a file of its own, on a background of its own.
@@ -90,13 +90,13 @@ impl Drawing {
             "<style>\n{COLOURS}</style>\n\
              <rect width=\"{WIDTH}\" height=\"{height:.0}\" class=\"page\"/>\n"
         );
-        self.wrapped(height, label, &start)
+        self.wrapped(height, label, " xmlns=\"http://www.w3.org/2000/svg\"", &start)
     }
 
-    fn wrapped(self, height: f64, label: &str, start: &str) -> String {
+    fn wrapped(self, height: f64, label: &str, space: &str, start: &str) -> String {
         let (shapes, label) = (self.shapes, escape(label));
         format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height:.0}\" \
+            "<svg{space} viewBox=\"0 0 {WIDTH} {height:.0}\" \
              width=\"{WIDTH}\" role=\"img\" aria-label=\"{label}\">\n{start}{shapes}</svg>\n"
         )
     }

@@ -14,7 +14,7 @@ const MAX_LANE: f64 = 30.0;
 /// Narrower stretches would not be seen.
 const MIN_WIDTH: f64 = 0.05;
 /// Least distance between the names of two marks.
-const MARK_WIDTH: f64 = 58.0;
+const MARK_WIDTH: f64 = 72.0;
 
 /// A stretch of time in which a host did one thing.
 pub(crate) struct Stretch {

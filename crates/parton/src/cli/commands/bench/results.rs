@@ -210,15 +210,18 @@ impl Results {
             }
         }
         let what =
-            "Time of a run, engine and hosts × threads: the best, and a line on to the worst";
+            "Time of a run, engine and hosts × threads: the best, and a line towards the worst";
         page::bars(what, &groups, &show::seconds)
     }
 
     /// The drawing and the table in one page.
     pub(super) fn as_page(&self) -> String {
         let row = |tag: &str, cells: &[String]| {
-            let cells = cells.iter().map(|cell| format!("<{tag}>{}</{tag}>", page::escape(cell)));
-            format!("<tr>{}</tr>\n", cells.collect::<String>())
+            let cell = |(number, cell): (usize, &String)| {
+                let class = if number < Self::NAMES { " class=\"left\"" } else { "" };
+                format!("<{tag}{class}>{}</{tag}>", page::escape(cell))
+            };
+            format!("<tr>{}</tr>\n", cells.iter().enumerate().map(cell).collect::<String>())
         };
         let head = row("th", &Self::HEAD.map(str::to_owned));
         let body: String = self.cells().iter().map(|cells| row("td", cells)).collect();

@@ -28,7 +28,7 @@ pub(super) struct Histogram {
 /// How values are cut into classes.
 enum Cut {
     /// From `low` on, classes of a `width` each.
-    Even { low: f64, width: f64, is_single: bool },
+    Even { low: f64, width: f64 },
     /// From `low` on, classes of a `factor` each; before them one for 0, if it `has_zero`.
     Factors { low: f64, factor: f64, has_zero: bool },
 }
@@ -90,7 +90,8 @@ impl Histogram {
         let [least, least_positive, greatest] = least;
         let extent = Extent { least, least_positive, greatest: -greatest };
         let cut = Cut::of(extent, is_whole);
-        let classes = cut.names(extent);
+        let classes = cut.names(extent, is_whole);
+        let value = if is_whole { value } else { format!("{value}, from") };
         // The last counter is for vertices without a value.
         let mut counts = vec![0_u64; classes.len() + 1];
         let without = classes.len();
@@ -131,7 +132,7 @@ impl Cut {
     fn of(Extent { least, least_positive, greatest }: Extent, is_whole: bool) -> Self {
         let span = greatest - least;
         if is_whole && span < MAX_SINGLE_CLASSES {
-            return Cut::Even { low: least, width: 1.0, is_single: true };
+            return Cut::Even { low: least, width: 1.0 };
         }
         let has_zero = least <= 0.0;
         let is_wide = least >= 0.0 && greatest / least_positive > WIDE_SPAN;
@@ -146,7 +147,7 @@ impl Cut {
                 let width = span / CLASSES as f64 * (1.0 + 1e-12);
                 let width = if is_whole { width.ceil() } else { width };
                 let width = if width > 0.0 { width } else { 1.0 };
-                Cut::Even { low: least, width, is_single: false }
+                Cut::Even { low: least, width }
             }
         }
     }
@@ -154,7 +155,7 @@ impl Cut {
     /// The class of a value.
     fn class(&self, value: f64) -> usize {
         match *self {
-            Cut::Even { low, width, .. } => ((value - low) / width) as usize,
+            Cut::Even { low, width } => ((value - low) / width) as usize,
             Cut::Factors { .. } if value <= 0.0 => 0,
             // A power of the factor must not fall below itself by rounding.
             Cut::Factors { low, factor, has_zero } => {
@@ -163,24 +164,27 @@ impl Cut {
         }
     }
 
-    /// What classes are called; none if there are no values.
-    fn names(&self, extent: Extent) -> Vec<String> {
+    /// What classes are called: whole numbers by what they hold, others by where they begin.
+    fn names(&self, extent: Extent, is_whole: bool) -> Vec<String> {
         if extent.greatest < extent.least {
             return vec![String::new()];
         }
         let count = self.class(extent.greatest) + 1;
+        let name = |from: f64, to: f64| match (from, to - 1.0) {
+            (from, _) if !is_whole => short(from),
+            (from, last) if last <= from => short(from),
+            (from, last) => format!("{}–{}", short(from), short(last.min(extent.greatest))),
+        };
         match *self {
-            Cut::Even { low, width, is_single } => {
-                let name = |class: usize| match (low + width * class as f64, is_single) {
-                    (value, true) => value.to_string(),
-                    (value, false) => format!("{}…", short(value)),
-                };
-                (0..count).map(name).collect()
+            Cut::Even { low, width } => {
+                let start = |class: usize| low + width * class as f64;
+                (0..count).map(|class| name(start(class), start(class + 1))).collect()
             }
             Cut::Factors { low, factor, has_zero } => {
                 let zero = has_zero.then(|| "0".to_owned());
-                let name = |power: usize| format!("{}…", short(low * factor.powi(power as i32)));
-                zero.into_iter().chain((0..).map(name)).take(count).collect()
+                let start = |power: usize| low * factor.powi(power as i32);
+                let names = (0..).map(|power| name(start(power), start(power + 1)));
+                zero.into_iter().chain(names).take(count).collect()
             }
         }
     }
@@ -262,7 +266,7 @@ mod tests {
         let labels = [vec![7; 70], vec![9; 3], vec![1; 3], vec![2, 3, 4]].concat();
         for hosts in [1, 2, 4] {
             let found = histogram(hosts, &Values::Vertices(labels.clone()));
-            assert_eq!(found.classes[..4], ["1…", "2…", "4…", "8…"]);
+            assert_eq!(found.classes[..4], ["1", "2–3", "4–7", "8–15"]);
             assert_eq!(found.counts, [3, 2, 0, 0, 0, 0, 1]);
         }
     }

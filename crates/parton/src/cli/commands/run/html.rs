@@ -154,6 +154,11 @@ fn convergence(report: &Report) -> String {
         figure("Convergence", &caption, &chart)
     });
     let changed = run.rounds.iter().map(|round| round.changed as f64).collect();
+    // Where every vertex changes in every round, the chart has nothing to say.
+    let is_constant = run.rounds.iter().all(|round| round.changed == run.rounds[0].changed);
+    if is_constant && !measured.is_empty() {
+        return measured;
+    }
     let chart = Columns {
         of: "round",
         bottom: "round",
@@ -260,7 +265,9 @@ fn quoted(word: &str) -> String {
 
 fn table(rows: impl IntoIterator<Item = (String, String)>) -> String {
     let row = |(label, value): (String, String)| {
-        format!("<tr><th>{}</th><td>{}</td></tr>\n", escape(&label), escape(&value))
+        // What follows its label row by row is a list in columns.
+        let class = if label.is_empty() { " class=\"listed\"" } else { "" };
+        format!("<tr><th>{}</th><td{class}>{}</td></tr>\n", escape(&label), escape(&value))
     };
     let rows: String = rows.into_iter().map(row).collect();
     format!("<table>\n{rows}</table>\n")

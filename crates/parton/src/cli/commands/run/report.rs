@@ -125,11 +125,8 @@ impl Report {
         let mut rows = Vec::new();
         for (name, fact) in &self.result {
             let meaning = self.request.meanings.iter().find(|(known, _)| known == name);
-            let mut of_fact = fact_rows(name, fact);
-            if let (Some((_, meaning)), [(_, first), ..]) = (meaning, &mut of_fact[..]) {
-                *first = format!("{first}  ({meaning})");
-            }
-            rows.extend(of_fact.into_iter().map(|(label, value)| (label.to_owned(), value)));
+            let meaning = meaning.map(|(_, meaning)| *meaning).unwrap_or_default();
+            rows.extend(fact_rows(name, fact, meaning));
         }
         rows
     }
@@ -370,18 +367,25 @@ fn fact_as_json(fact: &Fact) -> Value {
     }
 }
 
-fn fact_rows(name: &'static str, fact: &Fact) -> Vec<(&'static str, String)> {
+/// A fact under its name, with what it means. A ranking follows its name, one vertex a row.
+fn fact_rows(name: &str, fact: &Fact, meaning: &str) -> Vec<(String, String)> {
     let shown = |id: &Id| printable(id.to_string().as_bytes());
+    let meant = |value: String| match meaning {
+        "" => vec![(name.into(), value)],
+        meaning => vec![(name.into(), format!("{value}  ({meaning})"))],
+    };
     match fact {
-        Fact::Integer(value) => vec![(name, show::count(*value))],
-        Fact::Real(value) => vec![(name, format!("{value:?}"))],
-        Fact::Vertex(None) => vec![(name, "none".into())],
-        Fact::Vertex(Some(id)) => vec![(name, shown(id))],
+        Fact::Integer(value) => meant(show::count(*value)),
+        Fact::Real(value) => meant(format!("{value:?}")),
+        Fact::Vertex(None) => meant("none".into()),
+        Fact::Vertex(Some(id)) => meant(shown(id)),
         Fact::Ranking(best) => {
-            let labels = std::iter::once(name).chain(std::iter::repeat(""));
             let width = best.iter().map(|(id, _)| shown(id).chars().count()).max().unwrap_or(0);
-            let row = |(id, value): &(Id, f64)| format!("{:<width$}  {value:?}", shown(id));
-            labels.zip(best.iter().map(row)).collect()
+            let row = |(id, value): &(Id, f64)| {
+                (String::new(), format!("{:<width$}  {value:?}", shown(id)))
+            };
+            let heading = (name.to_owned(), meaning.to_owned());
+            std::iter::once(heading).chain(best.iter().map(row)).collect()
         }
     }
 }
