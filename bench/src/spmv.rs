@@ -135,6 +135,7 @@ fn measure(
             "wait_seconds": report.hosts.iter().map(|host| host.wait_seconds).collect::<Vec<_>>(),
             "bytes": report.sent().total(),
             "edges": edges,
+            "edges_in_round": report.rounds[report.rounds.len() / 2].edges,
             "edges_per_round": visited as f64 / report.rounds.len() as f64,
         })
     };

@@ -68,7 +68,7 @@ pub(super) fn short(number: f64) -> String {
 }
 
 /// An integer with commas between thousands.
-fn count(value: &Value) -> String {
+pub(super) fn count(value: &Value) -> String {
     let digits = value.as_u64().unwrap_or(0).to_string();
     let mut shown = String::new();
     for (at, digit) in digits.chars().enumerate() {

@@ -56,7 +56,7 @@ fn compare_answers(cluster: &mut Cluster, name: &str, graph: &Graph, policy: &st
     matrix::compare(cluster, (name, graph), &runs, How::new(policy));
 }
 
-/// One setting in so many is tried, unless all are.
+/// One setting in this number is tried; in a long run all are.
 fn one_in(vertices: u64, venue: Venue) -> usize {
     match (vertices, venue) {
         _ if is_long() => 1,

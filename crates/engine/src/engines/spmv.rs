@@ -71,7 +71,7 @@ impl BuildEngine for Spmv {
 /// Tiles pay off on a host that is alone if they leave out this share of its edges.
 const MIN_SHARE_LEFT_OUT: f64 = 0.3;
 
-/// Whether a host that is alone may leave out so many edges that tiles are worth it.
+/// Whether a host that is alone may leave out enough edges to make tiles worth it.
 pub(super) fn leaves_out_much<P: VertexProgram>(program: &P, partition: &Partition) -> bool {
     let (filter, edges) = (Filter::of(program), program.properties().edges);
     let is_candidate = filter.any() && partition.num_hosts() == 1 && !partition.is_beside_devices();
@@ -94,8 +94,6 @@ pub(super) struct Product<'a, P: VertexProgram> {
     read_by: Vec<Vec<usize>>,
     /// How far the current round has come; `None` before it begins.
     flow: Option<Flow>,
-    /// A tile that is multiplied in part, as its lane and group, and the block that comes next.
-    begun: Option<((usize, usize), usize)>,
     /// The messages of the current round, on their way; then those of the next.
     broadcast: Option<OpenExchange>,
     /// Whether this host has not sent them yet: after the last round that the program expects nobody needs them.
@@ -108,6 +106,8 @@ pub(super) struct Product<'a, P: VertexProgram> {
 /// What is known of the current round and of those before it.
 #[derive(Default)]
 struct Account {
+    /// A tile that is multiplied in part, as its lane and group, and the block that comes next.
+    begun: Option<((usize, usize), usize)>,
     /// Edges visited since the last report of them, and the time that took beside messages.
     edges: u64,
     time: Duration,
@@ -130,7 +130,6 @@ impl<'a, P: VertexProgram> Product<'a, P> {
             chunks: Vec::new(),
             read_by: Vec::new(),
             flow: None,
-            begun: None,
             broadcast: None,
             keeps_messages: false,
             account: Account::default(),
@@ -262,7 +261,7 @@ impl<P: VertexProgram> Overlapped for Product<'_, P> {
             self.receive_messages(substrate)?;
         }
         // What was multiplied for a round that does not take place belongs to no round.
-        (self.account.edges, self.begun) = (0, None);
+        (self.account.edges, self.account.begun) = (0, None);
         self.conclude_left_out(substrate)
     }
 }

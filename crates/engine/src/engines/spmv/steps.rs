@@ -101,7 +101,7 @@ impl<'a, P: VertexProgram> Product<'a, P> {
 
     /// Multiplies a piece of the tile that was begun, or of one whose messages are here. Returns whether there is any.
     fn multiply_piece(&mut self) -> bool {
-        let begun = self.begun.take();
+        let begun = self.account.begun.take();
         let fresh = || Some((self.flow.as_ref()?.next_tile()?, 0));
         let Some(((lane, group), first)) = begun.or_else(fresh) else { return false };
         let (edges, next) = match &self.tiles {
@@ -113,7 +113,7 @@ impl<'a, P: VertexProgram> Product<'a, P> {
             None => (self.push_from(self.groups.range(group)), None),
         };
         self.account.edges += edges;
-        self.begun = next.map(|next| ((lane, group), next));
+        self.account.begun = next.map(|next| ((lane, group), next));
         if next.is_none() {
             self.conclude_tile(lane, group);
         }
