@@ -88,16 +88,14 @@ fn names_and_vertices_out_of_reach() {
 fn names_with_line_ends_and_without_letters() {
     let folder = folder();
     let folder = folder.path();
-    let edges = ["a\nb", "c\rd", "", "tab\there"].map(|name| format!("{{\"source\":{name:?},\"target\":\"z\"}}\n"));
+    let edges = ["a\nb", "c\rd", "", "tab\there"]
+        .map(|name| format!("{{\"source\":{name:?},\"target\":\"z\"}}\n"));
     std::fs::write(folder.join("odd.jsonl"), edges.concat()).unwrap();
     let bfs = ["bfs", "odd.jsonl", "--root", "a\nb", "--hosts", "2"];
     for output in ["a.csv", "a.tsv", "a.jsonl", "a.parquet"] {
         write(folder, &bfs, output);
     }
-    assert_eq!(
-        read(folder, "a.csv"),
-        "id,level\n\"\",\n\"a\nb\",0\n\"c\rd\",\ntab\there,\nz,1\n"
-    );
+    assert_eq!(read(folder, "a.csv"), "id,level\n\"\",\n\"a\nb\",0\n\"c\rd\",\ntab\there,\nz,1\n");
     assert_eq!(
         read(folder, "a.tsv"),
         "id\tlevel\n\"\"\t\n\"a\nb\"\t0\n\"c\rd\"\t\n\"tab\there\"\t\nz\t1\n"
