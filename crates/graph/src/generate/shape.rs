@@ -13,7 +13,7 @@ pub(super) trait Shape: Send + Sync + 'static {
     /// What its spec begins with.
     const NAME: &'static str;
 
-    /// Number of edges between so many vertices, at least one, each direction counted.
+    /// Number of edges between at least one vertex, each direction counted.
     fn num_edges(vertices: u128) -> u128;
 
     /// Source and destination of an edge.
