@@ -18,7 +18,7 @@ use std::time::Instant;
 use crate::algorithms::options::Given;
 use crate::algorithms::{self, Options};
 use crate::graph::save::Output;
-use crate::net::HostId;
+use crate::net::{HostId, numa_nodes};
 use crate::output;
 use crate::partition::Plan;
 use crate::partition::saved::Manifest;
@@ -188,6 +188,13 @@ impl Run {
             Some(saved) => self.hosts_of(saved, team)?,
             None => team.hosts(asked, 1)?,
         };
+        let nodes = numa_nodes().len();
+        if nodes > 1 && hosts == 1 && asked.is_none() && !team.is_distributed() {
+            watch.note(&format!(
+                "this machine has {nodes} NUMA nodes: with --hosts {nodes} each of them gets a host, whose threads \
+                 stay beside its memory"
+            ));
+        }
         self.devices.check(hosts)?;
         self.devices.check_algorithm(algorithm, &options)?;
         self.refuse_one_file_for_two()?;
