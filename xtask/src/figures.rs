@@ -7,6 +7,7 @@
 //! | `volume` | `bench/src/volume.rs` | docs/communication.md |
 //! | `pace` | `bench/src/pace.rs`, in virtual time | docs/async.md |
 //! | `gpu` | `bench/src/gpu.rs` | docs/gpu.md |
+//! | `scaling` | `bench/scaling.py`, on a machine with many cores | docs/performance.md |
 //!
 //! A page marks a place with `<!-- figures: NAME -->` and ends it with `<!-- end -->`; [`tables`] knows
 //! the names. A test fails when a page and the newest JSON disagree.
@@ -14,7 +15,9 @@
 mod bars;
 mod drawings;
 mod gpu;
+mod lines;
 mod measure;
+mod scaling;
 mod tables;
 
 use std::path::{Path, PathBuf};
@@ -26,7 +29,7 @@ use crate::{cargo, root, step};
 pub(crate) use measure::figures;
 
 /// The kinds of results, by the names of their files.
-const KINDS: [&str; 4] = ["figures", "volume", "pace", "gpu"];
+const KINDS: [&str; 5] = ["figures", "volume", "pace", "gpu", "scaling"];
 /// The pages with marked places.
 const PAGES: [&str; 5] =
     ["README.md", "docs/performance.md", "docs/communication.md", "docs/async.md", "docs/gpu.md"];
@@ -34,7 +37,7 @@ const BEGIN: &str = "<!-- figures: ";
 const END: &str = "<!-- end -->";
 
 /// The newest results of every kind; `null` where there are none.
-struct Results([Value; 4]);
+struct Results([Value; KINDS.len()]);
 
 impl Results {
     fn newest() -> Self {
@@ -42,6 +45,12 @@ impl Results {
             Some(file) => read(&file),
             None => Value::Null,
         }))
+    }
+
+    /// Results of one kind.
+    #[cfg(test)]
+    fn only(kind: &str, result: Value) -> Self {
+        Results(KINDS.map(|known| if known == kind { result.clone() } else { Value::Null }))
     }
 
     fn of(&self, kind: &str) -> &Value {

@@ -4,37 +4,37 @@
 //! for every core it may use, moving them only ever puts two on one core, and loops that last
 //! milliseconds are over before they are taken apart again.
 //!
-//! Memory belongs to the NUMA node of the thread that touches it first. Cores are dealt out node by node, so that a
-//! host whose threads fit into a node has its threads and its memory there.
+//! Memory belongs to the NUMA domain of the thread that touches it first. Cores are dealt out domain by domain, so that a
+//! host whose threads fit into a domain has its threads and its memory there.
 
 use std::ops::RangeInclusive;
 use std::path::Path;
 
-/// Where Linux describes NUMA nodes.
+/// Where Linux describes NUMA domains.
 const NODES: &str = "/sys/devices/system/node";
 
-/// The cores of each NUMA node that this process may use. One node, perhaps without cores, where the system does not
+/// The cores of each NUMA domain that this process may use. One domain, perhaps without cores, where the system does not
 /// tell.
-pub fn numa_nodes() -> Vec<Vec<usize>> {
-    nodes_in(Path::new(NODES), &cores())
+pub fn numa_domains() -> Vec<Vec<usize>> {
+    domains_in(Path::new(NODES), &cores())
 }
 
-/// The cores that this process may use, node by node.
-pub(crate) fn cores_by_node() -> Vec<usize> {
-    numa_nodes().concat()
+/// The cores that this process may use, domain by domain.
+pub(crate) fn cores_by_domain() -> Vec<usize> {
+    numa_domains().concat()
 }
 
-/// `cores` by the nodes that a folder describes.
-fn nodes_in(folder: &Path, cores: &[usize]) -> Vec<Vec<usize>> {
+/// `cores` by the domains that a folder describes.
+fn domains_in(folder: &Path, cores: &[usize]) -> Vec<Vec<usize>> {
     let lists = (0..)
         .map_while(|node| std::fs::read_to_string(folder.join(format!("node{node}/cpulist"))).ok());
-    let of_node = |list: String| -> Vec<usize> {
+    let of_domain = |list: String| -> Vec<usize> {
         let listed = |core: &&usize| ranges(&list).any(|range| range.contains(*core));
         cores.iter().filter(listed).copied().collect()
     };
-    let nodes: Vec<_> = lists.map(of_node).filter(|cores| !cores.is_empty()).collect();
-    match nodes.iter().map(Vec::len).sum::<usize>() == cores.len() && !nodes.is_empty() {
-        true => nodes,
+    let domains: Vec<_> = lists.map(of_domain).filter(|cores| !cores.is_empty()).collect();
+    match domains.iter().map(Vec::len).sum::<usize>() == cores.len() && !domains.is_empty() {
+        true => domains,
         false => vec![cores.to_vec()],
     }
 }
@@ -90,19 +90,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cores_are_dealt_out_node_by_node() {
+    fn cores_are_dealt_out_domain_by_domain() {
         let folder = tempfile::tempdir().expect("a folder");
-        let nodes = |cores: &[usize]| nodes_in(folder.path(), cores);
-        assert_eq!(nodes(&[0, 1, 2]), [[0, 1, 2]], "no node is described");
+        let domains = |cores: &[usize]| domains_in(folder.path(), cores);
+        assert_eq!(domains(&[0, 1, 2]), [[0, 1, 2]], "no domain is described");
         for (node, list) in [(0, "0-1,4\n"), (1, "2-3,5-7\n"), (2, "\n")] {
             let node = folder.path().join(format!("node{node}"));
             std::fs::create_dir(&node).expect("a folder");
             std::fs::write(node.join("cpulist"), list).expect("a file");
         }
-        assert_eq!(nodes(&[0, 1, 2, 3, 4, 5]), [[0, 1, 4], [2, 3, 5]]);
-        assert_eq!(nodes(&[2, 3]), [[2, 3]], "others may not be used");
-        assert_eq!(nodes(&[0, 9]), [[0, 9]], "a core that no node has");
-        let mut all = cores_by_node();
+        assert_eq!(domains(&[0, 1, 2, 3, 4, 5]), [[0, 1, 4], [2, 3, 5]]);
+        assert_eq!(domains(&[2, 3]), [[2, 3]], "others may not be used");
+        assert_eq!(domains(&[0, 9]), [[0, 9]], "a core that no domain has");
+        let mut all = cores_by_domain();
         all.sort_unstable();
         assert_eq!(all, cores());
     }

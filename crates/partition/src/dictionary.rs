@@ -28,7 +28,7 @@ const SAMPLES_PER_HOST: usize = 1 << 10;
 const POSSIBLE_IDS_PER_NAMED: usize = 16;
 /// An index of all ids costs no more than a table of them while there are at most this many possible ids for each.
 const POSSIBLE_IDS_PER_INDEXED: usize = 64;
-/// So many possible ids are always few.
+/// This many possible ids are always few.
 const FEW_POSSIBLE_IDS: usize = 1 << 16;
 /// Possible ids that a thread lists at a time.
 const IDS_PER_LISTING: usize = 1 << 18;

@@ -17,6 +17,7 @@ pub(super) fn all(results: &Results) -> Vec<(String, String)> {
     for (file, title, value) in PACES.iter().filter(|_| !pace_rows.is_empty()) {
         drawings.push((format!("docs/{file}.svg"), pace(&pace_rows, title, *value).svg()));
     }
+    drawings.extend(super::scaling::drawings(results));
     drawings
 }
 

@@ -26,6 +26,12 @@ const ALL: &[(&str, Table)] = &[
     ("pace", |results| pace(results.of("pace"))),
     ("source of gpu", |results| source(results.of("gpu"))),
     ("gpu", super::gpu::gpu),
+    ("source of scaling", |results| source(results.of("scaling"))),
+    ("scaling curves", super::scaling::curves),
+    ("scaling over threads", super::scaling::threads),
+    ("scaling over hosts", super::scaling::hosts),
+    ("whole commands", super::scaling::commands),
+    ("scaling of ingest", super::scaling::ingest),
 ];
 
 pub(super) fn by_name(name: &str) -> Option<Table> {
@@ -46,7 +52,7 @@ pub(super) fn text(value: &Value) -> &str {
 }
 
 /// Three digits that count.
-fn short(number: f64) -> String {
+pub(super) fn short(number: f64) -> String {
     match number {
         n if !n.is_finite() => "–".into(),
         0.0 => "0".into(),
@@ -70,7 +76,7 @@ fn count(value: &Value) -> String {
     shown
 }
 
-fn least(seconds: &Value) -> f64 {
+pub(super) fn least(seconds: &Value) -> f64 {
     rows(seconds).iter().map(number).fold(f64::INFINITY, f64::min)
 }
 
