@@ -10,6 +10,7 @@
 //! | `levels` | a test of the crate `parton-program` | docs/compiler.md |
 //! | `spmv` | `bench/src/spmv.rs`, over links of a given rate | docs/spmv.md |
 //! | `la3` | LA3's public code beside the `parton` command | docs/spmv.md |
+//! | `scaling` | `bench/scaling.py`, on a machine with many cores | docs/performance.md |
 //!
 //! A page marks a place with `<!-- figures: NAME -->` and ends it with `<!-- end -->`; [`tables`] knows
 //! the names. A test fails when a page and the newest JSON disagree.
@@ -17,7 +18,9 @@
 mod bars;
 mod drawings;
 mod gpu;
+mod lines;
 mod measure;
+mod scaling;
 mod spmv;
 mod tables;
 
@@ -31,7 +34,7 @@ pub(crate) use measure::figures;
 pub(crate) use spmv::spmv;
 
 /// The kinds of results, by the names of their files.
-const KINDS: [&str; 7] = ["figures", "volume", "pace", "gpu", "levels", "spmv", "la3"];
+const KINDS: [&str; 8] = ["figures", "volume", "pace", "gpu", "levels", "spmv", "la3", "scaling"];
 /// The pages with marked places.
 const PAGES: [&str; 7] = [
     "README.md",
@@ -56,6 +59,12 @@ impl Results {
             Some(file) => read(&file),
             None => Value::Null,
         }))
+    }
+
+    /// Results of one kind.
+    #[cfg(test)]
+    fn only(kind: &str, result: Value) -> Self {
+        Results(KINDS.map(|known| if known == kind { result.clone() } else { Value::Null }))
     }
 
     fn of(&self, kind: &str) -> &Value {

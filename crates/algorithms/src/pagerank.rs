@@ -30,7 +30,7 @@ mod top;
 use std::marker::PhantomData;
 use std::time::Instant;
 
-use parton_engine::degrees::out_degrees;
+use parton_engine::degrees::out_degrees_at_hand;
 use parton_engine::{
     DeviceType, EngineInfo, LeftOut, Limits, Measure, Pacing, Properties, RunReport, SharedSource,
     Tally, Vertex, VertexProgram, device, engines, run,
@@ -49,6 +49,9 @@ use options::{formulation, limits};
 use precision::{SINGLE_ERROR, is_single};
 use teleport::{Teleport, includes};
 use top::top;
+
+/// Vertices whose ranks are added up one after the other.
+const VERTICES_PER_SUM: usize = 1 << 14;
 
 /// PageRank.
 pub struct PageRank;
@@ -178,18 +181,23 @@ fn rank<S: Number + DeviceType>(
 ) -> Result<Ranked> {
     let began = Instant::now();
     let partition = job.substrate.partition();
-    let degrees = out_degrees(job.substrate)?;
+    let degrees = out_degrees_at_hand(job.substrate)?;
     let part = |degree: u64| if degree == 0 { 0.0 } else { 1.0 / degree as f64 };
-    let parts = parallel::generate(degrees.len(), |master| part(degrees[master]));
+    let parts = parallel::generate(partition.num_masters(), |master| part(degrees.of(master)));
     drop(degrees);
     let own = job.options.own::<PageRankOptions>();
     let teleport = Teleport::find(job.substrate, &own)?;
-    let dangling = parts.iter().enumerate().filter(|(_, part)| **part == 0.0);
-    let lost = dangling.map(|(place, _)| match start {
+    let lost_at = |place: usize| match start {
         Some(start) => start[place],
         None => teleport.probability(LocalId(place as u32)),
+    };
+    // Sums are rounded piece by piece: pieces do not depend on the number of threads.
+    let pieces = parallel::pieces(0..parts.len(), VERTICES_PER_SUM);
+    let lost = parallel::map(&pieces, |piece| {
+        let dangling = piece.clone().filter(|&place| parts[place] == 0.0);
+        dangling.map(lost_at).sum::<f64>()
     });
-    let lost = job.substrate.net().all_reduce(lost.sum::<f64>(), |a, b| a + b)?;
+    let lost = job.substrate.net().all_reduce(lost.iter().sum::<f64>(), |a, b| a + b)?;
     let program = Ranks::<S> {
         parts: &parts,
         start,
@@ -207,7 +215,8 @@ fn rank<S: Number + DeviceType>(
     let mut engine = engines::vertex_program(engine, job.device, program, partition)?;
     let setup_seconds = began.elapsed().as_secs_f64();
     let report = run(&mut *engine, job.substrate, pacing, limits, job.watch)?;
-    let (ranks, change) = (engine.states()?.to_vec(), engine.program().change);
+    let (states, change) = (engine.states()?, engine.program().change);
+    let ranks = parallel::generate(states.len(), |place| states[place]);
     Ok(Ranked { ranks, change, setup_seconds, report })
 }
 
@@ -292,8 +301,10 @@ impl Algorithm for PageRank {
             }
         };
         let scale = scale(&own, job.substrate.partition().num_vertices() as f64);
-        let ranks: Vec<f64> = ranked.ranks.iter().map(|rank| rank * scale).collect();
-        let sum = job.substrate.net().all_reduce(ranks.iter().sum::<f64>(), |a, b| a + b)?;
+        let ranks = parallel::generate(ranked.ranks.len(), |place| ranked.ranks[place] * scale);
+        let pieces = parallel::pieces(0..ranks.len(), VERTICES_PER_SUM);
+        let sums = parallel::map(&pieces, |piece| ranks[piece.clone()].iter().sum::<f64>());
+        let sum = job.substrate.net().all_reduce(sums.iter().sum::<f64>(), |a, b| a + b)?;
         let top = top(job, &ranks)?;
         let mut report = ranked.report;
         // Graphalytics asks for a number of rounds, not for final ranks.

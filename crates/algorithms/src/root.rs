@@ -1,7 +1,9 @@
 //! The vertex that a search starts from.
 
-use parton_engine::degrees::out_degrees;
-use parton_graph::{GlobalId, Graph, LocalId, OriginalId};
+use std::ops::Range;
+
+use parton_engine::degrees::out_degrees_at_hand;
+use parton_graph::{GlobalId, Graph, LocalId, OriginalId, parallel};
 use parton_sync::Substrate;
 
 use crate::answer::Id;
@@ -54,20 +56,33 @@ impl Root {
     /// The vertex to start from; `None` if the graph has no vertices. Every host must call this.
     pub fn find(&self, substrate: &mut Substrate<'_>) -> Result<Option<RootVertex>> {
         let partition = substrate.partition();
-        let degrees = out_degrees(substrate)?;
-        let masters = || (0..partition.num_masters() as u32).map(LocalId);
+        let degrees = out_degrees_at_hand(substrate)?;
+        let num_masters = partition.num_masters();
         let mine = match self {
             // Vertices are numbered in the order of their original ids.
-            Root::MaxDegree => masters().max_by_key(|&master| {
-                (degrees[master.index()], std::cmp::Reverse(partition.global(master)))
-            }),
-            Root::Original(text) => masters().find(|&master| match partition.original(master) {
-                OriginalId::Integer(id) => text.parse() == Ok(id),
-                OriginalId::Name(name) => text.as_bytes() == name,
+            Root::MaxDegree => {
+                let key = |&master: &LocalId| {
+                    (degrees.of(master.index()), std::cmp::Reverse(partition.global(master)))
+                };
+                let best_of = |masters: Range<usize>| {
+                    masters.map(|master| LocalId(master as u32)).max_by_key(key)
+                };
+                let best =
+                    |a: Option<LocalId>, b: Option<LocalId>| a.into_iter().chain(b).max_by_key(key);
+                parallel::reduce(num_masters, best_of, best).flatten()
+            }
+            Root::Original(text) => parallel::find_first(num_masters, |master| {
+                let master = LocalId(master as u32);
+                let is_meant = match partition.original(master) {
+                    OriginalId::Integer(id) => text.parse() == Ok(id),
+                    OriginalId::Name(name) => text.as_bytes() == name,
+                };
+                is_meant.then_some(master)
             }),
         };
         // Complemented ids, so that the greatest pair has the largest degree and the lowest id.
-        let candidate = mine.map_or((0, 0), |m| (degrees[m.index()] + 1, !partition.global(m).0));
+        let candidate =
+            mine.map_or((0, 0), |m| (degrees.of(m.index()) + 1, !partition.global(m).0));
         let best = substrate.net().all_reduce([candidate.0, candidate.1], std::cmp::max)?;
         if best[0] == 0 {
             return match self {
@@ -103,9 +118,11 @@ impl Root {
 /// Average out-degree of the source of an edge, in the whole graph: far above the average out-degree of a vertex
 /// where few vertices have most of the edges. Every host must call this.
 pub(crate) fn degree_of_edges(substrate: &mut Substrate<'_>) -> Result<f64> {
-    let square = |degree: u64| degree.saturating_mul(degree);
-    let squares =
-        out_degrees(substrate)?.into_iter().fold(0u64, |sum, one| sum.saturating_add(square(one)));
+    let degrees = out_degrees_at_hand(substrate)?;
+    let square = |master: usize| degrees.of(master).saturating_mul(degrees.of(master));
+    let sum = |masters: Range<usize>| masters.map(square).fold(0, u64::saturating_add);
+    let num_masters = substrate.partition().num_masters();
+    let squares = parallel::reduce(num_masters, sum, u64::saturating_add).unwrap_or(0);
     let squares = substrate.net().all_reduce(squares, u64::saturating_add)?;
     Ok(squares as f64 / substrate.partition().num_edges().max(1) as f64)
 }

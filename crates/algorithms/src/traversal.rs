@@ -1,8 +1,11 @@
 //! From a relaxation to an answer, for searches from a root and other algorithms of one label.
 
+use std::ops::Range;
 use std::time::Instant;
 
 use parton_engine::{EngineInfo, Relaxation, RunReport, engines, run};
+
+use parton_graph::parallel;
 
 use crate::algorithm::Job;
 use crate::answer::{Answer, Column, Fact, Values};
@@ -73,15 +76,13 @@ pub fn sum_up(job: &mut Job<'_, '_>, root: &Root, answer: &mut Answer) -> Result
             let sum = net.all_reduce(reached.iter().sum::<f64>(), |a, b| a + b)?;
             (count, Fact::Real(max), Fact::Real(sum))
         }
-        Values::U32(values) => integers(
-            net,
-            values.iter().map(|&value| match value {
-                u32::MAX => None,
-                value => Some(u64::from(value)),
-            }),
-        )?,
+        Values::U32(values) => {
+            let value = |place: usize| Some(values[place]).filter(|&value| value != u32::MAX);
+            integers(net, values.len(), |place| value(place).map(u64::from))?
+        }
         Values::U64(values) => {
-            integers(net, values.iter().map(|&value| Some(value).filter(|&v| v != u64::MAX)))?
+            let value = |place: usize| Some(values[place]).filter(|&value| value != u64::MAX);
+            integers(net, values.len(), value)?
         }
         Values::Vertices(_) | Values::Vectors { .. } => unreachable!("a {name} is a number"),
     };
@@ -96,13 +97,14 @@ pub fn sum_up(job: &mut Job<'_, '_>, root: &Root, answer: &mut Answer) -> Result
 
 fn integers(
     net: &mut parton_net::Net,
-    values: impl Iterator<Item = Option<u64>>,
+    count: usize,
+    value: impl Fn(usize) -> Option<u64> + Sync,
 ) -> Result<(u64, Fact, Fact)> {
-    let mut mine = [0, 0, 0];
-    for value in values.flatten() {
-        mine = [mine[0] + 1, mine[1].max(value), mine[2].wrapping_add(value)];
-    }
-    let all =
-        net.all_reduce(mine, |a, b| [a[0] + b[0], a[1].max(b[1]), a[2].wrapping_add(b[2])])?;
+    let add = |a: [u64; 3], b: [u64; 3]| [a[0] + b[0], a[1].max(b[1]), a[2].wrapping_add(b[2])];
+    let of_piece = |piece: Range<usize>| {
+        piece.filter_map(&value).fold([0; 3], |sum, value| add(sum, [1, value, value]))
+    };
+    let mine = parallel::reduce(count, of_piece, add).unwrap_or([0; 3]);
+    let all = net.all_reduce(mine, add)?;
     Ok((all[0], Fact::Integer(all[1]), Fact::Integer(all[2])))
 }

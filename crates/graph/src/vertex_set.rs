@@ -7,10 +7,14 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use crate::LocalId;
 use crate::bits::{AtomicBitSet, mask, ones_of, words_of};
+use crate::{LocalId, parallel};
 
 const WORD_BITS: usize = u64::BITS as usize;
+/// Vertices whose words a thread goes through at a time. A multiple of what a word of the summary stands for.
+const VERTICES_PER_TASK: usize = 1 << 18;
+/// Fewer occupied words than this are gone through before another thread has woken up.
+const MIN_WORDS_TO_SHARE: usize = 1 << 14;
 
 /// A set of local ids. Threads may insert at the same time; removing needs them to have finished.
 #[derive(Debug, Default)]
@@ -179,8 +183,25 @@ impl VertexSet {
 
     /// Number of members in `range`.
     pub fn count_range(&self, range: Range<u32>) -> usize {
-        let words = self.occupied_words(range.start as usize..range.end as usize);
-        words.map(|(_, word)| word.count_ones() as usize).sum()
+        let range = range.start as usize..range.end as usize;
+        let count = |range: Range<usize>| -> usize {
+            self.occupied_words(range).map(|(_, word)| word.count_ones() as usize).sum()
+        };
+        match self.is_much(&range) {
+            true => {
+                let counts = parallel::map(&tasks(range), |range| count(range.clone()));
+                counts.into_iter().sum()
+            }
+            false => count(range),
+        }
+    }
+
+    /// Whether a range has enough occupied words to share them out.
+    fn is_much(&self, range: &Range<usize>) -> bool {
+        range.len() > VERTICES_PER_TASK
+            && rayon::current_num_threads() > 1
+            && self.is_used.load(Ordering::Relaxed)
+            && self.occupied.count_range(words_of(range)) >= MIN_WORDS_TO_SHARE
     }
 
     /// All members, ascending.
@@ -198,6 +219,14 @@ impl VertexSet {
     /// Removes the members in `range`.
     pub fn remove_range(&self, range: Range<u32>) {
         let range = range.start as usize..range.end as usize;
+        match self.is_much(&range) {
+            // No two tasks have a word of the summary in common.
+            true => parallel::for_each(&tasks(range), |range| self.remove_here(range.clone())),
+            false => self.remove_here(range),
+        }
+    }
+
+    fn remove_here(&self, range: Range<usize>) {
         for word in self.occupied_in(&range) {
             let bits = word * WORD_BITS..(word + 1) * WORD_BITS;
             let inside = bits.start.max(range.start)..bits.end.min(range.end);
@@ -217,10 +246,21 @@ impl VertexSet {
 
     /// Takes all members out.
     pub fn clear(&mut self) {
-        if !std::mem::take(self.is_used.get_mut()) {
+        if !*self.is_used.get_mut() {
             return;
         }
-        for summary in 0..self.bits.len().div_ceil(WORD_BITS * WORD_BITS) {
+        let all = 0..self.bits.len();
+        match self.is_much(&all) {
+            true => parallel::for_each(&tasks(all), |range| self.clear_here(range)),
+            false => self.clear_here(&all),
+        }
+        *self.is_used.get_mut() = false;
+    }
+
+    /// Takes out all members that the words of the summary for a range stand for.
+    fn clear_here(&self, range: &Range<usize>) {
+        let summaries = words_of(&words_of(range));
+        for summary in summaries {
             let occupied = self.occupied.word(summary);
             if occupied != 0 {
                 ones_of(summary * WORD_BITS, occupied).for_each(|word| self.bits.set_word(word, 0));
@@ -243,5 +283,46 @@ impl VertexSet {
             let bits = self.bits.word(word) & mask(low, high);
             (bits != 0).then_some((word, bits))
         })
+    }
+}
+
+/// A range of vertices in pieces of which no two have a word of the summary in common.
+fn tasks(range: Range<usize>) -> Vec<Range<usize>> {
+    let first = range.start / VERTICES_PER_TASK * VERTICES_PER_TASK;
+    let pieces = parallel::pieces(first..range.end, VERTICES_PER_TASK);
+    pieces.into_iter().map(|piece| piece.start.max(range.start)..piece.end).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Large sets are gone through by all threads: what they hold is the same.
+    #[test]
+    fn large_sets_are_counted_and_emptied_in_pieces() {
+        let len = 6 * VERTICES_PER_TASK + 4321;
+        let is_member = |vertex: usize| vertex % 37 < 5;
+        let members = |range: Range<usize>| range.filter(|&vertex| is_member(vertex)).count();
+        for threads in [1, 3] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| {
+                let mut set = VertexSet::new(len);
+                (0..len).filter(|&vertex| is_member(vertex)).for_each(|vertex| {
+                    set.insert(LocalId(vertex as u32));
+                });
+                assert_eq!(set.len(), members(0..len));
+                let gone = 777..5 * VERTICES_PER_TASK + 99;
+                let range = |range: &Range<usize>| range.start as u32..range.end as u32;
+                assert_eq!(set.count_range(range(&gone)), members(gone.clone()));
+                set.remove_range(range(&gone));
+                assert_eq!(set.count_range(range(&gone)), 0);
+                let left = members(0..gone.start) + members(gone.end..len);
+                assert_eq!((set.len(), set.iter().count()), (left, left));
+                (0..len as u32).for_each(|vertex| _ = set.insert(LocalId(vertex)));
+                set.clear();
+                assert!(set.is_empty() && set.iter().next().is_none());
+                assert!((0..len as u32).all(|vertex| !set.contains(LocalId(vertex))));
+            });
+        }
     }
 }

@@ -197,7 +197,7 @@ impl Cluster {
                 (cores / self.hosts).max(1)
             }
         };
-        let cores = if self.pinned { pin::cores() } else { Vec::new() };
+        let cores = if self.pinned { pin::cores_by_domain() } else { Vec::new() };
         let mut here = 0..self.hosts;
         if let Kind::Mpi(ranks, placement) = &self.kind {
             ranks.set_roomy(placement.local_ranks * threads <= placement.cores);

@@ -52,6 +52,7 @@ pub use handover::Handover;
 pub use host::HostId;
 pub use launch::LaunchError;
 pub use net::{Net, Traffic};
+pub use pin::numa_domains;
 pub use transport::{Message, Tag, Transport};
 pub use transports::mpi::Launcher;
 pub use transports::sim::{Faults, SimAction, SimEvent, SimOptions, SimReport};

@@ -3,6 +3,49 @@
 //! Systems move threads about to be fair to all programs. Where a program has exactly one thread
 //! for every core it may use, moving them only ever puts two on one core, and loops that last
 //! milliseconds are over before they are taken apart again.
+//!
+//! Memory belongs to the NUMA domain of the thread that touches it first. Cores are dealt out domain by domain, so that a
+//! host whose threads fit into a domain has its threads and its memory there.
+
+use std::ops::RangeInclusive;
+use std::path::Path;
+
+/// Where Linux describes NUMA domains.
+const NODES: &str = "/sys/devices/system/node";
+
+/// The cores of each NUMA domain that this process may use. One domain, perhaps without cores, where the system does not
+/// tell.
+pub fn numa_domains() -> Vec<Vec<usize>> {
+    domains_in(Path::new(NODES), &cores())
+}
+
+/// The cores that this process may use, domain by domain.
+pub(crate) fn cores_by_domain() -> Vec<usize> {
+    numa_domains().concat()
+}
+
+/// `cores` by the domains that a folder describes.
+fn domains_in(folder: &Path, cores: &[usize]) -> Vec<Vec<usize>> {
+    let lists = (0..)
+        .map_while(|node| std::fs::read_to_string(folder.join(format!("node{node}/cpulist"))).ok());
+    let of_domain = |list: String| -> Vec<usize> {
+        let listed = |core: &&usize| ranges(&list).any(|range| range.contains(*core));
+        cores.iter().filter(listed).copied().collect()
+    };
+    let domains: Vec<_> = lists.map(of_domain).filter(|cores| !cores.is_empty()).collect();
+    match domains.iter().map(Vec::len).sum::<usize>() == cores.len() && !domains.is_empty() {
+        true => domains,
+        false => vec![cores.to_vec()],
+    }
+}
+
+/// The ranges of a list such as `0-3,8`.
+fn ranges(list: &str) -> impl Iterator<Item = RangeInclusive<usize>> {
+    list.trim().split(',').filter_map(|range| {
+        let (first, last) = range.split_once('-').unwrap_or((range, range));
+        Some(first.parse().ok()?..=last.parse().ok()?)
+    })
+}
 
 /// The cores that this process may use, where the system tells.
 #[cfg(target_os = "linux")]
@@ -45,6 +88,24 @@ pub(crate) fn stay_on(_: usize) {}
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
+
+    #[test]
+    fn cores_are_dealt_out_domain_by_domain() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let domains = |cores: &[usize]| domains_in(folder.path(), cores);
+        assert_eq!(domains(&[0, 1, 2]), [[0, 1, 2]], "no domain is described");
+        for (node, list) in [(0, "0-1,4\n"), (1, "2-3,5-7\n"), (2, "\n")] {
+            let node = folder.path().join(format!("node{node}"));
+            std::fs::create_dir(&node).expect("a folder");
+            std::fs::write(node.join("cpulist"), list).expect("a file");
+        }
+        assert_eq!(domains(&[0, 1, 2, 3, 4, 5]), [[0, 1, 4], [2, 3, 5]]);
+        assert_eq!(domains(&[2, 3]), [[2, 3]], "others may not be used");
+        assert_eq!(domains(&[0, 9]), [[0, 9]], "a core that no domain has");
+        let mut all = cores_by_domain();
+        all.sort_unstable();
+        assert_eq!(all, cores());
+    }
 
     #[test]
     fn a_thread_stays_where_it_is_told_to() {

@@ -9,11 +9,14 @@
 //! [`Ingest`](parton_graph::ingest::Ingest) does the same in one memory, with a bit per possible id
 //! and hashed ids, neither of which can be split by value between hosts.
 
-use std::borrow::Borrow;
+use std::borrow::{Borrow, Cow};
+use std::ops::Range;
 
+use parton_graph::bits::{AtomicBitSet, BitSet};
 use parton_graph::csr::MAX_VERTICES;
+use parton_graph::id_list::IdList;
 use parton_graph::id_map::{Names, OriginalId};
-use parton_graph::{Error as GraphError, ingest};
+use parton_graph::{DenseIndex, Error as GraphError, ingest, parallel};
 use parton_net::{HostId, Net};
 use rayon::prelude::*;
 
@@ -21,16 +24,32 @@ use crate::Result;
 
 /// Ids each host shows to find the cuts.
 const SAMPLES_PER_HOST: usize = 1 << 10;
+/// A bit per possible id is cheaper than sorting while there are at most this many of them for each id that is named.
+const POSSIBLE_IDS_PER_NAMED: usize = 16;
+/// An index of all ids costs no more than a table of them while there are at most this many possible ids for each.
+const POSSIBLE_IDS_PER_INDEXED: usize = 64;
+/// This many possible ids are always few.
+const FEW_POSSIBLE_IDS: usize = 1 << 16;
+/// Possible ids that a thread lists at a time.
+const IDS_PER_LISTING: usize = 1 << 18;
+/// Distinct ids are sorted again when this many have come.
+const IDS_PER_SORT: usize = 1 << 20;
 
 /// A kind of original id.
-pub(crate) trait Id: Ord + Clone + Send + Sync {
+pub(crate) trait Id: Ord + Clone + Send + Sync + 'static {
+    /// Some of the ids of a list, which are of this kind.
+    fn of(ids: &IdList, places: Range<usize>) -> Cow<'_, [Self]>;
+
+    /// The distinct ids of `count` lists, ascending; `list` gives each list by its number.
+    fn distinct<'l>(count: usize, list: &(dyn Fn(usize) -> Cow<'l, [Self]> + Sync)) -> Vec<Self>;
+
+    /// The id as a small number, if it is one.
+    fn small(&self) -> Option<usize>;
+
     /// Ids as they travel.
     fn encode<B: Borrow<Self>>(ids: impl Iterator<Item = B>) -> Vec<u8>;
 
     fn decode(bytes: &[u8]) -> Vec<Self>;
-
-    /// About how far `id` is behind `first`, where ids are dense.
-    fn distance(id: &Self, first: &Self) -> usize;
 
     /// The id as users know it.
     fn original(&self) -> OriginalId<'_>;
@@ -40,16 +59,51 @@ pub(crate) trait Id: Ord + Clone + Send + Sync {
 }
 
 impl Id for u64 {
+    fn of(ids: &IdList, places: Range<usize>) -> Cow<'_, [u64]> {
+        match ids {
+            IdList::Integers(ids) => Cow::Borrowed(&ids[places]),
+            IdList::Names(_) => Cow::Borrowed(&[]),
+        }
+    }
+
+    fn distinct<'l>(count: usize, list: &(dyn Fn(usize) -> Cow<'l, [u64]> + Sync)) -> Vec<u64> {
+        let numbers: Vec<usize> = (0..count).collect();
+        let seen = parallel::map(&numbers, |&number| {
+            let ids = list(number);
+            (ids.len(), ids.iter().copied().max().unwrap_or(0))
+        });
+        let named: usize = seen.iter().map(|(len, _)| len).sum();
+        let largest = seen.iter().map(|(_, max)| *max).max().unwrap_or(0);
+        let affordable = POSSIBLE_IDS_PER_NAMED * named + FEW_POSSIBLE_IDS;
+        if named == 0 || largest >= affordable as u64 {
+            return sorted_distinct(count, list);
+        }
+        let occurring = AtomicBitSet::new(largest as usize + 1);
+        parallel::for_each(&numbers, |&number| {
+            for &id in &*list(number) {
+                // Most ids come again and again: they need no lock on their cache line.
+                if !occurring.contains(id as usize) {
+                    occurring.insert(id as usize);
+                }
+            }
+        });
+        let pieces = parallel::pieces(0..occurring.len(), IDS_PER_LISTING);
+        parallel::concat(&parallel::map(&pieces, |piece| {
+            occurring.iter_range(piece.clone()).map(|id| id as u64).collect()
+        }))
+    }
+
+    fn small(&self) -> Option<usize> {
+        usize::try_from(*self).ok()
+    }
+
     fn encode<B: Borrow<u64>>(ids: impl Iterator<Item = B>) -> Vec<u8> {
-        ids.flat_map(|id| id.borrow().to_le_bytes()).collect()
+        let ids: Vec<u64> = ids.map(|id| *id.borrow()).collect();
+        bytemuck::cast_slice(&ids).to_vec()
     }
 
     fn decode(bytes: &[u8]) -> Vec<u64> {
         bytemuck::pod_collect_to_vec(bytes)
-    }
-
-    fn distance(id: &u64, first: &u64) -> usize {
-        (id - first) as usize
     }
 
     fn original(&self) -> OriginalId<'_> {
@@ -62,6 +116,21 @@ impl Id for u64 {
 }
 
 impl Id for Box<[u8]> {
+    fn of(ids: &IdList, places: Range<usize>) -> Cow<'_, [Self]> {
+        match ids {
+            IdList::Names(names) => places.map(|place| names.get(place).into()).collect(),
+            IdList::Integers(_) => Cow::Borrowed(&[]),
+        }
+    }
+
+    fn distinct<'l>(count: usize, list: &(dyn Fn(usize) -> Cow<'l, [Self]> + Sync)) -> Vec<Self> {
+        sorted_distinct(count, list)
+    }
+
+    fn small(&self) -> Option<usize> {
+        None
+    }
+
     fn encode<B: Borrow<Self>>(ids: impl Iterator<Item = B>) -> Vec<u8> {
         let mut bytes = Vec::new();
         for id in ids {
@@ -80,10 +149,6 @@ impl Id for Box<[u8]> {
             bytes = rest;
         }
         ids
-    }
-
-    fn distance(_: &Self, _: &Self) -> usize {
-        usize::MAX
     }
 
     fn original(&self) -> OriginalId<'_> {
@@ -105,21 +170,47 @@ pub(crate) struct Dictionary<I> {
     ids: Vec<I>,
 }
 
-/// The distinct ids of this host's share, ascending, and their vertices.
-pub(crate) struct Known<I> {
+/// Distinct ids, ascending, and where each of them is.
+struct Sorted<I> {
     ids: Vec<I>,
-    vertices: Vec<u32>,
+    /// Which small numbers are ids, where that is a short list.
+    index: Option<DenseIndex>,
+}
+
+impl<I: Id> Sorted<I> {
+    fn new(ids: Vec<I>) -> Self {
+        let few = POSSIBLE_IDS_PER_INDEXED * ids.len() + FEW_POSSIBLE_IDS;
+        let largest = ids.last().and_then(I::small).filter(|&largest| largest < few);
+        let index = largest.map(|largest| {
+            let mut set = BitSet::new(largest + 1);
+            ids.iter().filter_map(I::small).for_each(|id| _ = set.insert(id));
+            DenseIndex::new(&set)
+        });
+        Sorted { ids, index }
+    }
+
+    #[inline]
+    fn place(&self, id: &I) -> Option<usize> {
+        match (&self.index, id.small()) {
+            (Some(index), Some(id)) => index.of(id),
+            _ => self.ids.binary_search(id).ok(),
+        }
+    }
+}
+
+/// The distinct ids of this host's share, and their vertices.
+pub(crate) struct Known<I> {
+    ids: Sorted<I>,
+    /// `None` where a vertex is the place of its id: on a host that is alone with what its edges name.
+    vertices: Option<Vec<u32>>,
 }
 
 impl<I: Id> Known<I> {
     /// The vertex that an id of this host's text names.
+    #[inline]
     pub(crate) fn vertex(&self, id: &I) -> u32 {
-        // Dense ids, the usual case, lie about where their size puts them.
-        let guess = I::distance(id, &self.ids[0]);
-        match self.ids.get(guess) {
-            Some(found) if found == id => self.vertices[guess],
-            _ => self.vertices[self.ids.binary_search(id).expect("an id of this host's text")],
-        }
+        let place = self.ids.place(id).expect("an id of this host's text");
+        self.vertices.as_ref().map_or(place as u32, |vertices| vertices[place])
     }
 }
 
@@ -130,11 +221,13 @@ impl<I: Id> Dictionary<I> {
     pub(crate) fn build(
         net: &mut Net,
         file: &str,
-        named: impl Iterator<Item = Vec<I>>,
-        listed: impl Iterator<Item = Vec<I>>,
+        named: &[&IdList],
+        listed: &[&IdList],
         complete: bool,
     ) -> Result<(Self, Known<I>)> {
-        let (named, listed) = (distinct(named), distinct(listed));
+        let [named, listed] = [named, listed].map(|lists| {
+            I::distinct(lists.len(), &|number| I::of(lists[number], 0..lists[number].len()))
+        });
         let cuts = cuts(net, &named, &listed)?;
         let hosts = net.num_hosts();
         // What is named, with its length in front, then what is listed.
@@ -152,27 +245,37 @@ impl<I: Id> Dictionary<I> {
                 (I::decode(named), I::decode(listed))
             })
             .unzip();
-        let listed = distinct(listed.into_iter());
+        let listed = I::distinct(listed.len(), &|number| Cow::Borrowed(&listed[number][..]));
         if complete {
             check_listed(net, file, &named_by_host, &listed)?;
         }
-        let kept = distinct(named_by_host.iter().cloned().chain([listed]));
+        let is_all = hosts == 1 && listed.is_empty();
+        let kept = I::distinct(hosts + 1, &|number| {
+            Cow::Borrowed(named_by_host.get(number).map_or(&listed[..], |ids| &ids[..]))
+        });
 
-        let dictionary = Self::listed(net, kept)?;
+        let mut dictionary = Self::listed(net, kept)?;
         let total = dictionary.total;
         if total > MAX_VERTICES {
             return Err(GraphError::too_many_vertices(file, total).into());
         }
-        let Dictionary { starts, ids: kept, .. } = &dictionary;
-        let first = starts[net.host().index()];
+        let ids = Sorted::new(named);
+        if is_all {
+            return Ok((dictionary, Known { ids, vertices: None }));
+        }
+        let first = dictionary.starts[net.host().index()];
+        let kept = Sorted::new(std::mem::take(&mut dictionary.ids));
         let number = |ids: &Vec<I>| -> Vec<u8> {
-            let place = |id: &I| kept.binary_search(id).expect("every named id is kept") as u32;
-            ids.iter().flat_map(|id| (first + place(id)).to_le_bytes()).collect()
+            let vertex = |place: usize| {
+                first + kept.place(&ids[place]).expect("every named id is kept") as u32
+            };
+            bytemuck::cast_slice(&parallel::generate(ids.len(), vertex)).to_vec()
         };
         let numbers = net.all_to_all(named_by_host.iter().map(number).collect())?;
-        let vertices =
-            numbers.iter().flat_map(|n| bytemuck::pod_collect_to_vec::<u8, u32>(n)).collect();
-        Ok((dictionary, Known { ids: named, vertices }))
+        dictionary.ids = kept.ids;
+        let vertices: Vec<Vec<u32>> =
+            numbers.iter().map(|n| bytemuck::pod_collect_to_vec::<u8, u32>(n)).collect();
+        Ok((dictionary, Known { ids, vertices: Some(parallel::concat(&vertices)) }))
     }
 
     /// The dictionary of ids that ascend from host to host, of which `ids` are this host's. Every
@@ -213,14 +316,24 @@ impl<I: Id> Dictionary<I> {
     }
 }
 
-/// Distinct ids, ascending.
-fn distinct<I: Id>(lists: impl Iterator<Item = Vec<I>>) -> Vec<I> {
-    // List by list, so that ids that repeat, as most do, are never all together in memory.
+/// The distinct ids of some lists, by sorting.
+fn sorted_distinct<'l, I: Id>(
+    count: usize,
+    list: &(dyn Fn(usize) -> Cow<'l, [I]> + Sync),
+) -> Vec<I> {
+    // Some lists at a time, so that ids that repeat, as most do, are never all together in memory.
+    let numbers: Vec<usize> = (0..count).collect();
     let mut all: Vec<I> = Vec::new();
     let mut settled = 0;
-    for list in lists {
-        all.extend(list);
-        if all.len() > 2 * settled + (1 << 20) {
+    for group in numbers.chunks(2 * rayon::current_num_threads()) {
+        let lists = parallel::map(group, |&number| {
+            let mut ids = list(number).into_owned();
+            ids.sort_unstable();
+            ids.dedup();
+            ids
+        });
+        all.extend(lists.into_iter().flatten());
+        if all.len() > 2 * settled + IDS_PER_SORT {
             all.par_sort_unstable();
             all.dedup();
             settled = all.len();

@@ -268,6 +268,10 @@ impl<R: Reduction<Value: AtomicValue>> Field for CpuField<R> {
         Shape { id: self.id, ..Shape::new(R::Value::KIND, self.delivery) }
     }
 
+    fn shared(&self) -> Option<&(dyn Field + Sync)> {
+        Some(self)
+    }
+
     fn extract<'f>(
         &'f self,
         route: &Route<'_>,
@@ -283,8 +287,13 @@ impl<R: Reduction<Value: AtomicValue>> Field for CpuField<R> {
     fn reset(&mut self, phase: Phase, end: End, proxies: &[Range<u32>]) -> Result<()> {
         let counts_once = self.delivery == Delivery::Event || !R::IDEMPOTENT;
         if phase == Phase::Reduce && counts_once {
-            let sent = proxies.iter().flat_map(|range| self.updated().iter_range(range.clone()));
-            sent.for_each(|proxy| self.put(proxy, R::identity()));
+            let pieces = proxies.iter().flat_map(|range| {
+                parallel::pieces(range.start as usize..range.end as usize, VALUES_PER_TASK)
+            });
+            parallel::for_each(&pieces.collect::<Vec<_>>(), |piece| {
+                let sent = self.updated().iter_range(piece.start as u32..piece.end as u32);
+                sent.for_each(|proxy| self.put(proxy, R::identity()));
+            });
         }
         self.updates.reset(phase, end, proxies);
         Ok(())

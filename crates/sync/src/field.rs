@@ -21,6 +21,7 @@ use crate::route::Route;
 /// begin_extract(all other routes of the phase)           a device starts to pack all of them
 /// for each of these routes: extract(route, Updated)      … and hands over the first when it is there
 ///                           extract(route, At(places))   where more than the updated may pay
+///                                                        by all threads at once, where the field is shared()
 /// reset(phase, end, …)                                   all messages are on their way
 /// for each message that arrives: absorb(…)               a device may queue it; or absorb_lent(…)
 /// finish_absorb()                                        … until here
@@ -41,6 +42,11 @@ pub trait Field {
     fn begin_extract(&mut self, phase: Phase, routes: &[Route<'_>]) -> Result<()> {
         let _ = (phase, routes);
         Ok(())
+    }
+
+    /// The field as threads of its host share it, if several of them may extract values at once.
+    fn shared(&self) -> Option<&(dyn Field + Sync)> {
+        None
     }
 
     /// The values of a route that [`Which`] names. They lie in `staging`, which comes empty, or in

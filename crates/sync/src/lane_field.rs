@@ -168,6 +168,10 @@ impl<T: Number, const L: usize> Field for LaneField<T, L> {
         Shape { lanes: L, ..Shape::new(T::KIND, Delivery::Event) }
     }
 
+    fn shared(&self) -> Option<&(dyn Field + Sync)> {
+        Some(self)
+    }
+
     fn extract<'f>(
         &'f self,
         route: &Route<'_>,

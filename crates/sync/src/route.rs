@@ -2,13 +2,15 @@
 
 use std::ops::Range;
 
-use parton_graph::{LocalId, VertexSet};
+use parton_graph::{LocalId, VertexSet, parallel};
 use parton_net::HostId;
 use parton_partition::End;
 use parton_partition::routes::{Role, RouteId, Routes};
 
 use crate::encode::Places;
 
+/// Places that a thread looks at where several look for updated proxies.
+const STEPS_PER_TASK: usize = 1 << 15;
 /// Places that are translated to proxies before any proxy is visited.
 const PLACES_PER_BATCH: usize = 1 << 8;
 
@@ -180,8 +182,13 @@ impl<'a> Route<'a> {
             _ if set.is_empty() => {}
             Proxies::Mirrors { first, .. } => {
                 let (start, end) = (first + self.part.start, first + self.part.end);
-                out.reserve(set.count_range(start..end));
-                set.iter_range(start..end).for_each(|proxy| out.push(proxy.0 - start));
+                let count = set.count_range(start..end);
+                let find = |places: Range<u32>, out: &mut Vec<u32>| {
+                    let members = set.iter_range(start + places.start..start + places.end);
+                    members.for_each(|proxy| out.push(proxy.0 - start));
+                };
+                out.reserve(count);
+                self.in_pieces(count, out, find);
             }
             Proxies::Masters { routes, globals }
                 if let Some(finder) = routes.finder(is_cheaper, globals) =>
@@ -196,17 +203,43 @@ impl<'a> Route<'a> {
                 // Membership is hard to predict: every place is written, and only the places of
                 // members are kept.
                 let members = set.members();
-                let (mut found, mut kept) = ([0; PLACES_PER_BATCH], 0);
-                self.visit(Places::All, |place, proxy| {
-                    found[kept] = place as u32;
-                    kept += usize::from(members.contains(proxy));
-                    if kept == PLACES_PER_BATCH {
-                        out.extend_from_slice(&found);
-                        kept = 0;
-                    }
+                self.in_pieces(self.len(), out, |places, out| {
+                    let (mut found, mut kept) = ([0; PLACES_PER_BATCH], 0);
+                    let numbers = places.start as usize..places.end as usize;
+                    self.visit_some(Places::All, numbers, |place, proxy| {
+                        found[kept] = place as u32;
+                        kept += usize::from(members.contains(proxy));
+                        if kept == PLACES_PER_BATCH {
+                            out.extend_from_slice(&found);
+                            kept = 0;
+                        }
+                    });
+                    out.extend_from_slice(&found[..kept]);
                 });
-                out.extend_from_slice(&found[..kept]);
             }
+        }
+    }
+
+    /// Appends what `find` appends for all places, which takes about this many steps: by all threads, if they are
+    /// many.
+    fn in_pieces(
+        &self,
+        steps: usize,
+        out: &mut Vec<u32>,
+        find: impl Fn(Range<u32>, &mut Vec<u32>) + Sync,
+    ) {
+        if steps < 2 * STEPS_PER_TASK || rayon::current_num_threads() == 1 {
+            return find(0..self.len() as u32, out);
+        }
+        let pieces = parallel::pieces(0..self.len(), STEPS_PER_TASK);
+        let found = parallel::map(&pieces, |piece| {
+            let mut found = Vec::new();
+            find(piece.start as u32..piece.end as u32, &mut found);
+            found
+        });
+        match out.is_empty() {
+            true => *out = parallel::concat(&found),
+            false => found.iter().for_each(|found| out.extend_from_slice(found)),
         }
     }
 

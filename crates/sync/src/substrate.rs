@@ -14,19 +14,21 @@ mod shipment;
 
 use std::time::Duration;
 
+use parton_graph::parallel::Scratch;
 use parton_net::{HostId, Net};
 use parton_partition::partition::Translation;
 use parton_partition::{End, Partition};
 
 use activity::ActivityLog;
 pub use activity::{Activity, Span};
+use message::MessageStaging;
 pub use overlap::OpenExchange;
 pub use shipment::Shipment;
 
 use crate::encode::Size;
 use crate::epoch::{Counts, Epoch};
 use crate::error::Result;
-use crate::field::{Field, Phase, Staging};
+use crate::field::{Field, Phase};
 use crate::governor::{Governor, Waits};
 use crate::optimize::Optimize;
 use crate::schedule::Schedule;
@@ -77,9 +79,8 @@ pub struct Substrate<'a> {
     places_per_message: usize,
     /// Bytes and messages to each host since [`Substrate::take_sent`].
     sent: Vec<Volume>,
-    /// Memory for updated values, and for other values that are compared with them.
-    updated: Staging,
-    others: Staging,
+    /// Memory for values on their way to messages.
+    staging: Scratch<MessageStaging>,
     /// While hosts do not wait for each other.
     epoch: Option<Epoch>,
     log: ActivityLog,
@@ -100,8 +101,7 @@ impl<'a> Substrate<'a> {
             exchanges: 0,
             places_per_message: usize::MAX,
             sent: vec![Volume::default(); hosts],
-            updated: Staging::default(),
-            others: Staging::default(),
+            staging: Scratch::default(),
             epoch: None,
             log: ActivityLog::default(),
             schedule: Schedule::default(),

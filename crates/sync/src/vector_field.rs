@@ -112,6 +112,10 @@ impl<R: Reduction<Value: Pod>> Field for VectorField<R> {
         Shape::new(ValueKind::Plain(self.bytes()), self.delivery)
     }
 
+    fn shared(&self) -> Option<&(dyn Field + Sync)> {
+        Some(self)
+    }
+
     fn extract<'f>(
         &'f self,
         route: &Route<'_>,

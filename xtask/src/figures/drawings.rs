@@ -21,6 +21,7 @@ pub(super) fn all(results: &Results) -> Vec<(String, String)> {
     if let Some(row) = memory.iter().find(|row| row["edges_of_tiles"].is_array()) {
         drawings.push(("docs/spmv-tiles.svg".to_owned(), tiles(row)));
     }
+    drawings.extend(super::scaling::drawings(results));
     drawings
 }
 

@@ -36,6 +36,12 @@ const ALL: &[(&str, Table)] = &[
     ("spmv memory", super::spmv::memory),
     ("source of la3", |results| source(results.of("la3"))),
     ("la3", super::spmv::la3),
+    ("source of scaling", |results| source(results.of("scaling"))),
+    ("scaling curves", super::scaling::curves),
+    ("scaling over threads", super::scaling::threads),
+    ("scaling over hosts", super::scaling::hosts),
+    ("whole commands", super::scaling::commands),
+    ("scaling of ingest", super::scaling::ingest),
 ];
 
 pub(super) fn by_name(name: &str) -> Option<Table> {

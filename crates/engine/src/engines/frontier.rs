@@ -63,9 +63,10 @@ impl<'a, P: Relaxation> LevelSynchronous<'a, P> {
         let directions = |edges| Directions::forward_of_masters(partition, edges);
         let ends = if edges == Edges::Both { 2 } else { 1 };
         let num_masters = partition.num_masters();
+        let traversal = Traversal::along(directions(edges), program, partition, num_masters);
         LevelSynchronous {
-            traversal: Traversal::along(directions(edges), program, partition, num_masters),
-            bottom_up: BottomUp { reverse: directions(edges.reversed()) },
+            bottom_up: BottomUp::new(directions(edges.reversed()), &traversal.labels),
+            traversal,
             always_pulls: false,
             agreement: Some(DirectionAgreement::new(ends * partition.num_edges())),
         }
@@ -73,9 +74,11 @@ impl<'a, P: Relaxation> LevelSynchronous<'a, P> {
 
     /// Over the host's own edges.
     pub(super) fn pulling(program: &'a P, partition: &'a Partition, always_pulls: bool) -> Self {
+        let traversal = Traversal::new(program, partition);
+        let reverse = Directions::reverse(partition, program.edges());
         LevelSynchronous {
-            traversal: Traversal::new(program, partition),
-            bottom_up: BottomUp { reverse: Directions::reverse(partition, program.edges()) },
+            bottom_up: BottomUp::new(reverse, &traversal.labels),
+            traversal,
             always_pulls,
             agreement: None,
         }

@@ -18,6 +18,12 @@ use crate::techniques::{FRONTIER_VERTICES_PER_TASK, VERTICES_PER_TASK};
 
 /// Below this many edges a step is faster in one thread, even if its helpers are awake.
 const MIN_EDGES_PER_STEP: u64 = 1 << 9;
+/// Edges of one vertex that a thread takes at a time where few vertices have many edges,
+const EDGES_PER_PIECE: usize = 1 << 11;
+/// and pieces of rows that it takes at a time.
+const PIECES_PER_TASK: usize = 4;
+/// More edges than this for each vertex are many.
+const MIN_EDGES_OF_LONG_ROW: u64 = 1 << 6;
 /// A frontier with more than one in this many vertices may be left a set.
 const VERTICES_PER_LARGE_FRONTIER: usize = 8;
 
@@ -146,6 +152,12 @@ impl<'a, P: Relaxation> Traversal<'a, P> {
         } else if is_short {
             let improved = |neighbour, _| _ = active.insert_alone(neighbour);
             labels.relax_edges_of::<true>(vertices, |_| true, improved);
+        } else if self.has_few_long_rows() {
+            let pieces = frontier.edge_pieces(labels.forward.rows(), EDGES_PER_PIECE);
+            helpers.share_out(&[pieces], PIECES_PER_TASK, |_, pieces| {
+                let improved = |neighbour, _| _ = active.insert(neighbour);
+                pieces.for_each(|piece| labels.relax_pieces::<false>(piece, improved));
+            });
         } else {
             helpers.share_out(&[vertices], FRONTIER_VERTICES_PER_TASK, |_, pieces| {
                 let improved = |neighbour, _| _ = active.insert(neighbour);
@@ -181,12 +193,31 @@ impl<'a, P: Relaxation> Traversal<'a, P> {
     /// its edges.
     fn relax_and_list_by_all(&self) -> VertexList {
         let found = Mutex::new(VertexList::default());
-        let vertices = self.frontier.vertices();
-        self.helpers.share_out(&[vertices], FRONTIER_VERTICES_PER_TASK, |_, pieces| {
-            let mine = self.relax_and_list(pieces, |_| true);
-            found.lock().unwrap_or_else(PoisonError::into_inner).add(mine);
-        });
+        let keep = |mine| found.lock().unwrap_or_else(PoisonError::into_inner).add(mine);
+        let (labels, vertices) = (&self.labels, self.frontier.vertices());
+        if self.has_few_long_rows() {
+            let rows = labels.forward.rows();
+            let pieces = self.frontier.edge_pieces(rows, EDGES_PER_PIECE);
+            self.helpers.share_out(&[pieces], PIECES_PER_TASK, |_, pieces| {
+                let mut mine = Vec::new();
+                pieces.for_each(|piece| {
+                    labels.relax_pieces::<true>(piece, |neighbour, _| mine.push(neighbour));
+                });
+                keep(VertexList::new(mine, rows));
+            });
+        } else {
+            self.helpers.share_out(&[vertices], FRONTIER_VERTICES_PER_TASK, |_, pieces| {
+                keep(self.relax_and_list(pieces, |_| true));
+            });
+        }
         found.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether threads must share the edges of a vertex to have enough to do.
+    fn has_few_long_rows(&self) -> bool {
+        let (vertices, edges) = (self.frontier.vertices().len(), self.frontier.num_edges());
+        let tasks = vertices.div_ceil(FRONTIER_VERTICES_PER_TASK);
+        tasks < 2 * self.helpers.num_threads() && edges > MIN_EDGES_OF_LONG_ROW * vertices as u64
     }
 
     /// Brings updated labels to masters, or to mirrors.

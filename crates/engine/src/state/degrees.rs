@@ -12,6 +12,34 @@ pub fn out_degrees(substrate: &mut Substrate<'_>) -> Result<Vec<u64>> {
     of_masters(substrate, out_degrees_here(substrate.partition()), End::Source)
 }
 
+/// Degrees of masters in the whole graph, by local id.
+pub enum Degrees<'a> {
+    /// Those of rows that start and end at these offsets.
+    Rows(&'a [u64]),
+    /// Degrees that hosts have summed up.
+    Counted(Vec<u64>),
+}
+
+impl Degrees<'_> {
+    /// The degree of a master.
+    #[inline]
+    pub fn of(&self, master: usize) -> u64 {
+        match self {
+            Degrees::Rows(offsets) => offsets[master + 1] - offsets[master],
+            Degrees::Counted(degrees) => degrees[master],
+        }
+    }
+}
+
+/// As [`out_degrees`], without a table of them where rows tell. Every host must call this.
+pub fn out_degrees_at_hand<'a>(substrate: &mut Substrate<'a>) -> Result<Degrees<'a>> {
+    let partition = substrate.partition();
+    match partition.out_edges_at_hand() {
+        Some(rows) if partition.num_hosts() == 1 => Ok(Degrees::Rows(rows.offsets())),
+        _ => Ok(Degrees::Counted(out_degrees(substrate)?)),
+    }
+}
+
 /// In-degrees of masters in the whole graph. Every host must call this.
 pub fn in_degrees(substrate: &mut Substrate<'_>) -> Result<Vec<u64>> {
     of_masters(substrate, in_degrees_here(substrate.partition()), End::Destination)

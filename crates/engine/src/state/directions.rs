@@ -76,6 +76,12 @@ impl<'a, W: Weight> Directions<'a, W> {
         views.any(|view| std::ptr::eq(view.adjacency(), edges))
     }
 
+    /// Whether others are the same edges by the same end, as where every edge has its mirror image.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        let alone = |directions: &Self| directions.second.is_none();
+        alone(self) && alone(other) && self.has(other.first.adjacency())
+    }
+
     /// Gives the memory of some vertices' edges back to the system: they will hardly be needed again.
     pub fn set_aside(&self, vertices: Range<usize>) {
         self.first.set_aside(vertices.clone());

@@ -6,10 +6,13 @@ use parton_graph::{LocalId, VertexSet, Weight, huge, parallel};
 use parton_sync::{AtomicValue, CpuField, Reduction};
 
 use super::directions::DirectionRows;
+use super::labels::RowPiece;
 use crate::techniques::slices::cut;
 
 /// Vertices that a thread lists at a time.
 const VERTICES_PER_LISTING: u32 = 1 << 16;
+/// Vertices that a thread makes members at a time.
+const VERTICES_PER_FILLING: usize = 1 << 13;
 /// One member in this many is asked for its degree where the edges of a large frontier are estimated.
 const MEMBERS_PER_SAMPLE: usize = 16;
 
@@ -137,7 +140,28 @@ impl Frontier {
 
     /// Makes a set of what is listed.
     pub(crate) fn fill_members(&self) {
-        self.list.vertices.iter().for_each(|&vertex| _ = self.members.insert_alone(vertex));
+        let listed = &self.list.vertices;
+        if listed.len() < 2 * VERTICES_PER_FILLING {
+            return listed.iter().for_each(|&vertex| _ = self.members.insert_alone(vertex));
+        }
+        let pieces = parallel::pieces(0..listed.len(), VERTICES_PER_FILLING);
+        parallel::for_each(&pieces, |piece| {
+            listed[piece.clone()].iter().for_each(|&vertex| _ = self.members.insert(vertex));
+        });
+    }
+
+    /// The edges of the listed vertices in pieces of at most `len`, where there are too few vertices for threads to
+    /// share them.
+    pub(crate) fn edge_pieces<W: Weight>(
+        &self,
+        forward: DirectionRows<'_, W>,
+        len: usize,
+    ) -> Vec<RowPiece> {
+        let pieces = |&vertex: &LocalId| {
+            let pieces = parallel::pieces(0..forward.degree(vertex) as usize, len);
+            pieces.into_iter().map(move |edges| RowPiece { vertex, edges })
+        };
+        self.list.vertices.iter().flat_map(pieces).collect()
     }
 }
 

@@ -3,11 +3,11 @@
 use std::ops::Range;
 
 use parton_graph::bits::BitSet;
-use parton_graph::{LocalId, parallel};
+use parton_graph::{LocalId, Weight, parallel};
 use parton_partition::Partition;
 use parton_sync::{CpuField, Delivery, Reduction};
 
-use super::directions::Directions;
+use super::directions::{DirectionRows, Directions};
 use super::edges::PREFETCH_EDGES_IN_ROW;
 use crate::program::{Relaxation, Vertex};
 
@@ -44,13 +44,12 @@ impl<'a, P: Relaxation> Labels<'a, P> {
         });
         let field = if partition.num_hosts() == 1 { field.alone() } else { field };
         let rows = forward.rows();
-        let words = parallel::generate(proxies.div_ceil(64), |word| {
+        parallel::for_each_index(proxies.div_ceil(64), |word| {
             let of_word = word * 64..proxies.min((word + 1) * 64);
             let has_label = |proxy| field.get(proxy) != identity;
-            field.active().insert_word(word, bits_of(of_word.clone(), has_label));
-            bits_of(of_word, |proxy| rows.degree(proxy) > 0)
+            field.active().insert_word(word, bits_of(of_word, has_label));
         });
-        let has_edges = BitSet::from_words(words, proxies);
+        let has_edges = with_edges(rows, proxies);
         let (num_masters, rows_end) = (partition.num_masters() as u32, rows_end as u32);
         Labels { program, field, forward, has_edges, num_masters, rows_end }
     }
@@ -64,6 +63,11 @@ impl<'a, P: Relaxation> Labels<'a, P> {
     #[inline(always)]
     pub(crate) fn has_edges(&self, proxy: LocalId) -> bool {
         self.has_edges.contains(proxy.index())
+    }
+
+    /// The proxies that edges leave, one bit for each.
+    pub(crate) fn with_edges(&self) -> &BitSet {
+        &self.has_edges
     }
 
     /// The label of a proxy.
@@ -95,7 +99,7 @@ impl<'a, P: Relaxation> Labels<'a, P> {
         mut is_due: impl FnMut(P::Label) -> bool,
         mut improved: impl FnMut(LocalId, P::Label),
     ) -> u64 {
-        let (labels, forward, program) = (self.field.cells(), self.forward.rows(), self.program);
+        let (labels, forward) = (self.field.cells(), self.forward.rows());
         let mut edges = 0;
         vertices.iter().take(PREFETCH_LABELS).for_each(|&vertex| labels.prefetch(vertex));
         forward.prepare_first(vertices);
@@ -109,33 +113,80 @@ impl<'a, P: Relaxation> Labels<'a, P> {
                 continue;
             }
             edges += forward.degree(vertex);
-            // A plain loop: the compiler does not inline closures for this.
             for rows in forward.parts() {
-                let (ends, weights) = rows.row(vertex);
-                for (edge, &neighbour) in ends.iter().enumerate() {
-                    if let Some(&later) = ends.get(edge + PREFETCH_EDGES_IN_ROW) {
-                        labels.prefetch(later);
-                    }
-                    if P::FILTERS && !program.passes(vertex, neighbour, weights[edge]) {
-                        continue;
-                    }
-                    let better = program.relax(label, weights[edge]);
-                    let changed = match EXCLUSIVE {
-                        true => labels.fold_alone(neighbour, better),
-                        false => labels.fold(neighbour, better),
-                    };
-                    if changed {
-                        match EXCLUSIVE {
-                            true => self.field.update_alone(neighbour),
-                            false => self.field.update(neighbour),
-                        }
-                        improved(neighbour, better);
-                    }
-                }
+                let row = rows.row(vertex);
+                self.relax_row::<EXCLUSIVE>(vertex, label, row, &mut improved);
             }
         }
         edges
     }
+
+    /// Relaxes some edges of each of these vertices: threads share the edges of a vertex that has many.
+    #[inline(always)]
+    pub(crate) fn relax_pieces<const EXCLUSIVE: bool>(
+        &self,
+        pieces: &[RowPiece],
+        mut improved: impl FnMut(LocalId, P::Label),
+    ) {
+        let (labels, forward) = (self.field.cells(), self.forward.rows());
+        for RowPiece { vertex, edges } in pieces {
+            let (label, mut before) = (labels.get(*vertex), 0);
+            for rows in forward.parts() {
+                let (ends, weights) = rows.row(*vertex);
+                let here = |edge: usize| edge.clamp(before, before + ends.len()) - before;
+                let part = here(edges.start)..here(edges.end);
+                let row = (&ends[part.clone()], &weights[part]);
+                self.relax_row::<EXCLUSIVE>(*vertex, label, row, &mut improved);
+                before += ends.len();
+            }
+        }
+    }
+
+    /// Relaxes edges of a vertex with this label.
+    #[inline(always)]
+    fn relax_row<const EXCLUSIVE: bool>(
+        &self,
+        vertex: LocalId,
+        label: P::Label,
+        (ends, weights): (&[LocalId], &[P::Weight]),
+        improved: &mut impl FnMut(LocalId, P::Label),
+    ) {
+        let (labels, program) = (self.field.cells(), self.program);
+        for (edge, &neighbour) in ends.iter().enumerate() {
+            if let Some(&later) = ends.get(edge + PREFETCH_EDGES_IN_ROW) {
+                labels.prefetch(later);
+            }
+            if P::FILTERS && !program.passes(vertex, neighbour, weights[edge]) {
+                continue;
+            }
+            let better = program.relax(label, weights[edge]);
+            let changed = match EXCLUSIVE {
+                true => labels.fold_alone(neighbour, better),
+                false => labels.fold(neighbour, better),
+            };
+            if changed {
+                match EXCLUSIVE {
+                    true => self.field.update_alone(neighbour),
+                    false => self.field.update(neighbour),
+                }
+                improved(neighbour, better);
+            }
+        }
+    }
+}
+
+/// Some edges of a vertex, by their numbers in its row.
+pub(crate) struct RowPiece {
+    pub(crate) vertex: LocalId,
+    pub(crate) edges: Range<usize>,
+}
+
+/// The first proxies that have edges in these rows.
+pub(crate) fn with_edges<W: Weight>(rows: DirectionRows<'_, W>, proxies: usize) -> BitSet {
+    let words = parallel::generate(proxies.div_ceil(64), |word| {
+        bits_of(word * 64..proxies.min((word + 1) * 64), |proxy| rows.degree(proxy) > 0)
+    });
+    BitSet::from_words(words, proxies)
 }
 
 /// A bit for each proxy of a word.

@@ -6,14 +6,14 @@
 
 use std::ops::Range;
 
-use parton_graph::bits::ones_of;
+use parton_graph::bits::{BitSet, ones_of};
 use parton_graph::{LocalId, parallel};
 use parton_sync::Reduction;
 
 use crate::program::Relaxation;
 use crate::state::directions::Directions;
 use crate::state::frontier::{Frontier, pieces};
-use crate::state::labels::Labels;
+use crate::state::labels::{Labels, with_edges};
 use crate::techniques::VERTICES_PER_TASK;
 
 /// Proxies of a word of bits.
@@ -39,10 +39,20 @@ pub(crate) fn best_of_members<P: Relaxation>(
 
 /// Edges by the end where labels arrive.
 pub(crate) struct BottomUp<'a, P: Relaxation> {
-    pub(crate) reverse: Directions<'a, P::Weight>,
+    reverse: Directions<'a, P::Weight>,
+    /// The proxies that edges lead to; `None` where these are those that edges leave.
+    with_edges: Option<BitSet>,
 }
 
-impl<P: Relaxation> BottomUp<'_, P> {
+impl<'a, P: Relaxation> BottomUp<'a, P> {
+    /// For labels that arrive along these edges.
+    pub(crate) fn new(reverse: Directions<'a, P::Weight>, labels: &Labels<'_, P>) -> Self {
+        let is_same = reverse.is_same(&labels.forward);
+        let count = labels.rows_end as usize;
+        let with_edges = (!is_same).then(|| with_edges(reverse.rows(), count));
+        BottomUp { reverse, with_edges }
+    }
+
     /// Lets every proxy look for better labels in the frontier. `is_level`: the whole frontier got its
     /// labels in the last BSP round. Returns the number of edges visited.
     pub(crate) fn step(&self, labels: &Labels<'_, P>, frontier: &Frontier, is_level: bool) -> u64 {
@@ -84,13 +94,16 @@ impl<P: Relaxation> BottomUp<'_, P> {
         let (program, rows_end) = (labels.program, labels.rows_end as usize);
         let (cells, reverse) = (labels.field.cells(), self.reverse.rows());
         let (frontier, identity) = (frontier.members().members(), P::Reduction::identity());
-        // The proxies of a word without a label; prefetches their edges.
+        let with_edges = self.with_edges.as_ref().unwrap_or(labels.with_edges()).words();
+        // The proxies of a word without a label that edges lead to; prefetches their edges. A proxy without edges
+        // would fetch those of another.
         let prepare = |word: usize| {
             let of_word = word * WORD..rows_end.min((word + 1) * WORD);
             let unlabelled = of_word.fold(0u64, |all, proxy| {
                 let looks = cells.get(LocalId(proxy as u32)) == identity;
                 all | u64::from(looks) << (proxy % WORD)
             });
+            let unlabelled = unlabelled & with_edges[word];
             proxies_of(word, unlabelled).for_each(|proxy| reverse.prefetch_edges(proxy));
             unlabelled
         };

@@ -1,6 +1,8 @@
 //! Edges between original ids: every host reads a slice of them, all together number the vertices,
 //! and each edge goes to the host that takes its row.
 
+use std::ops::Range;
+
 use parton_graph::csr::MAX_VERTICES;
 use parton_graph::edge_file::{Cut, EdgeFile, FileShape, Mirror, Piece, Slice, Totals, WeightRule};
 use parton_graph::id_list::IdList;
@@ -60,42 +62,38 @@ impl Job<'_> {
             if count > MAX_VERTICES {
                 return Err(GraphError::too_many_vertices(self.file.name(), count).into());
             }
-            let numbered = |ids: &IdList| -> Vec<u32> {
-                integers(ids).iter().map(|id| (id - first) as u32).collect()
+            let numbered = |ids: &IdList, places: Range<usize>| -> Vec<u32> {
+                u64::of(ids, places).iter().map(|id| (id - first) as u32).collect()
             };
             let share = self.rows::<W>(net, count as u32, numbered)?;
             return Ok(share.with(OriginalIds::Offset(first)));
         }
         if self.shape.names {
-            let (dictionary, known) = self.number(net, names)?;
-            let numbered = |ids: &IdList| vertices(&known, &names(ids));
+            let (dictionary, known) = self.number::<Box<[u8]>>(net)?;
+            let numbered = |ids: &IdList, places| vertices(&known, ids, places);
             let share = self.rows::<W>(net, dictionary.num_vertices(), numbered)?;
             return Ok(share.with(OriginalIds::Names(dictionary)));
         }
-        let (dictionary, known) = self.number(net, integers)?;
-        let numbered = |ids: &IdList| vertices(&known, &integers(ids));
+        let (dictionary, known) = self.number::<u64>(net)?;
+        let numbered = |ids: &IdList, places| vertices(&known, ids, places);
         let share = self.rows::<W>(net, dictionary.num_vertices(), numbered)?;
         Ok(share.with(OriginalIds::Integers(dictionary)))
     }
 
     /// Numbers the vertices that edges name and those that are listed.
-    fn number<I: Id>(
-        &self,
-        net: &mut Net,
-        ids: impl Fn(&IdList) -> Vec<I>,
-    ) -> Result<(Dictionary<I>, Known<I>)> {
+    fn number<I: Id>(&self, net: &mut Net) -> Result<(Dictionary<I>, Known<I>)> {
         let named = self.pieces.iter().flat_map(|piece| [&piece.sources, &piece.destinations]);
-        let named = named.map(&ids);
-        let listed = self.pieces.iter().map(|piece| ids(&piece.listed));
-        Dictionary::build(net, self.file.name(), named, listed, self.shape.complete)
+        let named: Vec<&IdList> = named.collect();
+        let listed: Vec<&IdList> = self.pieces.iter().map(|piece| &piece.listed).collect();
+        Dictionary::build(net, self.file.name(), &named, &listed, self.shape.complete)
     }
 
-    /// Sends each edge to the host that takes its row: `numbered` gives the vertices of ids.
+    /// Sends each edge to the host that takes its row: `numbered` gives the vertices of some ids of a list.
     fn rows<W: Weight>(
         &self,
         net: &mut Net,
         vertices: u32,
-        numbered: impl Fn(&IdList) -> Vec<u32> + Sync,
+        numbered: impl Fn(&IdList, Range<usize>) -> Vec<u32> + Sync,
     ) -> Result<Share>
     where
         Adjacency: From<Csr<W>>,
@@ -108,13 +106,18 @@ impl Job<'_> {
             // Every other end is a source; mirrored edges start at both.
             let is_doubled = matches!(mirror, Mirror::Same | Mirror::Negated);
             let step = if is_doubled { 2 * step + 1 } else { 2 * step };
-            let ends = [numbered(&piece.sources), numbered(&piece.destinations)];
-            (0..2 * piece.num_edges()).step_by(step).map(move |end| ends[end % 2][end / 2])
+            let ends = [&piece.sources, &piece.destinations];
+            let ends = (0..2 * piece.num_edges())
+                .step_by(step)
+                .map(move |end| (ends[end % 2], end / 2..end / 2 + 1));
+            ends.flat_map(|(ids, place)| numbered(ids, place))
         });
         let samples = samples.collect();
         let order = |piece: &Piece| piece.order;
         let share = exchanged::rows(net, vertices, samples, pieces, order, |piece, by_host| {
-            let ends = numbered(&piece.sources).into_iter().zip(numbered(&piece.destinations));
+            let [sources, destinations] =
+                [&piece.sources, &piece.destinations].map(|ids| numbered(ids, 0..ids.len()));
+            let ends = sources.into_iter().zip(destinations);
             for (edge, (source, destination)) in ends.enumerate() {
                 let weight = piece.weights.get(edge).copied().unwrap_or(1.0);
                 by_host.push(source, destination, W::from_f64(weight));
@@ -133,20 +136,6 @@ impl Job<'_> {
     }
 }
 
-fn integers(ids: &IdList) -> Vec<u64> {
-    match ids {
-        IdList::Integers(ids) => ids.clone(),
-        IdList::Names(_) => Vec::new(),
-    }
-}
-
-fn names(ids: &IdList) -> Vec<Box<[u8]>> {
-    match ids {
-        IdList::Names(names) => names.iter().map(Box::from).collect(),
-        IdList::Integers(_) => Vec::new(),
-    }
-}
-
-fn vertices<I: Id>(known: &Known<I>, ids: &[I]) -> Vec<u32> {
-    ids.iter().map(|id| known.vertex(id)).collect()
+fn vertices<I: Id>(known: &Known<I>, ids: &IdList, places: Range<usize>) -> Vec<u32> {
+    I::of(ids, places).iter().map(|id| known.vertex(id)).collect()
 }

@@ -1,11 +1,13 @@
 //! Rows that come together from all hosts: each host sends its edges, which are in any order, to the
 //! hosts that take their rows.
 
+use std::ops::Range;
+
 use parton_graph::build::{CsrBuilder, EdgeBatch};
 use parton_graph::generate::Spec;
 use parton_graph::progress::{Progress, Unit};
 use parton_graph::rows::Rows;
-use parton_graph::{Adjacency, Csr, Weight};
+use parton_graph::{Adjacency, Csr, Weight, parallel};
 use parton_net::{HostId, Net};
 
 use super::Share;
@@ -29,7 +31,11 @@ pub(super) struct EdgesByHost<'a, W> {
 impl<W: Weight> EdgesByHost<'_, W> {
     #[inline]
     pub(super) fn push(&mut self, source: u32, destination: u32, weight: W) {
-        self.edges[self.readers.owner(source).index()].push(source, destination, weight);
+        let edges = match &mut self.edges[..] {
+            [alone] => alone,
+            edges => &mut edges[self.readers.owner(source).index()],
+        };
+        edges.push(source, destination, weight);
     }
 
     /// The number of the piece, then sources, then destinations, then weights; nothing for no
@@ -68,6 +74,10 @@ where
     let hosts = net.num_hosts();
     let rows = readers.of(net.host());
     let builder = CsrBuilder::<W>::new();
+    if hosts == 1 {
+        add_all(&builder, &readers, pieces, order, route_edges);
+        return Ok(share_of(builder, readers, rows, vertices));
+    }
     let make = |piece: &P| {
         let edges = (0..hosts).map(|_| EdgeBatch::default()).collect();
         let mut by_host = EdgesByHost { readers: &readers, edges };
@@ -91,11 +101,44 @@ where
         };
         builder.add(bytemuck::pod_read_unaligned::<u64>(order), &edges);
     })?;
+    Ok(share_of(builder, readers, rows, vertices))
+}
+
+/// Adds all edges of a host that is alone: nothing travels.
+fn add_all<W: Weight, P: Sync>(
+    builder: &CsrBuilder<W>,
+    readers: &Blocks,
+    pieces: &[P],
+    order: impl Fn(&P) -> u64 + Sync,
+    route_edges: impl Fn(&P, &mut EdgesByHost<'_, W>) + Sync,
+) {
+    let scratch = parallel::Scratch::<EdgeBatch<u32, W>>::default();
+    parallel::for_each(pieces, |piece| {
+        scratch.with(|edges| {
+            edges.clear();
+            let mut alone = EdgesByHost { readers, edges: vec![std::mem::take(edges)] };
+            route_edges(piece, &mut alone);
+            *edges = alone.edges.swap_remove(0);
+            builder.add(order(piece), edges);
+        });
+    });
+}
+
+/// The rows that a builder's edges make.
+fn share_of<W: Weight>(
+    builder: CsrBuilder<W>,
+    readers: Blocks,
+    rows: Range<u32>,
+    vertices: u32,
+) -> Share
+where
+    Adjacency: From<Csr<W>>,
+{
     let csr = builder.build_rows(rows.len(), vertices as usize);
     let rows = Rows { first: u64::from(rows.start), adjacency: csr.into() };
     // Edges that come in any order wait as long as the result is being filled.
     let waiting = rows.adjacency.num_edges() * (6 + size_of::<W>() as u64);
-    Ok(Share::of_rows(rows, readers).with_peak_of(waiting))
+    Share::of_rows(rows, readers).with_peak_of(waiting)
 }
 
 /// Generates this host's slice of the edges and exchanges them for its rows. Every host must call
@@ -110,14 +153,17 @@ pub(super) fn generated(net: &mut Net, spec: &Spec, progress: &dyn Progress) -> 
     let pieces: Vec<u64> = mine.clone().step_by(EDGES_PER_PIECE as usize).collect();
     let order = |&first: &u64| first;
     progress.stage("generating", Unit::Edges, Some(mine.end - mine.start));
+    let scratch = parallel::Scratch::<EdgeBatch<u64, ()>>::default();
     rows(net, generator.num_vertices() as u32, samples, &pieces, order, |&first, by_host| {
-        let mut edges = EdgeBatch::default();
-        let end = (first + EDGES_PER_PIECE).min(mine.end);
-        generator.edges(first..end, &mut edges);
-        progress.advance(end - first);
-        for (&source, &destination) in edges.sources.iter().zip(&edges.destinations) {
-            by_host.push(source as u32, destination as u32, ());
-        }
+        scratch.with(|edges| {
+            edges.clear();
+            let end = (first + EDGES_PER_PIECE).min(mine.end);
+            generator.edges(first..end, edges);
+            progress.advance(end - first);
+            for (&source, &destination) in edges.sources.iter().zip(&edges.destinations) {
+                by_host.push(source as u32, destination as u32, ());
+            }
+        });
     })
 }
 

@@ -7,17 +7,21 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use parton_graph::LocalId;
+use parton_graph::{LocalId, parallel};
 use parton_net::{HostId, Tag};
 use parton_partition::End;
 
-use super::message::{smallest, with_ids};
+use super::handover::is_ticket;
+use super::message::Writer;
 use super::{BYTES_PER_MESSAGE, CHANNEL, Substrate};
-use crate::encode::{self, Decoded, DecodedPlaces, Places};
+use crate::encode::{self, Decoded, DecodedPlaces, Places, Size, WireError};
 use crate::epoch::{Epoch, MOST_PIECES};
 use crate::error::{Error, Result};
-use crate::field::{Absorb, Field, Phase, Shape, Which};
+use crate::field::{Absorb, Field, Phase, Shape};
 use crate::route::Route;
+
+/// Messages about fewer places than this are written and read before another thread has woken up.
+const MIN_PLACES_TO_SHARE: usize = 1 << 14;
 
 /// A phase of one field.
 pub(super) struct Exchange {
@@ -88,8 +92,22 @@ impl<'a> Substrate<'a> {
         let pieces = self.lend(field, exchange, pieces)?;
         let routes: Vec<_> = pieces.iter().map(|piece| piece.route.clone()).collect();
         field.begin_extract(phase, &routes)?;
-        for piece in &pieces {
-            self.send(field, exchange, piece)?;
+        match field.shared() {
+            Some(field) if is_worth_sharing(&routes) => {
+                // All threads write messages; they leave in the order of hosts.
+                let (writer, staging) = (self.writer(), &self.staging);
+                let write =
+                    |route: &Route<'_>| staging.with(|staging| writer.write(field, route, staging));
+                let messages = parallel::map(&routes, write);
+                for (piece, message) in pieces.iter().zip(messages) {
+                    self.post_message(exchange, piece, message?)?;
+                }
+            }
+            _ => {
+                for piece in &pieces {
+                    self.send(field, exchange, piece)?;
+                }
+            }
         }
         match phase {
             Phase::Reduce => {
@@ -126,42 +144,84 @@ impl<'a> Substrate<'a> {
         exchange: &Exchange,
         piece: &Piece<'_>,
     ) -> Result<()> {
-        let &Piece { peer, number, ref route } = piece;
-        let partition = self.partition;
-        self.updated.clear();
-        self.others.clear();
-        let updated = field.extract(route, Which::Updated, &mut self.updated)?;
+        let writer = self.writer();
+        let message = self.staging.with(|staging| writer.write(field, &piece.route, staging))?;
+        self.post_message(exchange, piece, message)
+    }
+
+    fn writer(&self) -> Writer<'a> {
+        Writer {
+            partition: self.partition,
+            is_memoised: self.optimize.temporal,
+            skips_empty: self.epoch.is_some(),
+        }
+    }
+
+    /// Sends what was written for a piece, if anything was.
+    fn post_message(
+        &mut self,
+        exchange: &Exchange,
+        piece: &Piece<'_>,
+        message: Option<(Vec<u8>, Size)>,
+    ) -> Result<()> {
+        let Some((bytes, size)) = message else { return Ok(()) };
         let tag = match &mut self.epoch {
-            Some(_) if updated.places.is_empty() => return Ok(()),
             Some(epoch) => {
                 epoch.counts.sent += 1;
-                Epoch::piece_tag(&exchange.tags, number)
+                Epoch::piece_tag(&exchange.tags, piece.number)
             }
             None => exchange.tags.start,
         };
-        let (bytes, size) = match self.optimize.temporal {
-            true => smallest(field, route, updated, &mut self.others)?,
-            false => with_ids(exchange.shape, partition.num_vertices(), updated, |place| {
-                partition.global(route.local(place))
-            })?,
-        };
-        self.sent[peer.index()].count(exchange.phase, size);
-        Ok(self.net.send(peer, tag, bytes)?)
+        self.sent[piece.peer.index()].count(exchange.phase, size);
+        Ok(self.net.send(piece.peer, tag, bytes)?)
     }
 
     /// Absorbs one message from each peer for each piece of its route.
     fn receive_all(&mut self, field: &mut dyn Field, exchange: &Exchange) -> Result<()> {
         let partition = self.partition;
-        for peer in HostId::all(partition.num_hosts()).filter(|&peer| peer != partition.host()) {
-            let route = self.route_from(peer, exchange.phase, exchange.end);
-            for piece in route.pieces(exchange.places_per_message) {
-                let start = self.net.now();
-                let bytes = self.net.receive(peer, exchange.tags.start)?;
-                self.rested_since(start);
-                self.absorb(field, exchange, peer, &piece, &bytes)?;
+        let peers = HostId::all(partition.num_hosts()).filter(|&peer| peer != partition.host());
+        let pieces: Vec<(HostId, Route<'a>)> = peers
+            .flat_map(|peer| {
+                let route = self.route_from(peer, exchange.phase, exchange.end);
+                route.pieces(exchange.places_per_message).map(move |piece| (peer, piece))
+            })
+            .collect();
+        let routes: Vec<_> = pieces.iter().map(|(_, route)| route.clone()).collect();
+        if !is_worth_sharing(&routes) {
+            for (peer, route) in &pieces {
+                let bytes = self.receive(*peer, exchange)?;
+                self.absorb(field, exchange, *peer, route, &bytes)?;
+            }
+            return Ok(());
+        }
+        // Threads decode all messages at once. They are absorbed in the order of hosts.
+        let mut messages = Vec::with_capacity(pieces.len());
+        for (peer, _) in &pieces {
+            messages.push(self.receive(*peer, exchange)?);
+        }
+        let numbers: Vec<usize> = (0..pieces.len()).collect();
+        let decoded = parallel::map(&numbers, |&number| {
+            let (bytes, route) = (&messages[number], &pieces[number].1);
+            (!is_ticket(bytes)).then(|| decode(exchange.shape, route, bytes))
+        });
+        for (((peer, route), bytes), decoded) in pieces.iter().zip(&messages).zip(decoded) {
+            match decoded {
+                Some(decoded) => {
+                    let decoded = decoded.map_err(|error| Error::Wire { from: *peer, error })?;
+                    self.take_in(field, exchange, *peer, route, decoded)?;
+                }
+                None => self.absorb(field, exchange, *peer, route, bytes)?,
             }
         }
         Ok(())
+    }
+
+    /// Waits for a message of a peer.
+    fn receive(&mut self, peer: HostId, exchange: &Exchange) -> Result<Vec<u8>> {
+        let start = self.net.now();
+        let bytes = self.net.receive(peer, exchange.tags.start)?;
+        self.rested_since(start);
+        Ok(bytes)
     }
 
     /// Absorbs the messages that have arrived, after the governor has waited for more.
@@ -204,19 +264,33 @@ impl<'a> Substrate<'a> {
         route: &Route<'_>,
         bytes: &[u8],
     ) -> Result<()> {
-        let how = match exchange.phase {
+        if let Some(item) = self.collect(from, bytes)? {
+            let is_known = field.absorb_lent(self.how(exchange), route, item)?;
+            return if is_known { Ok(()) } else { Err(Error::Handover { from }) };
+        }
+        let wire = |error| Error::Wire { from, error };
+        let decoded = decode(exchange.shape, route, bytes).map_err(wire)?;
+        self.take_in(field, exchange, from, route, decoded)
+    }
+
+    fn how(&self, exchange: &Exchange) -> Absorb {
+        match exchange.phase {
             Phase::Reduce => Absorb::FoldAtMasters,
             Phase::Broadcast if self.epoch.is_some() => Absorb::FoldAtMirrors,
             Phase::Broadcast => Absorb::SetAtMirrors,
-        };
-        if let Some(item) = self.collect(from, bytes)? {
-            let is_known = field.absorb_lent(how, route, item)?;
-            return if is_known { Ok(()) } else { Err(Error::Handover { from }) };
         }
-        let Shape { kind, lanes, .. } = exchange.shape;
-        let wire = |error| Error::Wire { from, error };
-        let decoded = encode::decode(kind, route.len() * lanes, bytes).map_err(wire)?;
-        let Decoded { places, values } = decoded;
+    }
+
+    /// Gives the proxies of a route what a message was found to say.
+    fn take_in(
+        &self,
+        field: &mut dyn Field,
+        exchange: &Exchange,
+        from: HostId,
+        route: &Route<'_>,
+        Decoded { places, values }: Decoded<'_>,
+    ) -> Result<()> {
+        let (how, lanes) = (self.how(exchange), exchange.shape.lanes);
         match places {
             DecodedPlaces::All => field.absorb(how, route, Places::All, &values),
             DecodedPlaces::Some(places) => field.absorb(how, route, Places::Some(&places), &values),
@@ -264,4 +338,18 @@ impl<'a> Substrate<'a> {
         };
         self.route_to(peer, opposite, end)
     }
+}
+
+/// Whether there is enough to write, or to read, for threads to share messages of these routes.
+fn is_worth_sharing(routes: &[Route<'_>]) -> bool {
+    let places: usize = routes.iter().map(Route::len).sum();
+    routes.len() > 1 && rayon::current_num_threads() > 1 && places >= MIN_PLACES_TO_SHARE
+}
+
+fn decode<'m>(
+    shape: Shape,
+    route: &Route<'_>,
+    bytes: &'m [u8],
+) -> std::result::Result<Decoded<'m>, WireError> {
+    encode::decode(shape.kind, route.len() * shape.lanes, bytes)
 }

@@ -62,6 +62,11 @@ fn ticket_message(ticket: u64) -> Vec<u8> {
     [&[TICKET_MODE], &ticket.to_le_bytes()[..]].concat()
 }
 
+/// Whether a message stands for values that stay where they are.
+pub(super) fn is_ticket(message: &[u8]) -> bool {
+    ticket_of(message).is_some()
+}
+
 fn ticket_of(message: &[u8]) -> Option<u64> {
     let (&mode, ticket) = message.split_first()?;
     let ticket = ticket.try_into().map(u64::from_le_bytes).ok()?;

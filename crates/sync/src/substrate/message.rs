@@ -1,6 +1,7 @@
 //! What one message says: the choice between the updated values and all values of a route.
 
 use parton_graph::GlobalId;
+use parton_partition::Partition;
 
 use crate::encode::{self, EncodingPlan, Places, Size};
 use crate::error::{Error, Result};
@@ -13,8 +14,51 @@ const MAX_PLACES_PER_UPDATE: usize = 16;
 /// Number of values that tell whether sending all can pay.
 const SAMPLES: usize = 16;
 
+/// Memory for values on their way to a message.
+#[derive(Default)]
+pub(super) struct MessageStaging {
+    /// Updated values,
+    updated: Staging,
+    /// and others that are compared with them.
+    others: Staging,
+}
+
+/// How a host's messages are written. Threads write several at once.
+pub(super) struct Writer<'a> {
+    pub(super) partition: &'a Partition,
+    /// Whether hosts have agreed on an order.
+    pub(super) is_memoised: bool,
+    /// Whether a message without values is not sent.
+    pub(super) skips_empty: bool,
+}
+
+impl Writer<'_> {
+    /// The message with the updated values of a route; `None` if none is to be sent.
+    pub(super) fn write(
+        &self,
+        field: &dyn Field,
+        route: &Route<'_>,
+        MessageStaging { updated, others }: &mut MessageStaging,
+    ) -> Result<Option<(Vec<u8>, Size)>> {
+        updated.clear();
+        others.clear();
+        let updated = field.extract(route, Which::Updated, updated)?;
+        if self.skips_empty && updated.places.is_empty() {
+            return Ok(None);
+        }
+        let (partition, shape) = (self.partition, field.shape());
+        let message = match self.is_memoised {
+            true => smallest(field, route, updated, others)?,
+            false => with_ids(shape, partition.num_vertices(), updated, |place| {
+                partition.global(route.local(place))
+            })?,
+        };
+        Ok(Some(message))
+    }
+}
+
 /// The smallest message with the updated values of a route. `staging` comes empty.
-pub(super) fn smallest(
+fn smallest(
     field: &dyn Field,
     route: &Route<'_>,
     updated: Extracted<'_>,
@@ -47,7 +91,7 @@ pub(super) fn smallest(
 
 /// The message for hosts that have not agreed on an order: every value with its global id. If a
 /// proxy has several values, its id times their number plus the lane stands for each.
-pub(super) fn with_ids(
+fn with_ids(
     shape: Shape,
     num_vertices: u64,
     updated: Extracted<'_>,

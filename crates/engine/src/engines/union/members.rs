@@ -70,6 +70,10 @@ impl Field for Members {
         Shape::new(ValueKind::Plain(0), Delivery::Event)
     }
 
+    fn shared(&self) -> Option<&(dyn Field + Sync)> {
+        Some(self)
+    }
+
     fn extract<'f>(
         &'f self,
         route: &Route<'_>,

@@ -92,6 +92,10 @@ impl<R: Reduction<Value: AtomicValue>> Field for SharedLabels<R> {
         self.labels.shape()
     }
 
+    fn shared(&self) -> Option<&(dyn Field + Sync)> {
+        self.labels.shared()
+    }
+
     fn extract<'f>(
         &'f self,
         route: &Route<'_>,

@@ -18,7 +18,7 @@ use std::time::Instant;
 use crate::algorithms::options::Given;
 use crate::algorithms::{self, Options};
 use crate::graph::save::Output;
-use crate::net::HostId;
+use crate::net::{HostId, numa_domains};
 use crate::output;
 use crate::partition::Plan;
 use crate::partition::saved::Manifest;
@@ -188,6 +188,13 @@ impl Run {
             Some(saved) => self.hosts_of(saved, team)?,
             None => team.hosts(asked, 1)?,
         };
+        let domains = numa_domains().len();
+        if domains > 1 && hosts == 1 && asked.is_none() && !team.is_distributed() {
+            watch.note(&format!(
+                "this machine has {domains} NUMA domains: with --hosts {domains} each of them gets a host, whose threads \
+                 stay beside its memory"
+            ));
+        }
         self.devices.check(hosts)?;
         self.devices.check_algorithm(algorithm, &options)?;
         self.refuse_one_file_for_two()?;
