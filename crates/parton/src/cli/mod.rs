@@ -17,6 +17,7 @@ mod exit;
 mod graph_arguments;
 mod graph_values;
 mod input_name;
+mod memory;
 mod options;
 mod origin;
 mod plot;
@@ -34,6 +35,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::algorithms::Algorithm;
 use exit::{CommandOutput, Failure};
+pub use memory::out_of_memory;
 use team::Team;
 use watch::Watch;
 
@@ -138,6 +140,26 @@ impl Command {
         }
     }
 
+    /// Number of hosts that share the threads of one.
+    fn hosts_of_pool(&self) -> usize {
+        if let Command::Partition(partition) = self { partition.hosts() } else { 1 }
+    }
+
+    /// True if it works on graphs, which takes threads and memory.
+    fn reads_graphs(&self) -> bool {
+        use Command::{Completions, Explain, List, Man, New};
+        !matches!(self, List(_) | Explain(_) | New(_) | Completions(_) | Man(_))
+    }
+
+    /// True if all hosts compute with threads of the processor.
+    fn computes_on_threads(&self) -> bool {
+        match self {
+            Command::Run(run) => run.computes_on_threads(),
+            Command::Bench(bench) => bench.computes_on_threads(),
+            _ => true,
+        }
+    }
+
     /// True if the ranks of a launcher can share the work.
     fn can_be_distributed(&self) -> bool {
         matches!(self, Command::Run(_) | Command::Partition(_))
@@ -213,25 +235,12 @@ pub fn main(algorithms: &[&'static dyn Algorithm]) -> ExitCode {
     code
 }
 
-/// Ends the process, which asked for this much memory and got none: for a global allocator. Needs no
-/// memory itself.
-#[cold]
-pub fn out_of_memory(bytes: usize) -> ! {
-    use std::io::Write;
-    let mut text = [0; 128];
-    let mut free = &mut text[..];
-    // What does not fit is left out.
-    let _ = writeln!(free, "parton: out of memory: {bytes} more bytes cannot be had");
-    let unused = free.len();
-    let _ = std::io::stderr().write_all(&text[..text.len() - unused]);
-    let _abandoned = crate::graph::save::abandon();
-    signal_hook::low_level::exit(exit::OUT_OF_MEMORY.into())
-}
-
 /// Hosts of one process: more are no faster on any machine, and take long to begin.
 const MAX_HOSTS_PER_PROCESS: usize = 1024;
 /// Threads of one process, for the same reasons.
 const MAX_THREADS_PER_PROCESS: usize = 4096;
+/// Threads of a process that compute nothing: for signals, progress, MPI.
+const OTHER_THREADS: usize = 8;
 
 /// Refuses numbers of hosts and threads that no machine could serve.
 fn check_limits(hosts: usize, each: usize) -> Result<(), Failure> {
@@ -278,11 +287,15 @@ fn execute(
         }
         _ => check_limits(here, team.threads(threads, here))?,
     }
-    if threads.is_some() || team.is_distributed() {
-        let threads = team.threads(threads, 1) * here;
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
-        pool.build_global()
-            .map_err(|error| Failure::io(format!("cannot start {threads} threads: {error}")))?;
+    if command.reads_graphs() {
+        let of_hosts = team.threads(threads, here) * here.max(command.hosts_of_pool());
+        let shared = team.threads(threads, 1) * if threads.is_some() { here } else { 1 };
+        // Drivers of devices reserve more than they use.
+        if command.computes_on_threads() {
+            memory::guard(team.processes_here(), of_hosts + shared + OTHER_THREADS);
+        }
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(shared);
+        pool.build_global().map_err(|error| Failure::no_threads(shared, &error))?;
     }
     let output = command.run(&Context { algorithms, threads, watch: &watch }, team);
     watch.finish();

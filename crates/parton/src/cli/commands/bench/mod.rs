@@ -105,6 +105,11 @@ pub(crate) struct Bench {
 type Drawing = fn(&Results) -> String;
 
 impl Bench {
+    /// True if threads of the processor compute for all hosts.
+    pub(crate) fn computes_on_threads(&self) -> bool {
+        self.devices.are_threads()
+    }
+
     /// The largest number of hosts.
     pub(crate) fn most_hosts(&self) -> usize {
         self.hosts.iter().map(|hosts| hosts.get().into()).max().unwrap_or(1)

@@ -122,6 +122,11 @@ impl Run {
         self.hosts.unwrap_or(1).into()
     }
 
+    /// True if threads of the processor compute for all hosts.
+    pub(crate) fn computes_on_threads(&self) -> bool {
+        self.devices.are_threads()
+    }
+
     pub(crate) fn run(
         self,
         context: &Context<'_>,
