@@ -11,6 +11,7 @@
 //! A command goes from arguments to work to what it prints to an exit code; each is one file in
 //! `commands`.
 
+mod budget;
 mod commands;
 mod device_arguments;
 mod exit;
@@ -33,7 +34,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use crate::algorithms::Algorithm;
+use crate::algorithms::{Algorithm, EdgeNeed, Options};
 use exit::{CommandOutput, Failure};
 pub use memory::out_of_memory;
 use team::Team;
@@ -75,6 +76,8 @@ enum Command {
     Generate(commands::generate::Generate),
     /// Cut a graph over hosts and say how good the cut is
     Partition(commands::partition::Partition),
+    /// Say what a run is going to need: memory, bytes, time; and how many hosts to choose
+    Plan(commands::plan::Plan),
     /// Measure algorithms on graphs, by engines and numbers of hosts; or compare two measurements
     Bench(commands::bench::Bench),
     /// Run the LDBC Graphalytics benchmark on one of its data sets, and check what comes out
@@ -101,6 +104,14 @@ struct Context<'c> {
 }
 
 impl Context<'_> {
+    /// The algorithms that run on any graph: few graphs are bipartite.
+    fn on_any_graph(&self) -> Vec<&'static dyn Algorithm> {
+        let any = |algorithm: &&'static dyn Algorithm| {
+            algorithm.needs(&Options::default()).edges != EdgeNeed::Bipartite
+        };
+        self.algorithms.iter().copied().filter(any).collect()
+    }
+
     /// The algorithm of that name.
     fn algorithm(&self, name: &str) -> Result<&'static dyn Algorithm, Failure> {
         let found = self.algorithms.iter().find(|algorithm| algorithm.is_called(name));
@@ -119,6 +130,7 @@ impl Command {
             Command::Convert(convert) => convert.run(context.watch)?.into(),
             Command::Generate(generate) => generate.run(context.watch)?.into(),
             Command::Partition(partition) => partition.run(context, team)?.into(),
+            Command::Plan(plan) => plan.run(context, team)?.into(),
             Command::Bench(bench) => bench.run(context)?.into(),
             Command::Graphalytics(graphalytics) => graphalytics.run(context)?,
             Command::List(list) => list.run(context.algorithms).into(),

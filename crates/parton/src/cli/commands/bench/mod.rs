@@ -15,7 +15,7 @@ use std::num::{NonZeroU16, NonZeroUsize};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::algorithms::{self, Algorithm, EdgeNeed, Options};
+use crate::algorithms::{self, Algorithm, Options};
 use crate::engine::Pacing;
 use crate::graph::save::Output;
 use crate::partition::saved::Manifest;
@@ -162,13 +162,7 @@ impl Bench {
     /// All configurations, in the order they take turns.
     fn cases(&self, context: &Context<'_>) -> Result<Vec<Case>, Failure> {
         let algorithms: Vec<&'static dyn Algorithm> = match &unique(&self.algorithms)[..] {
-            // An algorithm that needs a bipartite graph runs on few graphs.
-            [] => {
-                let any = |a: &&'static dyn Algorithm| {
-                    a.needs(&Options::default()).edges != EdgeNeed::Bipartite
-                };
-                context.algorithms.iter().copied().filter(any).collect()
-            }
+            [] => context.on_any_graph(),
             names => names.iter().map(|name| context.algorithm(name)).collect::<Result<_, _>>()?,
         };
         let algorithms = self.on_devices(algorithms, context.watch)?;

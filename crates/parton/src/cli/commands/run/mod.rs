@@ -26,6 +26,7 @@ use clap::Args;
 
 use super::partition::PlanArguments;
 use crate::cli::Context;
+use crate::cli::budget::Budget;
 use crate::cli::device_arguments::DeviceArguments;
 use crate::cli::exit::{CommandOutput, Failure};
 use crate::cli::graph_arguments::GraphArguments;
@@ -99,6 +100,10 @@ pub(crate) struct Run {
     /// Check the answer's certificate, in one pass over all edges; a wrong answer is not written, and exits 70
     #[arg(long)]
     verify: bool,
+
+    /// Go ahead even if the run is planned to need more memory than it may use
+    #[arg(long)]
+    force: bool,
 
     /// Print the report as one JSON object instead of text
     #[arg(long)]
@@ -229,7 +234,20 @@ impl Run {
             optimize: self.schedule.optimize(optimize(&self.optimize)),
         };
         let plan = self.plan(policy);
+        if let Some(input) = input.as_ref().filter(|_| !self.force && self.can_be_planned()) {
+            let host_word = if hosts == 1 { "host" } else { "hosts" };
+            let work = format!("{} on {} with {hosts} {host_word}", algorithm.name(), self.input.graph);
+            let text_bytes = self.input.text_bytes();
+            let (algorithm, threads) = (algorithm.name(), request.threads);
+            let plan = &plan;
+            Budget { work, algorithm, input, plan, hosts, threads, text_bytes }.check(team)?;
+        }
         Ok(Prepared { request, hosts, options, devices, target, plan, input })
+    }
+
+    /// True if memory of this process is what hosts need, and a look at the input leaves it as it is.
+    fn can_be_planned(&self) -> bool {
+        self.computes_on_threads() && !self.input.is_stream()
     }
 
     /// The plan to cut by a policy, with the weights that were given.
