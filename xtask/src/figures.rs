@@ -7,6 +7,7 @@
 //! | `volume` | `bench/src/volume.rs` | docs/communication.md |
 //! | `pace` | `bench/src/pace.rs`, in virtual time | docs/async.md |
 //! | `gpu` | `bench/src/gpu.rs` | docs/gpu.md |
+//! | `plan` | [`plan_runs`]: the `parton` command itself | docs/planning.md |
 //!
 //! A page marks a place with `<!-- figures: NAME -->` and ends it with `<!-- end -->`; [`tables`] knows
 //! the names. A test fails when a page and the newest JSON disagree.
@@ -15,6 +16,8 @@ mod bars;
 mod drawings;
 mod gpu;
 mod measure;
+mod plan;
+mod plan_runs;
 mod tables;
 
 use std::path::{Path, PathBuf};
@@ -26,15 +29,21 @@ use crate::{cargo, root, step};
 pub(crate) use measure::figures;
 
 /// The kinds of results, by the names of their files.
-const KINDS: [&str; 4] = ["figures", "volume", "pace", "gpu"];
+const KINDS: [&str; 5] = ["figures", "volume", "pace", "gpu", "plan"];
 /// The pages with marked places.
-const PAGES: [&str; 5] =
-    ["README.md", "docs/performance.md", "docs/communication.md", "docs/async.md", "docs/gpu.md"];
+const PAGES: [&str; 6] = [
+    "README.md",
+    "docs/performance.md",
+    "docs/communication.md",
+    "docs/async.md",
+    "docs/gpu.md",
+    "docs/planning.md",
+];
 const BEGIN: &str = "<!-- figures: ";
 const END: &str = "<!-- end -->";
 
 /// The newest results of every kind; `null` where there are none.
-struct Results([Value; 4]);
+struct Results([Value; 5]);
 
 impl Results {
     fn newest() -> Self {
@@ -187,6 +196,14 @@ pub(crate) fn pace(command: &[&str]) -> bool {
 /// Engines on a GPU, beside those on the processor.
 pub(crate) fn gpu(command: &[&str]) -> bool {
     rows("gpu", command, &[])
+}
+
+/// Plans beside runs.
+pub(crate) fn plan(command: &[&str]) -> bool {
+    parton(command).is_some_and(|parton| {
+        let rows = plan_runs::runs(&parton, option(command, "--data"));
+        keep("plan", command, &[("rows", Value::from(rows))])
+    })
 }
 
 /// Fills the pages and draws the drawings from the newest results.

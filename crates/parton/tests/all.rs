@@ -13,6 +13,7 @@ mod graphalytics;
 #[path = "../../net/tests/common/launchers.rs"]
 mod launchers;
 mod matrix_completion;
+mod memory;
 #[allow(dead_code, reason = "it serves tests of other crates, too")]
 #[path = "../../graph/tests/common/real.rs"]
 mod real;
