@@ -78,7 +78,8 @@ impl Partition {
     /// Writes this partition into `folder`, which is made if need be. Every host must call this.
     pub fn save(&self, net: &mut Net, folder: &Path, policy: &str) -> Result<()> {
         let is_root = net.host() == HostId(0);
-        let has_files = is_root && std::fs::read_dir(folder).is_ok_and(|mut all| all.next().is_some());
+        let has_files =
+            is_root && std::fs::read_dir(folder).is_ok_and(|mut all| all.next().is_some());
         // A new folder gets its name when it is complete. Files of an old partition are replaced one by one.
         let replaces = net.all_reduce(u64::from(has_files), std::cmp::max)? > 0;
         let claimed = (is_root && !replaces).then(|| NewFolder::claim(folder)).transpose()?;
@@ -93,7 +94,8 @@ impl Partition {
         net.barrier()?;
         let joined = (!is_root && !replaces).then(|| NewFolder::join(folder)).transpose()?;
         let new = claimed.or(joined);
-        let place = |name: &str| new.as_ref().map_or_else(|| folder.join(name), |new| new.file(name));
+        let place =
+            |name: &str| new.as_ref().map_or_else(|| folder.join(name), |new| new.file(name));
         let named = |error: Error| match (error, &new) {
             (Error::Graph(error), Some(new)) => Error::Graph(new.under_final_name(error)),
             (error, _) => error,

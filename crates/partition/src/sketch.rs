@@ -43,16 +43,16 @@ impl Survey {
     /// partitions are those of their arrays.
     pub fn sketch(&self, plan: &Plan, hosts: usize) -> Result<Quality> {
         plan.check(hosts)?;
-        let launched = Cluster::local(1).threads_per_host(1).launch(|net| self.cut(net, plan, hosts));
+        let launched =
+            Cluster::local(1).threads_per_host(1).launch(|net| self.cut(net, plan, hosts));
         let mut counts = launched
             .map_err(|error| match error {
                 LaunchError::Failed { error, .. } => error,
                 other => Error::request(other.to_string()),
             })?
             .swap_remove(0);
-        let mirrors = |counted: &Counted| {
-            counted.hosts.iter().map(Tally::all_mirrors).sum::<u64>() as f64
-        };
+        let mirrors =
+            |counted: &Counted| counted.hosts.iter().map(Tally::all_mirrors).sum::<u64>() as f64;
         let whole = counts.swap_remove(0);
         let growth = match &counts[..] {
             [half, quarter] if mirrors(&whole) > 0.0 => {
@@ -126,7 +126,8 @@ impl Survey {
                 }
             }
             let in_edges = self.by_destination.edges(parton_graph::LocalId(id));
-            for (source, place) in in_edges.filter(|(source, _)| self.keeps(source.0, id, thinner)) {
+            for (source, place) in in_edges.filter(|(source, _)| self.keeps(source.0, id, thinner))
+            {
                 mark(1, owners[place as usize]);
                 if has_both && self.is_symmetric {
                     mark(1, masters[source.index()]);
@@ -150,8 +151,7 @@ impl Survey {
         let per_edge = self.edges / sampled.max(1) as f64;
         let times = |count: u64, factor: f64| (count as f64 * factor).round() as u64;
         let hosts = counted.hosts.len();
-        let has_both =
-            policy::find(&plan.policy).is_ok_and(|(kind, _)| kind.reads == Reads::Both);
+        let has_both = policy::find(&plan.policy).is_ok_and(|(kind, _)| kind.reads == Reads::Both);
         let share = |(host, tally): (usize, &Tally)| {
             let talks = &counted.talks[host * hosts..(host + 1) * hosts];
             let [written, both, read] = tally.mirrors.map(|count| times(count, growth));
@@ -218,7 +218,9 @@ mod tests {
 
     #[test]
     fn what_is_looked_at_as_a_whole_is_counted_as_hosts_count_it() {
-        for (spec, undirected) in [("rmat:10", false), ("web:3000", false), ("grid:40x30", false), ("rmat:9", true)] {
+        for (spec, undirected) in
+            [("rmat:10", false), ("web:3000", false), ("grid:40x30", false), ("rmat:9", true)]
+        {
             let fit = Fit { undirected, simple: undirected, ..Fit::AS_IT_IS };
             let input = Input::open(spec).unwrap().fitted(fit);
             let survey = Survey::of(&input, 1 << 20).unwrap();
@@ -228,10 +230,14 @@ mod tests {
                     let expected = measured(&input, &plan, hosts);
                     let sketch = survey.sketch(&plan, hosts).unwrap();
                     let what = format!("{spec} {} {hosts}", plan.policy);
-                    assert_eq!((sketch.vertices, sketch.edges), (expected.vertices, expected.edges));
+                    assert_eq!(
+                        (sketch.vertices, sketch.edges),
+                        (expected.vertices, expected.edges)
+                    );
                     let is_scored = ["fennel", "ginger", "sugar"].contains(&&*plan.policy);
                     let sums = [&sketch, &expected].map(|quality| {
-                        let all = |count: fn(&Share) -> u64| quality.hosts.iter().map(count).sum::<u64>();
+                        let all =
+                            |count: fn(&Share) -> u64| quality.hosts.iter().map(count).sum::<u64>();
                         [all(|h| h.mirrors), all(|h| h.values), all(|h| h.edges)]
                     });
                     match is_scored {
@@ -248,13 +254,16 @@ mod tests {
 
     #[test]
     fn a_sample_tells_about_the_whole() {
-        for (spec, error) in [("rmat:15", 0.25), ("uniform:40000,600000", 0.25), ("grid:500x500", 0.25)] {
+        for (spec, error) in
+            [("rmat:15", 0.25), ("uniform:40000,600000", 0.25), ("grid:500x500", 0.25)]
+        {
             let input = Input::open(spec).unwrap();
             let survey = Survey::of(&input, 1 << 16).unwrap();
             assert!(survey.rate < 0.5, "{spec}: {}", survey.rate);
             for policy in ["oec", "cvc", "random", "hvc"] {
                 let plan = Plan::new(policy);
-                let (expected, sketch) = (measured(&input, &plan, 4), survey.sketch(&plan, 4).unwrap());
+                let (expected, sketch) =
+                    (measured(&input, &plan, 4), survey.sketch(&plan, 4).unwrap());
                 let ratio = sketch.replication() / expected.replication();
                 assert!((ratio - 1.0).abs() < error, "{spec} {policy}: {ratio}");
                 assert!((sketch.edges as f64 / expected.edges as f64 - 1.0).abs() < 0.1, "{spec}");
@@ -266,13 +275,18 @@ mod tests {
     fn text_is_surveyed_from_its_beginning() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("g.csv");
-        let lines: String = (0..200_000u64).map(|i| format!("{} {} {}\n", i * 7 % 9001, i * i % 9001, i % 5)).collect();
+        let lines: String = (0..200_000u64)
+            .map(|i| format!("{} {} {}\n", i * 7 % 9001, i * i % 9001, i % 5))
+            .collect();
         std::fs::write(&path, lines).unwrap();
         let input = Input::open(path.to_str().unwrap()).unwrap();
         let survey = Survey::of(&input, 1 << 22).unwrap();
         assert_eq!((survey.edges, survey.weight_bytes, survey.rate), (200_000.0, 4, 1.0));
         let expected = measured(&input, &Plan::new("oec"), 3);
         assert_eq!(survey.vertices, expected.vertices as f64);
-        assert_eq!(survey.sketch(&Plan::new("oec"), 3).unwrap().replication(), expected.replication());
+        assert_eq!(
+            survey.sketch(&Plan::new("oec"), 3).unwrap().replication(),
+            expected.replication()
+        );
     }
 }

@@ -69,7 +69,8 @@ struct Numbers(u64);
 
 impl Numbers {
     fn below(&mut self, end: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % end
     }
 
@@ -80,8 +81,18 @@ impl Numbers {
 
 /// A random run: arguments of the command.
 fn random_run(numbers: &mut Numbers) -> Vec<String> {
-    let graphs = ["rmat:14", "web:30000", "grid:200x200", "uniform:30000,300000", "g.csv", "g.parton"];
-    let algorithms = ["bfs", "sssp", "components", "pagerank", "kcore", "triangles", "hits", "strongly-connected"];
+    let graphs =
+        ["rmat:14", "web:30000", "grid:200x200", "uniform:30000,300000", "g.csv", "g.parton"];
+    let algorithms = [
+        "bfs",
+        "sssp",
+        "components",
+        "pagerank",
+        "kcore",
+        "triangles",
+        "hits",
+        "strongly-connected",
+    ];
     let policies = ["auto", "oec", "iec", "dual", "cvc", "hvc", "fennel", "random"];
     let algorithm = numbers.one_of(&algorithms);
     let mut run = vec!["run", algorithm, numbers.one_of(&graphs), "-q", "--max-rounds", "4"];
@@ -136,7 +147,9 @@ fn what_cannot_fit_is_refused_before_it_is_read() {
     let refused = limited(folder.path(), &run, Resource::Data, bytes);
     let said = text(&refused.stderr);
     assert_eq!(refused.status.code(), Some(71), "{said}");
-    for part in ["pagerank on rmat:22 with 4 hosts needs about", "(ulimit -d)", "mpirun -n", "--force"] {
+    for part in
+        ["pagerank on rmat:22 with 4 hosts needs about", "(ulimit -d)", "mpirun -n", "--force"]
+    {
         assert!(said.contains(part), "{part}: {said}");
     }
     // It is tried all the same if asked for, and ends where memory does.
@@ -189,7 +202,9 @@ impl Drop for Group {
 fn a_control_group_is_no_reason_to_be_killed() {
     let folder = folder();
     let Some(group) = Group::new(64 << 20) else {
-        eprintln!("no control group can be made here: reading their limits is tested in parton-graph");
+        eprintln!(
+            "no control group can be made here: reading their limits is tested in parton-graph"
+        );
         return;
     };
     let refused = group.run(folder.path(), &["run", "bfs", "rmat:22", "-q"]);

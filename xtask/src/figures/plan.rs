@@ -21,14 +21,20 @@ pub(super) fn plan(results: &Results) -> String {
     let mut body: Vec<Vec<String>> =
         graphs.iter().map(|graph| line(graph, &of_graph(graph).collect::<Vec<_>>())).collect();
     body.push(line("all", &all.iter().collect::<Vec<_>>()));
-    let head = ["graph", "runs", "memory within 25 %", "median error", "worst error", "pairs of policies in order"];
+    let head = [
+        "graph",
+        "runs",
+        "memory within 25 %",
+        "median error",
+        "worst error",
+        "pairs of policies in order",
+    ];
     table(&head, body)
 }
 
 fn line(name: &str, rows: &[&Value]) -> Vec<String> {
-    let error = |row: &&Value| {
-        (number(&row["planned_bytes"]) / number(&row["measured_bytes"]) - 1.0).abs()
-    };
+    let error =
+        |row: &&Value| (number(&row["planned_bytes"]) / number(&row["measured_bytes"]) - 1.0).abs();
     let mut errors: Vec<f64> = rows.iter().map(error).collect();
     errors.sort_by(f64::total_cmp);
     let close = errors.iter().filter(|error| **error <= CLOSE).count();

@@ -7,7 +7,6 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-
 /// Graphs of the data folder.
 const FILES: [&str; 8] = [
     "snap/soc-Slashdot0902/soc-Slashdot0902.txt.gz",
@@ -20,8 +19,14 @@ const FILES: [&str; 8] = [
     "networkit/wiki-Vote/wiki-Vote.txt",
 ];
 /// Graphs that are generated, and two that are read from files of rows.
-const GENERATED: [&str; 6] =
-    ["rmat:17", "rmat:19,8", "web:150000", "grid:900x700", "uniform:300000,2500000", "grid:500x500,permute"];
+const GENERATED: [&str; 6] = [
+    "rmat:17",
+    "rmat:19,8",
+    "web:150000",
+    "grid:900x700",
+    "uniform:300000,2500000",
+    "grid:500x500,permute",
+];
 const ROWS: [&str; 2] = ["rmat:18", "web:200000"];
 const ALGORITHMS: [&str; 6] = ["bfs", "sssp", "components", "pagerank", "kcore", "triangles"];
 /// Numbers of hosts, and policies on several of them.

@@ -2,14 +2,14 @@
 //! (versions 1 and 2), and what a shell allows by `ulimit -v` and `ulimit -d`.
 //!
 //! A process that exceeds its control group or its machine is killed without a word. One that exceeds a limit
-//! of its shell is refused memory, which it can report. [`Limits::guard`] turns the first kind into the second.
+//! of its shell is refused memory, which it can report. [`MemoryLimits::guard`] turns the first kind into the second.
 
 use std::fmt;
 use std::path::Path;
 
 /// The most that this process may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limit {
+pub struct MemoryLimit {
     /// Bytes.
     pub bytes: u64,
     /// What sets the limit.
@@ -49,7 +49,7 @@ impl fmt::Display for LimitSource {
 
 /// All limits of a process; `None` where there is no limit, or the system does not tell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Limits {
+pub struct MemoryLimits {
     /// Free memory and swap.
     pub machine: Option<u64>,
     /// What is left of the narrowest control group.
@@ -66,14 +66,14 @@ pub const STACK_BYTES: u64 = 2 << 20;
 const THREAD_BYTES: u64 = 64 << 10;
 /// The part of a control group that is left to the system, which keeps tables of pages there: one in so many.
 const RESERVE_DIVISOR: u64 = 50;
-/// Limits from here on are none.
+/// MemoryLimits from here on are none.
 const UNLIMITED: u64 = 1 << 60;
 
-impl Limits {
+impl MemoryLimits {
     /// Those of this process, now.
     pub fn of_process() -> Self {
         let limits = Self::read(Path::new("/"));
-        Limits {
+        MemoryLimits {
             address_space: resource(libc::RLIMIT_AS),
             data: resource(libc::RLIMIT_DATA),
             ..limits
@@ -83,23 +83,27 @@ impl Limits {
     /// Those that files tell, below a root.
     fn read(root: &Path) -> Self {
         let text = |path: &str| std::fs::read_to_string(root.join(path)).unwrap_or_default();
-        Limits {
+        MemoryLimits {
             machine: free_in(&text("proc/meminfo")),
             control_group: groups(&text("proc/self/cgroup"))
                 .filter_map(|(version, group)| narrowest(&root.join(version.mount), group, version))
                 .min(),
-            ..Limits::default()
+            ..MemoryLimits::default()
         }
     }
 
     /// The limits of each of several processes that share the machine and its control group.
     pub fn shared_by(self, processes: usize) -> Self {
         let share = |bytes: Option<u64>| bytes.map(|bytes| bytes / processes.max(1) as u64);
-        Limits { machine: share(self.machine), control_group: share(self.control_group), ..self }
+        MemoryLimits {
+            machine: share(self.machine),
+            control_group: share(self.control_group),
+            ..self
+        }
     }
 
     /// The least of them for a process with this many threads, which reserve more addresses than memory.
-    pub fn least(&self, threads: usize) -> Option<Limit> {
+    pub fn least(&self, threads: usize) -> Option<MemoryLimit> {
         let stacks = threads as u64 * STACK_BYTES;
         let limits = [
             (self.machine, LimitSource::Machine, 0),
@@ -108,7 +112,7 @@ impl Limits {
             (self.data, LimitSource::Data, stacks),
         ];
         let known = limits.into_iter().filter_map(|(bytes, source, reserved)| {
-            Some(Limit { bytes: bytes?.saturating_sub(reserved), source })
+            Some(MemoryLimit { bytes: bytes?.saturating_sub(reserved), source })
         });
         known.min_by_key(|limit| limit.bytes)
     }
@@ -230,14 +234,14 @@ mod tests {
     use super::*;
 
     /// The limits of a machine with these files.
-    fn read(files: &[(&str, &str)]) -> Limits {
+    fn read(files: &[(&str, &str)]) -> MemoryLimits {
         let root = tempfile::tempdir().unwrap();
         for (name, contents) in files {
             let path = root.path().join(name);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, contents).unwrap();
         }
-        Limits::read(root.path())
+        MemoryLimits::read(root.path())
     }
 
     #[test]
@@ -246,7 +250,7 @@ mod tests {
         assert_eq!(read(&[("proc/meminfo", told)]).machine, Some(5 << 10));
         assert_eq!(free_in("MemAvailable: 3 kB\n"), Some(3 << 10));
         assert_eq!(free_in("MemTotal: 3 kB\n"), None);
-        assert_eq!(read(&[]), Limits::default());
+        assert_eq!(read(&[]), MemoryLimits::default());
     }
 
     #[test]
@@ -284,22 +288,24 @@ mod tests {
 
     #[test]
     fn the_least_limit_counts_and_machines_are_shared() {
-        let limits = Limits {
+        let limits = MemoryLimits {
             machine: Some(800 << 20),
             control_group: Some(600 << 20),
             address_space: Some(504 << 20),
             data: None,
         };
-        let least = |limits: Limits, threads| limits.least(threads).map(|l| (l.bytes >> 20, l.source));
+        let least = |limits: MemoryLimits, threads| {
+            limits.least(threads).map(|l| (l.bytes >> 20, l.source))
+        };
         assert_eq!(least(limits, 2), Some((500, LimitSource::AddressSpace)));
         assert_eq!(least(limits.shared_by(2), 2), Some((300, LimitSource::ControlGroup)));
-        assert_eq!(Limits::default().least(9), None);
+        assert_eq!(MemoryLimits::default().least(9), None);
     }
 
     #[test]
     fn this_process_has_limits() {
         if cfg!(target_os = "linux") {
-            let machine = Limits::of_process().machine.expect("the system tells");
+            let machine = MemoryLimits::of_process().machine.expect("the system tells");
             assert!(machine > 1 << 20);
         }
     }

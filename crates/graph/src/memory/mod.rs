@@ -6,7 +6,7 @@ pub mod limits;
 use std::sync::OnceLock;
 
 use crate::{Error, Result};
-use limits::Limits;
+use limits::MemoryLimits;
 
 static END: OnceLock<fn(usize) -> !> = OnceLock::new();
 
@@ -32,7 +32,7 @@ pub fn is_there(bytes: usize) -> bool {
 /// Refuses a graph of this name and size that takes at least `bytes` where this process may use less.
 /// Otherwise the system would end the process, without a word, when memory runs out.
 pub fn check(name: &str, vertices: u64, edges: u64, bytes: u128) -> Result<()> {
-    let limit = Limits::of_process().least(0);
+    let limit = MemoryLimits::of_process().least(0);
     let Some(limit) = limit.filter(|limit| bytes > u128::from(limit.bytes)) else {
         return Ok(());
     };

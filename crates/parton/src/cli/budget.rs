@@ -3,7 +3,7 @@
 use crate::cli::exit::Failure;
 use crate::cli::team::Team;
 use crate::cli::{memory, show};
-use crate::graph::memory::limits::Limit;
+use crate::graph::memory::limits::MemoryLimit;
 use crate::partition::{Input, Plan};
 use crate::planning::{self, Forecast, Planner};
 
@@ -48,7 +48,8 @@ impl Budget<'_> {
             return Ok(());
         }
         let survey = planning::quick_survey(self.input)?;
-        let forecast = Planner::new(self.algorithm, &survey).forecast(self.plan, self.hosts, self.threads)?;
+        let forecast =
+            Planner::new(self.algorithm, &survey).forecast(self.plan, self.hosts, self.threads)?;
         let need = if is_distributed { forecast.host_peak } else { forecast.process_peak };
         if need.low * DOUBT > limit.bytes as f64 {
             let help = self.help(limit, &forecast, is_distributed);
@@ -66,7 +67,7 @@ impl Budget<'_> {
     }
 
     /// What would help.
-    fn help(&self, limit: Limit, forecast: &Forecast, is_distributed: bool) -> String {
+    fn help(&self, limit: MemoryLimit, forecast: &Forecast, is_distributed: bool) -> String {
         let limit = limit.bytes as f64;
         let one_host = planning::ceiling(0.0, 0.0, 1);
         // What ranks have to share, and what is left to each beside its process.
@@ -77,8 +78,11 @@ impl Budget<'_> {
         let ranks = OVERHEAD_OF_CUT * all / (limit - one_host);
         match ranks {
             ranks if limit > one_host && ranks.ceil() <= f64::from(u16::MAX) => {
-                let ranks = (ranks.ceil() as usize).max(if is_distributed { self.hosts + 1 } else { 2 });
-                format!("raise the limit, or start about {ranks} ranks with as much each (mpirun -n {ranks})")
+                let ranks =
+                    (ranks.ceil() as usize).max(if is_distributed { self.hosts + 1 } else { 2 });
+                format!(
+                    "raise the limit, or start about {ranks} ranks with as much each (mpirun -n {ranks})"
+                )
             }
             _ => "raise the limit".into(),
         }

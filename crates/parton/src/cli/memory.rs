@@ -28,8 +28,8 @@ const SOURCES: [limits::LimitSource; 4] = [
 ];
 
 /// The limits of this process, which shares its machine with `processes` of the same command.
-pub(crate) fn limits(processes: usize) -> limits::Limits {
-    limits::Limits::of_process().shared_by(processes)
+pub(crate) fn limits(processes: usize) -> limits::MemoryLimits {
+    limits::MemoryLimits::of_process().shared_by(processes)
 }
 
 /// Keeps this process, with this many threads, from being killed for what it uses.
@@ -110,7 +110,10 @@ mod tests {
         let mut text = [0; 512];
         let length = describe(&mut text, usize::MAX);
         let said = std::str::from_utf8(&text[..length]).unwrap();
-        assert!(said.starts_with("parton: out of memory: 18446744073.7 GB more cannot be had"), "{said}");
+        assert!(
+            said.starts_with("parton: out of memory: 18446744073.7 GB more cannot be had"),
+            "{said}"
+        );
         assert!(said.ends_with("`parton plan`\n"), "{said}");
         let mut short = [0; 20];
         assert_eq!(describe(&mut short, 5), 20);

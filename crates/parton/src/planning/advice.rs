@@ -51,20 +51,24 @@ pub fn advise(candidates: &[Candidate<'_>]) -> Option<Advice> {
         let hosts = fitting.iter().map(|candidate| candidate.forecast.hosts).min()?;
         let same: Vec<_> =
             fitting.into_iter().filter(|candidate| candidate.forecast.hosts == hosts).collect();
-        let even = |candidate: &&&Candidate<'_>| {
-            candidate.forecast.quality.edge_imbalance() <= UNEVEN
-        };
+        let even =
+            |candidate: &&&Candidate<'_>| candidate.forecast.quality.edge_imbalance() <= UNEVEN;
         let least = |a: &&&Candidate<'_>, b: &&&Candidate<'_>| bytes(a).total_cmp(&bytes(b));
-        let chosen = same.iter().filter(even).min_by(least).or_else(|| same.iter().min_by(least))?;
+        let chosen =
+            same.iter().filter(even).min_by(least).or_else(|| same.iter().min_by(least))?;
         Some((**chosen, same.len(), on_machines))
     };
     let (chosen, policies, on_machines) = best(false).or_else(|| best(true))?;
     let Forecast { hosts, policy, quality, bytes_per_round, .. } = chosen.forecast;
     let mut reasons = vec![match (on_machines, *hosts) {
-        (false, 1) => "one host holds everything, and further hosts of one machine share its cores".into(),
+        (false, 1) => {
+            "one host holds everything, and further hosts of one machine share its cores".into()
+        }
         (false, hosts) => format!("{hosts} hosts fit the memory of this machine"),
         (true, 1) => "one machine like this one holds everything".into(),
-        (true, hosts) => format!("one rank on each of {hosts} machines like this one fits its memory"),
+        (true, hosts) => {
+            format!("one rank on each of {hosts} machines like this one fits its memory")
+        }
     }];
     if *hosts > 1 && policies > 1 {
         reasons.push(format!(
@@ -105,7 +109,8 @@ mod tests {
             forecast(8, "cvc", [20.0, 160.0, 45.0]),
         ];
         let best = |limit: Option<f64>| {
-            let all: Vec<_> = forecasts.iter().map(|forecast| Candidate { forecast, limit }).collect();
+            let all: Vec<_> =
+                forecasts.iter().map(|forecast| Candidate { forecast, limit }).collect();
             advise(&all).map(|advice| (advice.hosts, advice.policy, advice.on_machines))
         };
         assert_eq!(best(None), Some((1, "oec".into(), false)));

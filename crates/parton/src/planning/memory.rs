@@ -144,7 +144,6 @@ pub(super) fn value_bytes(algorithm: &str) -> f64 {
     state_of(algorithm).value_bytes
 }
 
-
 impl Need {
     /// What a host needs that has this share of a cut, for an algorithm under a policy.
     pub(super) fn of_host(
@@ -163,7 +162,7 @@ impl Need {
             (Storage::Generated, false) => GENERATED_ALONE.of(listed, vertices),
             (Storage::Generated, true) => GENERATED.of(listed, vertices),
             (Storage::Edges { .. }, false) => TEXT_ALONE.of(listed, vertices),
-            (Storage::Edges { .. }, true) => TEXT.of(listed, vertices) ,
+            (Storage::Edges { .. }, true) => TEXT.of(listed, vertices),
             (Storage::Rows { .. }, false) => ROWS_ALONE.of(listed, vertices),
             (Storage::Rows { .. }, true) => ROWS.of(listed, vertices),
             (Storage::Whole, _) => WHOLE.of(listed, vertices),
@@ -209,7 +208,8 @@ mod tests {
         let need = |spec: &str, algorithm: &str, hosts: usize| {
             let survey = Survey::of(&Input::open(spec).unwrap(), 1 << 20).unwrap();
             let cut = survey.sketch(&Plan::new("oec"), hosts).unwrap();
-            let needs = cut.hosts.iter().map(|s| Need::of_host(&survey, s, (algorithm, "oec"), hosts));
+            let needs =
+                cut.hosts.iter().map(|s| Need::of_host(&survey, s, (algorithm, "oec"), hosts));
             needs.map(|need| need.peak()).sum::<f64>()
         };
         assert!(need("uniform:1000,20000", "bfs", 1) > 1.5 * need("uniform:1000,10000", "bfs", 1));

@@ -103,7 +103,8 @@ impl Forecast {
     /// round.
     pub fn with_traffic(mut self, part: f64) -> Self {
         let dense = self.bytes_per_round.likely;
-        self.bytes_per_round = Range { low: dense * part * 0.5, likely: dense * part, high: dense * 1.1 };
+        self.bytes_per_round =
+            Range { low: dense * part * 0.5, likely: dense * part, high: dense * 1.1 };
         self
     }
 }
@@ -111,6 +112,11 @@ impl Forecast {
 /// A survey of an input for a plan that may take a second.
 pub fn survey(input: &Input) -> Result<Survey> {
     Ok(Survey::of(input, 1 << 21)?)
+}
+
+/// A survey of an input for a [`Trial`].
+pub fn trial_survey(input: &Input) -> Result<Survey> {
+    Ok(Survey::of(input, 1 << 16)?)
 }
 
 /// A survey of an input for a plan that must take milliseconds.
@@ -122,7 +128,9 @@ pub fn quick_survey(input: &Input) -> Result<Survey> {
 /// no plan is needed.
 pub fn ceiling(vertices: f64, edges: f64, hosts: usize) -> f64 {
     let mirrors = (2.0 * edges).min(vertices * (hosts - 1) as f64);
-    memory::process(hosts, hosts) + MOST_PER_EDGE * 2.0 * edges + MOST_PER_PROXY * (vertices + mirrors)
+    memory::process(hosts, hosts)
+        + MOST_PER_EDGE * 2.0 * edges
+        + MOST_PER_PROXY * (vertices + mirrors)
 }
 
 /// More bytes than any stage takes for an edge or a proxy.

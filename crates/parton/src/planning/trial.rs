@@ -65,7 +65,8 @@ impl Trial {
             let answer = algorithm.run(job)?;
             let rounds = answer.report.rounds.len().max(1) as f64;
             let dense = (rounds * quality.dense_bytes_per_round() as f64).max(1.0);
-            let seconds = answer.setup_seconds + answer.report.setup_seconds + answer.report.seconds;
+            let seconds =
+                answer.setup_seconds + answer.report.setup_seconds + answer.report.seconds;
             Ok(Trial {
                 engine: answer.engine.name,
                 engine_why: answer.why,

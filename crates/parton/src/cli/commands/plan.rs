@@ -16,7 +16,7 @@ use crate::cli::task::AUTO;
 use crate::cli::team::Team;
 use crate::cli::{memory, show};
 use crate::defaults::{InputTraits, choose_policy, threads_per_host};
-use crate::graph::memory::limits::Limit;
+use crate::graph::memory::limits::MemoryLimit;
 use crate::partition::{Fit, Survey, policies};
 use crate::planning::{self, Advice, Candidate, Forecast, Planner, Range, Trial};
 
@@ -55,6 +55,15 @@ pub(crate) struct Plan {
     input: GraphArguments,
 }
 
+/// An input that was made to fit some algorithms.
+struct Look {
+    fit: Fit,
+    survey: Survey,
+    /// A smaller sample to try algorithms on, if they are tried.
+    trial: Option<Survey>,
+    traits: InputTraits,
+}
+
 /// One row of the plan.
 struct Row {
     forecast: Forecast,
@@ -82,22 +91,27 @@ impl Plan {
             })?;
         }
         let limit = memory::limits(1).least(0);
-        let mut surveys: Vec<(Fit, Survey, InputTraits)> = Vec::new();
+        let mut looks: Vec<Look> = Vec::new();
         let mut plans = Vec::new();
         for algorithm in algorithms {
-            let options =
-                OwnArguments::default().options(algorithm, &self.engine, Default::default(), None)?;
+            let options = OwnArguments::default().options(
+                algorithm,
+                &self.engine,
+                Default::default(),
+                None,
+            )?;
             let fit = self.input.fit(algorithm, &options)?;
-            if !surveys.iter().any(|(known, ..)| *known == fit) {
+            if !looks.iter().any(|look| look.fit == fit) {
                 let input = self.input.open(fit, context.watch, team)?;
                 context.watch.note(&format!("a look at {} …", self.input.graph));
-                surveys.push((fit, planning::survey(&input)?, InputTraits::of(&input)));
+                let trial = (!self.no_trial).then(|| planning::trial_survey(&input)).transpose()?;
+                let (survey, traits) = (planning::survey(&input)?, InputTraits::of(&input));
+                looks.push(Look { fit, survey, trial, traits });
             }
-            let known = surveys.iter().find(|(known, ..)| *known == fit);
-            let (_, survey, traits) = known.expect("it has just been made");
-            plans.push(self.plan(context, (algorithm, &options), (survey, *traits), limit)?);
+            let look = looks.iter().find(|look| look.fit == fit).expect("it has just been made");
+            plans.push(self.plan(context, (algorithm, &options), look, limit)?);
         }
-        let survey = &surveys.first().expect("at least one algorithm").1;
+        let survey = &looks.first().expect("at least one algorithm").survey;
         Ok(match self.json {
             true => format!("{:#}\n", context.watch.signed(self.as_json(&plans, survey, limit))),
             false => self.as_text(&plans, survey, limit),
@@ -116,24 +130,20 @@ impl Plan {
         &self,
         context: &Context<'_>,
         (algorithm, options): (&'static dyn Algorithm, &Options),
-        (survey, traits): (&Survey, InputTraits),
-        limit: Option<Limit>,
+        look: &Look,
+        limit: Option<MemoryLimit>,
     ) -> Result<AlgorithmPlan, Failure> {
-        let planner = Planner::new(algorithm.name(), survey);
+        let planner = Planner::new(algorithm.name(), &look.survey);
         let mut rows = Vec::new();
         for hosts in self.hosts.iter().map(|hosts| usize::from(hosts.get())) {
             let threads = threads_per_host(context.threads, hosts);
-            let suits = choose_policy(hosts, algorithm.access(options), traits).0;
+            let suits = choose_policy(hosts, algorithm.access(options), look.traits).0;
             let asked = self.policies(suits);
             let plan = |policy: &str| self.planning.plan(policy, None);
-            let trial = match self.no_trial {
-                true => None,
-                false => {
-                    let cut = (&plan(asked[0]), hosts, threads);
-                    // What samples are not fit for is planned without times.
-                    Trial::run(algorithm, options, survey, cut).ok()
-                }
-            };
+            // What samples are not fit for is planned without times.
+            let trial = look.trial.as_ref().and_then(|sample| {
+                Trial::run(algorithm, options, sample, (&plan(asked[0]), hosts, threads)).ok()
+            });
             for policy in compared(&asked, hosts) {
                 let forecast = planner.forecast(&plan(policy), hosts, threads)?;
                 let forecast = match &trial {
@@ -143,7 +153,13 @@ impl Plan {
                 let limit = limit.map(|limit| limit.bytes as f64);
                 let (fits_here, fits_machines) = Candidate { forecast: &forecast, limit }.fits();
                 let is_shown = asked.contains(&policy);
-                rows.push(Row { forecast, trial: trial.clone(), fits_here, fits_machines, is_shown });
+                rows.push(Row {
+                    forecast,
+                    trial: trial.clone(),
+                    fits_here,
+                    fits_machines,
+                    is_shown,
+                });
             }
         }
         let candidates: Vec<_> = rows
@@ -154,7 +170,7 @@ impl Plan {
             })
             .collect();
         let advice = planning::advise(&candidates);
-        Ok(AlgorithmPlan { algorithm: algorithm.name(), edges: survey.edges, rows, advice })
+        Ok(AlgorithmPlan { algorithm: algorithm.name(), edges: look.survey.edges, rows, advice })
     }
 
     /// The policies that the user asks for, given what suits.
@@ -173,7 +189,12 @@ impl Plan {
         names
     }
 
-    fn as_text(&self, plans: &[AlgorithmPlan], survey: &Survey, limit: Option<Limit>) -> String {
+    fn as_text(
+        &self,
+        plans: &[AlgorithmPlan],
+        survey: &Survey,
+        limit: Option<MemoryLimit>,
+    ) -> String {
         let mut text = format!(
             "{}: about {} vertices, {} edges ({})\n",
             self.input.graph,
@@ -198,12 +219,19 @@ impl Plan {
         text
     }
 
-    fn as_json(&self, plans: &[AlgorithmPlan], survey: &Survey, limit: Option<Limit>) -> Value {
+    fn as_json(
+        &self,
+        plans: &[AlgorithmPlan],
+        survey: &Survey,
+        limit: Option<MemoryLimit>,
+    ) -> Value {
         let mut advice = Map::new();
         for plan in plans {
             advice.insert(plan.algorithm.into(), plan.advice_json());
         }
-        let rows = plans.iter().flat_map(|plan| plan.rows.iter().filter(|row| row.is_shown).map(|row| plan.row_json(row)));
+        let rows = plans.iter().flat_map(|plan| {
+            plan.rows.iter().filter(|row| row.is_shown).map(|row| plan.row_json(row))
+        });
         json!({
             "graph": {
                 "name": self.input.graph.to_string(),
@@ -270,8 +298,16 @@ impl AlgorithmPlan {
         };
         let rows: Vec<_> = self.rows.iter().filter(|row| row.is_shown).map(row).collect();
         let head = [
-            "hosts", "policy", "engine", "peak of a host", "in rounds", "all hosts here",
-            "bytes a round", "partition", "run", "fits",
+            "hosts",
+            "policy",
+            "engine",
+            "peak of a host",
+            "in rounds",
+            "all hosts here",
+            "bytes a round",
+            "partition",
+            "run",
+            "fits",
         ];
         show::table(0, &head, &rows)
     }
@@ -291,7 +327,8 @@ impl AlgorithmPlan {
         let Some(advice) = &self.advice else {
             return "choose more hosts, each on a machine of its own: none of these fits\n".into();
         };
-        let engine = self.engine().map_or(String::new(), |(engine, _)| format!(", engine {engine}"));
+        let engine =
+            self.engine().map_or(String::new(), |(engine, _)| format!(", engine {engine}"));
         let mut text = format!(
             "choose {} host{}, policy {}{engine}:\n",
             advice.hosts,
@@ -319,8 +356,15 @@ impl AlgorithmPlan {
     }
 
     fn row_json(&self, row: &Row) -> Value {
-        let Forecast { hosts, policy, quality, host_peak, host_steady, process_peak, bytes_per_round } =
-            &row.forecast;
+        let Forecast {
+            hosts,
+            policy,
+            quality,
+            host_peak,
+            host_steady,
+            process_peak,
+            bytes_per_round,
+        } = &row.forecast;
         let trial = row.trial.as_ref();
         json!({
             "algorithm": self.algorithm,

@@ -236,7 +236,8 @@ impl Run {
         let plan = self.plan(policy);
         if let Some(input) = input.as_ref().filter(|_| !self.force && self.can_be_planned()) {
             let host_word = if hosts == 1 { "host" } else { "hosts" };
-            let work = format!("{} on {} with {hosts} {host_word}", algorithm.name(), self.input.graph);
+            let work =
+                format!("{} on {} with {hosts} {host_word}", algorithm.name(), self.input.graph);
             let text_bytes = self.input.text_bytes();
             let (algorithm, threads) = (algorithm.name(), request.threads);
             let plan = &plan;
