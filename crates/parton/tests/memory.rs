@@ -95,7 +95,11 @@ fn random_run(numbers: &mut Numbers) -> Vec<String> {
     ];
     let policies = ["auto", "oec", "iec", "dual", "cvc", "hvc", "fennel", "random"];
     let algorithm = numbers.one_of(&algorithms);
-    let mut run = vec!["run", algorithm, numbers.one_of(&graphs), "-q", "--max-rounds", "4"];
+    let mut run = vec!["run", algorithm, numbers.one_of(&graphs), "-q"];
+    // Components that are stopped early are none.
+    if algorithm != "strongly-connected" {
+        run.extend(["--max-rounds", "4"]);
+    }
     run.extend(["--hosts", numbers.one_of(&["1", "2", "3", "4", "7"])]);
     run.extend(["--threads", numbers.one_of(&["1", "2"])]);
     run.extend(["--policy", numbers.one_of(&policies)]);
@@ -232,8 +236,8 @@ fn peak(arguments: &[&str]) -> u64 {
 #[test]
 fn many_hosts_cost_little_each() {
     let few = |hosts| ["run", "bfs", "uniform:6000,50000", "--json", "-q", "--hosts", hosts];
-    let bytes = peak(&few("160"));
-    assert!(bytes < 160 << 20, "{bytes} bytes for 160 hosts");
+    let bytes = peak(&few("200"));
+    assert!(bytes < 200 << 20, "{bytes} bytes for 200 hosts");
 }
 
 #[test]

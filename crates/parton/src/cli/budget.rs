@@ -47,9 +47,18 @@ impl Budget<'_> {
         if counts.or(of_text).is_some_and(fits_surely) {
             return Ok(());
         }
-        let survey = planning::quick_survey(self.input)?;
-        let forecast =
-            Planner::new(self.algorithm, &survey).forecast(self.plan, self.hosts, self.threads)?;
+        let forecast = match self.forecast() {
+            // Even the threads of the plan have no room.
+            Err(error) if memory::lacks_stacks() => {
+                return Err(Failure::out_of_memory(format!(
+                    "{}: {error}: {} may be used ({})",
+                    self.work,
+                    show::bytes(limit.bytes),
+                    limit.source
+                )));
+            }
+            forecast => forecast?,
+        };
         let need = if is_distributed { forecast.host_peak } else { forecast.process_peak };
         if need.low * DOUBT > limit.bytes as f64 {
             let help = self.help(limit, &forecast, is_distributed);
@@ -64,6 +73,12 @@ impl Budget<'_> {
         }
         memory::plan_for(need.likely as u64);
         Ok(())
+    }
+
+    fn forecast(&self) -> crate::Result<Forecast> {
+        let survey = planning::quick_survey(self.input)?;
+        let planner = Planner::new(self.algorithm, &survey);
+        planner.forecast(self.plan, self.hosts, self.threads)
     }
 
     /// What would help.

@@ -202,7 +202,11 @@ impl Failure {
 
     /// The system does not start this many threads.
     pub(crate) fn no_threads(threads: usize, error: &dyn fmt::Display) -> Self {
-        let message = format!("cannot start {threads} threads: {error}");
+        Failure::no_thread(format!("cannot start {threads} threads: {error}"))
+    }
+
+    /// The system refuses a thread, as `message` says: for lack of memory, or for another reason.
+    pub(crate) fn no_thread(message: String) -> Self {
         match memory::lacks_stacks() {
             true => {
                 Failure::out_of_memory(format!("{message}: there is no memory for their stacks"))

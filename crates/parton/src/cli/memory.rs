@@ -4,6 +4,7 @@
 //! memory before that, so that every end is an allocation that fails, and every such end is [`out_of_memory`].
 
 use std::io::{self, Write};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::cli::exit::OUT_OF_MEMORY;
@@ -27,9 +28,12 @@ const SOURCES: [limits::LimitSource; 4] = [
     limits::LimitSource::Data,
 ];
 
+/// The limits of this process, before [`guard`] lowered one.
+static LIMITS: OnceLock<limits::MemoryLimits> = OnceLock::new();
+
 /// The limits of this process, which shares its machine with `processes` of the same command.
 pub(crate) fn limits(processes: usize) -> limits::MemoryLimits {
-    limits::MemoryLimits::of_process().shared_by(processes)
+    LIMITS.get_or_init(limits::MemoryLimits::of_process).shared_by(processes)
 }
 
 /// Keeps this process, with this many threads, from being killed for what it uses.

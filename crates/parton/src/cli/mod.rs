@@ -281,7 +281,7 @@ fn execute(
     // The library has been loaded by now.
     let Arguments { command, threads, quiet, mpi: _ } = arguments;
     signals::end_cleanly(team.stage().clone(), team.is_distributed())
-        .map_err(|error| Failure::io(format!("cannot listen to signals: {error}")))?;
+        .map_err(|error| Failure::no_thread(format!("cannot listen to signals: {error}")))?;
     if team.is_distributed() && !command.can_be_distributed() {
         return Err(Failure::usage(
             "only `run` and `partition` share their work over ranks: start others without a launcher",

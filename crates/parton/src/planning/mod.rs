@@ -109,10 +109,15 @@ impl Forecast {
     }
 }
 
-/// A survey of an input for a plan that may take a second.
+/// A survey of an input for a plan that may take a second: all of a small input, a part of a larger one.
 pub fn survey(input: &Input) -> Result<Survey> {
-    Ok(Survey::of(input, 1 << 21)?)
+    let is_large = |(vertices, edges): (u64, u64)| vertices.saturating_add(edges) > 2 * MOST_EDGES;
+    let most = if input.size().is_some_and(is_large) { MOST_EDGES / 8 } else { MOST_EDGES };
+    Ok(Survey::of(input, most)?)
 }
+
+/// Edges that a survey looks at if they are all.
+const MOST_EDGES: u64 = 1 << 21;
 
 /// A survey of an input for a [`Trial`].
 pub fn trial_survey(input: &Input) -> Result<Survey> {

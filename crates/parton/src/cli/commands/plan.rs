@@ -1,9 +1,9 @@
 //! `parton plan`: what a run is going to need, and how many hosts it should have.
 
-use std::collections::BTreeMap;
 use std::num::NonZeroU16;
 
 use clap::Args;
+use rayon::prelude::*;
 use serde_json::{Map, Value, json};
 
 use crate::algorithms::{Algorithm, Options};
@@ -144,8 +144,10 @@ impl Plan {
             let trial = look.trial.as_ref().and_then(|sample| {
                 Trial::run(algorithm, options, sample, (&plan(asked[0]), hosts, threads)).ok()
             });
-            for policy in compared(&asked, hosts) {
-                let forecast = planner.forecast(&plan(policy), hosts, threads)?;
+            let forecast = |policy: &&str| planner.forecast(&plan(policy), hosts, threads);
+            let policies = compared(&asked, hosts);
+            let forecasts = policies.par_iter().map(forecast).collect::<Result<Vec<_>, _>>()?;
+            for (policy, forecast) in policies.into_iter().zip(forecasts) {
                 let forecast = match &trial {
                     Some(trial) => forecast.with_traffic(trial.traffic),
                     None => forecast,
