@@ -17,9 +17,11 @@ pub(super) fn plan(results: &Results) -> String {
     }
     let mut graphs: Vec<&str> = all.iter().map(|row| text(&row["graph"])).collect();
     graphs.dedup();
-    let of_graph = |graph: &str| all.iter().filter(move |row| text(&row["graph"]) == graph);
-    let mut body: Vec<Vec<String>> =
-        graphs.iter().map(|graph| line(graph, &of_graph(graph).collect::<Vec<_>>())).collect();
+    let of_graph = |graph: &&str| {
+        let own: Vec<&Value> = all.iter().filter(|row| text(&row["graph"]) == *graph).collect();
+        line(graph, &own)
+    };
+    let mut body: Vec<Vec<String>> = graphs.iter().map(of_graph).collect();
     body.push(line("all", &all.iter().collect::<Vec<_>>()));
     let head = [
         "graph",

@@ -55,7 +55,8 @@ fn of_graph(parton: &str, graph: &str, number: usize) -> Vec<Value> {
         let hosts = HOSTS[(turn + number) % HOSTS.len()];
         let policies = if hosts == "1" { &POLICIES[..1] } else { &POLICIES[..] };
         let named = policies.join(",");
-        let plan = ["plan", graph, "--algorithm", algorithm, "--hosts", hosts, "--policy", &named];
+        let plan = ["plan", graph, "--algorithm", algorithm, "--hosts", hosts, "--no-trial"];
+        let plan = [&plan[..], &["--policy", &named]].concat();
         let Some(plan) = call(parton, &plan) else { continue };
         for planned in plan["plans"].as_array().into_iter().flatten() {
             let policy = planned["policy"].as_str().unwrap_or_default();
