@@ -64,9 +64,9 @@ pub struct MemoryLimits {
 pub const STACK_BYTES: u64 = 2 << 20;
 /// What the system keeps for a thread and what the thread touches of its stack.
 const THREAD_BYTES: u64 = 64 << 10;
-/// The part of a control group that is left to the system, which keeps tables of pages there: one in so many.
+/// The part of a control group that is left to the system, which keeps tables of pages there: one fiftieth.
 const RESERVE_DIVISOR: u64 = 50;
-/// MemoryLimits from here on are none.
+/// A limit from here on is none.
 const UNLIMITED: u64 = 1 << 60;
 
 impl MemoryLimits {
