@@ -11,7 +11,9 @@ mod overhead;
 mod pace;
 mod partition;
 mod quota;
+mod spmv;
 mod translated;
+mod twins;
 mod volume;
 mod wire;
 
@@ -25,7 +27,9 @@ fn main() {
         ["overhead", ref options @ ..] => overhead::run(options),
         ["pace", ref options @ ..] => pace::run(options),
         ["partition", ref options @ ..] => partition::run(options),
+        ["spmv", ref options @ ..] => spmv::run(options),
         ["translated", ref options @ ..] => translated::run_all(options),
+        ["twins", ref options @ ..] => twins::run(options),
         ["volume", ref options @ ..] => volume::run(options),
         ["wire"] => wire::run(),
         ["--measure", contestant, input] => {
@@ -38,7 +42,9 @@ fn main() {
                  parton-bench partition [--scale N] [--hosts N] [--turns N] [--folder DIR] [--output FILE.json]\n\
                  parton-bench overhead [--graph GRAPH] [--turns N]\n\
                  parton-bench pace [--graphs GRAPH+GRAPH…] [--policy NAME] [--runs bfs/push+…] [--turns N] [--simulated] [--slow-host cgroup] [--output FILE.json]\n\
+                 parton-bench spmv --graphs GRAPH+GRAPH… [--policies NAME+NAME…] [--only spmv+pull…] [--hosts N] [--turns N] [--memory] [--output FILE.json]\n\
                  parton-bench translated --graphs GRAPH+GRAPH… [--device gpu] [--turns N] [--output FILE.json]\n\
+                 parton-bench twins [--graph GRAPH] [--turns N]\n\
                  parton-bench volume --parton PROGRAM --data DIR [--output FILE.json]\n\
                  parton-bench wire"
             );

@@ -8,6 +8,9 @@
 //! | `pace` | `bench/src/pace.rs`, in virtual time | docs/async.md |
 //! | `gpu` | `bench/src/gpu.rs` | docs/gpu.md |
 //! | `plan` | [`plan_runs`]: the `parton` command itself | docs/planning.md |
+//! | `levels` | a test of the crate `parton-program` | docs/compiler.md |
+//! | `spmv` | `bench/src/spmv.rs`, over links of a given rate | docs/spmv.md |
+//! | `la3` | LA3's public code beside the `parton` command | docs/spmv.md |
 //!
 //! A page marks a place with `<!-- figures: NAME -->` and ends it with `<!-- end -->`; [`tables`] knows
 //! the names. A test fails when a page and the newest JSON disagree.
@@ -18,6 +21,7 @@ mod gpu;
 mod measure;
 mod plan;
 mod plan_runs;
+mod spmv;
 mod tables;
 
 use std::path::{Path, PathBuf};
@@ -27,23 +31,28 @@ use serde_json::{Value, json};
 
 use crate::{cargo, root, step};
 pub(crate) use measure::figures;
+pub(crate) use spmv::spmv;
 
 /// The kinds of results, by the names of their files.
-const KINDS: [&str; 5] = ["figures", "volume", "pace", "gpu", "plan"];
+const KINDS: [&str; 8] = ["figures", "volume", "pace", "gpu", "plan", "levels", "spmv", "la3"];
 /// The pages with marked places.
-const PAGES: [&str; 6] = [
+const PAGES: [&str; 8] = [
     "README.md",
     "docs/performance.md",
     "docs/communication.md",
     "docs/async.md",
     "docs/gpu.md",
     "docs/planning.md",
+    "docs/compiler.md",
+    "docs/spmv.md",
 ];
+/// A web graph, in the folder of graphs.
+const CNR: &str = "law/cnr-2000/cnr-2000.txt.gz";
 const BEGIN: &str = "<!-- figures: ";
 const END: &str = "<!-- end -->";
 
 /// The newest results of every kind; `null` where there are none.
-struct Results([Value; 5]);
+struct Results([Value; KINDS.len()]);
 
 impl Results {
     fn newest() -> Self {
@@ -204,6 +213,22 @@ pub(crate) fn plan(command: &[&str]) -> bool {
         let rows = plan_runs::runs(&parton, option(command, "--data"));
         keep("plan", command, &[("rows", Value::from(rows))])
     })
+}
+
+/// Bytes of compiled programs at each level of communication, exact in any build.
+pub(crate) fn levels(command: &[&str]) -> bool {
+    let Some(data) = option(command, "--data") else {
+        eprintln!("bench levels: --data DIR, where DIR/law has cnr-2000");
+        return false;
+    };
+    let Ok(folder) = tempfile::tempdir() else { return false };
+    let file = folder.path().join("rows.json");
+    let test = ["test", "--package", "parton-program", "--test", "all", "communication_on_demand"];
+    let mut measure = cargo(&test);
+    let web = Path::new(data).canonicalize().unwrap_or_default().join(CNR);
+    measure.env("PARTON_TEST_VOLUME", format!("rmat:20,16+{}", web.display()));
+    measure.env("PARTON_TEST_VOLUME_OUTPUT", &file);
+    step("levels", &mut measure) && keep("levels", command, &[("rows", read(&file))])
 }
 
 /// Fills the pages and draws the drawings from the newest results.

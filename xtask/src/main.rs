@@ -1,9 +1,11 @@
-//! Parton's own chores: `cargo xtask test`, `tidy`, `bench`, `fuzz`.
+//! Parton's own chores: `cargo xtask test`, `tidy`, `bench`, `fuzz`, `release`.
 
 mod figures;
 mod fuzz;
 mod nvrtc;
 mod packages;
+mod publish;
+mod release;
 mod tidy;
 
 use std::path::{Path, PathBuf};
@@ -21,14 +23,19 @@ cargo xtask bench figures [OPTIONS]  times, memory and loading; fills docs/perfo
                                      --scale N, --turns N, --folder DIR (keeps graphs), --parton FILE,
                                      --against FILE (says what changed), --output FILE (fills no page)
 cargo xtask bench volume --data DIR  bytes on the wire beside D-Galois's; fills docs/communication.md
+cargo xtask bench levels --data DIR  bytes of compiled programs at each level of communication; fills docs/compiler.md
 cargo xtask bench pace --data DIR    BSP beside BASP in virtual time; fills docs/async.md
 cargo xtask bench pace --graphs …    the same on other graphs, or on threads with one made slow
 cargo xtask bench gpu --graphs FILE+FILE…
                                      engines on a GPU beside the processor; fills docs/gpu.md
 cargo xtask bench plan --data DIR    plans of memory and bytes beside runs; fills docs/planning.md
+cargo xtask bench spmv --data DIR    the engine spmv beside the others on ranks over slow links; fills docs/spmv.md
+                                     --turns N, --scale N, --prefix COMMAND (before every measurement)
 cargo xtask bench render             fills the pages from the newest files in bench/results
-cargo xtask bench load|partition|net|wire|overhead
+cargo xtask bench load|partition|net|wire|overhead|twins
                                      single measurements, printed
+cargo xtask release                  programs for others, packed into target/release-archives: one that
+                                     finds MPI and CUDA when it runs, one that needs nothing (musl-tools)
 cargo xtask fuzz [TARGET] [SECONDS]  coverage-guided fuzzing of readers and messages, on stable Rust
 cargo xtask fuzz long [OPTIONS]      five million inputs for each of them, on all cores
 cargo xtask fuzz command [OPTIONS]   the command under random options and damaged files
@@ -44,6 +51,7 @@ fn main() -> ExitCode {
         }
         ["tidy", ref rest @ ..] => tidy::run(rest),
         ["bench", ref rest @ ..] if !rest.is_empty() => bench(rest),
+        ["release"] => release::run(),
         ["fuzz", ref rest @ ..] => fuzz::run(rest),
         _ => {
             eprintln!("{USAGE}");
@@ -105,15 +113,22 @@ fn test(long: bool, gpu: bool) -> bool {
         && tidy::run(&[])
         && step("lints", &mut lint(&["--workspace"]))
         && step("lints of bench", &mut lint(&beside))
-        && packages::install()
+        && packages::install(long)
         && {
             tests.envs(nvrtc::install().map(|file| ("PARTON_NVRTC", file)));
             step("tests", &mut tests)
         }
+        && (!long || step("remote stores", &mut remote_stores()))
+        && publish::try_all()
         && step(
             "documentation",
             cargo(&["doc", "--workspace", "--no-deps"]).env("RUSTDOCFLAGS", "--deny warnings"),
         )
+}
+
+/// Graphs behind URLs are a feature of their own, which doubles what is to be built.
+fn remote_stores() -> Command {
+    cargo(&["test", "--package", "parton", "--features", "remote", "--test", "remote"])
 }
 
 /// Benchmarks that use libraries live in a workspace of their own, so that rivals stay out of Parton's
@@ -124,6 +139,8 @@ fn bench(arguments: &[&str]) -> bool {
         ["volume", ..] => figures::volume(arguments),
         ["gpu", ..] => figures::gpu(arguments),
         ["plan", ..] => figures::plan(arguments),
+        ["levels", ..] => figures::levels(arguments),
+        ["spmv", ..] => figures::spmv(arguments),
         ["pace", ..] if !arguments.contains(&"--graphs") => figures::pace(arguments),
         ["render"] => figures::render(),
         _ => step("bench", &mut figures::bench_program(arguments)),

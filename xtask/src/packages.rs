@@ -8,11 +8,14 @@ use crate::step;
 /// device.
 const PROGRAMS: [(&str, &str); 3] =
     [("mpirun.openmpi", "openmpi-bin"), ("mpirun.mpich", "mpich"), ("g++", "g++")];
+/// What the whole tests need beside these: a browser that lays out pages.
+const BROWSER: (&str, &str) = ("chromium", "chromium");
 
-/// Makes sure that all programs are there.
-pub(crate) fn install() -> bool {
+/// Makes sure that all programs are there; `long`: those of the whole tests, too.
+pub(crate) fn install(long: bool) -> bool {
+    let programs: Vec<_> = PROGRAMS.into_iter().chain(long.then_some(BROWSER)).collect();
     let missing = || {
-        let missing = PROGRAMS.iter().filter(|(program, _)| !runs(program));
+        let missing = programs.iter().filter(|(program, _)| !runs(program));
         missing.map(|(_, package)| *package).collect::<Vec<_>>()
     };
     let packages = missing();

@@ -5,7 +5,7 @@ use parton_engine::{EngineInfo, Limits, Pace, Watch, engines};
 use parton_graph::Graph;
 use parton_sync::Substrate;
 
-use crate::answer::{Answer, Column};
+use crate::answer::{Answer, Column, Meanings};
 use crate::error::{Error, Result};
 use crate::needs::Needs;
 use crate::options::{OptionSet, Options, check_own};
@@ -46,6 +46,11 @@ pub trait Algorithm: Sync {
 
     /// What it finds, in one line.
     fn about(&self) -> &'static str;
+
+    /// What the facts in its result mean.
+    fn meanings(&self) -> Meanings {
+        &[]
+    }
 
     /// The options that are its own, with their defaults: what
     /// [`options!`](crate::options!) declares.

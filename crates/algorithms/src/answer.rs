@@ -100,6 +100,9 @@ pub enum Fact {
     Ranking(Vec<(Id, f64)>),
 }
 
+/// Names of facts, each with what it means in a few words.
+pub type Meanings = &'static [(&'static str, &'static str)];
+
 /// What users call a vertex, kept.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Id {

@@ -1,17 +1,19 @@
 //! Betweenness: how many shortest paths lead through every vertex.
 //!
-//! `betweenness(v) = Σ paths(s, t, v) / paths(s, t)` over all ordered pairs of vertices `s`, `t`
-//! other than `v`, where `paths(s, t)` counts the paths of fewest edges from `s` to `t` and
-//! `paths(s, t, v)` those of them with `v` on the way. Edges have their direction, scores are not
-//! normalised, and in an undirected graph both orders of a pair count: twice what some libraries
-//! say. Parallel edges are different paths; weights mean nothing.
+//! `betweenness(v) = Σ paths(s, t, v) / paths(s, t)` over all pairs of vertices `s`, `t` other than `v`,
+//! where `paths(s, t)` counts the paths of fewest edges from `s` to `t` and `paths(s, t, v)` those of them
+//! with `v` on the way (Freeman 1977; Brandes 2008). In a directed graph pairs are ordered; in an
+//! undirected one each pair counts once. `normalized` divides by the number of pairs without `v`:
+//! `(n - 1) (n - 2)`, in an undirected graph half of that. Parallel edges are different paths; weights mean
+//! nothing.
 //!
 //! Brandes's algorithm (J. Math. Sociol. 2001): a search from every source counts paths, and a sweep
 //! back from the farthest vertices sums up dependencies, in time that follows sources × edges. Up to
 //! eight searches share rounds, messages and passes over edges (`search`): two rounds per level of
 //! the deepest search.
-//! Fewer sources than all give the part of the sum that starts at them, or, if they are drawn at
-//! random, an estimate of the whole: the part times vertices / sources.
+//! Some sources give the part of the sum that starts at them, in which the paths of a pair count as often as
+//! they start there, in undirected graphs, too. Sources that are drawn at random give an estimate of the
+//! whole: the part times vertices / sources, of undirected graphs half of that.
 
 mod dependencies;
 mod search;
@@ -21,10 +23,10 @@ use std::collections::VecDeque;
 use std::time::Instant;
 
 use parton_engine::{EngineInfo, Limits, Pacing, RunReport, engines};
-use parton_graph::{GlobalId, Graph, LocalId, parallel, with_csr};
+use parton_graph::{Direction, GlobalId, Graph, LocalId, parallel, with_csr};
 
 use crate::algorithm::{Algorithm, Job};
-use crate::answer::{Answer, Column, Fact, Values};
+use crate::answer::{Answer, Column, Fact, Meanings, Values};
 use crate::bfs;
 use crate::error::{Error, Result};
 use crate::options::{OptionSet, Options};
@@ -45,6 +47,8 @@ crate::options! {
         /// one per line.
         // From all sources a benchmark of a large graph would take days.
         sources: Sources = Sources::All, measured = "4";
+        /// Divide by the number of pairs that a vertex can be between.
+        normalized: bool = false;
     }
 }
 
@@ -135,30 +139,64 @@ fn score_in_lanes<const L: usize>(
         if search.depth() > 1 {
             phases.run(job, &mut search.backward_sweep(), Pacing::default(), Limits::default())?;
         }
+        let done = sources.len().min(first + L);
+        job.watch.advanced(done as u64, sources.len() as u64, "sources");
     }
     Ok(Scores { scores: search.into_scores(), setup_seconds, report: phases.report() })
 }
 
-/// What sums over the sources are multiplied with, and what to say of it.
-fn scale(asked: &Sources, sources: usize, vertices: u64) -> (f64, String) {
-    let part = |sources: String| {
-        let not_scaled = "the sum over these sources is not scaled";
-        (1.0, format!("paths that start at {sources}: {not_scaled}"))
-    };
-    match asked {
-        _ if sources as u64 == vertices => {
-            (1.0, "exact: paths between all ordered pairs, not normalised".into())
-        }
-        Sources::Random { seed, .. } => (
-            vertices as f64 / sources as f64,
-            format!(
-                "an estimate: paths that start at {sources} vertices drawn at random (seed {seed}), \
-                 times {vertices} / {sources}"
+/// What the scores are about: all that decides what sums over sources are multiplied with.
+struct Scaling<'a> {
+    own: &'a BetweennessOptions,
+    /// Sources that were searched from.
+    sources: usize,
+    vertices: u64,
+    is_undirected: bool,
+}
+
+impl Scaling<'_> {
+    /// The factor, and what to say of the scores.
+    fn factor(&self) -> (f64, String) {
+        let Scaling { sources, vertices, .. } = *self;
+        // A sum over all sources has each pair of an undirected graph twice.
+        let (whole, pairs) = match self.is_undirected {
+            true => (0.5, "all pairs, each once"),
+            false => (1.0, "all ordered pairs"),
+        };
+        let (mut factor, mut note) = match &self.own.sources {
+            _ if sources as u64 == vertices => (whole, format!("exact: paths between {pairs}")),
+            Sources::Random { seed, .. } => (
+                whole * vertices as f64 / sources as f64,
+                format!(
+                    "an estimate of paths between {pairs}: those that start at {sources} vertices drawn \
+                     at random (seed {seed}), times {vertices} / {sources}"
+                ),
             ),
-        ),
-        Sources::Largest(_) => part(format!("the {sources} vertices of most out-edges")),
-        Sources::All | Sources::Listed(_) => part(format!("{sources} vertices")),
+            Sources::Largest(_) => (
+                1.0,
+                format!("paths that start at the {sources} vertices of most out-edges, not scaled"),
+            ),
+            Sources::All | Sources::Listed(_) => {
+                (1.0, format!("paths that start at {sources} vertices, not scaled"))
+            }
+        };
+        if self.own.normalized {
+            // A smaller graph has no vertex that is between two others.
+            let others = vertices.saturating_sub(1) as f64 * vertices.saturating_sub(2) as f64;
+            factor /= (others * whole).max(1.0);
+            note += ", divided by the number of pairs";
+        } else {
+            note += ", not normalised";
+        }
+        (factor, note)
     }
+}
+
+/// What scores of this job are about.
+fn scaling<'a>(job: &Job<'_, '_>, own: &'a BetweennessOptions, sources: usize) -> Scaling<'a> {
+    let partition = job.substrate.partition();
+    let (vertices, is_undirected) = (partition.num_vertices(), partition.is_symmetric());
+    Scaling { own, sources, vertices, is_undirected }
 }
 
 impl Algorithm for Betweenness {
@@ -172,6 +210,10 @@ impl Algorithm for Betweenness {
 
     fn about(&self) -> &'static str {
         "betweenness: how many shortest paths lead through every vertex, by fewest edges"
+    }
+
+    fn meanings(&self) -> Meanings {
+        &[("max", "the greatest score"), ("sum", "the scores of all vertices added up")]
     }
 
     fn options(&self) -> Box<dyn OptionSet> {
@@ -212,15 +254,14 @@ impl Algorithm for Betweenness {
             format!("level by level, average degree {degree:.1}: along fewest edges")
         })?;
         let began = Instant::now();
-        let asked = job.options.own::<BetweennessOptions>().sources;
-        let sources = asked.find(job.substrate, SOURCES)?;
+        let own = job.options.own::<BetweennessOptions>();
+        let sources = own.sources.find(job.substrate, SOURCES)?;
         let choosing = began.elapsed().as_secs_f64();
         let Scores { mut scores, setup_seconds, report } = match job.has_devices(self)? {
             true => score_by_program(job, &sources)?,
             false => score(job, &sources, engine)?,
         };
-        let vertices = job.substrate.partition().num_vertices();
-        let (scale, note) = scale(&asked, sources.len(), vertices);
+        let (scale, note) = scaling(job, &own, sources.len()).factor();
         scores.iter_mut().for_each(|score| *score *= scale);
         let net = job.substrate.net();
         let max = net.all_reduce(scores.iter().copied().fold(0.0, f64::max), f64::max)?;
@@ -243,10 +284,9 @@ impl Algorithm for Betweenness {
         let Values::F64(scores) = &answer.columns[0].values else {
             unreachable!("scores are real numbers")
         };
-        let asked = job.options.own::<BetweennessOptions>().sources;
-        let sources = asked.find(job.substrate, SOURCES)?;
-        let vertices = job.substrate.partition().num_vertices();
-        let (scale, _) = scale(&asked, sources.len(), vertices);
+        let own = job.options.own::<BetweennessOptions>();
+        let sources = own.sources.find(job.substrate, SOURCES)?;
+        let (scale, _) = scaling(job, &own, sources.len()).factor();
         let other = if *answer.engine == BRANDES_PUSH { &BRANDES_PULL } else { &BRANDES_PUSH };
         let again = score(job, &sources, other)?.scores;
         let is_wrong = |(found, again): (&f64, &f64)| {
@@ -280,8 +320,8 @@ impl Algorithm for Betweenness {
     fn reference(&self, graph: &Graph, options: &Options) -> Result<Vec<Column>> {
         let vertices = graph.num_vertices();
         let mut scores = vec![0.0; vertices];
-        let asked = options.own::<BetweennessOptions>().sources;
-        let sources = asked.find_in(graph, SOURCES)?;
+        let own = options.own::<BetweennessOptions>();
+        let sources = own.sources.find_in(graph, SOURCES)?;
         for source in &sources {
             let (mut levels, mut paths) = (vec![u32::MAX; vertices], vec![0.0; vertices]);
             let (mut queue, mut order) = (VecDeque::new(), Vec::new());
@@ -315,7 +355,9 @@ impl Algorithm for Betweenness {
                 }
             });
         }
-        let (scale, _) = scale(&asked, sources.len(), vertices as u64);
+        let is_undirected = graph.direction == Direction::Undirected;
+        let (vertices, sources) = (vertices as u64, sources.len());
+        let (scale, _) = Scaling { own: &own, sources, vertices, is_undirected }.factor();
         scores.iter_mut().for_each(|score| *score *= scale);
         Ok(vec![Column { name: "betweenness", values: Values::F64(scores) }])
     }

@@ -12,7 +12,7 @@ use parton_sync::Substrate;
 use visits::{Checking, Referring, Running};
 
 use crate::algorithm::{Access, Algorithm, Job};
-use crate::answer::{Answer, Column, Values};
+use crate::answer::{Answer, Column, Meanings, Values};
 use crate::error::{Error, Result};
 use crate::graph_traits::GraphTraits;
 use crate::needs::{Needs, WeightNeed};
@@ -33,6 +33,8 @@ pub trait Compiled: Sync {
     const ALIASES: &'static [&'static str] = &[];
     /// What it finds, in one line.
     const ABOUT: &'static str;
+    /// What the facts in its result mean.
+    const MEANINGS: Meanings = &[];
     /// What the fields are called that it returns.
     const COLUMNS: &'static [&'static str];
     /// Its programs.
@@ -91,6 +93,14 @@ fn asks_for_sums<C: Compiled>() -> bool {
 /// Whether any of its programs asks for weights.
 fn has_weights<C: Compiled>() -> bool {
     C::VARIANTS.iter().any(|variant| variant.weight != WeightKind::None)
+}
+
+/// Whether its labels are levels: engine frontier then looks at edges from either end. Where edges are
+/// taken both ways, or weighted, labels spread from their sources alone.
+fn asks_for_levels<C: Compiled>() -> bool {
+    C::Program::IS_RELAXATION
+        && !has_weights::<C>()
+        && !C::Program::ENGINES.contains(&engines::UNION)
 }
 
 /// Who wants to see a program.
@@ -276,6 +286,10 @@ impl<C: Compiled> Algorithm for C {
         C::ALIASES
     }
 
+    fn meanings(&self) -> Meanings {
+        C::MEANINGS
+    }
+
     fn about(&self) -> &'static str {
         C::ABOUT.trim().trim_end_matches('.')
     }
@@ -305,7 +319,7 @@ impl<C: Compiled> Algorithm for C {
 
     fn needs_threads(&self, options: &Options) -> Option<&'static str> {
         let engine = options.engine.unwrap_or(C::Program::ENGINES[0]);
-        (engine == STEPS).then_some("its operators run one after the other, on processors")
+        C::Program::DEVICE.err().filter(|_| engine == STEPS)
     }
 
     fn access(&self, options: &Options) -> Access {
@@ -313,7 +327,7 @@ impl<C: Compiled> Algorithm for C {
             Some(engines::DELTA) => Access::SourcesThenDestinations,
             None if asks_for_sums::<C>() => Access::SourcesThenDestinations,
             asked => match asked.unwrap_or(C::Program::ENGINES[0]) {
-                engines::FRONTIER if C::Program::IS_RELAXATION => Access::Either,
+                engines::FRONTIER if asks_for_levels::<C>() => Access::Either,
                 engines::PULL if C::Program::GATHER.is_some() => Access::Destinations,
                 _ => Access::Sources,
             },

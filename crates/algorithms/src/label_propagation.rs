@@ -22,7 +22,7 @@ use parton_engine::{Engine, EngineInfo, Limits, Pacing};
 use parton_graph::{Graph, LocalId, with_csr};
 
 use crate::algorithm::{Algorithm, Job};
-use crate::answer::{Answer, Column, Values};
+use crate::answer::{Answer, Column, Meanings, Values};
 use crate::components::sizes;
 use crate::error::Result;
 use crate::options::Options;
@@ -74,6 +74,10 @@ impl Algorithm for LabelPropagation {
 
     fn about(&self) -> &'static str {
         "communities: the label most neighbours have, for 10 rounds (or `max_rounds`)"
+    }
+
+    fn meanings(&self) -> Meanings {
+        &[("count", "communities"), ("largest", "vertices of the largest community")]
     }
 
     fn engines(&self) -> &'static [&'static EngineInfo] {

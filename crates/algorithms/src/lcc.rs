@@ -9,7 +9,7 @@ use parton_engine::EngineInfo;
 use parton_graph::{Graph, LocalId, with_csr};
 
 use crate::algorithm::{Algorithm, Job};
-use crate::answer::{Answer, Column, Fact, Values};
+use crate::answer::{Answer, Column, Fact, Meanings, Values};
 use crate::error::Result;
 use crate::needs::Needs;
 use crate::options::Options;
@@ -35,6 +35,10 @@ impl Algorithm for Lcc {
         "local clustering coefficient: the share of pairs of a vertex's neighbours that an edge joins"
     }
 
+    fn meanings(&self) -> Meanings {
+        &[("mean", "the coefficients of all vertices, on average")]
+    }
+
     fn engines(&self) -> &'static [&'static EngineInfo] {
         &[&INTERSECT]
     }
@@ -48,23 +52,13 @@ impl Algorithm for Lcc {
     }
 
     fn run(&self, job: &mut Job<'_, '_>) -> Result<Answer> {
-        let (engine, why) = job.engine(self, &INTERSECT, || {
-            "lists of those neighbours that have more neighbours themselves".into()
-        })?;
-        let found = wedges::count(job)?;
+        let found = wedges::count(job, self)?;
         let pairs = found.closed.iter().zip(&found.degrees);
         let shares: Vec<f64> = pairs.map(|(&closed, &degree)| share(closed, degree)).collect();
         let sum = job.substrate.net().all_reduce(shares.iter().sum::<f64>(), |a, b| a + b)?;
         let vertices = job.substrate.partition().num_vertices().max(1);
-        Ok(Answer {
-            columns: vec![Column { name: "lcc", values: Values::F64(shares) }],
-            result: vec![("mean", Fact::Real(sum / vertices as f64))],
-            engine,
-            why,
-            setup_seconds: found.setup_seconds,
-            report: found.report,
-            notes: found.notes,
-        })
+        let column = Column { name: "lcc", values: Values::F64(shares) };
+        Ok(found.answer(column, ("mean", Fact::Real(sum / vertices as f64))))
     }
 
     fn check(&self, job: &mut Job<'_, '_>, answer: &Answer) -> Result<Option<String>> {

@@ -35,9 +35,10 @@ mod wedges;
 pub mod widest_path;
 
 use parton_engine::EngineInfo;
+use parton_graph::nearest::did_you_mean;
 
 pub use algorithm::{Access, Algorithm, Job, check_devices, check_request, engine_by_name};
-pub use answer::{Answer, Column, Fact, Id, Values};
+pub use answer::{Answer, Column, Fact, Id, Meanings, Values};
 pub use error::{Error, Result};
 pub use needs::{EdgeNeed, Needs, WeightNeed};
 pub use options::{OptionSet, Options};
@@ -76,6 +77,7 @@ pub fn engines(algorithms: &[&dyn Algorithm]) -> Vec<&'static EngineInfo> {
 pub fn by_name(name: &str) -> Result<&'static dyn Algorithm> {
     ALL.iter().copied().find(|algorithm| algorithm.name() == name).ok_or_else(|| {
         let known: Vec<_> = ALL.iter().map(|algorithm| algorithm.name()).collect();
-        Error::Request(format!("unknown algorithm '{name}': known are {}", known.join(", ")))
+        let meant = did_you_mean(name, known.iter().copied());
+        Error::Request(format!("unknown algorithm '{name}'{meant}; known are {}", known.join(", ")))
     })
 }

@@ -19,7 +19,7 @@ use parton_graph::{Adjacency, GlobalId, Graph, LocalId, Weight, WeightKind, with
 use parton_sync::Substrate;
 
 use crate::algorithm::{Algorithm, Job};
-use crate::answer::{Answer, Column, Fact, Id, Values};
+use crate::answer::{Answer, Column, Fact, Id, Meanings, Values};
 use crate::error::{Error, Result};
 use crate::needs::{EdgeNeed, Needs, WeightNeed};
 use crate::options::{OptionSet, Options};
@@ -65,6 +65,16 @@ impl Algorithm for MatrixCompletion {
 
     fn options(&self) -> Box<dyn OptionSet> {
         Box::new(MatrixCompletionOptions::default())
+    }
+
+    fn meanings(&self) -> Meanings {
+        &[
+            ("users", "vertices that rate"),
+            ("items", "vertices that are rated"),
+            ("rmse", "how far predictions are from ratings: the root of the mean square"),
+            ("test_ratings", "ratings that were predicted and not learned from"),
+            ("rmse_test", "how far predictions are from these"),
+        ]
     }
 
     fn engines(&self) -> &'static [&'static EngineInfo] {

@@ -32,15 +32,15 @@ use std::time::Instant;
 
 use parton_engine::degrees::out_degrees;
 use parton_engine::{
-    DeviceType, EngineInfo, LeftOut, Limits, Pacing, Properties, RunReport, SharedSource, Tally,
-    Vertex, VertexProgram, device, engines, run,
+    DeviceType, EngineInfo, LeftOut, Limits, Measure, Pacing, Properties, RunReport, SharedSource,
+    Tally, Vertex, VertexProgram, device, engines, run,
 };
 use parton_graph::{Graph, LocalId, parallel, with_csr};
 use parton_sync::reduction::{Latest, Sum};
 use parton_sync::value::Number;
 
 use crate::algorithm::{Access, Algorithm, Job};
-use crate::answer::{Answer, Column, Fact, Values};
+use crate::answer::{Answer, Column, Fact, Meanings, Values};
 use crate::error::Result;
 use crate::options::{OptionSet, Options};
 use left_out::{LeftOutRanks, RoundSums, suitable_engine};
@@ -143,6 +143,11 @@ impl<S: Number + DeviceType> VertexProgram for Ranks<'_, S> {
         *rank = self.left_out.source_rank + self.damping * shares;
     }
 
+    fn measure(&self) -> Option<Measure> {
+        let goal = (!self.own.graphalytics).then_some(self.own.tolerance);
+        Some(Measure { name: "residual", value: self.change, goal })
+    }
+
     fn conclude(&mut self, total: &Tally) -> bool {
         // The sums of `apply`: how much ranks changed, and the rank of vertices without out-edges.
         let [change, lost, sum, _] = total.sums;
@@ -222,6 +227,14 @@ impl Algorithm for PageRank {
 
     fn about(&self) -> &'static str {
         "PageRank: how often a random surfer visits every vertex"
+    }
+
+    fn meanings(&self) -> Meanings {
+        &[
+            ("sum", "all ranks added up"),
+            ("top", "the vertices of highest rank"),
+            ("residual", "how much all ranks together changed in the last round"),
+        ]
     }
 
     fn options(&self) -> Box<dyn OptionSet> {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use parton_engine::{Engine, Limits, Pacing, RunReport, Tally, Watch, run};
+use parton_engine::{Engine, Limits, Measure, Pacing, RunReport, Tally, Watch, run};
 use parton_sync::Volume;
 
 use crate::algorithm::Job;
@@ -48,6 +48,14 @@ struct OffsetWatch<'w> {
 impl Watch for OffsetWatch<'_> {
     fn round(&mut self, round: u64, total: &Tally, sent: &[Volume]) {
         self.watch.round(self.before + round, total, sent);
+    }
+
+    fn measured(&mut self, round: u64, measure: Measure) {
+        self.watch.measured(self.before + round, measure);
+    }
+
+    fn advanced(&mut self, done: u64, all: u64, what: &'static str) {
+        self.watch.advanced(done, all, what);
     }
 
     fn worked(&mut self, time: Duration, edges: u64) -> Duration {

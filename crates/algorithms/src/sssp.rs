@@ -6,7 +6,7 @@
 use parton_program::{Field, Graph, Vertex, Worklist, program};
 
 use crate::algorithm::Job;
-use crate::answer::Answer;
+use crate::answer::{Answer, Meanings};
 use crate::bfs::levels;
 use crate::error::Result;
 use crate::root::Root;
@@ -49,6 +49,13 @@ crate::compiled! {
         delta: Option<f64> = None, value_name = "WIDTH", unset = "as suits weights and degrees";
     }
     with {
+        const MEANINGS: Meanings = &[
+            ("root", traversal::ROOT),
+            ("reached", traversal::REACHED),
+            ("max", "the distance of the farthest vertex"),
+            ("sum", "the distances of all reached vertices added up"),
+        ];
+
         fn width(own: &SsspOptions) -> Option<f64> {
             own.delta
         }

@@ -27,8 +27,8 @@ use parton_sync::{CpuField, Delivery, Substrate};
 use rayon::prelude::*;
 
 use crate::algorithm::{Algorithm, Job};
-use crate::answer::{Answer, Column, Values};
-use crate::components::sizes;
+use crate::answer::{Answer, Column, Meanings, Values};
+use crate::components::{COMPONENTS, sizes};
 use crate::error::{Error, Result};
 use crate::options::Options;
 use crate::phases::Phases;
@@ -275,6 +275,10 @@ impl Algorithm for StronglyConnected {
                 "`max_rounds`: strongly-connected has no components before its last round".into(),
             )),
         }
+    }
+
+    fn meanings(&self) -> Meanings {
+        COMPONENTS
     }
 
     fn run(&self, job: &mut Job<'_, '_>) -> Result<Answer> {

@@ -9,6 +9,11 @@ use crate::answer::{Answer, Column, Fact, Values};
 use crate::error::Result;
 use crate::root::Root;
 
+/// The meaning of the fact `root`.
+pub(crate) const ROOT: &str = "where the search starts";
+/// The meaning of the fact `reached`.
+pub(crate) const REACHED: &str = "vertices that a path from the root leads to, and the root";
+
 /// The labels of this host's masters, and how they came about.
 pub struct Labelled<L> {
     /// The labels, by local id.

@@ -8,7 +8,7 @@ use parton_engine::EngineInfo;
 use parton_graph::{Graph, LocalId, with_csr};
 
 use crate::algorithm::{Algorithm, Job};
-use crate::answer::{Answer, Column, Fact, Values};
+use crate::answer::{Answer, Column, Fact, Meanings, Values};
 use crate::error::Result;
 use crate::needs::Needs;
 use crate::options::Options;
@@ -30,6 +30,10 @@ impl Algorithm for Triangles {
         "how many triangles there are in the undirected simple graph, and how many each vertex is in"
     }
 
+    fn meanings(&self) -> Meanings {
+        &[("count", "triangles, each counted once")]
+    }
+
     fn engines(&self) -> &'static [&'static EngineInfo] {
         &[&INTERSECT]
     }
@@ -43,21 +47,11 @@ impl Algorithm for Triangles {
     }
 
     fn run(&self, job: &mut Job<'_, '_>) -> Result<Answer> {
-        let (engine, why) = job.engine(self, &INTERSECT, || {
-            "lists of those neighbours that have more neighbours themselves".into()
-        })?;
-        let found = wedges::count(job)?;
+        let found = wedges::count(job, self)?;
         let triangles: Vec<u64> = found.closed.iter().map(|closed| closed / 2).collect();
         let count = total(job, &triangles)?;
-        Ok(Answer {
-            columns: vec![Column { name: "triangles", values: Values::U64(triangles) }],
-            result: vec![("count", Fact::Integer(count / 3))],
-            engine,
-            why,
-            setup_seconds: found.setup_seconds,
-            report: found.report,
-            notes: found.notes,
-        })
+        let column = Column { name: "triangles", values: Values::U64(triangles) };
+        Ok(found.answer(column, ("count", Fact::Integer(count / 3))))
     }
 
     fn check(&self, job: &mut Job<'_, '_>, answer: &Answer) -> Result<Option<String>> {

@@ -2,10 +2,12 @@
 //! the longest of them runs.
 
 mod bridges;
+mod by_hand;
 mod certificates;
 mod common;
 mod compiled_twins;
 mod conformance;
+mod definitions;
 mod device_products;
 mod devices;
 #[path = "../../engine/tests/common/mod.rs"]

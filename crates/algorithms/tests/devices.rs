@@ -5,7 +5,7 @@
 use parton_algorithms::betweenness::{Betweenness, BetweennessOptions};
 use parton_algorithms::bfs::Bfs;
 use parton_algorithms::components::Components;
-use parton_algorithms::hits::Hits;
+use parton_algorithms::hits::{Hits, HitsOptions};
 use parton_algorithms::kcore::{KCore, KCoreOptions};
 use parton_algorithms::label_propagation::LabelPropagation;
 use parton_algorithms::lcc::Lcc;
@@ -107,7 +107,7 @@ fn relaxations() {
         let of = move |engine: &&'static EngineInfo| {
             (algorithm, Options { engine: Some(*engine), ..Options::default() })
         };
-        algorithm.engines().iter().filter(|engine| engine.name != "steps").map(of)
+        algorithm.engines().iter().map(of)
     };
     let runs = by_all(&Bfs).chain(by_all(&Sssp)).chain(by_all(&Components));
     let runs: Vec<_> = runs.chain(by_all(&WidestPath)).chain(by_all(&Ranks)).collect();
@@ -124,9 +124,18 @@ fn relaxations() {
     }
 }
 
+/// Operator by operator: sums of real numbers over rows of all classes, and into scalars.
+#[test]
+fn hubs() {
+    let of = |rounds| (&Hits as &dyn Algorithm, Options::default().with(HitsOptions { rounds }));
+    try_all(&[of(4)]);
+    try_long_rows(&["star:3000", "rmat:8,40", "star:4000", "rmat:7,70"], &[of(3)]);
+}
+
 #[test]
 fn betweenness() {
-    let sources = |sources| Options::default().with(BetweennessOptions { sources });
+    let sources =
+        |sources| Options::default().with(BetweennessOptions { sources, ..Default::default() });
     let random = |count| Sources::Random { count, seed: 5 };
     try_all(&[(&Betweenness, sources(random(3))), (&Betweenness, sources(random(1)))]);
 }
@@ -179,11 +188,9 @@ fn refusals() {
     let basp = Options { pacing: Pace::Basp.into(), ..Options::default() };
     assert!(refused(&KCore, &basp).contains("give `k`"));
     assert!(check_devices(&KCore, &basp.with(KCoreOptions { k: Some(2) })).is_ok());
-    assert!(refused(&Hits, &Options::default()).contains("operators run one after the other"));
     let by_steps = Options { engine: Some(STEPS), ..Options::default() };
-    assert!(refused(&Bfs, &by_steps).contains("operators run one after the other"));
-    let is_refused = |name: &str| ["matrix-completion", "hits"].contains(&name);
-    for algorithm in ALL.iter().filter(|algorithm| !is_refused(algorithm.name())) {
+    assert!(check_devices(&Bfs, &by_steps).is_ok());
+    for algorithm in ALL.iter().filter(|algorithm| algorithm.name() != "matrix-completion") {
         assert!(check_devices(*algorithm, &Options::default()).is_ok(), "{}", algorithm.name());
     }
 }

@@ -47,9 +47,10 @@ pub(crate) fn settled(algorithm: &dyn Algorithm, options: Options) -> Options {
             Options { max_rounds: Some(25), ..options }.with(own)
         }
         // Searches from all vertices of all graphs, over and over, would take minutes: see `sources`.
-        ("betweenness", _) => {
-            options.with(BetweennessOptions { sources: Sources::Random { count: 3, seed: 5 } })
-        }
+        ("betweenness", _) => options.with(BetweennessOptions {
+            sources: Sources::Random { count: 3, seed: 5 },
+            ..Default::default()
+        }),
         _ => options,
     }
 }
@@ -395,7 +396,11 @@ fn sources() {
             let runs = choices(graph).into_iter().flat_map(|sources| {
                 betweenness.engines().iter().map(move |&engine| {
                     let sources = sources.clone();
-                    (betweenness, options(Some(engine)).with(BetweennessOptions { sources }))
+                    (
+                        betweenness,
+                        options(Some(engine))
+                            .with(BetweennessOptions { sources, ..Default::default() }),
+                    )
                 })
             });
             let runs: Vec<_> = runs.collect();

@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use parton_algorithms::bfs::{Bfs, BfsOptions};
+use parton_algorithms::components::Components;
 use parton_algorithms::options::{Given, check_declarations};
 use parton_algorithms::pagerank::PageRank;
 use parton_algorithms::sssp::Sssp;
 use parton_algorithms::{
-    ALL, Algorithm, Answer, Column, Job, OptionSet, Options, Result, Root, check_request,
+    ALL, Access, Algorithm, Answer, Column, Job, OptionSet, Options, Result, Root, check_request,
 };
+use parton_engine::engines;
 use parton_graph::{Csr, Graph};
 
 parton_algorithms::options! {
@@ -101,4 +103,20 @@ fn options_of_another_algorithm_are_refused() {
     check_request(&Bfs, &options).expect("its own");
     let said = check_request(&Sssp, &options).expect_err("a refusal").to_string();
     assert!(said.ends_with("options of another algorithm than sssp"), "{said}");
+}
+
+/// The policy follows from the ends at which an engine looks at edges.
+#[test]
+fn engines_look_at_edges_from_the_ends_that_suit() {
+    let access = |algorithm: &dyn Algorithm, engine| {
+        algorithm.access(&Options { engine: Some(engine), ..Options::default() })
+    };
+    assert_eq!(access(&Bfs, engines::FRONTIER), Access::Either);
+    assert_eq!(access(&Sssp, engines::DELTA), Access::SourcesThenDestinations);
+    for algorithm in [&Sssp as &dyn Algorithm, &Components] {
+        assert_eq!(access(algorithm, engines::FRONTIER), Access::Sources, "{}", algorithm.name());
+    }
+    for algorithm in [&Bfs as &dyn Algorithm, &Sssp, &Components] {
+        assert_eq!(access(algorithm, engines::PUSH), Access::Sources, "{}", algorithm.name());
+    }
 }

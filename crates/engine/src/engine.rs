@@ -1,5 +1,7 @@
 //! What the loop of rounds asks of an engine.
 
+use std::time::Duration;
+
 use parton_sync::{PendingTotal, Phase, Result, Substrate, Tally};
 
 use crate::pace::speed;
@@ -63,8 +65,8 @@ pub trait Overlapped {
     /// Hosts may leave the rounds of this run: from now on no message may be under way when a round ends.
     fn stop_overlapping(&mut self);
 
-    /// Number of edges visited outside of `compute` since the last call.
-    fn take_edges(&mut self) -> u64;
+    /// Number of edges visited outside of `compute` since the last call, and the time that computing took there.
+    fn take_work(&mut self) -> (u64, Duration);
 
     /// The run is over: takes in what is still under way, and does what was left for the end. Every host
     /// calls this.
@@ -144,4 +146,6 @@ pub struct Measure {
     pub name: &'static str,
     /// Its value after one round.
     pub value: f64,
+    /// The value at which the run ends, if it ends at one.
+    pub goal: Option<f64>,
 }

@@ -36,3 +36,4 @@ pub use state::directions::{DirectionRows, Directions};
 pub use state::edges::{EdgeRows, EdgeView, check_weights};
 pub use state::{degrees, sides};
 pub use techniques::throttle::Throttled;
+pub use techniques::tiles::{TileMemory, tile_memory};

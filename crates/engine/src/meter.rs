@@ -121,7 +121,12 @@ impl Meter {
         next: Next,
         engine: &mut dyn Engine,
     ) -> (Tally, f64) {
-        self.edges += engine.overlapped().map_or(0, |overlapped| overlapped.take_edges());
+        if let Some(overlapped) = engine.overlapped() {
+            let (edges, time) = overlapped.take_work();
+            self.edges += edges;
+            self.computing += time;
+            self.in_compute += time;
+        }
         let Next { is_active, frontier_edges } = next;
         self.changed = applied.changed;
         let tally =
@@ -174,7 +179,8 @@ impl Meter {
         let Some(overlapped) = engine.overlapped() else { return Ok(()) };
         let start = substrate.net().now();
         overlapped.finish(substrate)?;
-        let (edges, time) = (overlapped.take_edges(), substrate.net().now() - start);
+        let (edges, _) = overlapped.take_work();
+        let time = substrate.net().now() - start;
         let rested = substrate.take_rested();
         let sent = substrate.take_sent();
         if let Some(round) = self.rounds.last_mut() {

@@ -83,6 +83,11 @@ pub trait VertexProgram: Sync {
         total.active == 0
     }
 
+    /// The value by which the round that was just concluded is judged, the same on all hosts.
+    fn measure(&self) -> Option<Measure> {
+        None
+    }
+
     /// What the program asks of the round that comes next, after `conclude`; before the first round, of
     /// that one. The same on all hosts.
     fn round(&self) -> Round {

@@ -28,6 +28,9 @@ pub trait Watch {
     /// The value by which the round that ended is judged, if the program has one.
     fn measured(&mut self, _round: u64, _measure: Measure) {}
 
+    /// Of `all` parts of a run of several, such as searches from sources, so many are done.
+    fn advanced(&mut self, _done: u64, _all: u64, _what: &'static str) {}
+
     /// This host has worked for `time` since the last call, waits excluded, and has visited `edges`
     /// edges. Returns how much longer it shall take: tests slow a host down this way, and simulated
     /// hosts, whose work takes no virtual time, spend some.

@@ -2,18 +2,16 @@
 //! the end, and mistakes in the schedule are noticed.
 
 mod rank;
+mod traps;
 
 use crate::common;
 
 use common::hosts::{all_policies, local, partition, random};
-use parton_engine::{
-    Edges, EngineInfo, Filter, Limits, Pacing, Relaxation, RunReport, Vertex, VertexProgram,
-    engines, run,
-};
+use parton_engine::{Edges, EngineInfo, Limits, Pacing, RunReport, VertexProgram, engines, run};
 use parton_graph::{Csr, Graph, LocalId, Weight};
 use parton_net::Cluster;
 use parton_partition::Partition;
-use parton_sync::reduction::{Min, Sum};
+use parton_sync::reduction::Sum;
 use parton_sync::{Error, Optimize, Schedule, ScheduleFault, Substrate};
 use rank::Rank;
 
@@ -69,26 +67,6 @@ fn bits<W: Weight>(
     found.expect("a run").0.into_iter().map(f64::to_bits).collect()
 }
 
-/// Number of edges from a root.
-#[derive(Clone, Copy)]
-struct Level {
-    root: u64,
-}
-
-impl Relaxation for Level {
-    type Label = u32;
-    type Reduction = Min<u32>;
-    type Weight = ();
-
-    fn start(&self, vertex: Vertex<'_>) -> Option<u32> {
-        (vertex.id().0 == self.root).then_some(0)
-    }
-
-    fn relax(&self, level: u32, (): ()) -> u32 {
-        level.saturating_add(1)
-    }
-}
-
 const UNFILTERED: Schedule =
     Schedule { overlap: true, any_order: false, filter: false, fault: None };
 
@@ -108,6 +86,38 @@ fn sums_have_the_bits_of_pull_on_every_policy() {
                     let found = bits(&mut cluster, &parts, (engines::SPMV, schedule), program);
                     assert!(found == expected, "{policy}, {hosts} hosts, {edges:?}, {overlap}");
                 }
+            }
+        }
+    }
+}
+
+/// After the last round that a program expects no messages are sent, and a run that goes on is right, too.
+#[test]
+fn programs_may_take_more_or_fewer_rounds_than_they_expect() {
+    let graph = graph(60);
+    let parts = partition(&graph, "cvc", 4);
+    let program = |expected_rounds, shares_source| Rank::<u32> {
+        expected_rounds,
+        shares_source,
+        is_local: shares_source,
+        ..Rank::new(7, 60)
+    };
+    let mut cluster = Cluster::sim(4, 0);
+    for shares_source in [false, true] {
+        let how = (engines::SPMV, Schedule { filter: shares_source, ..Schedule::default() });
+        let sent = |cluster: &mut Cluster, program: &Rank| {
+            let (states, report) =
+                states(cluster, &parts, how, Limits::default(), program).expect("a run");
+            (states.into_iter().map(f64::to_bits).collect::<Vec<_>>(), report.sent().total())
+        };
+        let (expected, fewest) = sent(&mut local(4), &program(7, shares_source));
+        for expected_rounds in [0, 1, 4, 6, 8, u64::MAX] {
+            for seed in 0..20 {
+                cluster.set_seed(seed);
+                let program = program(expected_rounds, shares_source);
+                let (found, bytes) = sent(&mut cluster, &program);
+                assert!(found == expected, "{expected_rounds} rounds expected, seed {seed}");
+                assert!(bytes > fewest, "{bytes} of {fewest} bytes, {expected_rounds} rounds");
             }
         }
     }
@@ -176,91 +186,6 @@ fn folding_in_the_order_of_arrival_is_noticed() {
 }
 
 #[test]
-fn t1_sinks_fed_from_the_round_after_the_last_are_noticed() {
-    assert!(is_noticed(ScheduleFault::LateSinks, &Rank::new(3, 60), true));
-}
-
-/// Filtered and unfiltered states agree up to rounding after any number of rounds.
-fn compare_filtered(program: impl Fn(u64) -> Rank, rounds: &[u64]) {
-    let graph = graph(200);
-    for (policy, hosts) in [("oec", 1), ("cvc", 4), ("staggered", 6), ("iec", 3), ("hvc", 2)] {
-        let parts = partition(&graph, policy, hosts);
-        for &rounds in rounds {
-            let limits = Limits { max_rounds: Some(rounds) };
-            let program = program(rounds);
-            let run = |schedule| {
-                let how = (engines::SPMV, schedule);
-                states(&mut local(hosts), &parts, how, limits, &program).expect("a run")
-            };
-            let ((expected, whole), (found, filtered)) =
-                (run(UNFILTERED), run(Schedule::default()));
-            let edges = graph.num_edges();
-            for (vertex, (a, b)) in expected.iter().zip(&found).enumerate() {
-                let is_close = (a - b).abs() <= 1e-14 * a.abs();
-                assert!(is_close, "{policy}, {rounds} rounds, vertex {vertex}: {a} {b}");
-            }
-            assert!(whole.rounds.iter().all(|round| round.edges == edges));
-            // Sinks are multiplied after the last round, and count to it.
-            let before_last = filtered.rounds.iter().rev().skip(1);
-            assert!(before_last.into_iter().all(|round| round.edges < edges * 7 / 10), "{policy}");
-        }
-    }
-}
-
-/// T1: sinks hold the round that was asked for; T6, T9: roots and id 0 of every class are among the vertices.
-#[test]
-fn t1_sinks_hold_the_last_round_after_any_number_of_rounds() {
-    compare_filtered(|rounds| Rank::new(rounds, 200), &[0, 1, 2, 3, 8]);
-}
-
-/// T5, T7: what sources send is one number a round times a sum that never changes.
-#[test]
-fn t7_sources_share_one_state() {
-    let program = |rounds| Rank { shares_source: true, ..Rank::new(rounds, 200) };
-    compare_filtered(program, &[0, 1, 2, 3, 8]);
-}
-
-/// T14: classes follow the direction that messages take.
-#[test]
-fn t14_classes_depend_on_the_direction() {
-    compare_filtered(|rounds| Rank { edges: Edges::In, ..Rank::new(rounds, 200) }, &[1, 4]);
-    let both = Rank::<u32> { edges: Edges::Both, ..Rank::new(3, 10) };
-    assert_eq!(Filter::of(&both), Filter::default(), "every vertex with an edge is regular");
-}
-
-/// T3: what may be left out follows from several properties; a program that lacks one is not filtered.
-#[test]
-fn t3_only_programs_that_declare_it_are_filtered() {
-    let filtered = Rank::<u32>::new(3, 10);
-    assert_eq!(Filter::of(&filtered), Filter { sinks: true, sources: false });
-    let shared = Rank { shares_source: true, ..filtered.clone() };
-    assert_eq!(Filter::of(&shared), Filter { sinks: true, sources: true });
-    let sums = Rank { is_local: false, ..filtered };
-    assert_eq!(Filter::of(&sums), Filter::default(), "sums over all vertices need all of them");
-    let accumulates = common::programs::Tokens::<Sum<u64>>::new(3);
-    assert_eq!(Filter::of(&accumulates), Filter::default(), "each round adds to the state");
-    let stationary = common::programs::Tokens::<Sum<u64>> { stationary: true, ..accumulates };
-    assert_eq!(Filter::of(&stationary), Filter::default(), "the state keeps what came before");
-}
-
-/// T10: a stationary program takes part from the first round on; T13: all of a host's masters count.
-#[test]
-fn t10_the_first_round_is_complete() {
-    let graph = graph(100);
-    let parts = partition(&graph, "staggered", 4);
-    let how = (engines::SPMV, UNFILTERED);
-    let limits = Limits { max_rounds: Some(1) };
-    let (found, report) =
-        states(&mut local(4), &parts, how, limits, &Rank::<u32>::new(9, 100)).expect("a run");
-    let (expected, _) = common::serial(&graph, limits, &Rank::<u32>::new(9, 100));
-    assert_eq!(report.rounds[0].edges, graph.num_edges());
-    assert_eq!(report.rounds[0].changed, 100);
-    for (a, b) in expected.iter().zip(&found) {
-        assert!((a - b).abs() <= 1e-14 * a.abs());
-    }
-}
-
-#[test]
 fn timelines_show_what_hosts_did() {
     let graph = graph(300);
     let parts = partition(&graph, "cvc", 4);
@@ -290,62 +215,6 @@ fn sums_in_any_order_are_right_up_to_rounding() {
         for (a, b) in expected.iter().zip(found) {
             let (a, b) = (f64::from_bits(*a), f64::from_bits(b));
             assert!((a - b).abs() <= 1e-13 * a, "seed {seed}: {a} {b}");
-        }
-    }
-}
-
-/// T2, T4, T6, T9: roots of every class, id 0 among them, and vertices that are never reached.
-#[test]
-fn t6_roots_may_be_sources_sinks_or_isolated() {
-    let graph = graph(100);
-    for (policy, hosts) in [("oec", 1), ("cvc", 4), ("staggered", 6)] {
-        let parts = partition(&graph, policy, hosts);
-        for root in [0, 5, 25, 33, 60, 89, 95, 99] {
-            let program = Level { root };
-            let (expected, _) = common::serial(&graph, Limits::default(), &program);
-            let how = common::How::new(engines::SPMV);
-            let (found, report) = common::run_relaxation(&mut local(hosts), &parts, how, &program);
-            assert_eq!(found, expected, "{policy}, root {root}");
-            assert!(report.converged);
-        }
-    }
-}
-
-/// T9: labels have more than eight bits; activity filtering visits every edge of a path once.
-#[test]
-fn t9_deep_graphs_cost_what_is_active() {
-    let edges: Vec<_> = (0..400).map(|v| (v, v + 1, ())).collect();
-    let path = Graph::dense(Csr::from_edges(401, &edges), "test");
-    let parts = partition(&path, "cvc", 4);
-    let how = common::How::new(engines::SPMV);
-    let (found, report) = common::run_relaxation(&mut local(4), &parts, how, &Level { root: 0 });
-    assert_eq!(found, (0..401).collect::<Vec<u32>>());
-    assert_eq!(report.work(), 400, "only columns of vertices with news are multiplied");
-}
-
-/// T12: a route may take several messages.
-#[test]
-fn t12_routes_come_in_pieces() {
-    let graph = graph(60);
-    let parts = partition(&graph, "cvc", 4);
-    let program = &Rank::<()> { is_local: false, ..Rank::new(6, 60) };
-    let expected = bits(&mut local(4), &parts, (engines::PULL, UNFILTERED), program);
-    let mut cluster = Cluster::sim(4, 0);
-    for seed in 0..50 {
-        cluster.set_seed(seed);
-        let found = cluster.launch(|net| {
-            let part = &parts[net.host().index()];
-            let substrate = Substrate::new(part, net, Optimize::ALL).with_schedule(UNFILTERED);
-            let substrate = &mut substrate.with_places_per_message(2);
-            let mut engine = engines::vertex_program(engines::SPMV, None, program.clone(), part)?;
-            run(&mut *engine, substrate, Pacing::default(), Limits::default(), &mut ())?;
-            Ok::<_, Error>(engine.states()?.to_vec())
-        });
-        for (part, states) in parts.iter().zip(found.expect("a run")) {
-            for (master, state) in (0..).map(LocalId).zip(states) {
-                let vertex = part.global(master).0 as usize;
-                assert_eq!(state.to_bits(), expected[vertex], "seed {seed}, vertex {vertex}");
-            }
         }
     }
 }

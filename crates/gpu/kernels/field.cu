@@ -12,6 +12,14 @@ struct Tile {
     // The place of the first one on its piece of the route, and the number of that piece.
     u32 place;
     u32 piece;
+    // Masters whose mirrors are at one end of edges only: 1 + the number of that end.
+    u64 only_at;
+};
+
+// Proxies that must be sent: to all, and to mirrors at one end of edges only.
+struct Unsent {
+    const u32* updated;
+    const u32* owed[2];
 };
 
 const u32 PLACES_PER_TILE = 1024;
@@ -20,16 +28,23 @@ DEVICE LocalId proxy_at(const Tile& tile, u32 place)
 {
     return tile.list ? tile.list[tile.first + place] : tile.first + place;
 }
+
+DEVICE bool is_unsent(const Unsent& unsent, const Tile& tile, LocalId proxy)
+{
+    if (has_bit(unsent.updated, proxy)) return true;
+    const u32* owed = tile.only_at ? unsent.owed[tile.only_at - 1] : nullptr;
+    return owed && has_bit(owed, proxy);
+}
 #endif
 
 // Counts the updated proxies of each tile.
-extern "C" __global__ void $name_count(const Tile* tiles, u32 num_tiles, const u32* updated, u32* counts)
+extern "C" __global__ void $name_count(const Tile* tiles, u32 num_tiles, Unsent unsent, u32* counts)
 {
     for (u32 number = blockIdx.x; number < num_tiles; number += gridDim.x) {
         Tile tile = tiles[number];
         u32 mine = 0, total;
         for (u32 place = threadIdx.x; place < tile.count; place += blockDim.x)
-            mine += has_bit(updated, proxy_at(tile, place));
+            mine += is_unsent(unsent, tile, proxy_at(tile, place));
         scan_block(mine, &total);
         if (threadIdx.x == 0) counts[number] = total;
     }
@@ -58,8 +73,8 @@ extern "C" __global__ void $name_scan(const Tile* tiles, u32 num_tiles, u32* cou
 }
 
 // Writes the places and values of the updated proxies, in the order of places.
-extern "C" __global__ void $name_extract(const Tile* tiles, u32 num_tiles, const u32* updated,
-                                         const $Value* values, const u32* starts, u32* places,
+extern "C" __global__ void $name_extract(const Tile* tiles, u32 num_tiles, Unsent unsent, const $Value* values,
+                                         const u32* starts, u32* places,
                                          $Value* extracted)
 {
     for (u32 number = blockIdx.x; number < num_tiles; number += gridDim.x) {
@@ -68,7 +83,7 @@ extern "C" __global__ void $name_extract(const Tile* tiles, u32 num_tiles, const
         for (u32 first = 0; first < tile.count; first += blockDim.x) {
             u32 place = first + threadIdx.x, total;
             LocalId proxy = place < tile.count ? proxy_at(tile, place) : 0;
-            bool is_updated = place < tile.count && has_bit(updated, proxy);
+            bool is_updated = place < tile.count && is_unsent(unsent, tile, proxy);
             u32 end = scan_block(is_updated, &total);
             if (is_updated) {
                 places[base + end - 1] = tile.place + place;
@@ -104,8 +119,10 @@ extern "C" __global__ void $name_absorb(Tile route, const u32* places, u32 count
     }
 }
 
-// Takes a range of proxies out of the updated ones; contributions that count once become the identity.
-extern "C" __global__ void $name_reset(u32 start, u32 end, u32* updated, $Value* values, u32 forgets)
+// Takes a range of proxies out of the updated ones; contributions that count once become the identity. They join
+// those that are `owed`, and leave those that are `paid`.
+extern "C" __global__ void $name_reset(u32 start, u32 end, u32* updated, $Value* values, u32 forgets, u32* owed,
+                                       u32* paid, u32* also_paid)
 {
     u32 first_word = start >> 5, num_words = start < end ? ((end - 1) >> 5) - first_word + 1 : 0;
     for (u64 i = thread_of_grid(); i < num_words; i += threads_of_grid()) {
@@ -113,10 +130,25 @@ extern "C" __global__ void $name_reset(u32 start, u32 end, u32* updated, $Value*
         if (word == start >> 5) mask &= 0xffffffffu << (start & 31);
         if (word == (end - 1) >> 5) mask &= 0xffffffffu >> (31 - ((end - 1) & 31));
         u32 sent = updated[word] & mask;
-        if (!sent) continue;
         // Neighbouring ranges may share the word.
+        if (owed && sent) atomicOr(&owed[word], sent);
+        if (paid && paid[word] & mask) atomicAnd(&paid[word], ~mask);
+        if (also_paid && also_paid[word] & mask) atomicAnd(&also_paid[word], ~mask);
+        if (!sent) continue;
         atomicAnd(&updated[word], ~mask);
         for (; forgets && sent; sent &= sent - 1)
             values[word * 32 + p_trailing_bit(sent)] = $Fold::identity();
+    }
+}
+
+// The values of a set of proxies become the identity, and the set becomes empty.
+extern "C" __global__ void $name_forget(u32* set, u32 proxies, $Value* values)
+{
+    for (u64 word = thread_of_grid(); word * 32 < proxies; word += threads_of_grid()) {
+        for (u32 bits = set[word]; bits; bits &= bits - 1) {
+            u64 proxy = word * 32 + p_trailing_bit(bits);
+            if (proxy < proxies) values[proxy] = $Fold::identity();
+        }
+        set[word] = 0;
     }
 }

@@ -23,7 +23,7 @@ use parton_sync::{
 use self::incoming::Incoming;
 use self::lent::LentValues;
 pub(crate) use self::lent::{MAX_LOANS, is_lendable};
-use self::outgoing::Outgoing;
+use self::outgoing::{Outgoing, Unsent};
 use self::tiles::{RouteLists, Tile};
 use crate::driver::{Address, Driver};
 use crate::host::failed;
@@ -40,7 +40,7 @@ pub(crate) fn text(name: &str, value: &str, fold: &str) -> String {
 
 /// The names of a field's kernels.
 pub(crate) fn kernel_names(name: &str) -> Vec<String> {
-    let kernels = ["count", "scan", "extract", "gather", "absorb", "reset"];
+    let kernels = ["count", "scan", "extract", "gather", "absorb", "reset", "forget"];
     kernels.iter().map(|kernel| format!("{name}_{kernel}")).collect()
 }
 
@@ -56,13 +56,16 @@ pub(crate) struct DeviceField {
     routes: RouteLists,
     outgoing: Outgoing,
     incoming: Incoming,
+    /// Masters that must be sent to mirrors that are sources only, and to mirrors that are destinations only, of a
+    /// field that is broadcast to either.
+    owed: Option<[Buffer<u32>; 2]>,
     /// What other fields have lent, until the device has read it.
     borrowed: Vec<Arc<LentValues>>,
 }
 
 /// The kernels of one field among those of a program.
 struct FieldKernels {
-    name: &'static str,
+    name: String,
     kernels: Arc<Kernels>,
 }
 
@@ -75,7 +78,7 @@ impl FieldKernels {
 impl DeviceField {
     /// A field whose kernels are among these. Values are undefined, no proxy is updated or active.
     pub(crate) fn new(
-        name: &'static str,
+        name: &str,
         kernels: &Arc<Kernels>,
         driver: &Arc<dyn Driver>,
         proxies: usize,
@@ -84,18 +87,44 @@ impl DeviceField {
     ) -> crate::Result<Self> {
         let words = proxies.div_ceil(32);
         Ok(DeviceField {
-            kernels: FieldKernels { name, kernels: kernels.clone() },
+            kernels: FieldKernels { name: name.into(), kernels: kernels.clone() },
             kind,
             delivery,
             is_shared,
-            values: Buffer::new(driver, proxies * kind.bytes())?,
+            // Threads change truth values by the words around them.
+            values: Buffer::new(driver, (proxies * kind.bytes()).next_multiple_of(4))?,
             updated: Buffer::zeroed(driver, words)?,
             active: Buffer::zeroed(driver, words)?,
             routes: RouteLists::new(driver)?,
             outgoing: Outgoing::new(driver)?,
             incoming: Incoming::new(driver)?,
+            owed: None,
             borrowed: Vec::new(),
         })
+    }
+
+    /// Remembers which masters have been sent to mirrors at one end of edges and not at the other.
+    pub(crate) fn remember_owed(&mut self) -> crate::Result<()> {
+        let (driver, words) = (self.values.driver(), self.updated.len());
+        self.owed = Some([Buffer::zeroed(driver, words)?, Buffer::zeroed(driver, words)?]);
+        Ok(())
+    }
+
+    /// Gives the identity to all proxies, or to the active ones, of which none is active afterwards.
+    pub(crate) fn forget(&mut self, everywhere: bool) -> crate::Result<()> {
+        if everywhere {
+            self.active.queue_fill(0xff)?;
+        }
+        let (active, values) = (self.active.address(), self.values.address());
+        // What lies behind the last value is as good as a value.
+        let places = (self.values.len() / self.kind.bytes()) as u32;
+        let arguments = arguments![active, places, values];
+        self.kernels.launch("forget", self.words().into(), &arguments)
+    }
+
+    fn unsent(&self) -> Unsent {
+        let owed = self.owed.as_ref().map(|owed| owed.each_ref().map(Buffer::address));
+        Unsent { updated: self.updated.address(), owed: owed.unwrap_or([Address(0); 2]) }
     }
 
     /// Prepares exchanges with all peers: memory for what is packed, and lists of what is shared.
@@ -170,13 +199,22 @@ impl DeviceField {
         self.kernels.launch("absorb", count.into(), &arguments)
     }
 
-    fn clear(&mut self, phase: Phase, proxies: &[Range<u32>]) -> crate::Result<()> {
+    fn clear(&mut self, phase: Phase, end: End, proxies: &[Range<u32>]) -> crate::Result<()> {
         // A contribution that was sent goes back to the identity.
         let forgets = u32::from(phase == Phase::Reduce && self.delivery == Delivery::Event);
         let (updated, values) = (self.updated.address(), self.values.address());
+        let none = Address(0);
+        let [sources, destinations] = self.unsent().owed;
+        let [owed, paid, also_paid] = match (phase, end) {
+            (Phase::Reduce, _) => [none; 3],
+            (Phase::Broadcast, End::Source) => [destinations, sources, none],
+            (Phase::Broadcast, End::Destination) => [sources, destinations, none],
+            (Phase::Broadcast, End::Either) => [none, sources, destinations],
+        };
         for range in proxies.iter().filter(|range| !range.is_empty()) {
             let words = u64::from(range.end.div_ceil(32) - range.start / 32);
-            let arguments = arguments![range.start, range.end, updated, values, forgets];
+            let arguments =
+                arguments![range.start, range.end, updated, values, forgets, owed, paid, also_paid];
             self.kernels.launch("reset", words, &arguments)?;
         }
         Ok(())
@@ -196,7 +234,7 @@ impl Field for DeviceField {
         if !is_lendable(self.kind) {
             return Ok(None);
         }
-        let sets = [self.updated.address(), self.values.address()];
+        let sets = (self.unsent(), self.values.address());
         let lent =
             self.outgoing.lend(&self.kernels, &mut self.routes, routes, sets, self.kind.bytes());
         // Counting what is updated has waited for all that was queued.
@@ -217,7 +255,7 @@ impl Field for DeviceField {
     }
 
     fn begin_extract(&mut self, _: Phase, routes: &[Route<'_>]) -> Result<()> {
-        let sets = [self.updated.address(), self.values.address()];
+        let sets = (self.unsent(), self.values.address());
         let packed =
             self.outgoing.pack(&self.kernels, &mut self.routes, routes, sets, self.kind.bytes());
         packed.map_err(failed)
@@ -240,8 +278,8 @@ impl Field for DeviceField {
         }
     }
 
-    fn reset(&mut self, phase: Phase, _: End, proxies: &[Range<u32>]) -> Result<()> {
-        self.clear(phase, proxies).map_err(failed)
+    fn reset(&mut self, phase: Phase, end: End, proxies: &[Range<u32>]) -> Result<()> {
+        self.clear(phase, end, proxies).map_err(failed)
     }
 
     fn absorb(

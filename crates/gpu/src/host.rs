@@ -1,19 +1,19 @@
 //! A host that computes on a GPU: which engine runs which program there.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use parton_engine::device::{
-    Ballots, Device, DeviceEngine, Intersections, ProgramRequest, RelaxationRequest, SortedLists,
+    Ballots, Device, DeviceEngine, Intersections, Operators, OperatorsRequest, ProgramRequest,
+    RelaxationRequest, SortedLists,
 };
 use parton_engine::{Edges, EngineInfo, engines};
 use parton_graph::bits::BitSet;
 use parton_partition::Partition;
 
 use crate::driver::Driver;
-use crate::engines::{ballot, intersect, relaxation, union, vertex};
+use crate::engines::{ballot, intersect, operators, relaxation, union, vertex};
 use crate::error::Error;
-use crate::memory::{MemoryPlan, Uploader};
+use crate::memory::{MemoryModel, Uploader};
 
 /// A host's device.
 pub struct GpuHost {
@@ -21,8 +21,8 @@ pub struct GpuHost {
     uploader: Uploader,
     /// Bytes of the device's memory that this host may use.
     memory_limit: Option<u64>,
-    /// Bytes that the last engine was planned to take.
-    planned: AtomicU64,
+    /// What the last engine takes of the device's memory.
+    model: Mutex<Option<MemoryModel>>,
     /// Whether a round is one step of a frontier, also where several could be taken at once.
     pub(crate) takes_single_steps: bool,
 }
@@ -31,8 +31,8 @@ impl GpuHost {
     /// A host over this device.
     pub fn new(driver: Arc<dyn Driver>) -> Self {
         let uploader = Uploader::new(&driver);
-        let planned = AtomicU64::new(0);
-        GpuHost { uploader, driver, memory_limit: None, planned, takes_single_steps: false }
+        let model = Mutex::new(None);
+        GpuHost { uploader, driver, memory_limit: None, model, takes_single_steps: false }
     }
 
     /// Limits the bytes of the device's memory that this host may use.
@@ -51,15 +51,17 @@ impl GpuHost {
         Ok(self.memory_limit.map_or(free, |limit| limit.min(free)))
     }
 
-    /// Bytes that the last engine was planned to take; 0 if there was none.
-    pub fn planned_bytes(&self) -> u64 {
-        self.planned.load(Ordering::Relaxed)
+    /// What the last engine takes of the device's memory, for any part of a graph. `None` before there was
+    /// an engine.
+    pub fn memory_model(&self) -> Option<MemoryModel> {
+        self.model.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Fails if an engine would take more memory than this host may use.
-    fn reserve(&self, plan: MemoryPlan, partition: &Partition) -> parton_sync::Result<()> {
+    fn reserve(&self, model: MemoryModel, partition: &Partition) -> parton_sync::Result<()> {
         let free = self.free_memory().map_err(failed)?;
-        self.planned.store(plan.total(), Ordering::Relaxed);
+        let plan = model.plan(partition);
+        *self.model.lock().unwrap_or_else(PoisonError::into_inner) = Some(model);
         if plan.total() <= free {
             return Ok(());
         }
@@ -102,7 +104,7 @@ impl Device for GpuHost {
             _ if engine == engines::UNION => (Edges::Out, false),
             _ => (request.edges, engine != engines::PUSH && engine != engines::DELTA),
         };
-        self.reserve(MemoryPlan::of_relaxation(&request, partition, followed), partition)?;
+        self.reserve(MemoryModel::of_relaxation(&request, partition, followed), partition)?;
         if engine == engines::UNION {
             return Ok(Box::new(
                 union::UnionEngine::new(self, request, partition).map_err(failed)?,
@@ -128,8 +130,21 @@ impl Device for GpuHost {
         partition: &'a Partition,
     ) -> parton_sync::Result<Box<dyn DeviceEngine + 'a>> {
         check_bytes(self, request.accumulated.bytes())?;
-        self.reserve(MemoryPlan::of_program(&request, partition), partition)?;
+        self.reserve(MemoryModel::of_program(&request, partition), partition)?;
         let built = vertex::VertexEngine::new(self, request, partition);
+        Ok(Box::new(built.map_err(failed)?))
+    }
+
+    fn operators<'a>(
+        &'a self,
+        request: OperatorsRequest<'a>,
+        partition: &'a Partition,
+    ) -> parton_sync::Result<Box<dyn Operators + 'a>> {
+        if let Some(reason) = operators::misfit(request.plan) {
+            return Err(parton_sync::Error::DeviceMisfit { device: self.name(), reason });
+        }
+        self.reserve(MemoryModel::of_operators(&request), partition)?;
+        let built = operators::OperatorEngine::new(self, request, partition);
         Ok(Box::new(built.map_err(failed)?))
     }
 

@@ -36,6 +36,11 @@ impl Arguments {
         self.push_bytes(bytes_of(&argument));
     }
 
+    /// Adds a struct of whole words.
+    pub(crate) fn push_words(&mut self, words: &[u64]) {
+        self.push_bytes(bytemuck::cast_slice(words));
+    }
+
     fn push_bytes(&mut self, bytes: &[u8]) {
         let first = self.slots.len();
         self.slots.resize(first + bytes.len().div_ceil(size_of::<u128>()), 0);
@@ -171,6 +176,11 @@ impl Kernels {
     /// Number of blocks of this many threads that run at once.
     pub(crate) fn blocks_at_once(&self, name: &str, threads: u32) -> Result<u32> {
         self.module.driver().blocks_at_once(self.module.kernel(name), threads)
+    }
+
+    /// Waits until everything that was queued is done.
+    pub(crate) fn synchronize(&self) -> Result<()> {
+        self.module.driver().synchronize()
     }
 
     /// Threads of a block.

@@ -12,6 +12,7 @@ use crate::error::Result;
 use crate::memory::{Buffer, Uploader};
 
 /// Edges by one of their ends: out-edges, in-edges, or both.
+#[derive(Clone)]
 pub(crate) struct DeviceEdges {
     parts: Vec<Arc<DeviceRows>>,
     num_edges: u64,
@@ -183,6 +184,12 @@ impl DeviceEdges {
     /// Number of edges; edges that labels travel both ways count twice.
     pub(crate) fn num_edges(&self) -> u64 {
         self.num_edges
+    }
+
+    /// These edges, and after them those by the other end.
+    pub(crate) fn with(&self, other: &DeviceEdges) -> DeviceEdges {
+        let parts = self.parts.iter().chain(&other.parts).cloned().collect();
+        DeviceEdges { parts, num_edges: self.num_edges + other.num_edges }
     }
 
     /// The array of other ends of each direction, with its length. One that serves both is there once.

@@ -46,6 +46,9 @@ const MAX_NAMED_COLUMNS: usize = 256;
 /// How many columns a message names.
 const SHOWN_COLUMNS: usize = 20;
 
+/// How many characters of a name.
+const SHOWN_CHARACTERS: usize = 40;
+
 /// The columns whose names say most surely that they are the ends of an edge.
 pub(crate) fn ends(names: &[&str]) -> Option<Ends> {
     let named = &names[..names.len().min(MAX_NAMED_COLUMNS)];
@@ -169,17 +172,33 @@ fn weight(
     }
 }
 
+/// Names of columns in a message, as many as it has room for.
+pub(crate) fn shown<'n>(names: impl Iterator<Item = &'n str>, between: &str) -> String {
+    const MAX_BYTES: usize = 300;
+    let mut text = String::new();
+    for (number, name) in names.enumerate() {
+        if number > 0 {
+            text += between;
+        }
+        if number == SHOWN_COLUMNS || text.len() > MAX_BYTES {
+            return text + "…";
+        }
+        text += &printable(name.as_bytes()).chars().take(SHOWN_CHARACTERS).collect::<String>();
+    }
+    text
+}
+
 /// What is unclear, the columns, and what would say it, such as these.
 fn doubt(names: &[&str], what: &str, such_as: &[usize]) -> String {
-    let mut shown: Vec<String> =
-        names.iter().take(SHOWN_COLUMNS).map(|name| printable(name.as_bytes())).collect();
-    if names.len() > SHOWN_COLUMNS {
-        shown.push("…".into());
-    }
     let usable = |&place: &usize| {
         let name = names[place];
         let unique = names.iter().filter(|other| **other == name).count() == 1;
-        unique && !name.is_empty() && !name.contains(',') && name.parse::<usize>().is_err()
+        let is_short = name.len() <= SHOWN_CHARACTERS;
+        unique
+            && is_short
+            && !name.is_empty()
+            && !name.contains(',')
+            && name.parse::<usize>().is_err()
     };
     let such_as: Vec<String> = match such_as.iter().all(usable) {
         true => such_as.iter().map(|&place| printable(names[place].as_bytes())).collect(),
@@ -188,7 +207,7 @@ fn doubt(names: &[&str], what: &str, such_as: &[usize]) -> String {
     format!(
         "cannot tell which columns are {what}; the header is: {}; say it with `columns`, such as \
          `columns` {}",
-        shown.join(","),
+        shown(names.iter().copied(), ","),
         such_as.join(",")
     )
 }

@@ -131,6 +131,11 @@ impl Error {
         Error::Data { file: file.into(), place, problem: problem.into() }
     }
 
+    /// True if the reader of a pipe has gone: it has seen enough.
+    pub fn is_closed_pipe(&self) -> bool {
+        matches!(self, Error::Io { source, .. } if source.kind() == io::ErrorKind::BrokenPipe)
+    }
+
     /// A failed system call on a path; a missing file becomes [`Error::NoInput`].
     pub fn io(path: impl AsRef<Path>, action: &'static str, source: io::Error) -> Self {
         let path = path.as_ref().to_path_buf();

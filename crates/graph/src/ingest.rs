@@ -188,7 +188,7 @@ impl<W: Weight> Ingest<W> {
         let edges = self.small.num_edges() as u64;
         // One bit per possible id may cost as much as the destinations of the edges do, or what
         // is nothing: a single edge with a large id must not cost a walk over all smaller ones.
-        let affordable = 8 * 4 * edges + (1 << 16);
+        let affordable = 8 * 4 * edges + (1 << 10);
         if self.has_large.load(Ordering::Relaxed) || largest >= FIRST_LARGE_ID.min(affordable) {
             return self.finish_sparse(listed, convert);
         }

@@ -24,6 +24,7 @@ mod intern;
 pub mod mapped;
 pub mod memory;
 pub mod mirrored;
+pub mod nearest;
 mod pages;
 pub mod parallel;
 mod prefetch;

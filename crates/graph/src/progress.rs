@@ -1,12 +1,22 @@
 //! How long work tells an onlooker how far it is. The library never prints.
 
+/// What a stage of work is counted in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Bytes as they are stored.
+    Bytes,
+    /// Edges.
+    Edges,
+    /// Runs of a measurement.
+    Runs,
+}
+
 /// Receives progress. Calls come from any thread, a few hundred per second at most.
 pub trait Progress: Sync {
-    /// A stage of the work begins; `total` is in the units that [`Progress::advance`] counts
-    /// (bytes, edges), when it is known.
-    fn stage(&self, name: &str, total: Option<u64>);
+    /// A stage of the work begins, of which `total` units are to be done, when that is known.
+    fn stage(&self, name: &str, unit: Unit, total: Option<u64>);
 
-    /// That much more of the current stage is done.
+    /// That many more units of the current stage are done.
     fn advance(&self, amount: u64);
 }
 
@@ -14,6 +24,6 @@ pub trait Progress: Sync {
 pub struct Silent;
 
 impl Progress for Silent {
-    fn stage(&self, _: &str, _: Option<u64>) {}
+    fn stage(&self, _: &str, _: Unit, _: Option<u64>) {}
     fn advance(&self, _: u64) {}
 }

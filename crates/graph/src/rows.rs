@@ -197,9 +197,8 @@ impl RowFile {
 
     /// All rows, verified as far as the file allows.
     pub(crate) fn graph(self, progress: &dyn Progress) -> Result<Graph> {
-        let RowLayout { vertices, edges, targets, weight_kind, .. } = self.layout;
-        let edge_bytes = targets.bytes() + weight_kind.bytes() as u64;
-        let meter = Meter::start(progress, "reading", 8 * vertices + edge_bytes * edges);
+        let RowLayout { vertices, edges, .. } = self.layout;
+        let meter = Meter::start(progress, "reading", 8 * vertices + self.edge_bytes() * edges);
         let mut rows = self.out_edges().rows(0..vertices, self.checks(), &meter)?;
         if let Some(checksums) = &self.checksums {
             checksums.check_rest(&self.bytes, Slice::WHOLE)?;
@@ -280,8 +279,20 @@ impl RowFile {
     /// The rows of a range of vertices. Their numbers are checked, so that any row can be used, and
     /// the checksums of their blocks, where the file has any.
     pub fn rows(&self, vertices: Range<u64>) -> Result<Rows> {
-        let meter = Meter::start(&Silent, "reading", 0);
+        self.rows_watched(vertices, &Silent)
+    }
+
+    /// The same, with progress.
+    pub fn rows_watched(&self, vertices: Range<u64>, progress: &dyn Progress) -> Result<Rows> {
+        let edges = self.offset(vertices.end)? - self.offset(vertices.start)?;
+        let count = vertices.end - vertices.start;
+        let meter = Meter::start(progress, "reading", 8 * count + self.edge_bytes() * edges);
         self.out_edges().rows(vertices, self.checks(), &meter)
+    }
+
+    /// Bytes of an edge, with its weight.
+    fn edge_bytes(&self) -> u64 {
+        self.layout.targets.bytes() + self.layout.weight_kind.bytes() as u64
     }
 
     /// Checks what belongs to no row, such as ids: one slice of it, for hosts that share the work.

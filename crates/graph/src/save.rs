@@ -12,7 +12,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tempfile::NamedTempFile;
 
-use crate::source::Compression;
+use crate::source::{Compression, RemoteUpload, is_remote, upload};
 use crate::{Error, Result};
 
 pub use folder::NewFolder;
@@ -39,6 +39,8 @@ enum Target {
     /// would put a file in its place.
     Stream(File),
     Standard(io::Stdout),
+    /// An object of a remote store.
+    Remote(Box<dyn RemoteUpload>),
 }
 
 /// The path that stands for standard output.
@@ -57,6 +59,9 @@ impl Output {
         let failed = |e| Error::Io { path: path.into(), action: "write", source: e };
         let target = match path.metadata() {
             _ if path == Path::new(STANDARD) => Target::Standard(io::stdout()),
+            _ if is_remote(&path.to_string_lossy()) => {
+                Target::Remote(upload(&path.to_string_lossy())?)
+            }
             Ok(there) if there.is_dir() => {
                 let problem = "a folder; give the name of a file in it";
                 return Err(Error::Request(format!("{}: {problem}", path.display())));
@@ -137,18 +142,19 @@ impl Output {
             Writer::Gzip(encoder) => encoder.finish().map_err(failed)?,
             Writer::Zstd(encoder) => encoder.finish().map_err(failed)?,
         };
-        let temporary = match buffered.into_inner().map_err(|e| failed(e.into_error()))? {
-            Target::Temporary(temporary) => Some(temporary),
-            Target::Stream(_) => None,
+        let unnamed = match buffered.into_inner().map_err(|e| failed(e.into_error()))? {
+            Target::Temporary(temporary) => {
+                temporary.file.as_file().sync_all().map_err(failed)?;
+                Unnamed::Temporary(temporary)
+            }
+            Target::Remote(upload) => Unnamed::Remote(upload),
+            Target::Stream(_) => Unnamed::Nothing,
             Target::Standard(mut stream) => {
                 stream.flush().map_err(failed)?;
-                None
+                Unnamed::Nothing
             }
         };
-        if let Some(temporary) = &temporary {
-            temporary.file.as_file().sync_all().map_err(failed)?;
-        }
-        Ok(Sealed { path, place, temporary })
+        Ok(Sealed { path, place, unnamed })
     }
 }
 
@@ -157,16 +163,27 @@ impl Output {
 pub struct Sealed {
     path: PathBuf,
     place: PathBuf,
-    /// None, if there is no name to be given.
-    temporary: Option<Temporary>,
+    unnamed: Unnamed,
+}
+
+/// What waits for its name.
+enum Unnamed {
+    Temporary(Temporary),
+    Remote(Box<dyn RemoteUpload>),
+    /// It was written as it came.
+    Nothing,
 }
 
 impl Sealed {
     /// Gives the file its name.
     pub fn commit(self) -> Result<()> {
-        let Sealed { path, place, temporary } = self;
-        let Some(temporary) = temporary else { return Ok(()) };
+        let Sealed { path, place, unnamed } = self;
         let failed = |e: io::Error| Error::Io { path, action: "write", source: e };
+        let temporary = match unnamed {
+            Unnamed::Temporary(temporary) => temporary,
+            Unnamed::Remote(upload) => return upload.finish().map_err(failed),
+            Unnamed::Nothing => return Ok(()),
+        };
         temporary.file.persist(&place).map(drop).map_err(|e| failed(e.error))?;
         // The rename itself must survive a crash too; some file systems cannot flush a folder.
         if let Ok(folder) = File::open(folder_of(&place)) {
@@ -278,6 +295,7 @@ impl Write for Target {
             Target::Temporary(temporary) => temporary.file.write(bytes),
             Target::Stream(stream) => stream.write(bytes),
             Target::Standard(stream) => stream.write(bytes),
+            Target::Remote(upload) => upload.write(bytes),
         }
     }
 
@@ -286,6 +304,7 @@ impl Write for Target {
             Target::Temporary(temporary) => temporary.file.flush(),
             Target::Stream(stream) => stream.flush(),
             Target::Standard(stream) => stream.flush(),
+            Target::Remote(upload) => upload.flush(),
         }
     }
 }

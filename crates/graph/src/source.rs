@@ -1,10 +1,11 @@
-//! Where bytes come from: a file, standard input, a folder or glob of parts, or memory; plain or
+//! Where bytes come from: a file, standard input, a folder or glob of parts, a URL, or memory; plain or
 //! compressed. Formats see a stream of decompressed bytes, or bytes at a position.
 
 use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
 
 use crate::error::Place;
+use crate::generate::Spec;
 use crate::{Error, Result};
 
 mod bytes;
@@ -12,6 +13,7 @@ mod compression;
 mod digest;
 mod fingerprint;
 mod part;
+mod remote;
 mod slice;
 
 pub use bytes::ByteSource;
@@ -19,6 +21,8 @@ pub use compression::Compression;
 pub use fingerprint::Fingerprint;
 use part::Content;
 pub use part::Part;
+pub use remote::is_remote;
+pub(crate) use remote::{RemoteUpload, upload};
 pub use slice::Slice;
 
 /// How much of the beginning formats may look at to recognise themselves.
@@ -42,10 +46,12 @@ impl Source {
         let spec = &*path.to_string_lossy();
         let parts = if spec == "-" {
             vec![Part::stream("standard input", io::stdin())]
+        } else if is_remote(spec) {
+            Part::remote(spec)?
         } else if path.is_dir() {
             Part::all(spec, files_in(path)?)?
         } else if path.exists() || !spec.contains(['*', '?', '[']) {
-            vec![Part::file(path)?]
+            vec![Part::file(path).map_err(|error| or_generator(spec, error))?]
         } else {
             let bad = |reason| Error::NoInput { path: path.into(), reason };
             let paths = glob::glob(spec).map_err(|e| bad(format!("not a glob: {e}")))?;
@@ -164,6 +170,17 @@ impl Source {
                 parts.len()
             ))),
         }
+    }
+}
+
+/// The error for a file that is not there, with the generator that its name may stand for.
+fn or_generator(spec: &str, error: Error) -> Error {
+    match error {
+        Error::NoInput { path, reason } if !path.exists() => {
+            let reason = reason + &Spec::meant(spec).replace("mean '", "mean the generator '");
+            Error::NoInput { path, reason }
+        }
+        other => other,
     }
 }
 

@@ -290,6 +290,10 @@ fn a_long_line_is_quoted_in_part() {
         let message = refused(name, text);
         assert!(message.starts_with(name) && message.len() < 300, "{} bytes", message.len());
     }
+    // Nor is a header of many long names repeated as a whole.
+    let header = vec!["dist".to_owned() + &"\u{442}".repeat(300); 30].join(",");
+    let message = refused("x.csv", header + &"\n1".repeat(3) + ",2\n");
+    assert!(message.starts_with("x.csv") && message.len() < 1000, "{message}");
     // A name may well be long, though not in the row by which the table is recognised.
     let text = "n".repeat(10 << 20) + " b\n";
     assert!(refused("x", text.clone()).contains("the first row is longer"));

@@ -134,6 +134,11 @@ fn columns_are_chosen_by_name_or_number() {
     let options = ReadOptions { columns: Some(missing), ..ReadOptions::default() };
     let error = read_as("x.csv", text, &options).unwrap_err().to_string();
     assert!(error.contains("'where'") && error.contains("when, who, whom, amount"), "{error}");
+    // A header may name more columns than rows have.
+    let far = Columns { source: name("w"), destination: position(0), weight: None };
+    let options = ReadOptions { columns: Some(far), ..ReadOptions::default() };
+    let error = read_as("x.csv", "a,src,dst,w\n1,2\n3,4\n", &options).unwrap_err().to_string();
+    assert!(error.contains("'w' is the name of column 4, but rows have only 2"), "{error}");
 }
 
 #[test]

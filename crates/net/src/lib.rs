@@ -40,6 +40,7 @@ pub mod launch;
 pub mod listen;
 pub mod net;
 mod pin;
+mod rate;
 pub mod transport;
 pub mod transports;
 

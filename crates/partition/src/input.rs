@@ -14,6 +14,7 @@ use parton_graph::edge_file::{Cut, EdgeFile, Mirror};
 use parton_graph::formats::{self, Format, IdFile, Opened, ReadOptions};
 use parton_graph::generate::Spec;
 use parton_graph::id_map::{Names, OriginalId};
+use parton_graph::progress::Progress;
 use parton_graph::rows::{RowFile, Rows};
 use parton_graph::source::Source;
 use parton_graph::{Direction, Graph, Ids};
@@ -212,12 +213,17 @@ impl Input {
 
     /// This host's share, with in-edges if they are wanted and the input keeps them. Every host must
     /// call this.
-    pub(crate) fn share(&self, net: &mut Net, reads: Reads) -> Result<Share> {
+    pub(crate) fn share(
+        &self,
+        net: &mut Net,
+        reads: Reads,
+        progress: &dyn Progress,
+    ) -> Result<Share> {
         let share = match &self.content {
-            Content::Rows(file) => rows::of_file(net, file, reads)?,
+            Content::Rows(file) => rows::of_file(net, file, reads, progress)?,
             Content::Whole(graph) => rows::of_graph(net, graph)?,
-            Content::Generated(spec) => exchanged::generated(net, spec)?,
-            Content::Edges(file) => edges::share(net, &**file)?,
+            Content::Generated(spec) => exchanged::generated(net, spec, progress)?,
+            Content::Edges(file) => edges::share(net, &**file, progress)?,
         };
         let share = match &self.ids {
             Some(file) => {

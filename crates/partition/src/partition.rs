@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use parton_graph::parallel;
+use parton_graph::progress::{Progress, Silent, Unit};
 use parton_graph::{Adjacency, Buffer, GlobalId, LocalId, OriginalId};
 use parton_net::{HostId, Net};
 
@@ -116,10 +117,21 @@ impl Partition {
     /// # Ok::<(), Error>(())
     /// ```
     pub fn build(net: &mut Net, input: &Input, plan: &Plan) -> Result<Self> {
+        Self::build_watched(net, input, plan, &Silent)
+    }
+
+    /// [`Partition::build`], with the progress of this host: it reads, then it partitions.
+    pub fn build_watched(
+        net: &mut Net,
+        input: &Input,
+        plan: &Plan,
+        progress: &dyn Progress,
+    ) -> Result<Self> {
         let (kind, argument) = policy::find(&plan.policy)?;
         let shares = plan.shares(net.num_hosts())?;
         let reads = if net.num_hosts() > 1 { kind.reads } else { Reads::OutEdges };
-        let share = input.share(net, reads)?;
+        let share = input.share(net, reads, progress)?;
+        progress.stage("partitioning", Unit::Bytes, None);
         if net.num_hosts() == 1 && plan.order == Order::Original && argument.is_none() {
             return Self::whole(net, input, share);
         }
@@ -147,6 +159,7 @@ impl Partition {
             Reads::OutEdges | Reads::InEdges => None,
         };
         let received = shuffle(net, rows, &*policy)?;
+        progress.advance(received.bytes());
         let masters = policy.masters();
         let mine = masters.mine(net, &readers)?;
         let edges = (&received, turned, in_edges.as_ref());

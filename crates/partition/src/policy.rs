@@ -8,6 +8,7 @@
 //! the answers, never declared: there is no "kind of cut" anywhere.
 
 use parton_graph::hash::splitmix64;
+use parton_graph::nearest::did_you_mean;
 use parton_graph::rows::Rows;
 use parton_graph::{LocalId, parallel};
 use parton_net::{HostId, Net};
@@ -207,7 +208,9 @@ pub fn find(name: &str) -> Result<(&'static PolicyKind, Option<&str>)> {
     };
     let kind = crate::policies::ALL.iter().find(|kind| kind.name == word).ok_or_else(|| {
         let known: Vec<_> = crate::policies::ALL.iter().map(PolicyKind::usage).collect();
-        Error::request(format!("unknown policy '{name}'; known: {}", known.join(", ")))
+        let names = crate::policies::ALL.iter().map(|kind| kind.name);
+        let meant = did_you_mean(word, names);
+        Error::request(format!("unknown policy '{name}'{meant}; known: {}", known.join(", ")))
     })?;
     match (kind.argument, argument) {
         (Some(_), Some(argument)) if !argument.is_empty() => Ok((kind, Some(argument))),

@@ -3,22 +3,23 @@
 //!
 //! A trial runs the algorithm on samples that all hosts make alike, each host for itself and all at the
 //! same time, as they will share cores and devices in the run. Samples grow until the fastest host takes
-//! long enough to be compared, or the slowest too long. What a sample takes of a device's memory tells
-//! how many edges fit.
+//! long enough to be compared, or the slowest too long. A last one with fewer edges tells the time of an
+//! edge from that of a vertex. The graph is cut by what samples show. If hosts then have parts that do not
+//! fit their devices, or that take much longer than others, it is cut again.
+
+mod samples;
 
 use std::str::FromStr;
+use std::time::Instant;
 
-use parton_algorithms::{Algorithm, Job, Options};
-use parton_engine::device::Device;
+use parton_algorithms::{Algorithm, Options};
 use parton_gpu::GpuHost;
-use parton_graph::progress::Silent;
-use parton_graph::reweigh::Weights;
-use parton_net::{Cluster, Net};
+use parton_net::Net;
 use parton_partition::{Input, Partition, Plan};
-use parton_sync::{Optimize, Substrate};
 
-use crate::devices::{HostDevice, HostDevices};
-use crate::error::Result;
+use self::samples::Shown;
+use crate::devices::{HostDevice, HostDevices, partition_for};
+use crate::error::{Error, Result};
 
 /// How much of a graph each host gets, relative to the others.
 #[derive(Clone, Debug, PartialEq)]
@@ -61,24 +62,12 @@ impl HostWeights {
     }
 }
 
-/// Vertices of the first sample, as a power of two,
-const FIRST_SCALE: u32 = 10;
-/// of the last,
-const LAST_SCALE: u32 = 20;
-/// and what is added from one to the next.
-const SCALE_STEP: u32 = 2;
-/// Samples grow until the fastest host takes this long,
-const ENOUGH_SECONDS: f64 = 0.02;
-/// or a trial this long.
-const MAX_SECONDS: f64 = 0.25;
-/// Times that each sample is run, of which the fastest counts.
-const RUNS: usize = 2;
-/// Edges of a vertex in a sample, unless the input says how many it has; and the most of them.
-const DEGREE: f64 = 16.0;
-const MAX_DEGREE: f64 = 64.0;
-/// The part of a device's memory that is left free: parts of a graph are not cut exactly, and samples run
-/// alone, without messages.
-const RESERVE: f64 = 1.0 / 4.0;
+/// A graph is cut at most this many times.
+const MAX_CUTS: usize = 4;
+/// The slowest host may take this many times as long as hosts do on average.
+const MAX_IMBALANCE: f64 = 1.3;
+/// The part of a device's memory that a new cut fills: the cut itself is not exact.
+const FILLED: f64 = 0.98;
 
 /// A trial of all hosts.
 pub(crate) struct Trial<'t> {
@@ -103,128 +92,140 @@ impl Trial<'_> {
         Trial { algorithm, options, threads, input }
     }
 
-    /// The plan with a weight for each host, and what computes for each. Every host must call this.
-    pub(crate) fn settle(
+    /// Cuts the graph with a weight for each host, as asked or as measured. `build` builds a partition and
+    /// tells how long that took. Every host must call this.
+    pub(crate) fn cut<E: From<Error>>(
         &self,
         net: &mut Net,
         devices: &HostDevices,
         asked: Option<&HostWeights>,
         plan: &Plan,
-    ) -> Result<(Plan, Vec<HostDevice>)> {
-        let mut all = devices.of_all_hosts(net)?;
-        let host_weights = match HostWeights::of(asked, &all) {
+        build: impl Fn(&mut Net, &Plan) -> Result<(Partition, f64), E>,
+    ) -> Result<CutGraph, E> {
+        let start = Instant::now();
+        let mut computing = devices.of_all_hosts(net).map_err(Error::from)?;
+        let weights = match HostWeights::of(asked, &computing) {
             HostWeights::Measured if net.num_hosts() > 1 => {
-                Some(self.on_host(net, devices.get(net.host()), &mut all)?)
+                let device = devices.get(net.host());
+                let shown = self.measure(net, device, &mut computing)?;
+                let trial_seconds = start.elapsed().as_secs_f64();
+                let (partition, seconds) = self.cut_to_fit(net, device, &shown, plan, build)?;
+                let partition = partition_for(&computing, partition);
+                return Ok(CutGraph { partition, computing, seconds: trial_seconds + seconds });
             }
             HostWeights::Equal | HostWeights::Measured => None,
             HostWeights::Given(weights) => Some(weights),
         };
-        Ok((Plan { host_weights, ..plan.clone() }, all))
+        let (partition, seconds) = build(net, &Plan { host_weights: weights, ..plan.clone() })?;
+        Ok(CutGraph { partition: partition_for(&computing, partition), computing, seconds })
     }
-}
 
-/// What a host shows in a trial. Hosts tell each other.
-#[derive(Clone, Copy, Debug, Default, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
-#[repr(C)]
-struct Shown {
-    /// Edges per second.
-    speed: f64,
-    /// Edges that fit its memory; infinite for a processor.
-    most_edges: f64,
-}
-
-/// One run on a sample.
-#[derive(Clone, Copy, Default)]
-struct SampleRun {
-    edges: f64,
-    seconds: f64,
-    /// Bytes of the device's memory.
-    bytes: f64,
-}
-
-impl Trial<'_> {
-    /// Measures all hosts, notes their speeds, and returns a weight for each. Every host must call this
-    /// with its own device.
-    fn on_host(
+    /// Cuts the graph by what hosts have shown, again where parts do not fit.
+    fn cut_to_fit<E: From<Error>>(
         &self,
         net: &mut Net,
         device: Option<&GpuHost>,
-        devices: &mut [HostDevice],
-    ) -> Result<Vec<f64>> {
-        let mut runs: Vec<SampleRun> = Vec::new();
-        for scale in (FIRST_SCALE..=LAST_SCALE).step_by(SCALE_STEP as usize) {
-            let outcome = self.run_sample(scale, device);
-            // A host that cannot go on tells the others, so that none waits for it.
-            let mine = outcome.as_ref().map_or(f64::INFINITY, |run| run.seconds);
-            let [fastest, slowest] =
-                net.all_reduce([mine, mine], |a, b| [a[0].min(b[0]), a[1].max(b[1])])?;
-            if slowest.is_infinite() && !runs.is_empty() {
-                break;
-            }
-            runs.push(outcome?);
-            if fastest >= ENOUGH_SECONDS || slowest >= MAX_SECONDS {
-                break;
+        shown: &[Shown],
+        plan: &Plan,
+        build: impl Fn(&mut Net, &Plan) -> Result<(Partition, f64), E>,
+    ) -> Result<(Partition, f64), E> {
+        let all_edges = self.input.num_edges().unwrap_or(0) as f64;
+        let mut weights = bounded_shares(shown, all_edges);
+        let mut seconds = 0.0;
+        for cut in 1.. {
+            let plan = Plan { host_weights: Some(weights.clone()), ..plan.clone() };
+            let (partition, took) = build(net, &plan)?;
+            seconds += took;
+            let own = shown[net.host().index()].forecast(&partition, device)?;
+            let all = net.all_gather(bytemuck::bytes_of(&own).to_vec()).map_err(Error::from)?;
+            let all: Vec<Forecast> = all.iter().map(|f| bytemuck::pod_read_unaligned(f)).collect();
+            match better_weights(&weights, &all, cut == 1) {
+                Some(better) if cut < MAX_CUTS => weights = better,
+                _ => return Ok((partition, seconds)),
             }
         }
-        let own = shown(&runs, device)?;
-        let all = net.all_gather(bytemuck::bytes_of(&own).to_vec())?;
-        let all: Vec<Shown> = all.iter().map(|host| bytemuck::pod_read_unaligned(host)).collect();
-        for (device, shown) in devices.iter_mut().zip(&all) {
-            device.speed = Some(shown.speed);
-        }
-        Ok(bounded_shares(&all, self.input.num_edges().unwrap_or(0) as f64))
-    }
-
-    /// Runs a sample on this host alone.
-    fn run_sample(&self, scale: u32, device: Option<&GpuHost>) -> Result<SampleRun> {
-        let degree = self.input.average_degree().unwrap_or(DEGREE).clamp(1.0, MAX_DEGREE);
-        let spec = format!("rmat:{scale},{}", degree.round());
-        let fit = self.algorithm.needs(&self.options).fit();
-        let mut graph = parton_graph::generate::Spec::parse(&spec)
-            .and_then(|spec| spec.generate(&Silent))
-            .map_err(parton_partition::Error::from)?;
-        if fit.weights {
-            graph = graph.reweighed(&Weights::Random { low: 1, high: 64, seed: 1 });
-        }
-        let input = Input::from(graph).fitted(fit);
-        let mut cluster = Cluster::local(1).threads_per_host(self.threads);
-        let mut runs = cluster.launch(|net| -> Result<SampleRun> {
-            let partition = Partition::build(net, &input, &Plan::new("oec"))?;
-            let mut seconds = f64::INFINITY;
-            for _ in 0..RUNS {
-                let mut substrate = Substrate::new(&partition, net, Optimize::ALL);
-                let device = device.map(|gpu| gpu as &dyn Device);
-                let (options, watch) = (&self.options, &mut ());
-                let job = &mut Job { substrate: &mut substrate, options, watch, device };
-                seconds = seconds.min(self.algorithm.run(job)?.report.seconds);
-            }
-            let bytes = device.map_or(0, GpuHost::planned_bytes) as f64;
-            Ok(SampleRun { edges: partition.num_edges() as f64, seconds, bytes })
-        })?;
-        Ok(runs.swap_remove(0))
+        unreachable!("the last cut is taken as it is")
     }
 }
 
-/// What a host has shown in runs on growing samples.
-fn shown(runs: &[SampleRun], device: Option<&GpuHost>) -> Result<Shown> {
-    let (Some(first), Some(last)) = (runs.first(), runs.last()) else {
-        return Ok(Shown::default());
-    };
-    let most_edges = match device {
-        None => f64::INFINITY,
-        Some(gpu) => {
-            // What does not grow with the edges is not the edges'.
-            let per_edge = match last.edges > first.edges {
-                true => (last.bytes - first.bytes) / (last.edges - first.edges),
-                false => last.bytes / last.edges.max(1.0),
-            };
-            let fixed = (last.bytes - per_edge * last.edges).max(0.0);
-            let free = gpu.free_memory()? as f64;
-            ((free * (1.0 - RESERVE) - fixed) / per_edge.max(1.0)).max(1.0)
-        }
-    };
-    // A clock that does not move gives no speed.
-    Ok(Shown { speed: last.edges.max(1.0) / last.seconds.max(1e-9), most_edges })
+/// A graph cut over hosts.
+pub(crate) struct CutGraph {
+    /// This host's part.
+    pub(crate) partition: Partition,
+    /// What computes for each host.
+    pub(crate) computing: Vec<HostDevice>,
+    /// What measuring hosts and cutting took.
+    pub(crate) seconds: f64,
+}
+
+/// What a host expects of its part of the graph. Hosts tell each other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+struct Forecast {
+    /// Of a round.
+    seconds: f64,
+    /// Bytes of the device's memory that follow the number of edges,
+    edge_bytes: f64,
+    /// and that do not.
+    other_bytes: f64,
+    /// Bytes that the host may use; infinite for a processor.
+    free_bytes: f64,
+}
+
+impl Shown {
+    /// What this host expects of its part.
+    fn forecast(&self, partition: &Partition, device: Option<&GpuHost>) -> Result<Forecast> {
+        let (edges, proxies) = (partition.edges().num_edges(), partition.num_proxies());
+        let seconds = self.edge_seconds * edges as f64 + self.vertex_seconds * proxies as f64;
+        let planned = device.and_then(GpuHost::memory_model).map(|model| model.plan(partition));
+        Ok(match (planned, device) {
+            (Some(plan), Some(gpu)) => Forecast {
+                seconds,
+                edge_bytes: plan.edges as f64,
+                other_bytes: (plan.total() - plan.edges) as f64,
+                free_bytes: gpu.free_memory()? as f64,
+            },
+            _ => Forecast { seconds, free_bytes: f64::INFINITY, ..Forecast::default() },
+        })
+    }
+}
+
+impl Forecast {
+    fn fits(&self) -> bool {
+        self.edge_bytes + self.other_bytes <= self.free_bytes
+    }
+
+    /// The part of its edges that would fit.
+    fn fitting_part(&self) -> f64 {
+        ((FILLED * self.free_bytes - self.other_bytes) / self.edge_bytes.max(1.0)).clamp(0.1, 1.0)
+    }
+}
+
+/// Weights for another cut, if these give a host more than fits, or much more work than others. What a cut
+/// for memory has taken from a host is not given back for balance.
+fn better_weights(weights: &[f64], all: &[Forecast], may_balance: bool) -> Option<Vec<f64>> {
+    let sum: f64 = weights.iter().sum();
+    if !all.iter().all(Forecast::fits) {
+        let kept = |(weight, host): (&f64, &Forecast)| match host.fits() {
+            true => 0.0,
+            false => weight * host.fitting_part(),
+        };
+        let kept: Vec<f64> = weights.iter().zip(all).map(kept).collect();
+        let open: f64 = weights.iter().zip(all).filter(|(_, h)| h.fits()).map(|(w, _)| w).sum();
+        // If nobody has room, a run says so.
+        let factor = (sum - kept.iter().sum::<f64>()) / open;
+        let share = |((weight, kept), host): ((&f64, &f64), &Forecast)| match host.fits() {
+            true => weight * factor,
+            false => *kept,
+        };
+        return (open > 0.0).then(|| weights.iter().zip(&kept).zip(all).map(share).collect());
+    }
+    let mean = all.iter().map(|host| host.seconds).sum::<f64>() / all.len() as f64;
+    let slowest = all.iter().map(|host| host.seconds).fold(0.0, f64::max);
+    if !may_balance || slowest <= MAX_IMBALANCE * mean || all.iter().any(|h| h.seconds <= 0.0) {
+        return None;
+    }
+    Some(weights.iter().zip(all).map(|(weight, host)| weight / host.seconds).collect())
 }
 
 /// A part of the graph for each host: as fast as it is, and no more edges than fit. What does not fit
@@ -260,7 +261,31 @@ mod tests {
     use super::*;
 
     fn host(speed: f64, most_edges: f64) -> Shown {
-        Shown { speed, most_edges }
+        Shown { speed, most_edges, ..Shown::default() }
+    }
+
+    #[test]
+    fn a_graph_is_cut_again_where_parts_do_not_fit_or_differ_much() {
+        let cpu = |seconds| Forecast { seconds, free_bytes: f64::INFINITY, ..Forecast::default() };
+        let gpu = |seconds, free_bytes| Forecast {
+            seconds,
+            edge_bytes: 80.0,
+            other_bytes: 20.0,
+            free_bytes,
+        };
+        let weights = [0.9, 0.1];
+        assert_eq!(better_weights(&weights, &[gpu(1.0, 100.0), cpu(1.2)], true), None);
+        // The CPU takes three times as long: it gets a third, relative to the GPU.
+        let balanced = better_weights(&weights, &[gpu(1.0, 100.0), cpu(3.0)], true).unwrap();
+        assert!((balanced[0] / balanced[1] - 27.0).abs() < 1e-9);
+        assert_eq!(better_weights(&weights, &[gpu(1.0, 100.0), cpu(3.0)], false), None);
+        // Memory goes before balance. What does not follow the edges stays.
+        let fitting = better_weights(&weights, &[gpu(1.0, 61.0), cpu(3.0)], true).unwrap();
+        let part = (0.98 * 61.0 - 20.0) / 80.0;
+        assert!((fitting[0] - 0.9 * part).abs() < 1e-9);
+        assert!((fitting.iter().sum::<f64>() - 1.0).abs() < 1e-9);
+        // Nobody has room.
+        assert_eq!(better_weights(&weights, &[gpu(1.0, 10.0), gpu(1.0, 10.0)], true), None);
     }
 
     #[test]

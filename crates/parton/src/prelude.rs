@@ -17,6 +17,7 @@ pub use crate::engine::{
     device, engines,
 };
 pub use crate::graph::{GlobalId, Graph, LocalId, Weight, with_csr};
-pub use crate::run::{Outcome, Run};
+pub use crate::outcome::Outcome;
+pub use crate::run::Run;
 pub use crate::sync::reduction::{Latest, Max, Min, Or, Sum};
 pub use crate::sync::{Reduction, Substrate};

@@ -34,6 +34,8 @@ pub use parton_program::*;
 
 use crate::algorithms::Access;
 use crate::defaults::{InputTraits, choose_policy, threads_per_host};
+use crate::devices::{DeviceList, partition_for};
+use crate::engine::device::Device;
 use crate::engine::{Limits, Pace, Pacing, RunReport};
 use crate::error::{Error, Result};
 use crate::graph::{Adjacency, Csr, Weight};
@@ -52,6 +54,7 @@ pub struct On {
     communication: Communication,
     pacing: Pacing,
     limits: Limits,
+    devices: DeviceList,
 }
 
 /// What a compiled program returned, and how the run went.
@@ -73,6 +76,11 @@ pub struct ProgramOutcome<O> {
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/compiler.md")]
 struct Guide;
+
+/// The program of the page for newcomers, compiled.
+#[cfg(all(doctest, feature = "cli"))]
+#[doc = include_str!("../../../docs/own-algorithm.md")]
+struct OwnAlgorithm;
 
 /// The program that `parton new` writes, compiled.
 #[cfg(all(doctest, feature = "cli"))]
@@ -101,6 +109,7 @@ impl On {
             communication: Communication::default(),
             pacing: Pacing::default(),
             limits: Limits::default(),
+            devices: DeviceList::default(),
         })
     }
 
@@ -127,6 +136,11 @@ impl On {
     /// How much communication `steps` optimises.
     pub fn communication(self, communication: Communication) -> Self {
         On { communication, ..self }
+    }
+
+    /// What computes for each host. Default: threads of this process.
+    pub fn devices(self, list: DeviceList) -> Self {
+        On { devices: list, ..self }
     }
 
     /// When hosts wait for each other. Default: in every round.
@@ -156,19 +170,25 @@ impl Venue for On {
         });
         let plan = Plan::new(&policy);
         plan.check(self.hosts)?;
-        let share = HostShare {
-            engine: self.engine.as_deref(),
-            communication: self.communication,
-            pacing: self.pacing,
-            limits: self.limits,
-            delta: RelaxSetting::default().delta,
-            sums_fit: false,
-            device: None,
-        };
-        let threads = threads_per_host(self.threads, self.hosts);
+        self.devices.check(self.hosts).map_err(crate::algorithms::Error::Request)?;
+        let all: Vec<usize> = (0..self.hosts).collect();
+        let devices = self.devices.open(&all, &all, None)?;
+        let devices = devices.single_steps(self.limits.max_rounds.is_some());
+        let sharing = devices.hosts_that_need_threads(self.hosts);
+        let threads = threads_per_host(self.threads, sharing);
         let mut cluster = Cluster::local(self.hosts).threads_per_host(threads);
         let hosts = cluster.launch(|net| {
             let partition = Partition::build(net, &self.input, &plan)?;
+            let partition = partition_for(&devices.of_all_hosts(net)?, partition);
+            let share = HostShare {
+                engine: self.engine.as_deref(),
+                communication: self.communication,
+                pacing: self.pacing,
+                limits: self.limits,
+                delta: RelaxSetting::default().delta,
+                sums_fit: false,
+                device: devices.get(partition.host()).map(|gpu| gpu as &dyn Device),
+            };
             let mut substrate = Substrate::new(&partition, net, Optimize::ALL);
             let answered = share.run(program, &mut substrate, &mut ())?;
             Ok::<_, Error>((partition.globals()[..partition.num_masters()].to_vec(), answered))

@@ -1,21 +1,25 @@
 //! One call that runs a program on a graph, and a builder for everything that can be chosen.
 
+mod phases;
+
 use std::num::NonZeroUsize;
 use std::path::Path;
 
 use crate::algorithms::pagerank::PageRank;
 use crate::algorithms::{Access, Options};
 use crate::defaults::{InputTraits, choose_policy, threads_per_host};
-use crate::devices::{DeviceList, partition_for};
+use crate::devices::DeviceList;
 use crate::engine::device::Device;
 use crate::engine::{
     self, EngineInfo, Limits, Pace, Pacing, Relaxation, RunReport, VertexProgram, engines,
 };
 use crate::error::{Error, Result};
 use crate::graph::id_map::Names;
+use crate::graph::nearest::did_you_mean;
 use crate::graph::{Graph, Ids, LocalId, OriginalId};
 use crate::host_weights::{HostWeights, Trial};
-use crate::net::Cluster;
+use crate::net::{Cluster, Net};
+use crate::outcome::Outcome;
 use crate::partition::{Fit, Input, Partition, Plan};
 use crate::sync::{Optimize, Substrate};
 
@@ -112,33 +116,6 @@ where
     P: Relaxation,
 {
     Run::relaxation(program).hosts(hosts).on(input)
-}
-
-/// What a program found.
-#[derive(Clone, Debug)]
-pub struct Outcome<V> {
-    /// The original id of each vertex, ascending.
-    pub ids: Ids,
-    /// The final state or label of each vertex, in the order of `ids`.
-    pub values: Vec<V>,
-    /// The engine that ran.
-    pub engine: &'static str,
-    /// The policy that cut the graph.
-    pub policy: String,
-    /// Rounds, work, time and bytes.
-    pub report: RunReport,
-}
-
-impl<V: Copy> Outcome<V> {
-    /// The value of the vertex with this original id: a number, or a name.
-    pub fn get(&self, id: &str) -> Option<V> {
-        Some(self.values[self.ids.find_text(id)?])
-    }
-
-    /// Original ids with values.
-    pub fn iter(&self) -> impl Iterator<Item = (OriginalId<'_>, V)> {
-        self.values.iter().enumerate().map(|(vertex, value)| (self.ids.get(vertex), *value))
-    }
 }
 
 /// Something that [`run()`] can run on.
@@ -384,9 +361,10 @@ impl<'p, V: Copy + Send + Sync> Run<'p, V> {
         let hosts = cluster.launch(|net| {
             // Ranks go along every edge in every round: what that takes is what most programs take.
             let trial = Trial::new(&PageRank, &Options::default(), threads, &input);
-            let (plan, computing) = trial.settle(net, &devices, weights.as_ref(), &plan)?;
-            let partition = Partition::build(net, &input, &plan)?;
-            let partition = partition_for(&computing, partition);
+            let build = |net: &mut Net, plan: &Plan| {
+                Ok::<_, Error>((Partition::build(net, &input, plan)?, 0.0))
+            };
+            let partition = trial.cut(net, &devices, weights.as_ref(), &plan, build)?.partition;
             let mut substrate = Substrate::new(&partition, net, Optimize::ALL);
             let device = devices.get(partition.host()).map(|gpu| gpu as &dyn Device);
             let outcome = (self.execute)(&mut substrate, device, &self.settings)?;
@@ -434,7 +412,8 @@ impl Settings {
         let Some(name) = &self.engine else { return Ok(suits) };
         engines::ALL.iter().copied().find(|engine| engine.name == name).ok_or_else(|| {
             let names: Vec<_> = engines::ALL.iter().map(|engine| engine.name).collect();
-            let message = format!("unknown engine '{name}': known are {}", names.join(", "));
+            let meant = did_you_mean(name, names.iter().copied());
+            let message = format!("unknown engine '{name}'{meant}; known are {}", names.join(", "));
             crate::algorithms::Error::Request(message).into()
         })
     }
@@ -579,7 +558,7 @@ mod tests {
             "{message}"
         );
         let message = refused(hops_from("3").engine("warp"), "path:5");
-        assert!(message.contains("unknown engine 'warp': known are push"), "{message}");
+        assert!(message.contains("unknown engine 'warp'; known are push"), "{message}");
         assert!(
             refused(hops_from("3").policy("metis"), "path:5").contains("unknown policy 'metis'")
         );

@@ -6,14 +6,17 @@ mod bench;
 mod command;
 mod common;
 mod compiled;
+mod deployment;
 mod devices;
 mod documents;
+mod everyday;
 mod faults;
 mod graphalytics;
 #[path = "../../net/tests/common/launchers.rs"]
 mod launchers;
 mod matrix_completion;
 mod memory;
+mod pages;
 #[allow(dead_code, reason = "it serves tests of other crates, too")]
 #[path = "../../graph/tests/common/real.rs"]
 mod real;

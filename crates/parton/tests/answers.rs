@@ -83,6 +83,33 @@ fn names_and_vertices_out_of_reach() {
     assert_eq!(&data[3 * 30..][..30], b"Paris\0\0\0\0\0\0\0\0\0\0Berlin, Mitte\0\0");
 }
 
+/// Names that hold line ends or nothing at all stay what they are, apart from values that are missing.
+#[test]
+fn names_with_line_ends_and_without_letters() {
+    let folder = folder();
+    let folder = folder.path();
+    let edges = ["a\nb", "c\rd", "", "tab\there"]
+        .map(|name| format!("{{\"source\":{name:?},\"target\":\"z\"}}\n"));
+    std::fs::write(folder.join("odd.jsonl"), edges.concat()).unwrap();
+    let bfs = ["bfs", "odd.jsonl", "--root", "a\nb", "--hosts", "2"];
+    for output in ["a.csv", "a.tsv", "a.jsonl", "a.parquet"] {
+        write(folder, &bfs, output);
+    }
+    assert_eq!(read(folder, "a.csv"), "id,level\n\"\",\n\"a\nb\",0\n\"c\rd\",\ntab\there,\nz,1\n");
+    assert_eq!(
+        read(folder, "a.tsv"),
+        "id\tlevel\n\"\"\t\n\"a\nb\"\t0\n\"c\rd\"\t\n\"tab\there\"\t\nz\t1\n"
+    );
+    let lines: Vec<serde_json::Value> =
+        read(folder, "a.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let names: Vec<_> = lines.iter().map(|line| line["id"].as_str().unwrap()).collect();
+    assert_eq!(names, ["", "a\nb", "c\rd", "tab\there", "z"]);
+    assert_eq!(parquet_rows(folder, "a.parquet")[0], "{id: \"\", level: null}");
+    // A component may be called by the empty name: that is no missing value.
+    write(folder, &["components", "odd.jsonl"], "c.csv");
+    assert!(read(folder, "c.csv").ends_with("\nz,\"\"\n"), "{}", read(folder, "c.csv"));
+}
+
 /// Factors are a matrix in NumPy, a list in Parquet and JSON, and as many columns in text.
 #[test]
 fn vectors_in_every_format() {

@@ -134,7 +134,8 @@ fn the_table_and_the_files_say_the_same() {
         assert!(lines[0].starts_with("algorithm") && lines[0].ends_with("÷ 1 host"), "{table}");
         assert!(lines[2].starts_with("sssp       grid:9x9  auto (frontier)  2 × 1"), "{table}");
         let drawn = std::fs::read_to_string(folder.path().join(plot)).expect("a plot");
-        assert_eq!(drawn.matches("<rect").count(), 2, "{drawn}");
+        // Two bars, what their colours mean, and the background.
+        assert_eq!(drawn.matches("<rect").count(), 5, "{drawn}");
         assert!(drawn.contains("sssp on grid:9x9") && drawn.contains("auto (frontier), 2 × 1"));
         assert_eq!(drawn.starts_with("<!DOCTYPE html>"), plot == "a.html");
     }

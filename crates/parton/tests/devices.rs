@@ -376,7 +376,8 @@ fn planned_and_used(algorithm: &str, engine: &str, hosts: usize) -> Vec<(u64, u6
         let substrate = &mut substrate;
         let job = &mut Job { substrate, options: &options, watch: &mut (), device: Some(&gpu) };
         algorithm.run(job)?;
-        Ok::<_, Error>((gpu.planned_bytes(), emulated.peak_memory()))
+        let model = gpu.memory_model().expect("an engine was built");
+        Ok::<_, Error>((model.plan(&partition).total(), emulated.peak_memory()))
     });
     launched.expect("a run")
 }

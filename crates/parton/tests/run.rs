@@ -300,7 +300,7 @@ fn people_get_text_and_a_page() {
     }
     assert_eq!(text(&output.stderr), "wrote page.html\n");
     let page = std::fs::read_to_string(folder.path().join("page.html")).unwrap();
-    assert!(page.matches("<svg").count() == 6 && page.contains("</html>"));
+    assert!(page.matches("<svg").count() == 7 && page.contains("</html>"));
     assert!(!page.contains("http") && !page.contains("<script"), "nothing from elsewhere");
     let quiet = parton(folder.path(), &["run", "bfs", "path:5", "--hosts", "5", "-q"]);
     assert!(quiet.stderr.is_empty(), "{}", text(&quiet.stderr));

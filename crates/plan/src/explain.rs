@@ -212,13 +212,13 @@ fn shape(plan: &CompiledPlan) -> (String, String) {
         ),
         ProgramShape::Gather { operator } => (
             format!(
-                "a stationary gather at {}: pull, push and frontier, on devices, too, and steps",
+                "a stationary gather at {}: pull, push, frontier and steps, on devices, too",
                 plan.operators[*operator].name
             ),
             "bsp: every vertex collects in every round".into(),
         ),
         ProgramShape::Steps => (
-            "steps: operator by operator".into(),
+            "steps: operator by operator, on devices, too".into(),
             "bsp: the control flow between operators needs all hosts at the same place".into(),
         ),
     }

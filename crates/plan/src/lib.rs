@@ -58,6 +58,13 @@ pub struct PlannedColumn {
     pub is_shared: bool,
 }
 
+impl PlannedColumn {
+    /// Whether it is folded from contributions whose order shows: sums of real numbers are rounded.
+    pub fn is_ordered(&self) -> bool {
+        self.role == ColumnRole::Accumulator(Folding::Sum) && self.ty.starts_with('f')
+    }
+}
+
 /// What a column is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColumnRole {

@@ -1,5 +1,6 @@
 //! What the compiler makes of a program: a plan, and the code that the plan numbers.
 
+use parton_engine::device::operators::OperatorText;
 use parton_graph::Weight;
 use parton_plan::{CompiledPlan, OperatorPart};
 use parton_sync::AtomicValue;
@@ -82,6 +83,11 @@ pub trait Code: Sync {
 
     /// Runs a part of an operator, at the vertices that the host is asked to visit.
     fn part(&self, operator: usize, part: OperatorPart, host: &Host<'_, Self::Weight>);
+
+    /// The operators for devices, or why there are none.
+    fn device(&self) -> Result<OperatorText<'_>, &'static str> {
+        Err("they are known to processors alone")
+    }
 
     /// The bits of what changes nothing when it is folded into a scalar.
     fn identity(&self, scalar: usize) -> u64;

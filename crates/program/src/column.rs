@@ -2,8 +2,11 @@
 
 use std::any::Any;
 
-use parton_graph::{LocalId, VertexSet};
-use parton_sync::{AtomicValue, CpuField, Delivery, Field, Reduction};
+use parton_graph::{LocalId, VertexSet, parallel};
+use parton_sync::{AtomicValue, CpuField, Delivery, Field, Reduction, Value};
+
+/// Values that a thread copies at a time.
+const VALUES_PER_TASK: usize = 1 << 14;
 
 /// A value per proxy.
 pub trait AnyColumn: Field + Any + Send + Sync {
@@ -18,6 +21,9 @@ pub trait AnyColumn: Field + Any + Send + Sync {
 
     /// Proxies that were given something since this was last asked, ascending.
     fn drain_active(&mut self) -> Vec<LocalId>;
+
+    /// Copies the values of the first proxies, as many as there is room for, as they travel.
+    fn read_first(&self, into: &mut [u8]);
 
     /// Puts the identity back where a contribution was.
     fn forget(&self, vertices: &[LocalId]);
@@ -38,6 +44,16 @@ impl<R: Reduction<Value: AtomicValue>> AnyColumn for CpuField<R> {
 
     fn drain_active(&mut self) -> Vec<LocalId> {
         CpuField::drain_active(self)
+    }
+
+    fn read_first(&self, into: &mut [u8]) {
+        let (cells, bytes) = (self.cells(), R::Value::KIND.bytes());
+        let rooms = into.chunks_mut(VALUES_PER_TASK * bytes);
+        parallel::for_each_owned(rooms, |task, room| {
+            for (place, room) in room.chunks_exact_mut(bytes).enumerate() {
+                cells.get(LocalId((task * VALUES_PER_TASK + place) as u32)).write(room);
+            }
+        });
     }
 
     fn forget(&self, vertices: &[LocalId]) {

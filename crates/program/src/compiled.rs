@@ -3,13 +3,14 @@
 use std::time::Instant;
 
 use parton_engine::device::Device;
+use parton_engine::device::operators::{OperatorText, Operators};
 use parton_engine::{
     EngineInfo, Limits, Pacing, Relaxation, RunReport, Vertex, VertexProgram, Watch, engines, run,
 };
 use parton_graph::{Weight, WeightKind};
 use parton_sync::reduction::Min;
 use parton_sync::value::Number;
-use parton_sync::{Error, Result, Substrate};
+use parton_sync::{Error, Result, Substrate, Value};
 
 use crate::code::{Code, Element};
 use crate::communication::Communication;
@@ -41,6 +42,8 @@ pub trait Program: Code + Sized {
     const MAY_WRAP: bool;
     /// The engines that run it, the one that suits first.
     const ENGINES: &'static [&'static EngineInfo];
+    /// Its operators for devices, or why they do not run there.
+    const DEVICE: Result<OperatorText<'static>, &'static str>;
     /// Where a stationary gather goes on, if it is one.
     const GATHER: Option<GatherPlaces>;
 
@@ -55,9 +58,6 @@ pub trait Program: Code + Sized {
 
     /// The columns of what it returns.
     fn columns(output: Self::Output) -> Vec<FieldValues>;
-
-    /// The columns it returns, of this host's masters.
-    fn results(host: &Host<'_, Self::Weight>) -> Vec<FieldValues>;
 
     /// What it returns, of all vertices.
     fn output(columns: Vec<FieldValues>) -> Self::Output;
@@ -132,6 +132,23 @@ macro_rules! typed {
         })+
 
         impl FieldValues {
+            /// Values of the type with this name, which `fill` writes as they lie in memory.
+            pub(crate) fn read(
+                ty: &str,
+                count: usize,
+                fill: impl FnOnce(&mut [u8]) -> Result<()>,
+            ) -> Result<FieldValues> {
+                match ty {
+                    $(stringify!($type) => {
+                        let mut bytes = vec![0; count * <$type as Value>::KIND.bytes()];
+                        fill(&mut bytes)?;
+                        let values = bytes.chunks_exact(<$type as Value>::KIND.bytes());
+                        Ok(FieldValues::$variant(values.map(<$type as Value>::read).collect()))
+                    })+
+                    _ => unreachable!("the compiler knows the types of columns"),
+                }
+            }
+
             /// FieldValues of vertices in the order of their numbers, of those of all hosts: each host's vertices
             /// beside its values.
             ///
@@ -237,20 +254,35 @@ impl HostShare<'_> {
             let columns = P::labelled(running.labels()?);
             return Ok(Answered { columns, engine, setup_seconds, report, operators: Vec::new() });
         }
-        if engine == STEPS && self.device.is_some() {
-            let why =
-                "its operators run one after the other, on processors: it has no form for devices";
-            return Err(Error::Program { program: P::NAME.into(), why: why.into() });
-        }
         if let Some(places) = P::GATHER.filter(|_| engine != STEPS)
             && let Some(answered) = self.gather(program, (places, engine), substrate, watch)?
         {
             return Ok(answered);
         }
-        let mut steps = Steps::new(program, partition, self.communication)?;
+        let communication = self.communication;
+        match self.device {
+            None => {
+                let steps = Steps::new(program, partition, communication)?;
+                self.follow(steps, began, substrate, watch)
+            }
+            Some(device) => {
+                let steps = Steps::on_device(program, partition, communication, device)?;
+                self.follow(steps, began, substrate, watch)
+            }
+        }
+    }
+
+    /// Runs a program operator by operator.
+    fn follow<P: Program, O: Operators + ?Sized>(
+        &self,
+        mut steps: Steps<'_, P, O>,
+        began: Instant,
+        substrate: &mut Substrate<'_>,
+        watch: &mut dyn Watch,
+    ) -> Result<Answered> {
         let setup_seconds = began.elapsed().as_secs_f64();
         let report = run(&mut steps, substrate, self.pacing, self.limits, watch)?;
-        let columns = P::results(steps.host());
+        let columns = steps.results()?;
         let operators = steps.operators(&report);
         Ok(Answered { columns, engine: STEPS, setup_seconds, report, operators })
     }
@@ -269,7 +301,7 @@ impl HostShare<'_> {
         if !steps.reach(places.operator, substrate)? {
             return Ok(None);
         }
-        let control = Control::new(program, places, steps.host().uniform());
+        let control = Control::new(program, places, steps.uniform());
         let start = P::gather_states(steps.host());
         let [out, into] = steps.into_degrees();
         let rounds = self.limits.max_rounds.unwrap_or(u64::MAX);

@@ -3,7 +3,8 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock};
 
-use parton_engine::{Directions, Edges};
+use parton_engine::device::operators::NumberFaults;
+use parton_engine::{DirectionRows, Directions, Edges};
 use parton_graph::{LocalId, VertexSet, Weight, parallel};
 use parton_partition::Partition;
 use parton_plan::EdgeDirection;
@@ -35,12 +36,12 @@ pub struct Host<'a, W: Weight> {
     /// Out- and in-degrees of masters, where the program asks.
     pub(crate) degrees: [Vec<u64>; 2],
     edges: [OnceLock<Directions<'a, W>>; 3],
-    faults: Faults,
+    faults: SharedFaults,
 }
 
-/// What whole numbers did that they must not.
+/// What threads have found out of [`NumberFaults`].
 #[derive(Debug, Default)]
-struct Faults {
+struct SharedFaults {
     underflow: AtomicBool,
     overflow: AtomicBool,
 }
@@ -72,12 +73,27 @@ impl Tallies {
     }
 }
 
+/// The edges of a vertex on this host.
+pub struct VertexEdges<'v, W: Weight> {
+    rows: DirectionRows<'v, W>,
+    vertex: LocalId,
+}
+
+impl<W: Weight> VertexEdges<'_, W> {
+    /// Calls `visit` with the other end and the weight of each edge, and `prefetch` with ends some edges before
+    /// their turn.
+    #[inline(always)]
+    pub fn each(self, prefetch: impl FnMut(LocalId), visit: impl FnMut(LocalId, W)) {
+        self.rows.each(self.vertex, prefetch, visit);
+    }
+}
+
 impl<'a, W: Weight> Host<'a, W> {
     pub(crate) fn new(
         partition: &'a Partition,
         columns: Vec<Box<dyn AnyColumn>>,
         num_lists: usize,
-        (scalars, identities): (Vec<u64>, Vec<u64>),
+        identities: Vec<u64>,
         fold: Box<dyn Fn(usize, u64, u64) -> u64 + Send + Sync + 'a>,
     ) -> Self {
         let masters = partition.num_masters();
@@ -85,7 +101,7 @@ impl<'a, W: Weight> Host<'a, W> {
             partition,
             columns,
             lists: (0..num_lists).map(|_| VertexSet::new(masters)).collect(),
-            scalars,
+            scalars: vec![0; identities.len()],
             partial: Mutex::new(Tallies(identities.clone())),
             identity: identities,
             fold,
@@ -93,7 +109,7 @@ impl<'a, W: Weight> Host<'a, W> {
             activated: VertexSet::new(masters),
             degrees: [Vec::new(), Vec::new()],
             edges: [OnceLock::new(), OnceLock::new(), OnceLock::new()],
-            faults: Faults::default(),
+            faults: SharedFaults::default(),
         }
     }
 
@@ -165,12 +181,11 @@ impl<'a, W: Weight> Host<'a, W> {
         value
     }
 
-    pub(crate) fn has_underflow(&self) -> bool {
-        self.faults.underflow.load(Ordering::Relaxed)
-    }
-
-    pub(crate) fn has_overflow(&self) -> bool {
-        self.faults.overflow.load(Ordering::Relaxed)
+    pub(crate) fn faults(&self) -> NumberFaults {
+        NumberFaults {
+            underflow: self.faults.underflow.load(Ordering::Relaxed),
+            overflow: self.faults.overflow.load(Ordering::Relaxed),
+        }
     }
 
     /// Calls `visit` with every vertex of the part that runs.
@@ -196,16 +211,15 @@ impl<'a, W: Weight> Host<'a, W> {
         self.join(folded);
     }
 
-    /// Calls `visit` with every edge of these vertices on this host: the vertex, the other end, the weight.
-    pub fn each_edge(
+    /// Calls `visit` with every vertex of the part that runs, and with its edges on this host. No other
+    /// thread visits the edges of that vertex meanwhile.
+    pub fn each_row(
         &self,
         direction: EdgeDirection,
-        visit: impl Fn(LocalId, LocalId, W, &mut Tallies) + Sync,
+        visit: impl Fn(LocalId, VertexEdges<'_, W>, &mut Tallies) + Sync,
     ) {
         let rows = self.directions(direction).rows();
-        self.each(|near, tallies| {
-            rows.each(near, |_| (), |far, weight| visit(near, far, weight, tallies));
-        });
+        self.each(|vertex, tallies| visit(vertex, VertexEdges { rows, vertex }, tallies));
     }
 
     /// The edges of a direction.
@@ -239,13 +253,7 @@ impl<'a, W: Weight> Host<'a, W> {
 
     /// What `of` makes of every master.
     pub fn each_master<T: Send>(&self, of: impl Fn(LocalId) -> T + Sync) -> Vec<T> {
-        (0..self.partition.num_masters() as u32).map(|master| of(LocalId(master))).collect()
-    }
-
-    /// The values of masters.
-    pub fn masters<T: Element>(&self, column: usize) -> Vec<T> {
-        let column = self.values::<T>(column);
-        self.each_master(|master| column.get(master))
+        parallel::generate(self.partition.num_masters(), |master| of(LocalId(master as u32)))
     }
 }
 
@@ -273,5 +281,16 @@ pub fn contribute<R: Reduction<Value: AtomicValue>>(
     value: R::Value,
 ) {
     column.fold(vertex, value);
+    column.touch(vertex);
+}
+
+/// The same at a proxy that no other thread gives anything meanwhile.
+#[inline]
+pub fn contribute_alone<R: Reduction<Value: AtomicValue>>(
+    column: &CpuField<R>,
+    vertex: LocalId,
+    value: R::Value,
+) {
+    column.fold_alone(vertex, value);
     column.touch(vertex);
 }

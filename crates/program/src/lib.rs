@@ -5,7 +5,7 @@
 //! [`Code`], which the engine [`Steps`] runs operator by operator, and, where it recognises the shape, to a
 //! `Relaxation` or a `VertexProgram` that other engines and devices run.
 //!
-//! Reading order: [`surface`], [`code`], [`mod@column`], [`host`], [`steps`], [`gather`],
+//! Reading order: [`surface`], [`code`], [`mod@column`], [`host`], [`processor`], [`steps`], [`gather`],
 //! [`compiled`].
 
 pub mod code;
@@ -14,6 +14,7 @@ pub mod communication;
 pub mod compiled;
 pub mod gather;
 pub mod host;
+pub mod processor;
 pub mod relaxed;
 pub mod steps;
 pub mod surface;

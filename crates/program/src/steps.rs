@@ -10,16 +10,20 @@ mod operators;
 mod traffic;
 
 use parton_engine::degrees::{in_degrees, out_degrees};
+use parton_engine::device::operators::Operators;
+use parton_engine::device::{Device, OperatorsRequest, device_operators};
 use parton_engine::{Conclusion, Engine, EngineInfo, Next, check_weights};
-use parton_graph::LocalId;
+use parton_graph::{LocalId, Weight};
 use parton_partition::Partition;
 use parton_partition::partition::Finder;
-use parton_plan::{ColumnRole, EdgeSide, Instruction, OperatorPart, PlannedOperator};
+use parton_plan::{ColumnRole, EdgeSide, Instruction, PlannedOperator};
 use parton_sync::{Error, Phase, Result, Substrate, Tally};
 
-use crate::code::Code;
+use crate::code::{Code, Uniform};
 use crate::communication::{Communication, end};
-use crate::host::{Host, Vertices};
+use crate::compiled::FieldValues;
+use crate::host::Host;
+use crate::processor::Processor;
 
 pub use operators::OperatorReport;
 
@@ -27,19 +31,21 @@ pub use operators::OperatorReport;
 pub const STEPS: &EngineInfo =
     &EngineInfo { name: "steps", about: "a compiled program, operator by operator" };
 
-/// A compiled program on one host.
-pub struct Steps<'a, C: Code> {
+/// A compiled program on one host. `O` runs its operators there.
+pub struct Steps<'a, C: Code, O: Operators + ?Sized> {
     code: &'a C,
-    host: Host<'a, C::Weight>,
+    partition: &'a Partition,
+    operators: Box<O>,
     communication: Communication,
+    scalars: Scalars,
+    /// Out- and in-degrees of masters, where the program asks.
+    degrees: [Vec<u64>; 2],
     /// The instruction of the plan that comes next, or that runs.
     at: usize,
     /// Whether the operator at that instruction waits for its edges.
     is_running: bool,
     /// Columns whose mirrors at sources and at destinations may not know what masters have.
     stale: Vec<[bool; 2]>,
-    /// Scalars of which hosts know their own part alone.
-    pending: Vec<bool>,
     finder: Option<Finder>,
     /// The operator of every round so far.
     ran: Vec<usize>,
@@ -47,48 +53,128 @@ pub struct Steps<'a, C: Code> {
     stop_at: Option<usize>,
 }
 
-impl<'a, C: Code> Steps<'a, C> {
-    /// A compiled program on this partition. An error if weights of edges do not fit.
+/// The scalars of a program.
+struct Scalars {
+    /// Their bits, the same on all hosts but for what is pending.
+    bits: Vec<u64>,
+    /// Those of which hosts know their own part alone.
+    pending: Vec<bool>,
+}
+
+/// Which columns other hosts see.
+fn shared<C: Code>(code: &C, partition: &Partition, communication: Communication) -> Vec<bool> {
+    let syncs_all = communication != Communication::OnDemand;
+    let is_shared = code.plan().columns.iter().map(|column| {
+        let is_field = column.role == ColumnRole::Field;
+        partition.num_hosts() > 1 && (column.is_shared || (syncs_all && is_field))
+    });
+    is_shared.collect()
+}
+
+impl<'a, C: Code> Steps<'a, C, Processor<'a, C>> {
+    /// A compiled program on the processors of this host. An error if weights of edges do not fit.
     pub fn new(
         code: &'a C,
         partition: &'a Partition,
         communication: Communication,
     ) -> Result<Self> {
         check_weights::<C::Weight>(partition)?;
+        let is_shared = shared(code, partition, communication);
+        let operators = Processor::new(code, partition, &is_shared);
+        Ok(Steps::over(code, partition, communication, Box::new(operators)))
+    }
+
+    /// One host's data.
+    pub fn host(&self) -> &Host<'a, C::Weight> {
+        self.operators.host()
+    }
+}
+
+impl<'a, C: Code> Steps<'a, C, dyn Operators + 'a> {
+    /// A compiled program on a device. An error if weights of edges do not fit, or if the program has no form for
+    /// devices.
+    pub fn on_device(
+        code: &'a C,
+        partition: &'a Partition,
+        communication: Communication,
+        device: &'a dyn Device,
+    ) -> Result<Self> {
+        check_weights::<C::Weight>(partition)?;
         let plan = code.plan();
-        let syncs_all = communication != Communication::OnDemand;
-        let columns = plan.columns.iter().enumerate().map(|(number, column)| {
-            let is_field = column.role == ColumnRole::Field;
-            let is_shared =
-                partition.num_hosts() > 1 && (column.is_shared || (syncs_all && is_field));
-            code.column(number, partition.num_proxies(), is_shared)
-        });
-        let num_scalars = plan.scalars.len();
-        let mut scalars = code.arguments();
-        scalars.resize(num_scalars, 0);
-        let identities = (0..num_scalars).map(|scalar| code.identity(scalar)).collect();
-        let fold = Box::new(|scalar: usize, a, b| match plan.tallies[scalar] {
-            Some(_) => code.combine(scalar, a, b),
-            None => a,
-        });
-        let columns: Vec<_> = columns.collect();
-        Ok(Steps {
-            stale: vec![[false; 2]; columns.len()],
-            host: Host::new(partition, columns, plan.lists.len(), (scalars, identities), fold),
+        let operators = code.device().map_err(|why| Error::Program {
+            program: plan.name.clone(),
+            why: format!("its operators do not run on devices: {why}"),
+        })?;
+        let request = OperatorsRequest {
+            plan,
+            operators,
+            weight: C::Weight::KIND,
+            is_shared: shared(code, partition, communication),
+            identities: (0..plan.scalars.len()).map(|scalar| code.identity(scalar)).collect(),
+        };
+        let operators = device_operators(device, request, partition)?;
+        Ok(Steps::over(code, partition, communication, operators))
+    }
+}
+
+impl<'a, C: Code, O: Operators + ?Sized> Steps<'a, C, O> {
+    fn over(
+        code: &'a C,
+        partition: &'a Partition,
+        communication: Communication,
+        operators: Box<O>,
+    ) -> Self {
+        let plan = code.plan();
+        let mut steps = Steps {
+            stale: vec![[false; 2]; plan.columns.len()],
+            scalars: Scalars {
+                bits: vec![0; plan.scalars.len()],
+                pending: vec![false; plan.scalars.len()],
+            },
+            degrees: [Vec::new(), Vec::new()],
             code,
+            partition,
+            operators,
             communication,
             at: 0,
             is_running: false,
-            pending: vec![false; num_scalars],
             finder: None,
             ran: Vec::new(),
             stop_at: None,
-        })
+        };
+        for (scalar, bits) in code.arguments().into_iter().enumerate() {
+            steps.set(scalar, bits);
+        }
+        steps
     }
 
-    /// One host's data: the answer, when the run is over.
-    pub fn host(&self) -> &Host<'a, C::Weight> {
-        &self.host
+    /// What code outside operators sees.
+    pub fn uniform(&self) -> Uniform<'_> {
+        Uniform {
+            scalars: &self.scalars.bits,
+            num_vertices: self.partition.num_vertices(),
+            num_edges: self.partition.num_edges(),
+        }
+    }
+
+    /// The columns that the program returns, of this host's masters.
+    pub fn results(&self) -> Result<Vec<FieldValues>> {
+        let (plan, masters) = (self.code.plan(), self.num_masters());
+        let results = plan.results.iter().map(|&column| {
+            FieldValues::read(&plan.columns[column].ty, masters, |into| {
+                self.operators.read_masters(column, into)
+            })
+        });
+        results.collect()
+    }
+
+    fn set(&mut self, scalar: usize, bits: u64) {
+        self.scalars.bits[scalar] = bits;
+        self.operators.set_scalar(scalar, bits);
+    }
+
+    fn value(&self, number: usize) -> u64 {
+        self.code.value(number, self.uniform())
     }
 
     fn failure(&self, why: impl Into<String>) -> Error {
@@ -111,68 +197,61 @@ impl<'a, C: Code> Steps<'a, C> {
         self.find_degrees(substrate)?;
         self.stop_at = Some(operator);
         self.advance(substrate)?;
-        self.settle(&(0..self.pending.len()).collect::<Vec<_>>(), substrate)?;
+        self.settle(&(0..self.scalars.pending.len()).collect::<Vec<_>>(), substrate)?;
         Ok(self.at < self.code.plan().instructions.len())
     }
 
     fn find_degrees(&mut self, substrate: &mut Substrate<'_>) -> Result<()> {
         let [out, into] = self.code.plan().degrees;
         if out {
-            self.host.degrees[0] = out_degrees(substrate)?;
+            self.degrees[0] = out_degrees(substrate)?;
         }
         if into {
-            self.host.degrees[1] = in_degrees(substrate)?;
+            self.degrees[1] = in_degrees(substrate)?;
         }
-        Ok(())
+        self.operators.set_degrees(&self.degrees)
     }
 
     /// Out- and in-degrees of masters, where the program asks, and everything else dropped.
     pub(crate) fn into_degrees(self) -> [Vec<u64>; 2] {
-        self.host.degrees
+        self.degrees
     }
 
     /// Follows the control flow to the next operator that visits edges, or to the end.
     fn advance(&mut self, substrate: &mut Substrate<'_>) -> Result<()> {
-        let code = self.code;
-        let plan = code.plan();
+        let plan = self.code.plan();
         while let Some(instruction) = plan.instructions.get(self.at) {
             match instruction {
                 Instruction::Assign { scalar, value, reads } => {
                     self.settle(reads, substrate)?;
-                    self.host.scalars[*scalar] = code.value(*value, self.host.uniform());
+                    self.set(*scalar, self.value(*value));
                     // What was folded in before is overwritten.
-                    self.host.take_partial(*scalar);
-                    self.pending[*scalar] = false;
+                    if std::mem::take(&mut self.scalars.pending[*scalar]) {
+                        self.operators.take_folded(&[*scalar])?;
+                    }
                 }
                 Instruction::Start { column, value, everywhere, reads } => {
                     self.settle(reads, substrate)?;
-                    self.start(*column, *value, *everywhere);
+                    self.start(*column, *value, *everywhere)?;
                 }
                 Instruction::Point { column, vertex, value, reads } => {
                     self.settle(reads, substrate)?;
-                    let vertex = code.value(*vertex, self.host.uniform());
-                    if let Some(local) = self.find(vertex) {
-                        self.host.vertices = Vertices::These(vec![local]);
-                        code.start(*column, *value, &self.host);
+                    if let Some(local) = self.find(self.value(*vertex)) {
+                        self.operators.start(*column, *value, local.0..local.0 + 1)?;
                     }
                 }
-                Instruction::Fill { list, all } => {
-                    self.host.lists[*list].clear();
-                    if *all {
-                        self.host.lists[*list].insert_range(0..self.num_masters() as u32);
-                    }
-                }
+                Instruction::Fill { list, all } => self.operators.fill(*list, *all)?,
                 Instruction::Join { list, vertex, reads } => {
                     self.settle(reads, substrate)?;
-                    self.join(*list, code.value(*vertex, self.host.uniform()));
+                    self.join(*list, self.value(*vertex))?;
                 }
                 Instruction::Swap(a, b) => {
-                    self.host.columns.swap(*a, *b);
+                    self.operators.swap(*a, *b);
                     self.stale.swap(*a, *b);
                 }
                 Instruction::Branch { condition, otherwise, reads } => {
                     self.settle(reads, substrate)?;
-                    if code.value(*condition, self.host.uniform()) == 0 {
+                    if self.value(*condition) == 0 {
                         self.at = *otherwise;
                         continue;
                     }
@@ -201,38 +280,34 @@ impl<'a, C: Code> Steps<'a, C> {
     }
 
     /// A vertex joins a worklist, if its master is here.
-    fn join(&mut self, list: usize, vertex: u64) {
+    fn join(&mut self, list: usize, vertex: u64) -> Result<()> {
         let masters = self.num_masters();
-        if let Some(local) = self.find(vertex).filter(|local| local.index() < masters) {
-            self.host.lists[list].insert(local);
+        match self.find(vertex).filter(|local| local.index() < masters) {
+            Some(master) => self.operators.join(list, master),
+            None => Ok(()),
         }
     }
 
     fn num_masters(&self) -> usize {
-        self.host.partition.num_masters()
+        self.partition.num_masters()
     }
 
     /// The proxy of a vertex on this host.
     fn find(&mut self, vertex: u64) -> Option<LocalId> {
-        let partition = self.host.partition;
+        let partition = self.partition;
         let finder = self.finder.get_or_insert_with(|| partition.finder());
         finder.local(vertex as u32)
     }
 
     /// Gives a column its first values.
-    fn start(&mut self, column: usize, value: usize, everywhere: bool) {
-        let partition = self.host.partition;
+    fn start(&mut self, column: usize, value: usize, everywhere: bool) -> Result<()> {
+        let partition = self.partition;
         let count = if everywhere { partition.num_proxies() } else { partition.num_masters() };
-        self.host.vertices = Vertices::First(count);
-        self.code.start(column, value, &self.host);
-        if everywhere {
-            // All proxies agree: nobody has to be told what an earlier life of the column left behind.
-            self.host.columns[column].updated().remove_range(0..partition.num_proxies() as u32);
-            self.stale[column] = [false; 2];
-        } else {
-            self.host.columns[column].updated().insert_range(0..partition.num_masters() as u32);
-            self.stale[column] = [true; 2];
-        }
+        self.operators.start(column, value, 0..count as u32)?;
+        // Where all proxies agree, nobody has to be told what an earlier life of the column left behind.
+        self.operators.mark(column, 0..count as u32, !everywhere)?;
+        self.stale[column] = [!everywhere; 2];
+        Ok(())
     }
 
     /// Whether an operator has anything to visit, on any host.
@@ -242,28 +317,28 @@ impl<'a, C: Code> Steps<'a, C> {
         substrate: &mut Substrate<'_>,
     ) -> Result<bool> {
         let Some(list) = operator.list else { return Ok(true) };
-        let mine = u32::from(!self.host.lists[list].is_empty());
+        let mine = u32::from(!self.operators.is_empty(list)?);
         Ok(substrate.net().all_reduce(mine, |a, b| a | b)? != 0)
     }
 
     /// Makes scalars known that hosts have folded values into.
     fn settle(&mut self, scalars: &[usize], substrate: &mut Substrate<'_>) -> Result<()> {
-        if !scalars.iter().any(|scalar| self.pending[*scalar]) {
+        if !scalars.iter().any(|scalar| self.scalars.pending[*scalar]) {
             return Ok(());
         }
         // All of them at once: the next reader will not have to ask.
-        let asked: Vec<usize> =
-            (0..self.pending.len()).filter(|scalar| self.pending[*scalar]).collect();
-        let mine: Vec<u64> = asked.iter().map(|scalar| self.host.take_partial(*scalar)).collect();
+        let asked: Vec<usize> = (0..self.scalars.pending.len())
+            .filter(|scalar| self.scalars.pending[*scalar])
+            .collect();
+        let mine = self.operators.take_folded(&asked)?;
         let all = substrate.net().all_gather(bytemuck::cast_slice(&mine).to_vec())?;
         for theirs in all {
             let theirs: Vec<u64> = bytemuck::pod_collect_to_vec(&theirs);
-            for (scalar, bits) in asked.iter().zip(theirs) {
-                self.host.scalars[*scalar] =
-                    (self.host.fold)(*scalar, self.host.scalars[*scalar], bits);
+            for (&scalar, bits) in asked.iter().zip(theirs) {
+                self.set(scalar, self.code.combine(scalar, self.scalars.bits[scalar], bits));
             }
         }
-        asked.into_iter().for_each(|scalar| self.pending[scalar] = false);
+        asked.into_iter().for_each(|scalar| self.scalars.pending[scalar] = false);
         Ok(())
     }
 
@@ -276,23 +351,12 @@ impl<'a, C: Code> Steps<'a, C> {
     ) -> Result<()> {
         self.settle(&operator.scalars, substrate)?;
         for (value, why) in &operator.requires {
-            if self.code.value(*value, self.host.uniform()) == 0 {
+            if self.value(*value) == 0 {
                 return Err(self.failure(format!("at {}: {why}", operator.name)));
             }
         }
-        let all = Vertices::First(self.num_masters());
-        if operator.parts.contains(&OperatorPart::Derive) {
-            self.host.vertices = all.clone();
-            self.code.part(number, OperatorPart::Derive, &self.host);
-        }
-        self.host.vertices = match operator.list {
-            Some(list) => Vertices::These(self.host.lists[list].drain()),
-            None => all,
-        };
-        if operator.parts.contains(&OperatorPart::Before) {
-            self.code.part(number, OperatorPart::Before, &self.host);
-        }
-        operator.tallies.iter().for_each(|scalar| self.pending[*scalar] = true);
+        self.operators.before_edges(number)?;
+        operator.tallies.iter().for_each(|scalar| self.scalars.pending[*scalar] = true);
         operator.writes.iter().for_each(|column| self.stale[*column] = [true; 2]);
         let Some(direction) = operator.direction else {
             return self.after_operator(operator, substrate);
@@ -303,67 +367,24 @@ impl<'a, C: Code> Steps<'a, C> {
         }
         if substrate.net().num_hosts() > 1 {
             for column in &operator.traffic.messages {
-                let column = self.host.columns[*column].as_field();
+                let column = self.operators.column(*column);
                 substrate.broadcast(column, end(direction, EdgeSide::Near))?;
             }
         }
-        self.host.vertices = self.near(operator);
         Ok(())
-    }
-
-    /// What masters do with what their edges and their neighbours brought.
-    fn absorb(&mut self, number: usize, operator: &PlannedOperator) {
-        let masters = self.num_masters();
-        let mut told: Vec<LocalId> = Vec::new();
-        let mut gathered: Vec<(usize, Vec<LocalId>)> = Vec::new();
-        for (column, side) in &operator.traffic.folds {
-            let mut given = self.host.columns[*column].drain_active();
-            given.truncate(given.partition_point(|vertex| vertex.index() < masters));
-            // Masters' own contributions have arrived; nobody has to be told.
-            self.host.columns[*column].updated().remove_range(0..masters as u32);
-            if *side == EdgeSide::Far {
-                told.extend_from_slice(&given);
-            }
-            gathered.push((*column, given));
-        }
-        if operator.parts.contains(&OperatorPart::After) {
-            self.host.vertices = match operator.is_partial {
-                true => Vertices::These(self.host.activated.iter().collect()),
-                false => Vertices::First(masters),
-            };
-            self.code.part(number, OperatorPart::After, &self.host);
-        }
-        self.host.activated.clear();
-        if operator.parts.contains(&OperatorPart::Arrive) {
-            told.sort_unstable();
-            told.dedup();
-            self.host.vertices = Vertices::These(told);
-            self.code.part(number, OperatorPart::Arrive, &self.host);
-        }
-        for (column, given) in gathered {
-            self.host.columns[column].forget(&given);
-        }
     }
 }
 
-impl<C: Code> Engine for Steps<'_, C> {
+impl<C: Code, O: Operators + ?Sized> Engine for Steps<'_, C, O> {
     fn begin(&mut self, substrate: &mut Substrate<'_>) -> Result<()> {
         self.find_degrees(substrate)?;
         self.advance(substrate)
     }
 
     fn compute(&mut self) -> Result<u64> {
-        let Some((number, operator)) = self.operator() else { return Ok(0) };
-        let Some(direction) = operator.direction else { return Ok(0) };
+        let Some((number, _)) = self.operator() else { return Ok(0) };
         self.ran.push(number);
-        let directions = self.host.directions(direction);
-        let rows = directions.rows();
-        let edges = match &self.host.vertices {
-            Vertices::First(_) => directions.num_edges(),
-            Vertices::These(these) => these.iter().map(|&vertex| rows.degree(vertex)).sum(),
-        };
-        self.code.part(number, OperatorPart::Edges, &self.host);
-        Ok(edges)
+        self.operators.visit_edges(number)
     }
 
     fn exchange(&mut self, phase: Phase, substrate: &mut Substrate<'_>) -> Result<()> {
@@ -378,10 +399,10 @@ impl<C: Code> Engine for Steps<'_, C> {
 
     fn apply(&mut self) -> Result<Tally> {
         let mut tally = Tally::default();
-        if let Some((number, operator)) = self.operator() {
-            self.absorb(number, operator);
-            tally.counts[0] = i64::from(self.host.has_underflow());
-            tally.counts[1] = i64::from(self.host.has_overflow());
+        if let Some((number, _)) = self.operator() {
+            let faults = self.operators.after_edges(number)?;
+            tally.counts[0] = i64::from(faults.underflow);
+            tally.counts[1] = i64::from(faults.overflow);
         }
         Ok(tally)
     }

@@ -4,6 +4,7 @@ mod common;
 mod gathers;
 mod programs;
 mod random;
+mod unforeseen;
 
 use common::{GRAPHS, Hosts, agree, close, graph, on_all};
 use parton_partition::Input;
@@ -61,19 +62,39 @@ fn answers_are_those_of_the_sequential_function() {
 /// and to all proxies, as plain arrays; neither the bits that say what was updated nor the ends of edges are
 /// known, so values are not packed either. Its volume is that of the values alone: no ids. FG: the same
 /// with updated values only. FO: what the compiler does.
+///
+/// `PARTON_TEST_VOLUME` names other graphs, with `+` between them, and `PARTON_TEST_VOLUME_OUTPUT` a file for the bytes, as
+/// JSON: the figures of docs/compiler.md.
 #[test]
 fn communication_on_demand_saves_bytes() {
-    let graph = std::env::var("PARTON_TEST_VOLUME").unwrap_or("rmat:12,16".into());
-    let volumes = volumes(&Input::open(&graph).expect("a graph"));
-    let mean = |more: usize, less: usize| {
-        let ratios =
-            volumes[more].iter().zip(&volumes[less]).map(|(more, less)| (more / less).ln());
-        (ratios.sum::<f64>() / volumes[more].len() as f64).exp()
-    };
-    println!("{graph}: {volumes:.0?}: UO / FO {:.1}, FG / FO {:.1}", mean(0, 2), mean(1, 2));
-    assert!(mean(0, 2) > 15.0, "{volumes:?}");
-    assert!(mean(1, 2) > 1.2, "{volumes:?}");
+    let graphs = std::env::var("PARTON_TEST_VOLUME").unwrap_or("rmat:12,16".into());
+    let mut rows = Vec::new();
+    for graph in graphs.split('+') {
+        let volumes = volumes(&Input::open(graph).expect("a graph"));
+        let mean = |more: usize, less: usize| {
+            let ratios =
+                volumes[more].iter().zip(&volumes[less]).map(|(more, less)| (more / less).ln());
+            (ratios.sum::<f64>() / volumes[more].len() as f64).exp()
+        };
+        println!("{graph}: {volumes:.0?}: UO / FO {:.1}, FG / FO {:.1}", mean(0, 2), mean(1, 2));
+        assert!(mean(0, 2) > 15.0, "{volumes:?}");
+        assert!(mean(1, 2) > 1.2, "{volumes:?}");
+        let name = graph.rsplit('/').next().unwrap_or(graph);
+        for (place, algorithm) in MEASURED.iter().enumerate() {
+            let [unoptimised, fine_grained, on_demand] = [0, 1, 2].map(|at| volumes[at][place]);
+            rows.push(format!(
+                "{{\"graph\":\"{name}\",\"algorithm\":\"{algorithm}\",\"unoptimised\":{unoptimised},\
+                 \"fine_grained\":{fine_grained},\"on_demand\":{on_demand}}}"
+            ));
+        }
+    }
+    if let Some(file) = std::env::var_os("PARTON_TEST_VOLUME_OUTPUT") {
+        std::fs::write(file, format!("[{}]\n", rows.join(",\n"))).expect("a file to write");
+    }
 }
+
+/// What [`volumes`] measures.
+const MEASURED: [&str; 5] = ["bfs", "sssp", "components", "one core", "betweenness"];
 
 /// The vertex of most out-edges.
 fn max_degree(input: &Input) -> Vertex {
@@ -100,8 +121,8 @@ fn volumes(input: &Input) -> [Vec<f64>; 3] {
             Communication::OnDemand => Optimize::ALL,
         };
         let (policy, engine) = ("cvc", Some("steps"));
-        let venue =
-            &mut Hosts { input, hosts: 4, policy, engine, communication, optimize, bytes: [0; 2] };
+        let of_four = Hosts { hosts: 4, policy, engine, ..Hosts::new(input) };
+        let venue = &mut Hosts { communication, optimize, ..of_four };
         let mut all = Vec::new();
         let mut note = |[values, rest]: [u64; 2]| {
             all.push(if is_unoptimised { values } else { values + rest } as f64);
@@ -143,17 +164,7 @@ fn sums_that_wrap_are_errors() {
         let edges = [(0, 1, weight), (1, 2, weight), (2, 3, weight), (3, 0, 1)];
         let input = &graph(4, &edges).into();
         for engine in [None, Some("push"), Some("steps")] {
-            let communication = Communication::default();
-            let (policy, optimize) = ("cvc", Optimize::ALL);
-            let venue = &mut Hosts {
-                input,
-                hosts: 3,
-                policy,
-                engine,
-                communication,
-                optimize,
-                bytes: [0; 2],
-            };
+            let venue = &mut Hosts { hosts: 3, engine, ..Hosts::new(input) };
             match fits {
                 true => agree(
                     "a path",
@@ -169,16 +180,7 @@ fn sums_that_wrap_are_errors() {
     }
     let edges = [(0, 1, 0.5f32), (1, 2, -0.25), (0, 2, 0.5)];
     let real = parton_graph::Graph::dense(parton_graph::Csr::from_edges(3, &edges), "a test");
-    let (communication, optimize) = (Communication::default(), Optimize::ALL);
     let input = &real.into();
-    let venue = &mut Hosts {
-        input,
-        hosts: 2,
-        policy: "oec",
-        engine: None,
-        communication,
-        optimize,
-        bytes: [0; 2],
-    };
+    let venue = &mut Hosts { hosts: 2, policy: "oec", ..Hosts::new(input) };
     agree("negative", near::run(venue, Vertex(0)), near(&Graph::new(3, &edges), Vertex(0)));
 }

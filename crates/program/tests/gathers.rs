@@ -1,8 +1,7 @@
 //! Stationary gathers: by every engine for vertex programs, and the same as their sequential functions.
 
 use parton_partition::Input;
-use parton_program::{Communication, Field, Graph, Vertex, program};
-use parton_sync::Optimize;
+use parton_program::{Field, Graph, Vertex, program};
 
 use crate::common::{GRAPHS, Hosts, close, graph};
 
@@ -103,17 +102,7 @@ fn gathers_are_those_of_the_sequential_function() {
             for hosts in [1, 2, 3, 4, 7] {
                 let engine = [Some("pull"), Some("push"), Some("frontier"), Some("steps"), None];
                 let engine = engine[(number + hosts) % 5];
-                let communication = Communication::default();
-                let optimize = Optimize::ALL;
-                let venue = &mut Hosts {
-                    input,
-                    hosts,
-                    policy,
-                    engine,
-                    communication,
-                    optimize,
-                    bytes: [0; 2],
-                };
+                let venue = &mut Hosts { hosts, policy, engine, ..Hosts::new(input) };
                 close(
                     name,
                     [personalised::run(venue, seed, 0.85, 1e-6).unwrap()],

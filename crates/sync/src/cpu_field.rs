@@ -182,18 +182,10 @@ impl<R: Reduction<Value: AtomicValue>> CpuField<R> {
         self.cells().fold_alone(proxy, value)
     }
 
-    /// Replaces the values of the first `count` proxies by the first `count` of `cells`, of which
-    /// there is one per proxy. Afterwards `cells` holds the values that were replaced.
-    pub fn replace_first(
-        &mut self,
-        cells: &mut Vec<<R::Value as AtomicValue>::Cell>,
-        count: usize,
-    ) {
+    /// Swaps the values of all proxies with those in `cells`, of which there is one per proxy.
+    pub fn swap_values(&mut self, cells: &mut Vec<<R::Value as AtomicValue>::Cell>) {
         assert_eq!(cells.len(), self.cells.len(), "one per proxy");
         std::mem::swap(&mut self.cells, cells);
-        for (new, old) in self.cells[count..].iter().zip(&cells[count..]) {
-            R::Value::load(old).store(new);
-        }
     }
 
     /// Swaps the set of active proxies with another set of the same proxies.

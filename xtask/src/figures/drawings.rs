@@ -17,7 +17,66 @@ pub(super) fn all(results: &Results) -> Vec<(String, String)> {
     for (file, title, value) in PACES.iter().filter(|_| !pace_rows.is_empty()) {
         drawings.push((format!("docs/{file}.svg"), pace(&pace_rows, title, *value).svg()));
     }
+    let memory = results.of("spmv")["memory"].as_array().cloned().unwrap_or_default();
+    if let Some(row) = memory.iter().find(|row| row["edges_of_tiles"].is_array()) {
+        drawings.push(("docs/spmv-tiles.svg".to_owned(), tiles(row)));
+    }
     drawings
+}
+
+/// The tiles of host 0: sources from left to right, destinations from top to bottom, darker with more edges.
+fn tiles(row: &Value) -> String {
+    const SIDE: f64 = 84.0;
+    const LEFT: f64 = 130.0;
+    const TOP: f64 = 66.0;
+    let edges: Vec<Vec<f64>> = row["edges_of_tiles"].as_array().map_or(Vec::new(), |rows| {
+        rows.iter().map(|row| row.as_array().into_iter().flatten().map(number).collect()).collect()
+    });
+    // A host has no mirrors of its own masters.
+    let groups: Vec<usize> = (0..edges.len()).filter(|&group| group != 1).collect();
+    let most = edges.iter().flatten().copied().fold(1.0, f64::max);
+    let name = |group: usize| match group {
+        0 => "own masters".to_owned(),
+        group => format!("host {}", group - 1),
+    };
+    let (width, height) =
+        (LEFT + SIDE * groups.len() as f64 + 10.0, TOP + SIDE * groups.len() as f64 + 10.0);
+    let mut svg = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" \
+         font-family=\"sans-serif\" font-size=\"13\">\n\
+         <text x=\"4\" y=\"18\" font-weight=\"bold\">Edges in the tiles of host 0 of {}: {}, policy {}</text>\n",
+        row["hosts"],
+        word(&row["graph"]),
+        word(&row["policy"])
+    );
+    for (at, &group) in groups.iter().enumerate() {
+        let middle = (at as f64 + 0.5) * SIDE;
+        svg += &format!(
+            "<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n\
+             <text x=\"{}\" y=\"{}\" text-anchor=\"end\">{}</text>\n",
+            LEFT + middle,
+            TOP - 8.0,
+            if group == 0 { name(0) } else { format!("from {}", name(group)) },
+            LEFT - 8.0,
+            TOP + middle + 4.0,
+            if group == 0 { name(0) } else { format!("to {}", name(group)) },
+        );
+        for (column, &source) in groups.iter().enumerate() {
+            let count = edges[group][source];
+            let share = (count / most).sqrt();
+            let ink = if share > 0.6 { "#fff" } else { "#333" };
+            let (x, y) = (LEFT + SIDE * column as f64, TOP + SIDE * at as f64);
+            svg += &format!(
+                "<rect x=\"{x}\" y=\"{y}\" width=\"{SIDE}\" height=\"{SIDE}\" fill=\"#2166ac\" \
+                 fill-opacity=\"{share:.3}\" stroke=\"#999\"/>\
+                 <text x=\"{}\" y=\"{}\" text-anchor=\"middle\" fill=\"{ink}\">{:.0} k</text>\n",
+                x + SIDE / 2.0,
+                y + SIDE / 2.0 + 4.0,
+                count / 1e3,
+            );
+        }
+    }
+    svg + "</svg>\n"
 }
 
 fn number(value: &Value) -> f64 {

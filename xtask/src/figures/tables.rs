@@ -28,6 +28,16 @@ const ALL: &[(&str, Table)] = &[
     ("gpu", super::gpu::gpu),
     ("source of plan", |results| source(results.of("plan"))),
     ("plan", super::plan::plan),
+    ("source of levels", |results| source(results.of("levels"))),
+    ("levels", |results| levels(results.of("levels"))),
+    ("source of spmv", |results| source(results.of("spmv"))),
+    ("spmv links", super::spmv::links),
+    ("spmv ideas", super::spmv::ideas),
+    ("spmv work", super::spmv::work),
+    ("spmv alone", super::spmv::alone),
+    ("spmv memory", super::spmv::memory),
+    ("source of la3", |results| source(results.of("la3"))),
+    ("la3", super::spmv::la3),
 ];
 
 pub(super) fn by_name(name: &str) -> Option<Table> {
@@ -48,7 +58,7 @@ pub(super) fn text(value: &Value) -> &str {
 }
 
 /// Three digits that count.
-fn short(number: f64) -> String {
+pub(super) fn short(number: f64) -> String {
     match number {
         n if !n.is_finite() => "–".into(),
         0.0 => "0".into(),
@@ -60,7 +70,7 @@ fn short(number: f64) -> String {
 }
 
 /// An integer with commas between thousands.
-fn count(value: &Value) -> String {
+pub(super) fn count(value: &Value) -> String {
     let digits = value.as_u64().unwrap_or(0).to_string();
     let mut shown = String::new();
     for (at, digit) in digits.chars().enumerate() {
@@ -72,7 +82,7 @@ fn count(value: &Value) -> String {
     shown
 }
 
-fn least(seconds: &Value) -> f64 {
+pub(super) fn least(seconds: &Value) -> f64 {
     rows(seconds).iter().map(number).fold(f64::INFINITY, f64::min)
 }
 
@@ -80,7 +90,7 @@ fn greatest(seconds: &Value) -> f64 {
     rows(seconds).iter().map(number).fold(f64::NEG_INFINITY, f64::max)
 }
 
-fn geometric_mean(ratios: impl Iterator<Item = f64> + Clone) -> f64 {
+pub(super) fn geometric_mean(ratios: impl Iterator<Item = f64> + Clone) -> f64 {
     let count = ratios.clone().count() as f64;
     (ratios.map(f64::ln).sum::<f64>() / count).exp()
 }
@@ -384,6 +394,28 @@ fn volume_summary(result: &Value) -> String {
         100.0 * ratios(push, dgalois).fold(0.0, f64::max),
         geometric_mean(ratios(none, push)),
         geometric_mean(ratios(theirs, dgalois)),
+    )
+}
+
+fn levels(result: &Value) -> String {
+    let all = rows(&result["rows"]);
+    if all.is_empty() {
+        return NOTHING.into();
+    }
+    let ratio = |row: &Value, more: &str| number(&row[more]) / number(&row["on_demand"]);
+    let row = |row: &Value| {
+        let bytes = ["unoptimised", "fine_grained", "on_demand"].map(|level| count(&row[level]));
+        let ratios = ["unoptimised", "fine_grained"].map(|more| format!("{:.1}", ratio(row, more)));
+        let names = [text(&row["graph"]).into(), text(&row["algorithm"]).into()];
+        [&names[..], &bytes, &ratios].concat()
+    };
+    let head = ["graph", "program", "UO, bytes", "FG", "FO", "UO ÷ FO", "FG ÷ FO"];
+    let mean = |more: &'static str| geometric_mean(all.iter().map(move |row| ratio(row, more)));
+    format!(
+        "{}\nGeometric means: UO ÷ FO {:.1}, FG ÷ FO {:.1}.\n",
+        table(&head, all.iter().map(row).collect()),
+        mean("unoptimised"),
+        mean("fine_grained")
     )
 }
 

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::super::{cargo, root, step};
 
@@ -19,7 +19,10 @@ const USAGE: i32 = 2;
 /// A run that takes longer hangs.
 const LIMIT: Duration = Duration::from_secs(30);
 /// Address space of a run, so that what asks for too much is told so instead of swapping.
-const MAX_KIB: u64 = 8 << 20;
+const MAX_BYTES: u64 = 8 << 30;
+/// The first pause before a run is looked at again; each further one is longer.
+const FIRST_PAUSE: Duration = Duration::from_micros(500);
+const LONGEST_PAUSE: Duration = Duration::from_millis(100);
 /// What is given for an option that takes any text.
 const VALUES: [&str; 20] = [
     "0",
@@ -129,6 +132,12 @@ pub(super) fn run(arguments: &[&str]) -> bool {
             return false;
         }
     };
+    // What this process starts inherits its limit; a shell for each run would cost as much as the run.
+    let limit = format!("--as={MAX_BYTES}");
+    let own = std::process::id().to_string();
+    if !step("limit of memory", Command::new("prlimit").args(["--pid", &own, &limit])) {
+        return false;
+    }
     let Settings { runs, first, jobs, .. } = settings;
     let (next, findings) = (AtomicU64::new(first), AtomicU64::new(0));
     std::thread::scope(|scope| {
@@ -241,18 +250,20 @@ impl Choices {
 
     /// Runs the command with little memory, and no longer than it may.
     fn launch(&self, arguments: &[String], folder: &Path) -> Result<Output, String> {
-        let limited = format!("ulimit -v {MAX_KIB}; exec \"$0\" \"$@\"");
-        let mut command = Command::new("bash");
-        command.args(["-c", &limited]).arg(&self.parton).args(arguments).current_dir(folder);
+        let mut command = Command::new(&self.parton);
+        command.args(arguments).current_dir(folder);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         let mut child = command.spawn().map_err(|error| error.to_string())?;
-        let began = Instant::now();
+        // Pauses are counted, since a machine may stand still.
+        let (mut waited, mut pause) = (Duration::ZERO, FIRST_PAUSE);
         while child.try_wait().map_err(|error| error.to_string())?.is_none() {
-            if began.elapsed() > LIMIT {
+            if waited > LIMIT {
                 let _ = child.kill();
                 return Err("it hangs".into());
             }
-            std::thread::sleep(Duration::from_millis(2));
+            std::thread::sleep(pause);
+            waited += pause;
+            pause = LONGEST_PAUSE.min(pause.mul_f32(1.5));
         }
         child.wait_with_output().map_err(|error| error.to_string())
     }

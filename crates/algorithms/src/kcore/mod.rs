@@ -17,7 +17,7 @@ use parton_engine::{EngineInfo, Pace, RunReport, engines, run};
 use parton_graph::{Graph, LocalId, with_csr};
 
 use crate::algorithm::{Algorithm, Job};
-use crate::answer::{Answer, Column, Fact, Values};
+use crate::answer::{Answer, Column, Fact, Meanings, Values};
 use crate::error::Result;
 use crate::needs::Needs;
 use crate::neighbours;
@@ -81,6 +81,13 @@ impl Algorithm for KCore {
     fn about(&self) -> &'static str {
         "coreness of every vertex, or who is in the k-core: the largest part of the undirected \
          simple graph in which everyone has k neighbours"
+    }
+
+    fn meanings(&self) -> Meanings {
+        &[
+            ("degeneracy", "the greatest k whose core has vertices"),
+            ("size", "vertices of the k-core"),
+        ]
     }
 
     fn options(&self) -> Box<dyn OptionSet> {

@@ -125,7 +125,7 @@ impl EdgeProgram for Model {
     }
 
     fn measure(&self) -> Option<Measure> {
-        Some(Measure { name: "rmse", value: self.rmse })
+        Some(Measure { name: "rmse", value: self.rmse, goal: None })
     }
 }
 

@@ -30,7 +30,8 @@ use parton_partition::{End, Partition};
 use parton_sync::reduction::Sum;
 use parton_sync::{CpuField, Phase, Result as SyncResult, Substrate};
 
-use crate::algorithm::Job;
+use crate::algorithm::{Algorithm, Job};
+use crate::answer::{Answer, Column, Fact};
 use crate::error::Result;
 use crate::neighbours;
 use count::Counter;
@@ -50,13 +51,33 @@ pub(crate) struct Found {
     pub(crate) closed: Vec<u64>,
     /// Number of neighbours of each master.
     pub(crate) degrees: Vec<u32>,
-    pub(crate) setup_seconds: f64,
-    pub(crate) report: RunReport,
-    pub(crate) notes: Vec<String>,
+    engine: &'static EngineInfo,
+    why: String,
+    setup_seconds: f64,
+    report: RunReport,
+    notes: Vec<String>,
 }
 
-/// Counts the edges between neighbours of every vertex. Every host must call this.
-pub(crate) fn count(job: &mut Job<'_, '_>) -> Result<Found> {
+impl Found {
+    /// The answer with this column and fact.
+    pub(crate) fn answer(self, column: Column, fact: (&'static str, Fact)) -> Answer {
+        Answer {
+            columns: vec![column],
+            result: vec![fact],
+            engine: self.engine,
+            why: self.why,
+            setup_seconds: self.setup_seconds,
+            report: self.report,
+            notes: self.notes,
+        }
+    }
+}
+
+/// Counts the edges between neighbours of every vertex, for this algorithm. Every host must call this.
+pub(crate) fn count(job: &mut Job<'_, '_>, algorithm: &dyn Algorithm) -> Result<Found> {
+    let (engine, why) = job.engine(algorithm, &INTERSECT, || {
+        "lists of those neighbours that have more neighbours themselves".into()
+    })?;
     let start = Instant::now();
     let (near, notes) = neighbours::gather(job)?;
     let mut wedges = Wedges::new(near.partition(), near.is_counted(), job.device);
@@ -65,7 +86,7 @@ pub(crate) fn count(job: &mut Job<'_, '_>) -> Result<Found> {
     let substrate = &mut job.substrate.over(near.partition());
     let report = run(&mut wedges, substrate, pacing, limits, job.watch)?;
     let degrees = degrees_in(near.partition());
-    Ok(Found { closed: wedges.closed(), degrees, setup_seconds, report, notes })
+    Ok(Found { closed: wedges.closed(), degrees, engine, why, setup_seconds, report, notes })
 }
 
 /// Number of neighbours of masters, in either direction. Every host must call this.

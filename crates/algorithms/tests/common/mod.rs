@@ -16,7 +16,7 @@ use parton_gpu::emulated::{Emulated, Settings};
 use parton_graph::LocalId;
 use parton_net::{Cluster, LaunchError, Net};
 use parton_partition::{Input, Order, Partition, Plan, policies};
-use parton_sync::{Optimize, Substrate};
+use parton_sync::{Optimize, Schedule, Substrate};
 
 /// Every policy that needs no file.
 pub(crate) fn all_policies() -> Vec<&'static str> {
@@ -90,6 +90,7 @@ pub(crate) struct How<'a> {
     pub(crate) places_per_message: usize,
     pub(crate) order: Order,
     pub(crate) devices: Devices,
+    pub(crate) schedule: Schedule,
 }
 
 /// The device of a host, by its number.
@@ -103,6 +104,7 @@ impl<'a> How<'a> {
             places_per_message: 1 << 20,
             order: Order::Original,
             devices: Devices::None,
+            schedule: Schedule::default(),
         }
     }
 }
@@ -184,6 +186,7 @@ pub(crate) fn try_run(
         let device = device.as_ref().map(|device| device as &dyn Device);
         for (algorithm, options) in runs {
             let mut substrate = Substrate::new(&partition, net, how.optimize)
+                .with_schedule(how.schedule)
                 .with_places_per_message(how.places_per_message);
             let mut job = Job { substrate: &mut substrate, options, watch: &mut (), device };
             let answer = algorithm.run(&mut job)?;

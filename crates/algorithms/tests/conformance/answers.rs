@@ -88,9 +88,13 @@ pub(crate) fn questions(folder: &Path, known: &Value) -> Vec<Question> {
                         "exact" => ("BC-exact", Sources::All),
                         other => panic!("nobody asks for betweenness from {other}"),
                     };
-                    let mut rules = vec![Rule::Between(answer.clone())];
-                    rules.extend(own(file).map(Rule::OwnScores));
-                    let options = Options::default().with(BetweennessOptions { sources });
+                    // What is known has both orders of a pair; all sources count each pair once.
+                    let is_directed = known["graph"]["directed"] != false;
+                    let part = if sources == Sources::All && !is_directed { 0.5 } else { 1.0 };
+                    let mut rules = vec![Rule::Between { answer: answer.clone(), part }];
+                    rules.extend(own(file).map(|file| Rule::OwnScores { file, part }));
+                    let options = Options::default()
+                        .with(BetweennessOptions { sources, ..Default::default() });
                     ask(Version::Simple, &Betweenness, options, rules);
                 }
             }

@@ -12,6 +12,7 @@ use crate::launchers;
 mod answers;
 mod ranks;
 mod rules;
+mod spmv;
 mod third_party;
 
 use std::ops::RangeInclusive;
@@ -175,13 +176,16 @@ struct Tally {
 /// Runs all questions with known answers on graphs of these numbers of vertices.
 fn conform(sizes: RangeInclusive<u64>) {
     let mut clusters = [1, 4, 7].map(|hosts| Cluster::local(hosts).threads_per_host(1));
-    conform_on(&mut clusters, sizes, Setting::all);
+    // Each setting meets half of the graphs.
+    conform_on(&mut clusters, sizes, (0, 2), Setting::all);
 }
 
-/// The same on some clusters, with settings that depend on the size of a graph.
+/// The same on some clusters, with settings that depend on the size of a graph: in a short run every
+/// `one_in`th of them, another for each graph and `turn`.
 fn conform_on(
     clusters: &mut [Cluster],
     sizes: RangeInclusive<u64>,
+    (turn, one_in): (usize, usize),
     settings: impl Fn(u64) -> Vec<Setting>,
 ) {
     let Some(data) = real::data() else { return };
@@ -209,10 +213,9 @@ fn conform_on(
             let fit = Fit { simple: version != Version::AsIs, ..Fit::AS_IT_IS };
             let input = Input::from(graph.clone()).fitted(fit);
             let settings = settings(vertices);
-            // Where there are several, every other one: each meets half of the graphs.
-            let one_in = settings.len().min(2);
+            let one_in = settings.len().min(one_in);
             let settings = settings.into_iter().enumerate();
-            let is_asked = |at: usize| is_long() || (number + at).is_multiple_of(one_in);
+            let is_asked = |at: usize| is_long() || (number + turn + at).is_multiple_of(one_in);
             for (_, setting) in settings.filter(|(at, _)| is_asked(*at)) {
                 let mut clusters = clusters.iter_mut();
                 let cluster = clusters.find(|cluster| cluster.num_hosts() == setting.hosts);

@@ -9,6 +9,9 @@ use parton_net::{Cluster, Launcher};
 
 use super::{SMALL, Setting, conform_on, launchers, real};
 
+/// The variable that tells ranks which settings are their launch's.
+const TURN: &str = "PARTON_TEST_TURN";
+
 #[test]
 fn small_graphs_under_mpi() {
     match Launcher::detect() {
@@ -30,7 +33,9 @@ fn as_a_rank(launcher: &Launcher) {
         let without = [(None, Pacing::AT_ONCE), (None, Pace::Basp.into())];
         in_rounds.chain(without).map(setting).collect()
     };
-    conform_on(&mut clusters, 0..=SMALL, settings);
+    // Six launches, each with a third of its settings.
+    let turn = std::env::var(TURN).map_or(0, |turn| turn.parse().expect("a number"));
+    conform_on(&mut clusters, 0..=SMALL, (turn, 3), settings);
     println!("rank {} agrees", launcher.rank());
 }
 
@@ -40,10 +45,10 @@ fn launch_all() {
     }
     let program = std::env::current_exe().expect("this program");
     let arguments = ["conformance::ranks::small_graphs_under_mpi", "--exact", "--nocapture"];
-    for mpi in launchers::ALL {
+    for (number, mpi) in launchers::ALL.into_iter().enumerate() {
         for ranks in [2, 3, 4] {
             let mut command = mpi.launch(ranks);
-            command.arg(&program).args(arguments);
+            command.arg(&program).args(arguments).env(TURN, (number + ranks).to_string());
             let ended = launchers::wait(launchers::start(&mut command));
             let agreed = ended.stdout.matches("agrees").count();
             assert!(ended.status.success() && agreed == ranks, "{}, {ranks}: {ended:?}", mpi.name);

@@ -28,10 +28,10 @@ pub(crate) enum Rule {
     Strong(Value),
     /// Sizes and the hash of communities.
     Communities(Value),
-    /// Sum, number and largest of the scores of betweenness that are not 0.
-    Between(Value),
-    /// Our own lines `ID VALUE`, for vertices whose value is not 0.
-    OwnScores(PathBuf),
+    /// Sum, number and largest of the scores of betweenness that are not 0: this part of what is known.
+    Between { answer: Value, part: f64 },
+    /// Our own lines `ID VALUE`, for vertices whose value is not 0: this part of what is known.
+    OwnScores { file: PathBuf, part: f64 },
     /// Sums, extremes and samples of ranks.
     Ranks(Value),
     /// Degeneracy, sizes of cores and the hash of coreness.
@@ -120,8 +120,8 @@ impl Found<'_> {
                 same("largest", self.fact("largest"), real(&answer["largest"]))?;
                 self.hash(answer)
             }
-            Rule::Between(answer) => self.between(answer),
-            Rule::OwnScores(file) => self.own_scores(file),
+            Rule::Between { answer, part } => self.between(answer, *part),
+            Rule::OwnScores { file, part } => self.own_scores(file, *part),
             Rule::Labels(file) => self.each_line(file, |vertex, text| {
                 let label = self.value(vertex).expect("everything has a label") as usize;
                 same("label", id(&self.graph.ids, label), text.parse().expect("a label"))
@@ -266,8 +266,8 @@ impl Found<'_> {
         Ok(sizes)
     }
 
-    fn between(&self, answer: &Value) -> Result<(), String> {
-        close("sum", self.fact("sum"), real(&answer["sum"]), ROUNDING)?;
+    fn between(&self, answer: &Value, part: f64) -> Result<(), String> {
+        close("sum", self.fact("sum"), part * real(&answer["sum"]), ROUNDING)?;
         let scores = (0..self.graph.num_vertices()).filter_map(|vertex| self.value(vertex));
         // On a road network a vertex may be on one path of many billions, of which the answers know
         // nothing.
@@ -275,21 +275,22 @@ impl Found<'_> {
         same("scores that are not 0", nonzero as f64, real(&answer["nonzero"]))?;
         let top = answer["top10"].as_array().expect("a list of pairs");
         for pair in top {
-            let (id, expected) = (pair[0].as_u64().expect("an id"), real(&pair[1]));
+            let (id, expected) = (pair[0].as_u64().expect("an id"), part * real(&pair[1]));
             let found = self.value(self.vertex(id)).expect("a score for everybody");
             close(&format!("score of {id}"), found, expected, ROUNDING)?;
         }
-        let max = top.first().map_or(0.0, |pair| real(&pair[1]));
+        let max = top.first().map_or(0.0, |pair| part * real(&pair[1]));
         close("max", self.fact("max"), max, ROUNDING)
     }
 
-    fn own_scores(&self, file: &Path) -> Result<(), String> {
+    fn own_scores(&self, file: &Path, part: f64) -> Result<(), String> {
         let mut listed = vec![false; self.graph.num_vertices()];
         for line in text(file).lines() {
             let (vertex, expected) = self.line(line);
             listed[vertex] = true;
             let found = self.value(vertex).expect("a score for everybody");
-            close(line, found, expected.parse().expect("a number"), ROUNDING)?;
+            let expected: f64 = expected.parse().expect("a number");
+            close(line, found, part * expected, ROUNDING)?;
         }
         let nonzero = (0..listed.len()).map(|vertex| self.value(vertex) != Some(0.0)).collect();
         same("vertices with a score", listed, nonzero)

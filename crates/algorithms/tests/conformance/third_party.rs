@@ -71,7 +71,8 @@ pub(crate) fn questions(folder: &Path, about: &Value) -> Vec<Question> {
             "BC4" => {
                 let listed = about["expected"]["betweenness.sources"].as_array();
                 let names = listed.expect("sources").iter().map(Value::to_string).collect();
-                let own = BetweennessOptions { sources: Sources::Listed(names) };
+                let sources = Sources::Listed(names);
+                let own = BetweennessOptions { sources, ..Default::default() };
                 ask(&Betweenness, Options::default().with(own), Rule::Close(file));
             }
             "LCC" => ask(&Lcc, Options::default(), Rule::Close(file)),

@@ -10,6 +10,8 @@ mod statements;
 
 use std::collections::HashMap;
 
+pub(crate) use expressions::{float, operator_name};
+
 use crate::ir::{Block, Expression, Function, Kind, LocalIndex, Passing, Type};
 
 /// The text of a function. `takes_program` adds the program as the first parameter.

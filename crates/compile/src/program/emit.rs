@@ -1,5 +1,7 @@
 //! The code of a program as Rust: one arm per part of an operator, one per value outside operators.
 
+mod device;
+mod edges;
 mod expressions;
 mod gather;
 mod plan;
@@ -9,10 +11,11 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 
 use super::ir::{
-    Act, ActKind, Dir, Expr, ExprKind, FieldId, Fold, ScalarId, Ty, VariableId, VertexPlace,
+    Act, ActKind, Expr, ExprKind, FieldId, Fold, ScalarId, Ty, VariableId, VertexPlace,
     each_expression,
 };
 use super::lower::{Lowered, OperatorCode};
+pub use device::{DeviceText, device};
 pub(super) use expressions::in_relaxation;
 pub(super) use gather::gather;
 pub use plan::plan;
@@ -57,6 +60,10 @@ pub fn code(lowered: &Lowered, root: &TokenStream) -> TokenStream {
 
         fn part(&self, operator: usize, part: #root::plan::OperatorPart, host: &#root::Host<'_, #weight>) {
             match (operator, part) { #parts _ => {} }
+        }
+
+        fn device(&self) -> Result<#root::engine::device::operators::OperatorText<'_>, &'static str> {
+            <Self as #root::Program>::DEVICE
         }
 
         fn identity(&self, scalar: usize) -> u64 {
@@ -231,18 +238,8 @@ impl Emitter<'_> {
             }
         });
         let edges = parts.edges.as_ref().map(|(dir, acts)| {
-            let (handles, body) = (self.handles_of(acts), self.acts(acts));
-            let direction = match dir {
-                Dir::Out => quote!(Out),
-                Dir::In => quote!(In),
-                Dir::Both => quote!(Both),
-            };
-            quote! {
-                (#number, #root::plan::OperatorPart::Edges) => {
-                    #handles
-                    host.each_edge(#root::plan::EdgeDirection::#direction, |near, far, weight, tallies| { #body });
-                }
-            }
+            let body = self.edges(*dir, acts);
+            quote!((#number, #root::plan::OperatorPart::Edges) => { #body })
         });
         arms.chain(edges).collect()
     }
@@ -332,10 +329,7 @@ impl Emitter<'_> {
                     _ => quote!(#root::host::set(#name, near, #value);),
                 }
             }
-            ActKind::Fold(id, place, _, value, _) => {
-                let (name, value, at) = (column(*id), self.expr(value), vertex(*place));
-                quote!(#root::host::contribute(#name, #at, #value);)
-            }
+            ActKind::Fold(id, place, _, value, _) => self.contribute(*id, *place, value),
             ActKind::Absorb(into, from, fold, then) => self.absorb(*into, *from, *fold, then),
             ActKind::Tally(id, fold, value) => {
                 let (number, ty, value) = (id.0, rust(value.ty), self.expr(value));

@@ -118,6 +118,13 @@ impl Expansion<'_> {
         let (relaxed, relaxation) = recognise::emit(lowered, relaxed, root);
         let (gathers, gathering) = emit::gather(lowered, gathered, name, root);
         let results = results(lowered, root);
+        let engine = quote!(#root::engine::device);
+        let device = match emit::device(lowered) {
+            Ok(emit::DeviceText { text, kernels }) => {
+                quote!(Ok(#engine::operators::OperatorText { text: #text, kernels: &[#(#kernels),*] }))
+            }
+            Err(why) => quote!(Err(#why)),
+        };
         let graph = match types[0] {
             syn::Type::Reference(reference) => &*reference.elem,
             other => other,
@@ -141,6 +148,8 @@ impl Expansion<'_> {
                     const IS_RELAXATION: bool = #is_relaxation;
                     const ENGINES: &'static [&'static #root::engine::EngineInfo] = #engines;
 
+                    const DEVICE: Result<#engine::operators::OperatorText<'static>, &'static str> = #device;
+
                     fn compiled_plan() -> &'static #root::plan::CompiledPlan {
                         static PLAN: ::std::sync::OnceLock<#root::plan::CompiledPlan> =
                             ::std::sync::OnceLock::new();
@@ -162,11 +171,9 @@ impl Expansion<'_> {
 
 /// How the columns of an answer become what the function returns.
 fn results(lowered: &lower::Lowered, root: &TokenStream) -> TokenStream {
-    let fields = lowered.program.results.iter().map(|id| {
-        let ty = emit::rust(lowered.program.fields[id.0].ty);
-        (id.0, ty)
-    });
-    let (columns, types): (Vec<_>, Vec<_>) = fields.unzip();
+    let fields =
+        lowered.program.results.iter().map(|id| emit::rust(lowered.program.fields[id.0].ty));
+    let types: Vec<_> = fields.collect();
     let field = quote!(#root::Field);
     let made = types.iter().map(|ty| {
         quote!(#field::from(<#ty as #root::Typed>::of_values(columns.next().expect("one per field"))))
@@ -176,7 +183,6 @@ fn results(lowered: &lower::Lowered, root: &TokenStream) -> TokenStream {
         [only] => quote!(#only),
         _ => quote!((#(#made),*)),
     };
-    let weight = emit::type_of(lowered.program.weight);
     let parts: Vec<_> =
         (0..types.len()).map(|place| quote::format_ident!("part_{place}")).collect();
     let bound = match &parts[..] {
@@ -184,10 +190,6 @@ fn results(lowered: &lower::Lowered, root: &TokenStream) -> TokenStream {
         _ => quote!((#(#parts),*)),
     };
     quote! {
-        fn results(host: &#root::Host<'_, #weight>) -> Vec<#root::FieldValues> {
-            vec![#(<#types as #root::Typed>::values(host.masters::<#types>(#columns))),*]
-        }
-
         fn no_values() -> Vec<#root::FieldValues> {
             vec![#(<#types as #root::Typed>::values(Vec::new())),*]
         }

@@ -167,7 +167,8 @@ impl OperatorCode {
         [&self.derive, &self.before, &self.after, &self.arrive].into_iter()
     }
 
-    fn all(&self) -> impl Iterator<Item = &Vec<Act>> {
+    /// The statements of all parts.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Vec<Act>> {
         self.of_vertices().chain(self.edges.as_ref().map(|(_, body)| body))
     }
 }
@@ -315,7 +316,7 @@ fn contains_activate(acts: &[Act]) -> bool {
 }
 
 /// What an accumulator folds for a fold.
-pub(super) fn accumulator(fold: Fold) -> parton_plan::Folding {
+pub(crate) fn accumulator(fold: Fold) -> parton_plan::Folding {
     match fold {
         Fold::Min => parton_plan::Folding::Min,
         Fold::Max => parton_plan::Folding::Max,

@@ -8,6 +8,7 @@ use parton_partition::Partition;
 use parton_sync::value::Number;
 use parton_sync::{Error, Phase, Reduction, Result, Substrate, Tally, Value};
 
+use super::operators::{Operators, OperatorsRequest};
 use super::{Device, DeviceEngine, ProgramRequest, RelaxationRequest, untranslated};
 use crate::engine::{Conclusion, Engine, Next, Paced};
 use crate::program::{Accumulated, Relaxation, VertexProgram};
@@ -60,6 +61,16 @@ pub(crate) fn device_program<'a, P: VertexProgram + 'a>(
     let running = OnDevice { device, engine, is_shared: partition.num_hosts() > 1 };
     let num_masters = partition.num_masters();
     Ok(Box::new(ProgramOnDevice { running, num_masters, program }))
+}
+
+/// Gives a device the columns and operators of a compiled program.
+pub fn device_operators<'a>(
+    device: &'a dyn Device,
+    request: OperatorsRequest<'a>,
+    partition: &'a Partition,
+) -> Result<Box<dyn Operators + 'a>> {
+    check_beside_devices(device, partition)?;
+    device.operators(request, partition)
 }
 
 /// An engine, and the device that it queues work on.
@@ -150,7 +161,8 @@ impl<P: VertexProgram> Engine for ProgramOnDevice<'_, P> {
     forward_to_device!();
 
     fn conclude(&mut self, total: &Tally, _: &mut Substrate<'_>) -> Result<Conclusion> {
-        let conclusion = Conclusion::new(self.program.conclude(total));
+        let has_ended = self.program.conclude(total);
+        let conclusion = Conclusion { has_ended, measure: self.program.measure() };
         if let Some(program) = VertexProgram::device(&self.program) {
             self.running.engine.update_parameters(&program)?;
         }

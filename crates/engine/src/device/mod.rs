@@ -4,11 +4,13 @@
 //! A program reaches a device as text ([`program`]): its functions, translated from Rust by
 //! `#[device]`, its types and its parameters. A [`Device`] builds an engine from that, and nothing
 //! but bytes comes back. Algorithms that are no such programs leave their local work to a device:
-//! [`intersections`] of lists, and [`ballots`].
+//! [`intersections`] of lists, and [`ballots`]. Compiled programs that are none of these give it their
+//! [`operators`].
 
 mod adapter;
 pub mod ballots;
 pub mod intersections;
+pub mod operators;
 pub mod program;
 
 use parton_graph::WeightKind;
@@ -16,9 +18,11 @@ use parton_graph::bits::BitSet;
 use parton_partition::Partition;
 use parton_sync::{Error, Result, ValueKind};
 
+pub use adapter::device_operators;
 pub(crate) use adapter::{device_program, device_relaxation};
 pub use ballots::Ballots;
 pub use intersections::{Intersections, SortedLists};
+pub use operators::{Operators, OperatorsRequest};
 pub use parton_macros::DeviceType;
 pub use program::{DeviceFunction, DeviceProgram, DeviceReduction, DeviceType, Parameter};
 
@@ -51,6 +55,13 @@ pub trait Device: Send + Sync {
         request: ProgramRequest<'_>,
         partition: &'a Partition,
     ) -> Result<Box<dyn DeviceEngine + 'a>>;
+
+    /// The columns and operators of a compiled program.
+    fn operators<'a>(
+        &'a self,
+        request: OperatorsRequest<'a>,
+        partition: &'a Partition,
+    ) -> Result<Box<dyn Operators + 'a>>;
 
     /// Counts of common entries of these lists.
     fn intersections<'a>(&'a self, lists: SortedLists<'_>) -> Result<Box<dyn Intersections + 'a>>;

@@ -2,12 +2,14 @@
 //!
 //! For a stationary program, in which every vertex has a message in every round, that is all the work there
 //! is, without atomic writes, and sums have one order. What bounds it is how fast messages can be loaded:
-//! many rounds pay for sorting edges by them (row blocks).
+//! many rounds pay for sorting edges by them (row blocks). A host that is alone leaves sources and sinks out of
+//! rounds, as tiles can, where they have many of its edges.
 
 use parton_partition::Partition;
 use parton_sync::Result;
 
 use super::frontier::LevelSynchronous;
+use super::spmv::{Product, leaves_out_much};
 use super::vertex::{Direction, VertexEngine};
 use crate::program::{Relaxation, VertexProgram};
 use crate::registry::{BuildEngine, EngineInfo, ProgramEngine, RelaxationEngine};
@@ -32,6 +34,9 @@ impl BuildEngine for Pull {
         program: P,
         partition: &'a Partition,
     ) -> Result<Box<dyn ProgramEngine<P> + 'a>> {
-        Ok(Box::new(VertexEngine::new(program, partition, Direction::Pull)))
+        match leaves_out_much(&program, partition) {
+            true => Ok(Box::new(Product::new(program, partition))),
+            false => Ok(Box::new(VertexEngine::new(program, partition, Direction::Pull))),
+        }
     }
 }

@@ -16,6 +16,7 @@ mod flow;
 mod steps;
 
 use std::borrow::Cow;
+use std::time::Duration;
 
 use parton_net::HostId;
 use parton_partition::Partition;
@@ -57,25 +58,25 @@ impl BuildEngine for Spmv {
         program: P,
         partition: &'a Partition,
     ) -> Result<Box<dyn ProgramEngine<P> + 'a>> {
-        match is_pull_better(&program, partition) {
+        // Devices have no tiles, and all hosts of a run follow one protocol. A host that is alone has nothing
+        // to overlap with.
+        let is_alone = partition.num_hosts() == 1 && program.properties().stationary;
+        match partition.is_beside_devices() || is_alone && !leaves_out_much(&program, partition) {
             true => Ok(Box::new(VertexEngine::new(program, partition, Direction::Pull))),
             false => Ok(Box::new(Product::new(program, partition))),
         }
     }
 }
 
-/// A host that is alone has nothing to overlap with. Tiles then pay off only if they leave out this share of
-/// its edges.
+/// Tiles pay off on a host that is alone if they leave out this share of its edges.
 const MIN_SHARE_LEFT_OUT: f64 = 0.3;
 
-fn is_pull_better<P: VertexProgram>(program: &P, partition: &Partition) -> bool {
-    let (filter, properties) = (Filter::of(program), program.properties());
-    let kept = || classes::kept_share::<P::Weight>(partition, properties.edges, filter);
-    // Devices have no tiles, and all hosts of a run follow one protocol.
-    partition.is_beside_devices()
-        || partition.num_hosts() == 1
-            && properties.stationary
-            && (!filter.any() || kept() > 1.0 - MIN_SHARE_LEFT_OUT)
+/// Whether a host that is alone may leave out enough edges to make tiles worth it.
+pub(super) fn leaves_out_much<P: VertexProgram>(program: &P, partition: &Partition) -> bool {
+    let (filter, edges) = (Filter::of(program), program.properties().edges);
+    let is_candidate = filter.any() && partition.num_hosts() == 1 && !partition.is_beside_devices();
+    let left_out = || classes::left_out_share::<P::Weight>(partition, edges, filter);
+    is_candidate && left_out() >= MIN_SHARE_LEFT_OUT
 }
 
 /// A vertex program on one host, as a product.
@@ -95,6 +96,8 @@ pub(super) struct Product<'a, P: VertexProgram> {
     flow: Option<Flow>,
     /// The messages of the current round, on their way; then those of the next.
     broadcast: Option<OpenExchange>,
+    /// Whether this host has not sent them yet: after the last round that the program expects nobody needs them.
+    keeps_messages: bool,
     account: Account,
     /// Whether hosts do not wait for each other any more: edges are then pushed as they are.
     has_left_rounds: bool,
@@ -103,8 +106,11 @@ pub(super) struct Product<'a, P: VertexProgram> {
 /// What is known of the current round and of those before it.
 #[derive(Default)]
 struct Account {
-    /// Edges visited since the last report of them.
+    /// A tile that is multiplied in part, as its lane and group, and the block that comes next.
+    begun: Option<((usize, usize), usize)>,
+    /// Edges visited since the last report of them, and the time that took beside messages.
     edges: u64,
+    time: Duration,
     /// What the masters' applying added up to, by chunk.
     tallies: Vec<Tally>,
     /// Whether a master has a message for some edge in the next round.
@@ -114,7 +120,7 @@ struct Account {
 }
 
 impl<'a, P: VertexProgram> Product<'a, P> {
-    fn new(program: P, partition: &'a Partition) -> Self {
+    pub(super) fn new(program: P, partition: &'a Partition) -> Self {
         Product {
             base: VertexEngine::without_collector(program, partition),
             schedule: Schedule::default(),
@@ -125,6 +131,7 @@ impl<'a, P: VertexProgram> Product<'a, P> {
             read_by: Vec::new(),
             flow: None,
             broadcast: None,
+            keeps_messages: false,
             account: Account::default(),
             has_left_rounds: false,
         }
@@ -161,26 +168,24 @@ impl<P: VertexProgram> Engine for Product<'_, P> {
         if self.has_left_rounds {
             return self.base.begin(substrate);
         }
-        let open = self.open_broadcast(substrate);
-        for peer in substrate.net().peers() {
-            substrate.post(&open, &mut self.base.messages, peer)?;
-        }
-        substrate.close_broadcast(&open, &mut self.base.messages)?;
-        self.broadcast = Some(open);
+        (self.broadcast, self.keeps_messages) = (Some(self.open_broadcast(substrate)), true);
+        self.send_kept_messages(substrate)?;
         if !self.schedule.overlap {
             self.receive_messages(substrate)?;
         }
         Ok(())
     }
 
-    /// Multiplies the tiles whose messages are here.
+    /// Multiplies the tiles whose messages are here. An overlapped round does so while messages move.
     fn compute(&mut self) -> Result<u64> {
         if self.has_left_rounds {
             return self.base.compute();
         }
         self.begin_round();
-        self.multiply_own();
-        Ok(self.take_edges())
+        if !self.schedule.overlap {
+            self.multiply_own();
+        }
+        Ok(std::mem::take(&mut self.account.edges))
     }
 
     fn exchange(&mut self, phase: Phase, substrate: &mut Substrate<'_>) -> Result<()> {
@@ -247,16 +252,16 @@ impl<P: VertexProgram> Overlapped for Product<'_, P> {
         self.schedule.overlap = false;
     }
 
-    fn take_edges(&mut self) -> u64 {
-        std::mem::take(&mut self.account.edges)
+    fn take_work(&mut self) -> (u64, Duration) {
+        (std::mem::take(&mut self.account.edges), std::mem::take(&mut self.account.time))
     }
 
     fn finish(&mut self, substrate: &mut Substrate<'_>) -> Result<()> {
-        if self.schedule.overlap {
+        if self.schedule.overlap && !self.keeps_messages {
             self.receive_messages(substrate)?;
         }
         // What was multiplied for a round that does not take place belongs to no round.
-        self.account.edges = 0;
+        (self.account.edges, self.account.begun) = (0, None);
         self.conclude_left_out(substrate)
     }
 }

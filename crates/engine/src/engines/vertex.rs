@@ -355,7 +355,8 @@ impl<P: VertexProgram> Engine for VertexEngine<'_, P> {
         if let Some(fused) = &mut self.fused
             && let Some(tally) = fused.tally.take()
         {
-            self.messages.replace_first(&mut fused.next_messages, num_masters);
+            // Mirrors have other values now, until the broadcast of all masters that follows.
+            self.messages.swap_values(&mut fused.next_messages);
             return Ok(tally);
         }
         Ok(self.apply_contributions())
@@ -372,7 +373,8 @@ impl<P: VertexProgram> Engine for VertexEngine<'_, P> {
     }
 
     fn conclude(&mut self, total: &Tally, _: &mut Substrate<'_>) -> Result<Conclusion> {
-        let conclusion = Conclusion::new(self.program.conclude(total));
+        let has_ended = self.program.conclude(total);
+        let conclusion = Conclusion { has_ended, measure: self.program.measure() };
         if self.turn() {
             // No mirror is owed a message that went the other way.
             let masters = 0..self.partition.num_masters() as u32;

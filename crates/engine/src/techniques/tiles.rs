@@ -17,8 +17,8 @@ use parton_sync::cpu_field::Cells;
 
 use super::row_blocks::{self, MAX_STEP, NO_ROW, ROW_BITS};
 use super::spares::Spares;
-use crate::program::{Accumulated, VertexProgram};
-use crate::state::directions::DirectionRows;
+use crate::program::{Accumulated, Edges, VertexProgram};
+use crate::state::directions::{DirectionRows, Directions};
 
 /// Ranges of local ids that come from or go to one host: group 0 are this host's masters, group `h + 1` its
 /// mirrors of host `h`.
@@ -52,6 +52,11 @@ impl Groups {
     }
 }
 
+/// Edges that a thread multiplies before messages may move: some tenths of a millisecond.
+const EDGES_PER_PIECE: u64 = 1 << 17;
+/// Threads share out at least this many blocks each.
+const BLOCKS_PER_THREAD: usize = 4;
+
 /// Where the edges of a tile begin in a block, and the source of the edge before.
 #[derive(Clone, Copy)]
 struct Split {
@@ -68,6 +73,26 @@ struct TileBlock<W> {
     splits: Vec<Split>,
     /// Edges without fillers, in each tile.
     num_edges: Vec<u32>,
+}
+
+/// What a host's edges take in tiles, and in plain rows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TileMemory {
+    /// Bytes of all tiles, with their split points.
+    pub tiles: u64,
+    /// Bytes of rows with an offset of 8 bytes each and edges of 4 bytes.
+    pub rows: u64,
+    /// Edges of each tile, by group of destinations, then of sources: group 0 are the host's masters, group `h + 1`
+    /// its mirrors of host `h`.
+    pub edges: Vec<Vec<u64>>,
+}
+
+/// Makes tiles of a host's edges, and says what they take.
+pub fn tile_memory(partition: &Partition) -> TileMemory {
+    let reverse = Directions::<()>::reverse(partition, Edges::Out);
+    let tiles = Tiles::new(partition, reverse.rows(), |_, _| true);
+    let rows = 8 * partition.num_proxies() as u64 + 4 * reverse.num_edges();
+    TileMemory { tiles: tiles.bytes(), rows, edges: tiles.edges() }
 }
 
 /// A host's edges in tiles.
@@ -122,40 +147,62 @@ impl<W: Weight> Tiles<W> {
         &self.written
     }
 
-    /// Number of edges in all tiles.
-    #[cfg(test)]
-    pub(crate) fn num_edges(&self) -> u64 {
-        let edges = self.blocks.iter().flat_map(|block| &block.num_edges);
-        edges.map(|&edges| u64::from(edges)).sum()
+    /// Edges of each tile, by group of destinations, then of sources.
+    fn edges(&self) -> Vec<Vec<u64>> {
+        let of_group = |blocks: &Range<usize>| {
+            let blocks = &self.blocks[blocks.clone()];
+            let of_tile =
+                |group| blocks.iter().map(|block| u64::from(block.num_edges[group])).sum();
+            (0..self.groups.len()).map(of_tile).collect()
+        };
+        self.of_group.iter().map(of_group).collect()
     }
 
     /// Bytes of all tiles.
-    #[cfg(test)]
-    pub(crate) fn bytes(&self) -> u64 {
+    fn bytes(&self) -> u64 {
         let of_block = |block: &TileBlock<W>| {
-            4 * block.edges.len() + size_of_val(&block.weights[..]) + 12 * block.splits.len()
+            size_of_val(block)
+                + size_of_val(&block.edges[..])
+                + size_of_val(&block.weights[..])
+                + size_of_val(&block.splits[..])
+                + size_of_val(&block.num_edges[..])
         };
-        self.blocks.iter().map(|block| of_block(block) as u64).sum()
+        let blocks: usize = self.blocks.iter().map(of_block).sum();
+        let proxies = self.groups.firsts.last().copied().unwrap_or_default();
+        (blocks + size_of_val(&self.of_group[..])) as u64 + u64::from(proxies.div_ceil(8))
     }
 
-    /// Multiplies a tile: combines what the messages of one group of sources become along edges into the
-    /// accumulators of one group of destinations. Returns the number of edges.
+    /// Multiplies blocks of a tile from block `first` on: combines what the messages of one group of sources become
+    /// along edges into the accumulators of one group of destinations. A piece is short, so that messages can move
+    /// between two of them. Returns the number of its edges, and the block that comes next if any is left.
     pub(crate) fn multiply<P: VertexProgram<Weight = W>>(
         &self,
         program: &P,
         messages: Cells<'_, P::Messages>,
         accumulators: Cells<'_, P::Reduction>,
         (sources, destinations): (usize, usize),
-    ) -> u64 {
+        first: usize,
+    ) -> (u64, Option<usize>) {
         let blocks = &self.blocks[self.of_group[destinations].clone()];
-        let edges = parallel::map(blocks, |block| {
+        let threads = rayon::current_num_threads();
+        let is_long = |edges: u64, blocks: usize| {
+            // A host that is alone has no messages.
+            self.groups.len() > 2
+                && edges >= EDGES_PER_PIECE * threads as u64
+                && (threads == 1 || blocks >= BLOCKS_PER_THREAD * threads)
+        };
+        let (mut edges, mut next) = (0, first);
+        while next < blocks.len() && !is_long(edges, next - first) {
+            edges += u64::from(blocks[next].num_edges[sources]);
+            next += 1;
+        }
+        parallel::for_each(&blocks[first..next], |block| {
             // Copies, so that no address is loaded again after every write.
             let (messages, accumulators) = (messages, accumulators);
             let value = move |end, weight| program.along(messages.get(end), weight);
             block.combine::<P>(sources, accumulators, value);
-            u64::from(block.num_edges[sources])
         });
-        edges.into_iter().sum()
+        (edges, (next < blocks.len()).then_some(next))
     }
 }
 
@@ -213,27 +260,26 @@ mod tests {
     use parton_partition::{Input, Plan};
 
     use super::*;
-    use crate::program::Edges;
-    use crate::state::directions::Directions;
 
-    /// Bytes of tiles over those of plain rows with offsets of 8 bytes, and edges in tiles over all edges.
-    fn index_memory(hosts: usize) -> Vec<(f64, f64)> {
-        let input = Input::open("rmat:16").expect("a generator");
-        let shares = Cluster::local(hosts).launch(|net| {
+    /// What tiles take of what plain rows take, and the share of edges that are in tiles, on each host.
+    fn shares(input: &str, hosts: usize) -> Vec<(f64, f64)> {
+        let input = Input::open(input).expect("a generator");
+        let shares = Cluster::local(hosts).threads_per_host(1).launch(|net| {
             let partition = Partition::build(net, &input, &Plan::new("staggered"))?;
-            let reverse = Directions::<()>::reverse(&partition, Edges::Out);
-            let tiles = Tiles::new(&partition, reverse.rows(), |_, _| true);
-            let rows = 8 * partition.num_proxies() as u64 + 4 * reverse.num_edges();
-            let edges = tiles.num_edges() as f64 / reverse.num_edges() as f64;
-            Ok::<_, parton_partition::Error>((tiles.bytes() as f64 / rows as f64, edges))
+            let TileMemory { tiles, rows, edges } = tile_memory(&partition);
+            let in_tiles: u64 = edges.iter().flatten().sum();
+            let edges = in_tiles as f64 / partition.edges().num_edges() as f64;
+            Ok::<_, parton_partition::Error>((tiles as f64 / rows as f64, edges))
         });
         shares.expect("partitions")
     }
 
     #[test]
     fn tiles_take_little_more_memory_than_plain_rows() {
-        for (hosts, most) in [(1, 1.0), (4, 1.15), (16, 1.4)] {
-            for (bytes, edges) in index_memory(hosts) {
+        for (hosts, most) in [(1usize, 1.0), (4, 1.15), (16, 1.4), (64, 1.4)] {
+            // As many edges for each host as a large graph has on 64.
+            let scale = 15 + hosts.ilog2().min(4);
+            for (bytes, edges) in shares(&format!("rmat:{scale}"), hosts) {
                 assert!(bytes <= most, "{hosts} hosts: {bytes}");
                 assert_eq!(edges, 1.0, "every edge is in one tile");
             }

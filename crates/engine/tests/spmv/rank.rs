@@ -11,6 +11,8 @@ use parton_sync::reduction::{Latest, Sum};
 pub(super) struct Rank<W = u32> {
     pub(super) edges: Edges,
     pub(super) rounds: u64,
+    /// What it says of that number.
+    pub(super) expected_rounds: u64,
     pub(super) round: u64,
     pub(super) is_local: bool,
     pub(super) shares_source: bool,
@@ -35,6 +37,7 @@ impl<W> Rank<W> {
         Rank {
             edges: Edges::Out,
             rounds,
+            expected_rounds: rounds,
             round: 0,
             is_local: true,
             shares_source: false,
@@ -79,7 +82,7 @@ impl<W: Weight> VertexProgram for Rank<W> {
             last_message_wins: true,
             is_local: self.is_local,
             edges: self.edges,
-            rounds: self.rounds,
+            rounds: self.expected_rounds,
             ..Properties::default()
         }
     }

@@ -6,6 +6,7 @@ use parton_engine::Edges;
 use parton_graph::Adjacency;
 use parton_partition::Partition;
 
+use crate::driver::Launch;
 use crate::error::Result;
 use crate::host::GpuHost;
 use crate::memory::Buffer;
@@ -17,8 +18,8 @@ const MIN_EDGES_PER_BLOCK: u64 = 2048;
 
 /// Rows with edges, by the number of their edges, and all of them as a set.
 pub(super) struct Classes {
-    /// The kernel of each class, and its rows.
-    pub(super) kernels: [(&'static str, Buffer<u32>); 3],
+    /// What collects a row of each class, the end of its kernel's name, and the rows.
+    pub(super) rows: [(&'static str, Buffer<u32>); 3],
     pub(super) with_edges: Buffer<u32>,
 }
 
@@ -47,12 +48,29 @@ impl Classes {
         let staging = host.uploader();
         let [few, more, many] = lists;
         Ok(Classes {
-            kernels: [
-                ("vertex_pull_thread", staging.buffer(&few)?),
-                ("vertex_pull_warp", staging.buffer(&more)?),
-                ("vertex_pull_block", staging.buffer(&many)?),
+            rows: [
+                ("thread", staging.buffer(&few)?),
+                ("warp", staging.buffer(&more)?),
+                ("block", staging.buffer(&many)?),
             ],
             with_edges: staging.buffer(&with_edges)?,
         })
+    }
+
+    /// Calls `launch` with the end of the kernel's name, the rows and the grid of each class that has rows.
+    pub(super) fn each(
+        &self,
+        threads: u32,
+        mut launch: impl FnMut(&str, &Buffer<u32>, Launch) -> Result<()>,
+    ) -> Result<()> {
+        for ((name, rows), threads_per_row) in self.rows.iter().zip([1, 32, threads]) {
+            if !rows.is_empty() {
+                let blocks =
+                    (rows.len() as u64 * u64::from(threads_per_row)).div_ceil(threads.into());
+                let blocks = blocks.min(1 << 30) as u32;
+                launch(name, rows, Launch { blocks, threads, is_cooperative: false })?;
+            }
+        }
+        Ok(())
     }
 }

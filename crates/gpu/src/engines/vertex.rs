@@ -253,11 +253,7 @@ impl<'a> VertexEngine<'a> {
             Some(order) => order.place(&self.kernels, messages)?,
             None => messages,
         };
-        let threads = self.kernels.threads();
-        for ((kernel, rows), threads_per_row) in classes.kernels.iter().zip([1, 32, threads]) {
-            if rows.is_empty() {
-                continue;
-            }
+        classes.each(self.kernels.threads(), |class, rows, launch| {
             let arguments = arguments![
                 messages,
                 senders,
@@ -267,11 +263,9 @@ impl<'a> VertexEngine<'a> {
                 self.accumulators.values.address(),
                 touched
             ];
-            let blocks = (rows.len() as u64 * u64::from(threads_per_row)).div_ceil(threads.into());
-            let launch =
-                Launch { blocks: blocks.min(1 << 30) as u32, threads, is_cooperative: false };
-            self.kernels.run_as(kernel, launch, &self.program, &arguments)?;
-        }
+            let kernel = format!("vertex_pull_{class}");
+            self.kernels.run_as(&kernel, launch, &self.program, &arguments)
+        })?;
         Ok(reverse.num_edges())
     }
 

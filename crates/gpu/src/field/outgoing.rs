@@ -3,7 +3,9 @@
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use bytemuck::{Pod, Zeroable};
 use parton_net::handover::Item;
+use parton_partition::End;
 use parton_partition::routes::RouteId;
 use parton_sync::{Extracted, Places, Route};
 
@@ -38,6 +40,14 @@ pub(super) struct Outgoing {
     gathered: Mutex<(Buffer<u32>, Buffer<u8>)>,
 }
 
+/// Proxies that must be sent: to all, and to mirrors at one end of edges only. `Unsent` of `field.cu`.
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+pub(super) struct Unsent {
+    pub(super) updated: Address,
+    pub(super) owed: [Address; 2],
+}
+
 /// The tiles of all routes of a phase, on the device.
 struct Plan {
     pieces: Vec<Piece>,
@@ -57,12 +67,12 @@ impl Plan {
     fn extract(
         &self,
         kernels: &FieldKernels,
-        [updated, values]: [Address; 2],
+        (unsent, values): (Unsent, Address),
         [to_places, to_values]: [Address; 2],
     ) -> Result<()> {
         let (tiles, num_tiles) = (self.tiles.address(), self.tiles.len() as u32);
         let starts = self.counts.address();
-        let arguments = arguments![tiles, num_tiles, updated, values, starts, to_places, to_values];
+        let arguments = arguments![tiles, num_tiles, unsent, values, starts, to_places, to_values];
         kernels.launch("extract", self.lanes(), &arguments)
     }
 }
@@ -100,10 +110,12 @@ impl Outgoing {
         let mut tiles = Vec::new();
         for (piece, route) in routes.iter().enumerate() {
             let whole = lists.tile(route)?;
-            for place in (0..whole.count).step_by(PLACES_PER_TILE as usize) {
-                let count = PLACES_PER_TILE.min(whole.count - place);
-                let first = whole.first + place;
-                tiles.push(Tile { first, count, place, piece: piece as u32, ..whole });
+            for (part, only_at) in parts(route) {
+                for place in part.clone().step_by(PLACES_PER_TILE as usize) {
+                    let count = PLACES_PER_TILE.min(part.end - place);
+                    let first = whole.first + place;
+                    tiles.push(Tile { first, count, place, piece: piece as u32, only_at, ..whole });
+                }
             }
         }
         let longest = routes.iter().map(Route::len).max().unwrap_or(0);
@@ -126,7 +138,7 @@ impl Outgoing {
         kernels: &FieldKernels,
         lists: &mut RouteLists,
         routes: &[Route<'_>],
-        updated: Address,
+        unsent: Unsent,
     ) -> Result<(usize, usize)> {
         let number = self.plan(lists, routes)?;
         let plan = &self.plans[number];
@@ -137,7 +149,7 @@ impl Outgoing {
             return Ok((number, 0));
         }
         let (tiles, counts) = (plan.tiles.address(), plan.counts.address());
-        let count = arguments![tiles, num_tiles, updated, counts];
+        let count = arguments![tiles, num_tiles, unsent, counts];
         kernels.launch("count", plan.lanes(), &count)?;
         let ends = plan.piece_ends.address();
         kernels.launch("scan", 1, &arguments![tiles, num_tiles, counts, ends])?;
@@ -158,10 +170,10 @@ impl Outgoing {
         kernels: &FieldKernels,
         lists: &mut RouteLists,
         routes: &[Route<'_>],
-        [updated, values]: [Address; 2],
+        (unsent, values): (Unsent, Address),
         value_bytes: usize,
     ) -> Result<Option<Vec<Item>>> {
-        let (plan, count) = self.count(kernels, lists, routes, updated)?;
+        let (plan, count) = self.count(kernels, lists, routes, unsent)?;
         let plan = &self.plans[plan];
         if count < plan.num_places {
             return Ok(None);
@@ -171,7 +183,7 @@ impl Outgoing {
         };
         self.packed_places.resize(count)?;
         let to = [self.packed_places.address(), memory.address()];
-        plan.extract(kernels, [updated, values], to)?;
+        plan.extract(kernels, (unsent, values), to)?;
         // Kernels of other hosts do not wait for those of this one.
         lists.driver().synchronize()?;
         let mut start = 0;
@@ -189,10 +201,10 @@ impl Outgoing {
         kernels: &FieldKernels,
         lists: &mut RouteLists,
         routes: &[Route<'_>],
-        [updated, values]: [Address; 2],
+        (unsent, values): (Unsent, Address),
         value_bytes: usize,
     ) -> Result<()> {
-        let (plan, count) = self.count(kernels, lists, routes, updated)?;
+        let (plan, count) = self.count(kernels, lists, routes, unsent)?;
         let plan = &self.plans[plan];
         if count == 0 {
             return Ok(());
@@ -200,7 +212,7 @@ impl Outgoing {
         self.packed_places.resize(count)?;
         self.packed_values.resize(count * value_bytes)?;
         let to = [self.packed_places.address(), self.packed_values.address()];
-        plan.extract(kernels, [updated, values], to)?;
+        plan.extract(kernels, (unsent, values), to)?;
         if count < plan.num_places {
             self.places.reserve(count)?;
             self.packed_places.queue_download(0..count, &mut self.places, 0)?;
@@ -248,11 +260,30 @@ impl Outgoing {
         list.resize(count)?;
         list.upload(0, &proxies)?;
         gathered.resize(into.len())?;
-        let tile =
-            Tile { list: list.address().0, first: 0, count: count as u32, place: 0, piece: 0 };
+        let tile = Tile { list: list.address().0, first: 0, count: count as u32, ..Tile::zeroed() };
         let (from, to) = (values.address(), gathered.address());
         let arguments = arguments![tile, Address(0), count as u32, from, to];
         kernels.launch("gather", count as u64, &arguments)?;
         gathered.download(0, into)
     }
+}
+
+/// The places of a route, those of masters with mirrors at one end of edges only apart: `Tile::only_at`.
+fn parts(route: &Route<'_>) -> Vec<(Range<u32>, u64)> {
+    let start = route.part().start;
+    let only =
+        [(End::Source, 1), (End::Destination, 2)].into_iter().filter_map(|(end, only_at)| {
+            let part = route.only_at(end)?.part();
+            Some((part.start - start..part.end - start, only_at))
+        });
+    let (mut parts, mut next) = (Vec::new(), 0);
+    let mut only: Vec<_> = only.collect();
+    only.sort_by_key(|(part, _)| part.start);
+    for (part, only_at) in only {
+        parts.push((next..part.start, 0));
+        next = part.end;
+        parts.push((part, only_at));
+    }
+    parts.push((next..route.len() as u32, 0));
+    parts
 }

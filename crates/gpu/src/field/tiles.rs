@@ -19,6 +19,8 @@ pub(super) struct Tile {
     pub(super) count: u32,
     pub(super) place: u32,
     pub(super) piece: u32,
+    /// 1 + the number of the end of edges at which alone these masters have mirrors; 0 if at both.
+    pub(super) only_at: u64,
 }
 
 /// Lists of masters that were uploaded, by the route's name.
@@ -47,6 +49,7 @@ impl RouteLists {
             count: route.len() as u32,
             place: 0,
             piece: 0,
+            only_at: 0,
         };
         if let Some(range) = route.range() {
             return Ok(whole(0, range.start));

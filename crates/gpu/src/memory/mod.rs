@@ -12,5 +12,5 @@ mod uploader;
 
 pub use buffer::Buffer;
 pub use pinned::PinnedBuffer;
-pub use plan::MemoryPlan;
+pub use plan::{MemoryModel, MemoryPlan};
 pub use uploader::Uploader;

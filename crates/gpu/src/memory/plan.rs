@@ -6,12 +6,13 @@
 
 use parton_engine::Edges;
 use parton_engine::device::program::Word;
-use parton_engine::device::{DeviceProgram, ProgramRequest, RelaxationRequest};
+use parton_engine::device::{DeviceProgram, OperatorsRequest, ProgramRequest, RelaxationRequest};
 use parton_graph::WeightKind;
 use parton_net::HostId;
 use parton_partition::Partition;
 use parton_sync::ValueKind;
 
+use crate::engines::operators;
 use crate::field::{MAX_LOANS, is_lendable};
 use crate::rows::{MAX_EDGES_PER_CHUNK, MAX_EDGES_PER_VERTEX};
 
@@ -36,10 +37,28 @@ const LISTS_OF_RELAXATIONS: u64 = 4;
 const LISTS_OF_PROGRAMS: u64 = 6;
 /// Sets of vertices that an engine has: updated, active, the frontier, those that a label may reach.
 const SETS: u64 = 8;
+/// Sets of proxies of a compiled program's column.
+const SETS_PER_COLUMN: u64 = 4;
 /// Counters, tallies and what memory is lost between arrays.
 const FIXED_BYTES: u64 = 128 << 10;
 
-impl MemoryPlan {
+/// What a program takes of a device's memory, for any part of a graph.
+#[derive(Clone, Debug)]
+pub struct MemoryModel {
+    edges: Edges,
+    needs_reverse: bool,
+    weight: WeightKind,
+    /// Bytes of values and lists for each proxy.
+    per_proxy: u64,
+    /// Bytes of the program's arrays for each proxy.
+    parameters_per_proxy: f64,
+    /// Sets of proxies.
+    sets: u64,
+    /// What travels between hosts.
+    messages: Vec<ValueKind>,
+}
+
+impl MemoryModel {
     /// For a relaxation whose engine follows these edges, and also their reverse if it needs that.
     pub(crate) fn of_relaxation(
         request: &RelaxationRequest<'_>,
@@ -47,12 +66,15 @@ impl MemoryPlan {
         (edges, needs_reverse): (Edges, bool),
     ) -> Self {
         let label = request.label.bytes() as u64;
-        // The best label of a component is kept beside its vertices' labels.
-        let vertex = LISTS_OF_RELAXATIONS * ID_BYTES + 2 * label;
-        MemoryPlan {
-            edges: edge_bytes(partition, edges, request.weight, needs_reverse),
-            vertices: vertex_bytes(partition, vertex) + parameter_bytes(&request.program),
-            messages: message_bytes(partition, request.label),
+        MemoryModel {
+            edges,
+            needs_reverse,
+            weight: request.weight,
+            // The best label of a component is kept beside its vertices' labels.
+            per_proxy: LISTS_OF_RELAXATIONS * ID_BYTES + 2 * label,
+            parameters_per_proxy: parameters_per_proxy(&request.program, partition),
+            sets: SETS,
+            messages: vec![request.label],
         }
     }
 
@@ -64,21 +86,54 @@ impl MemoryPlan {
         let values = (request.state_bytes + message + accumulated) as u64;
         // A program that turns has rows by degree in both directions.
         let lists = LISTS_OF_PROGRAMS + u64::from(turns);
-        let vertex = lists * ID_BYTES + values;
         // Where every message is in every round, there is a copy of all in hub order.
         let is_collected_only = request.properties.stationary && !turns;
         let in_hub_order = if is_collected_only { ID_BYTES + message as u64 } else { 0 };
-        let vertex = vertex + in_hub_order;
-        let edges = request.properties.edges;
-        let needs_both = !is_collected_only && (collects || turns);
-        MemoryPlan {
-            edges: edge_bytes(partition, edges, request.weight, needs_both),
-            vertices: vertex_bytes(partition, vertex) + parameter_bytes(&request.program),
-            messages: message_bytes(partition, request.accumulated)
-                + message_bytes(partition, request.message),
+        MemoryModel {
+            edges: request.properties.edges,
+            needs_reverse: !is_collected_only && (collects || turns),
+            weight: request.weight,
+            per_proxy: lists * ID_BYTES + values + in_hub_order,
+            parameters_per_proxy: parameters_per_proxy(&request.program, partition),
+            sets: SETS,
+            messages: vec![request.accumulated, request.message],
         }
     }
 
+    /// For the operators of a compiled program.
+    pub(crate) fn of_operators(request: &OperatorsRequest<'_>) -> Self {
+        let plan = request.plan;
+        let rows = operators::needed(plan);
+        let needs_both = rows.iter().any(|edges| *edges != rows[0]) || rows.contains(&Edges::Both);
+        let kinds = plan.columns.iter().map(|column| operators::kind(&column.ty));
+        let values: u64 = kinds.clone().map(|kind| kind.bytes() as u64).sum();
+        let degrees = plan.degrees.iter().filter(|is_asked| **is_asked).count() as u64;
+        let shared = kinds.zip(&request.is_shared).filter(|(_, is_shared)| **is_shared);
+        MemoryModel {
+            edges: Edges::Out,
+            needs_reverse: needs_both,
+            weight: request.weight,
+            per_proxy: LISTS_OF_PROGRAMS * ID_BYTES + values + degrees * size_of::<u64>() as u64,
+            parameters_per_proxy: 0.0,
+            // Which proxies of a column are updated, active, and owed to either end.
+            sets: SETS + SETS_PER_COLUMN * plan.columns.len() as u64 + plan.lists.len() as u64,
+            messages: shared.map(|(kind, _)| kind).collect(),
+        }
+    }
+
+    /// What this part of a graph takes.
+    pub fn plan(&self, partition: &Partition) -> MemoryPlan {
+        let &MemoryModel { edges, needs_reverse, weight, per_proxy, sets, .. } = self;
+        let parameters = self.parameters_per_proxy * partition.num_proxies() as f64;
+        MemoryPlan {
+            edges: edge_bytes(partition, edges, weight, needs_reverse),
+            vertices: vertex_bytes(partition, per_proxy, sets) + parameters.round() as u64,
+            messages: self.messages.iter().map(|&kind| message_bytes(partition, kind)).sum(),
+        }
+    }
+}
+
+impl MemoryPlan {
     /// All together.
     pub fn total(&self) -> u64 {
         self.edges + self.vertices + self.messages
@@ -103,18 +158,18 @@ fn edge_bytes(partition: &Partition, edges: Edges, weight: WeightKind, needs_rev
     directions * rows + chunks * CHUNK_BYTES
 }
 
-fn vertex_bytes(partition: &Partition, each: u64) -> u64 {
+fn vertex_bytes(partition: &Partition, each: u64, sets: u64) -> u64 {
     let proxies = partition.num_proxies() as u64;
-    proxies * each + SETS * proxies.div_ceil(32) * 4 + FIXED_BYTES
+    proxies * each + sets * proxies.div_ceil(32) * 4 + FIXED_BYTES
 }
 
-/// Arrays of a program.
-fn parameter_bytes(program: &DeviceProgram<'_>) -> u64 {
+/// Bytes of a program's arrays on this part of a graph, for each of its proxies.
+fn parameters_per_proxy(program: &DeviceProgram<'_>, partition: &Partition) -> f64 {
     let bytes = program.words().iter().map(|word| match word {
-        Word::Array(bytes) => bytes.len() as u64,
+        Word::Array(bytes) => bytes.len(),
         Word::Bits(_) => 0,
     });
-    bytes.sum()
+    bytes.sum::<usize>() as f64 / partition.num_proxies().max(1) as f64
 }
 
 /// Lists of masters on all routes, room for places and values of all messages that go out in a phase, also of those

@@ -18,7 +18,7 @@ use bytemuck::Pod;
 
 use crate::buffer::Buffer;
 use crate::parallel;
-use crate::progress::Progress;
+use crate::progress::{Progress, Unit};
 use crate::save::Output;
 use crate::source::Source;
 use crate::weight::{Weight, WeightKind};
@@ -37,7 +37,7 @@ pub(crate) struct Meter<'a> {
 impl<'a> Meter<'a> {
     /// Begins a stage of `total` bytes.
     pub(crate) fn start(progress: &'a dyn Progress, stage: &str, total: u64) -> Self {
-        progress.stage(stage, Some(total));
+        progress.stage(stage, Unit::Bytes, Some(total));
         Meter { progress, step: total.div_ceil(100).max(1), done: AtomicU64::new(0) }
     }
 

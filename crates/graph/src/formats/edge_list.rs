@@ -8,6 +8,7 @@ use crate::error::printable;
 use crate::id_map::{Ids, Names};
 use crate::parallel;
 use crate::print::push_id;
+use crate::progress::Unit;
 use crate::save::Output;
 use crate::source::{Compression, Source};
 use crate::text::detect::{self, Detected, is_text};
@@ -109,7 +110,7 @@ pub(super) fn write_rows(
     /// Vertices whose edges one thread formats at a time, and such batches in memory at once.
     const VERTICES_PER_BATCH: usize = 1 << 12;
     let batches_at_once = 4 * rayon::current_num_threads();
-    options.progress.stage("writing", Some(graph.num_edges()));
+    options.progress.stage("writing", Unit::Edges, Some(graph.num_edges()));
     with_csr!(&graph.adjacency, csr => {
         for first in (0..csr.num_vertices()).step_by(VERTICES_PER_BATCH * batches_at_once) {
             let batches = parallel::map_owned(0..batches_at_once, |_, batch| {

@@ -6,6 +6,7 @@ use crate::edge_file::{EdgeFile, FileShape, Mirror, Piece, Slice, Totals, Weight
 use crate::formats::ReadOptions;
 use crate::id_list::IdList;
 use crate::ingest::Ingest;
+use crate::progress::Unit;
 use crate::tidy::Tidy;
 use crate::weight::{UnfitWeight, Weight, WeightKind};
 use crate::{Adjacency, Csr, Error, Graph, Ids, Result};
@@ -124,7 +125,7 @@ impl Job<'_> {
         if let Some(unfit) = unfit {
             return Err(self.unfit(unfit));
         }
-        self.options.progress.stage("build graph", None);
+        self.options.progress.stage("building", Unit::Edges, None);
         // What a header declares is checked before memory is asked for it.
         if let Some(declared) = self.shape.vertices {
             found.vertices = declared.count;

@@ -1,56 +1,30 @@
 //! `complete`: every vertex joined to every other. The most edges a simple graph can have.
 
-use std::fmt;
-
-use crate::{Direction, Result};
-
-use super::arguments::Arguments;
-use super::{Generator, GeneratorKind};
+use super::GeneratorKind;
+use super::shape::{self, Shape};
 
 pub(super) const KIND: GeneratorKind = GeneratorKind {
-    name: "complete",
+    name: Complete::NAME,
     syntax: "complete:N",
     help: "N vertices, each joined to all others (undirected)",
-    parse,
+    parse: shape::parse::<Complete>,
 };
 
-struct Complete {
-    num_vertices: u64,
-    num_edges: u64,
-}
+struct Complete;
 
-fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Generator>> {
-    let num_vertices = arguments.number("N")?;
-    let others = num_vertices.saturating_sub(1);
-    let num_edges = arguments.count("edges", u128::from(num_vertices) * u128::from(others))?;
-    Ok(Box::new(Complete { num_vertices, num_edges }))
-}
+impl Shape for Complete {
+    const NAME: &'static str = "complete";
 
-impl fmt::Display for Complete {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "complete:{}", self.num_vertices)
-    }
-}
-
-impl Generator for Complete {
-    fn num_vertices(&self) -> u64 {
-        self.num_vertices
-    }
-
-    fn num_edges(&self) -> u64 {
-        self.num_edges
+    fn num_edges(vertices: u128) -> u128 {
+        vertices * (vertices - 1)
     }
 
     #[inline]
-    fn edge(&self, index: u64) -> (u64, u64) {
-        let others = self.num_vertices - 1;
+    fn edge(vertices: u64, index: u64) -> (u64, u64) {
+        let others = vertices - 1;
         let (source, other) = (index / others, index % others);
         // The source itself is left out of the others.
         (source, other + u64::from(other >= source))
-    }
-
-    fn direction(&self) -> Direction {
-        Direction::Undirected
     }
 }
 

@@ -11,6 +11,7 @@ mod path;
 mod permute;
 mod random;
 mod rmat;
+mod shape;
 mod spec;
 mod star;
 mod uniform;

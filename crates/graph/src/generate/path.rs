@@ -1,53 +1,28 @@
 //! `path`: vertices in a row, each joined to the next. The largest diameter a graph can have.
 
-use std::fmt;
-
-use crate::{Direction, Result};
-
-use super::arguments::Arguments;
-use super::{Generator, GeneratorKind};
+use super::GeneratorKind;
+use super::shape::{self, Shape};
 
 pub(super) const KIND: GeneratorKind = GeneratorKind {
-    name: "path",
+    name: Path::NAME,
     syntax: "path:N",
     help: "N vertices in a row (undirected)",
-    parse,
+    parse: shape::parse::<Path>,
 };
 
-struct Path {
-    num_vertices: u64,
-    num_edges: u64,
-}
+struct Path;
 
-fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Generator>> {
-    let num_vertices = arguments.number("N")?;
-    let num_edges = arguments.count("edges", 2 * u128::from(num_vertices.saturating_sub(1)))?;
-    Ok(Box::new(Path { num_vertices, num_edges }))
-}
+impl Shape for Path {
+    const NAME: &'static str = "path";
 
-impl fmt::Display for Path {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "path:{}", self.num_vertices)
-    }
-}
-
-impl Generator for Path {
-    fn num_vertices(&self) -> u64 {
-        self.num_vertices
-    }
-
-    fn num_edges(&self) -> u64 {
-        self.num_edges
+    fn num_edges(vertices: u128) -> u128 {
+        2 * (vertices - 1)
     }
 
     #[inline]
-    fn edge(&self, index: u64) -> (u64, u64) {
+    fn edge(_: u64, index: u64) -> (u64, u64) {
         let (a, b) = (index / 2, index / 2 + 1);
         if index.is_multiple_of(2) { (a, b) } else { (b, a) }
-    }
-
-    fn direction(&self) -> Direction {
-        Direction::Undirected
     }
 }
 

@@ -5,8 +5,9 @@ use std::fmt;
 use crate::build::{CsrBuilder, EdgeBatch};
 use crate::csr::MAX_VERTICES;
 use crate::error::printable;
+use crate::nearest::did_you_mean;
 use crate::parallel::{self, Scratch};
-use crate::progress::Progress;
+use crate::progress::{Progress, Unit};
 use crate::{Direction, Error, Graph, Result, memory};
 
 use super::arguments::{Arguments, DEFAULT_SEED};
@@ -61,6 +62,14 @@ impl Spec {
         Ok(Spec { generator })
     }
 
+    /// What to add to a message about a text that looks like a spec, but names no generator.
+    pub fn meant(text: &str) -> String {
+        match text.split_once(':') {
+            Some((name, _)) => did_you_mean(name, ALL.iter().map(|kind| kind.name)),
+            None => String::new(),
+        }
+    }
+
     /// A spec's kind and what follows the colon.
     fn split(text: &str) -> Option<(&'static GeneratorKind, &str)> {
         let (name, rest) = text.split_once(':')?;
@@ -79,7 +88,7 @@ impl Spec {
         self.check_vertices()?;
         self.check_memory()?;
 
-        progress.stage("generate", Some(edges));
+        progress.stage("generating", Unit::Edges, Some(edges));
         let builder = CsrBuilder::<()>::new();
         let pieces = edges.div_ceil(EDGES_PER_PIECE) as usize;
         let make = |piece: &mut EdgeBatch<u64, ()>, order: usize| {
@@ -94,7 +103,7 @@ impl Spec {
         };
         let scratch = Scratch::default();
         parallel::for_each_owned(0..pieces, |_, order| scratch.with(|piece| make(piece, order)));
-        progress.stage("build", None);
+        progress.stage("building", Unit::Edges, None);
         let csr = builder.build(vertices as usize);
 
         Ok(Graph { direction: generator.direction(), ..Graph::dense(csr, self.describe()) })

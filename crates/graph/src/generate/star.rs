@@ -1,53 +1,28 @@
 //! `star`: vertex 0 joined to all others. The most uneven degrees a graph can have.
 
-use std::fmt;
-
-use crate::{Direction, Result};
-
-use super::arguments::Arguments;
-use super::{Generator, GeneratorKind};
+use super::GeneratorKind;
+use super::shape::{self, Shape};
 
 pub(super) const KIND: GeneratorKind = GeneratorKind {
-    name: "star",
+    name: Star::NAME,
     syntax: "star:N",
     help: "N vertices, the first joined to all others (undirected)",
-    parse,
+    parse: shape::parse::<Star>,
 };
 
-struct Star {
-    num_vertices: u64,
-    num_edges: u64,
-}
+struct Star;
 
-fn parse(arguments: &mut Arguments<'_>) -> Result<Box<dyn Generator>> {
-    let num_vertices = arguments.number("N")?;
-    let num_edges = arguments.count("edges", 2 * u128::from(num_vertices.saturating_sub(1)))?;
-    Ok(Box::new(Star { num_vertices, num_edges }))
-}
+impl Shape for Star {
+    const NAME: &'static str = "star";
 
-impl fmt::Display for Star {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "star:{}", self.num_vertices)
-    }
-}
-
-impl Generator for Star {
-    fn num_vertices(&self) -> u64 {
-        self.num_vertices
-    }
-
-    fn num_edges(&self) -> u64 {
-        self.num_edges
+    fn num_edges(vertices: u128) -> u128 {
+        2 * (vertices - 1)
     }
 
     #[inline]
-    fn edge(&self, index: u64) -> (u64, u64) {
+    fn edge(_: u64, index: u64) -> (u64, u64) {
         let ray = index / 2 + 1;
         if index.is_multiple_of(2) { (0, ray) } else { (ray, 0) }
-    }
-
-    fn direction(&self) -> Direction {
-        Direction::Undirected
     }
 }
 

@@ -11,6 +11,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::{Listed, folder_of};
+use crate::source::is_remote;
 use crate::{Error, Result};
 
 /// A new folder. Dropped without [`NewFolder::commit`] by the process that claimed its name, it leaves
@@ -29,6 +30,12 @@ pub struct NewFolder {
 impl NewFolder {
     /// Claims a name; an error if there are files under it, or if another process has claimed it.
     pub fn claim(path: &Path) -> Result<Self> {
+        if is_remote(&path.to_string_lossy()) {
+            return Err(Error::Request(format!(
+                "{}: folders are written to disks only; give the name of one object, without / at the end",
+                path.display()
+            )));
+        }
         let place = place_of(path)?;
         let parent = folder_of(&place);
         std::fs::create_dir_all(parent).map_err(|e| Error::io(path, "write", e))?;

@@ -19,6 +19,7 @@ use std::sync::Arc;
 use bytemuck::Pod;
 use memmap2::MmapOptions;
 
+use super::remote::RemoteObject;
 use crate::buffer::Buffer;
 use crate::error::Place;
 use crate::mapped::Mapping;
@@ -37,6 +38,7 @@ pub struct ByteSource<'a> {
 
 enum ByteContent<'a> {
     File { file: File, len: u64 },
+    Remote(Arc<dyn RemoteObject>),
     Memory(Cow<'a, [u8]>),
 }
 
@@ -44,6 +46,10 @@ impl<'a> ByteSource<'a> {
     pub(super) fn file(name: &'a str, file: File) -> Result<Self> {
         let len = file.metadata().map_err(|e| Error::io(name, "read", e))?.len();
         Ok(ByteSource { name: name.into(), content: ByteContent::File { file, len } })
+    }
+
+    pub(super) fn remote(name: &'a str, object: Arc<dyn RemoteObject>) -> Self {
+        ByteSource { name: name.into(), content: ByteContent::Remote(object) }
     }
 
     pub(super) fn memory(name: &'a str, bytes: impl Into<Cow<'a, [u8]>>) -> Self {
@@ -59,6 +65,7 @@ impl<'a> ByteSource<'a> {
     pub fn into_owned(self) -> ByteSource<'static> {
         let content = match self.content {
             ByteContent::File { file, len } => ByteContent::File { file, len },
+            ByteContent::Remote(object) => ByteContent::Remote(object),
             ByteContent::Memory(bytes) => ByteContent::Memory(Cow::Owned(bytes.into_owned())),
         };
         ByteSource { name: Cow::Owned(self.name.into_owned()), content }
@@ -73,6 +80,7 @@ impl<'a> ByteSource<'a> {
     pub fn len(&self) -> u64 {
         match &self.content {
             ByteContent::File { len, .. } => *len,
+            ByteContent::Remote(object) => object.len(),
             ByteContent::Memory(bytes) => bytes.len() as u64,
         }
     }
@@ -94,6 +102,11 @@ impl<'a> ByteSource<'a> {
             ByteContent::File { file, .. } => {
                 use std::os::unix::fs::FileExt;
                 file.read_exact_at(buffer, at).map_err(|e| Error::io(self.name(), "read", e))
+            }
+            ByteContent::Remote(object) => {
+                let got = object.get(at..at + buffer.len() as u64);
+                buffer.copy_from_slice(&got.map_err(|e| Error::io(self.name(), "read", e))?);
+                Ok(())
             }
             ByteContent::Memory(bytes) => {
                 buffer.copy_from_slice(&bytes[at as usize..at as usize + buffer.len()]);

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex};
 use bytes::{Buf, Bytes};
 
 use super::compression::MAGIC_BYTES;
+use super::remote::{self, RemoteObject};
 use super::{ByteSource, Compression};
 use crate::error::Place;
 use crate::{Error, Result};
@@ -28,6 +29,8 @@ pub struct Part {
 pub(super) enum Content {
     File(PathBuf),
     Memory(Bytes),
+    /// Behind a URL.
+    Remote(Arc<dyn RemoteObject>),
     /// A file that only this process knows.
     Spooled(Arc<File>),
     /// Unpacked already; can be read once.
@@ -70,6 +73,22 @@ impl Part {
         file.take(MAGIC_BYTES as u64).read_to_end(&mut start).map_err(failed)?;
         let compression = Compression::of(&start);
         Ok(Part { name, content: Content::File(path.into()), compression, window: None })
+    }
+
+    /// The objects that a URL stands for.
+    pub(super) fn remote(url: &str) -> Result<Vec<Self>> {
+        let parts = remote::find(url)?.into_iter().map(|object| {
+            let name = object.url().to_owned();
+            let start = object.get(0..object.len().min(MAGIC_BYTES as u64));
+            let start = start.map_err(|e| Error::io(&name, "read", e))?;
+            let compression = Compression::of(&start);
+            Ok(Part { name, content: Content::Remote(object), compression, window: None })
+        });
+        let parts = parts.collect::<Result<Vec<_>>>()?;
+        match parts.is_empty() {
+            false => Ok(parts),
+            true => Err(Error::NoInput { path: url.into(), reason: "contains no objects".into() }),
+        }
     }
 
     /// A piece that can be read once; [`Source`](super::Source) finds how it is packed.
@@ -125,6 +144,7 @@ impl Part {
         match &self.content {
             Content::File(path) => Some(path.metadata().ok()?.len()),
             Content::Memory(bytes) => Some(bytes.len() as u64),
+            Content::Remote(object) => Some(object.len()),
             Content::Spooled(file) => Some(file.metadata().ok()?.len()),
             Content::Stream(_) => None,
         }
@@ -156,6 +176,10 @@ impl Part {
                 let Range { start, end } = self.window.clone().unwrap_or(all);
                 Box::new(bytes.slice(start as usize..end as usize).reader())
             }
+            Content::Remote(object) => {
+                let range = self.window.clone().unwrap_or(0..object.len());
+                Box::new(RemoteWindow { object: object.clone(), range, fetched: Bytes::new() })
+            }
             Content::Spooled(file) => {
                 let range = self.window.clone().unwrap_or(0..u64::MAX);
                 Box::new(Window { file: file.clone(), range })
@@ -183,6 +207,7 @@ impl Part {
             (Content::Spooled(file), None) => {
                 ByteSource::file(&self.name, file.try_clone().map_err(failed)?)
             }
+            (Content::Remote(object), None) => Ok(ByteSource::remote(&self.name, object.clone())),
             (Content::Memory(bytes), None) => Ok(ByteSource::memory(&self.name, &bytes[..])),
             _ => {
                 let mut bytes = Vec::new();
@@ -209,6 +234,30 @@ impl Part {
         }
         let content = Content::Spooled(Arc::new(file));
         Ok(Part { name: self.name.clone(), content, compression: None, window: None })
+    }
+}
+
+/// Bytes of an object that one request asks for while it is read from its beginning.
+const FETCHED_BYTES: u64 = 8 << 20;
+
+/// Reads a range of a remote object, piece by piece.
+struct RemoteWindow {
+    object: Arc<dyn RemoteObject>,
+    /// The part of the range that was not asked for yet.
+    range: Range<u64>,
+    fetched: Bytes,
+}
+
+impl Read for RemoteWindow {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.fetched.is_empty() {
+            let end = self.range.end.min(self.range.start + FETCHED_BYTES);
+            self.fetched = self.object.get(self.range.start..end)?;
+            self.range.start = end;
+        }
+        let taken = buffer.len().min(self.fetched.len());
+        self.fetched.copy_to_slice(&mut buffer[..taken]);
+        Ok(taken)
     }
 }
 

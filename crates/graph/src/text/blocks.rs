@@ -12,7 +12,7 @@ use super::{LineError, skip_mark};
 use crate::edge_file::TakePiece;
 use crate::error::Place;
 use crate::parallel;
-use crate::progress::Progress;
+use crate::progress::{Progress, Unit};
 use crate::source::{Part, Source};
 use crate::{Error, Result};
 
@@ -60,7 +60,7 @@ impl<'a, F> BlockPieces<'a, F> {
         F: Fn(&mut S, &Block, &TakePiece<'_>) -> Result<u64, LineOrError> + Sync,
     {
         let packed = source.parts().iter().any(|p| p.compression().is_some());
-        progress.stage("reading", source.stored_bytes().filter(|_| !packed));
+        progress.stage("reading", Unit::Bytes, source.stored_bytes().filter(|_| !packed));
         let reader = Mutex::new(BlockReader::of(source));
         BlockPieces { reader, lines: LineCount::default(), work, progress }
     }

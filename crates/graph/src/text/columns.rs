@@ -4,15 +4,12 @@
 use super::fields::Delimiter;
 use super::sample::{Sample, SampleRow, column, counts_rows, holds_numbers};
 use crate::column_names::{self, Choice, Column};
-use crate::error::{Place, printable};
+use crate::error::Place;
 use crate::formats::{ColumnKey, ReadOptions};
 use crate::source::Source;
 use crate::{Error, Result};
 
 pub(super) use crate::column_names::Choice as Chosen;
-
-/// How many columns a message names.
-const SHOWN_COLUMNS: usize = 20;
 
 /// Chooses the columns of an edge. `data` are those rows of the sample that are edges.
 pub(super) fn choose(
@@ -87,13 +84,18 @@ fn find(source: &Source, column: &ColumnKey, names: &[String], columns: usize) -
             source.name(),
             position + 1
         ))),
-        ColumnKey::Name(name) => names.iter().position(|known| known == name).ok_or_else(|| {
-            let known = names.iter().take(SHOWN_COLUMNS).map(|name| printable(name.as_bytes()));
-            let known = known.collect::<Vec<_>>().join(", ");
-            Error::Request(format!(
-                "{}: there is no column '{name}'; its header names: {known}",
-                source.name()
-            ))
-        }),
+        ColumnKey::Name(name) => match names.iter().position(|known| known == name) {
+            Some(position) if position < columns => Ok(position),
+            Some(position) => Err(Error::Request(format!(
+                "{}: '{name}' is the name of column {}, but rows have only {columns}",
+                source.name(),
+                position + 1
+            ))),
+            None => Err(Error::Request(format!(
+                "{}: there is no column '{name}'; its header names: {}",
+                source.name(),
+                column_names::shown(names.iter().map(String::as_str), ", ")
+            ))),
+        },
     }
 }

@@ -127,7 +127,7 @@ impl Words {
     /// The line and column of a byte; found by going through all before, as it is for errors.
     fn place(&self, at: u64) -> Result<Place> {
         let (mut line, mut line_start, mut from) = (1, 0, 0);
-        let mut buffer = vec![0; READ_BYTES];
+        let mut buffer = vec![0; at.min(READ_BYTES as u64) as usize];
         while from < at {
             let piece = &mut buffer[..(at - from).min(READ_BYTES as u64) as usize];
             self.bytes.read_at(from, piece)?;

@@ -4,7 +4,7 @@
 use parton_graph::csr::MAX_VERTICES;
 use parton_graph::edge_file::{Cut, EdgeFile, FileShape, Mirror, Piece, Slice, Totals, WeightRule};
 use parton_graph::id_list::IdList;
-use parton_graph::progress::Silent;
+use parton_graph::progress::Progress;
 use parton_graph::{Adjacency, Csr, Error as GraphError, VertexRange, Weight};
 use parton_net::Net;
 
@@ -14,13 +14,13 @@ use crate::Result;
 use crate::dictionary::{Dictionary, Id, Known};
 
 /// This host's share of a file. Every host must call this.
-pub(super) fn share(net: &mut Net, file: &dyn EdgeFile) -> Result<Share> {
+pub(super) fn share(net: &mut Net, file: &dyn EdgeFile, progress: &dyn Progress) -> Result<Share> {
     let slice = Slice { index: net.host().index(), of: net.num_hosts() };
     let survey = if slice == Slice::WHOLE { Vec::new() } else { file.survey(slice)? };
     let surveys = net.all_gather(bytemuck::cast_slice(&survey).to_vec())?;
     let surveys: Vec<Vec<u64>> =
         surveys.iter().map(|survey| bytemuck::pod_collect_to_vec(survey)).collect();
-    let reader = file.pieces(slice, &surveys, &Silent)?;
+    let reader = file.pieces(slice, &surveys, progress)?;
     let shape = file.shape();
     let pieces = match file.cut() {
         Cut::Even => pieces::read_all(reader, shape.names)?,

@@ -3,6 +3,7 @@
 
 use parton_graph::build::{CsrBuilder, EdgeBatch};
 use parton_graph::generate::Spec;
+use parton_graph::progress::{Progress, Unit};
 use parton_graph::rows::Rows;
 use parton_graph::{Adjacency, Csr, Weight};
 use parton_net::{HostId, Net};
@@ -99,7 +100,7 @@ where
 
 /// Generates this host's slice of the edges and exchanges them for its rows. Every host must call
 /// this.
-pub(super) fn generated(net: &mut Net, spec: &Spec) -> Result<Share> {
+pub(super) fn generated(net: &mut Net, spec: &Spec, progress: &dyn Progress) -> Result<Share> {
     let generator = spec.generator();
     let (hosts, host) = (net.num_hosts() as u128, u128::from(net.host().0));
     let slice = |h: u128| (u128::from(generator.num_edges()) * h / hosts) as u64;
@@ -108,9 +109,12 @@ pub(super) fn generated(net: &mut Net, spec: &Spec) -> Result<Share> {
     let samples = mine.clone().step_by(step).map(|index| generator.edge(index).0 as u32).collect();
     let pieces: Vec<u64> = mine.clone().step_by(EDGES_PER_PIECE as usize).collect();
     let order = |&first: &u64| first;
+    progress.stage("generating", Unit::Edges, Some(mine.end - mine.start));
     rows(net, generator.num_vertices() as u32, samples, &pieces, order, |&first, by_host| {
         let mut edges = EdgeBatch::default();
-        generator.edges(first..(first + EDGES_PER_PIECE).min(mine.end), &mut edges);
+        let end = (first + EDGES_PER_PIECE).min(mine.end);
+        generator.edges(first..end, &mut edges);
+        progress.advance(end - first);
         for (&source, &destination) in edges.sources.iter().zip(&edges.destinations) {
             by_host.push(source as u32, destination as u32, ());
         }

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use parton_graph::edge_file::Slice;
+use parton_graph::progress::Progress;
 use parton_graph::rows::{RowFile, Rows};
 use parton_graph::{Buffer, Csr, Graph, LocalId, with_csr};
 use parton_net::Net;
@@ -15,7 +16,12 @@ use crate::policy::Reads;
 
 /// This host's rows of a file, with in-edges if they are wanted and the file has them. Every host
 /// must call this.
-pub(super) fn of_file(net: &mut Net, file: &RowFile, reads: Reads) -> Result<Share> {
+pub(super) fn of_file(
+    net: &mut Net,
+    file: &RowFile,
+    reads: Reads,
+    progress: &dyn Progress,
+) -> Result<Share> {
     let reads = if file.has_in_rows() { reads } else { Reads::OutEdges };
     let offset = |vertex: u64| match reads {
         Reads::OutEdges => file.offset(vertex),
@@ -34,7 +40,7 @@ pub(super) fn of_file(net: &mut Net, file: &RowFile, reads: Reads) -> Result<Sha
     let slice = Slice { index: net.host().index(), of: net.num_hosts() };
     file.check_rest(slice)?;
     // Also for policies that want in-edges only, which would never notice that they are others.
-    let out_rows = file.rows(mine)?;
+    let out_rows = file.rows_watched(mine, progress)?;
     if let Some(in_rows) = &in_rows {
         let difference = out_rows.edge_sum(false).wrapping_sub(in_rows.edge_sum(true));
         if net.all_reduce(difference, u64::wrapping_add)? != 0 {
@@ -111,6 +117,7 @@ fn copied(graph: &Graph, vertices: Range<u32>) -> Rows {
 #[cfg(test)]
 mod tests {
     use parton_graph::formats::{self, Opened, ReadOptions, WriteOptions};
+    use parton_graph::progress::Silent;
     use parton_graph::source::Source;
     use parton_net::{Cluster, HostId};
 
@@ -134,7 +141,8 @@ mod tests {
             for (hosts, reads) in
                 cases.into_iter().chain([(2, Reads::InEdges), (3, Reads::InEdges)])
             {
-                let launched = Cluster::local(hosts).launch(|net| of_file(net, &file, reads));
+                let launched =
+                    Cluster::local(hosts).launch(|net| of_file(net, &file, reads, &Silent));
                 for (host, share) in launched.unwrap().into_iter().enumerate() {
                     let mine = || share.readers.of(HostId(host as u16));
                     assert_eq!(share.turned, in_edges && reads == Reads::InEdges);

@@ -18,10 +18,11 @@ mod exit;
 mod graph_arguments;
 mod graph_values;
 mod input_name;
+mod machine;
 mod memory;
 mod options;
 mod origin;
-mod plot;
+mod page;
 mod show;
 mod signals;
 mod task;
@@ -35,6 +36,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::algorithms::{Algorithm, EdgeNeed, Options};
+use crate::graph::nearest::did_you_mean;
 use exit::{CommandOutput, Failure};
 pub use memory::out_of_memory;
 use team::Team;
@@ -117,7 +119,11 @@ impl Context<'_> {
         let found = self.algorithms.iter().find(|algorithm| algorithm.is_called(name));
         found.copied().ok_or_else(|| {
             let known: Vec<_> = self.algorithms.iter().map(|known| known.name()).collect();
-            Failure::usage(format!("unknown algorithm '{name}': known are {}", known.join(", ")))
+            let meant = did_you_mean(name, known.iter().copied());
+            Failure::usage(format!(
+                "unknown algorithm '{name}'{meant}; known are {}",
+                known.join(", ")
+            ))
         })
     }
 }

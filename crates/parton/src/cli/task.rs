@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use crate::algorithms::{Algorithm, Answer, Job, Options};
 use crate::engine::{self, device::Device};
+use crate::graph::progress::Progress;
 use crate::net::{Cluster, Net};
 use crate::partition::{Input, Partition, Plan};
 use crate::sync::{Optimize, Schedule, Substrate, Volume};
@@ -67,11 +68,17 @@ impl Verdict {
 
 impl PartitionSource<'_> {
     /// This host's partition, and the seconds until all hosts had theirs. Every host must call this.
-    pub(crate) fn on_host(&self, net: &mut Net) -> Result<(Partition, f64), Failure> {
+    pub(crate) fn on_host(
+        &self,
+        net: &mut Net,
+        progress: &dyn Progress,
+    ) -> Result<(Partition, f64), Failure> {
         net.barrier()?;
         let start = Instant::now();
         let partition = match self {
-            PartitionSource::Build(input, plan) => Partition::build(net, input, plan)?,
+            PartitionSource::Build(input, plan) => {
+                Partition::build_watched(net, input, plan, progress)?
+            }
             PartitionSource::Load(folder) => Partition::load(net, folder)?,
         };
         net.barrier()?;

@@ -121,6 +121,12 @@ impl engine::Watch for RoundCounter<'_> {
         }
     }
 
+    fn advanced(&mut self, done: u64, all: u64, what: &'static str) {
+        if let Some(watch) = &mut self.then {
+            watch.advanced(done, all, what);
+        }
+    }
+
     fn measured(&mut self, round: u64, measure: Measure) {
         if let Some(watch) = &mut self.then {
             watch.measured(round, measure);

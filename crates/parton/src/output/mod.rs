@@ -65,6 +65,11 @@ pub fn by_ending(path: &Path) -> Result<&'static dyn TableFormat> {
     }
 }
 
+/// The format of that name, which is the ending of its files.
+pub fn by_name(name: &str) -> Option<&'static dyn TableFormat> {
+    ALL.iter().copied().find(|format| format.ending() == name)
+}
+
 /// Writes a table, whole or not at all.
 pub fn write(table: &Table, path: &Path) -> Result<()> {
     let format = by_ending(path)?;

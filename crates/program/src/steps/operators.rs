@@ -3,6 +3,7 @@
 use std::fmt;
 
 use parton_engine::RunReport;
+use parton_engine::device::operators::Operators;
 use parton_plan::PlannedOperator;
 
 use super::Steps;
@@ -33,7 +34,7 @@ impl fmt::Display for OperatorReport {
     }
 }
 
-impl<C: Code> Steps<'_, C> {
+impl<C: Code, O: Operators + ?Sized> Steps<'_, C, O> {
     /// What each operator that visits edges took, of the report of a run.
     pub fn operators(&self, report: &RunReport) -> Vec<OperatorReport> {
         let plan = self.code.plan();

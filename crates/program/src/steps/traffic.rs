@@ -1,6 +1,6 @@
 //! What travels between hosts for an operator, and when.
 
-use parton_graph::LocalId;
+use parton_engine::device::operators::Operators;
 use parton_partition::End;
 use parton_plan::{ColumnRole, PlannedOperator};
 use parton_sync::{Result, Substrate};
@@ -8,26 +8,8 @@ use parton_sync::{Result, Substrate};
 use super::Steps;
 use crate::code::Code;
 use crate::communication::{Communication, end};
-use crate::host::Vertices;
 
-impl<C: Code> Steps<'_, C> {
-    /// The proxies that visit edges.
-    pub(super) fn near(&mut self, operator: &PlannedOperator) -> Vertices {
-        if !operator.is_partial {
-            return Vertices::First(self.host.partition.num_proxies());
-        }
-        let mut active: Vec<LocalId> = self.host.activated.iter().collect();
-        let masters = active.len();
-        for column in &operator.traffic.messages {
-            active.extend(self.host.columns[*column].drain_active());
-        }
-        if operator.traffic.messages.len() > 1 {
-            active[masters..].sort_unstable();
-            active.dedup();
-        }
-        Vertices::These(active)
-    }
-
+impl<C: Code, O: Operators + ?Sized> Steps<'_, C, O> {
     /// Tells mirrors at one end what masters have, if they may not know.
     pub(super) fn freshen(
         &mut self,
@@ -42,7 +24,7 @@ impl<C: Code> Steps<'_, C> {
             End::Either => std::mem::take(sources) | std::mem::take(destinations),
         };
         if is_stale && substrate.net().num_hosts() > 1 {
-            substrate.broadcast(self.host.columns[column].as_field(), end)?;
+            substrate.broadcast(self.operators.column(column), end)?;
         }
         Ok(())
     }
@@ -61,7 +43,8 @@ impl<C: Code> Steps<'_, C> {
                 continue;
             }
             if self.communication == Communication::Unoptimised {
-                self.host.columns[*column].updated().insert_range(0..self.num_masters() as u32);
+                let masters = 0..self.num_masters() as u32;
+                self.operators.mark(*column, masters, true)?;
             }
             self.freshen(*column, End::Either, substrate)?;
         }
@@ -76,18 +59,17 @@ impl<C: Code> Steps<'_, C> {
             return Ok(());
         }
         for (column, side) in &operator.traffic.folds {
-            let column = &mut self.host.columns[*column];
             let end = match self.communication {
                 Communication::OnDemand => end(direction, *side),
                 _ => End::Either,
             };
             if self.communication == Communication::Unoptimised && !operator.traffic.tells_by_folds
             {
-                let (masters, proxies) =
-                    (self.host.partition.num_masters(), self.host.partition.num_proxies());
-                column.updated().insert_range(masters as u32..proxies as u32);
+                let masters = self.partition.num_masters() as u32;
+                let mirrors = masters..self.partition.num_proxies() as u32;
+                self.operators.mark(*column, mirrors, true)?;
             }
-            substrate.reduce(column.as_field(), end)?;
+            substrate.reduce(self.operators.column(*column), end)?;
         }
         Ok(())
     }

@@ -1,6 +1,12 @@
 //! Programs on simulated hosts, under every policy.
 
+use std::sync::Arc;
+
+use parton_engine::device::Device;
 use parton_engine::{Limits, Pacing};
+use parton_gpu::cuda::nvrtc::Nvrtc;
+use parton_gpu::emulated::{Emulated, Settings};
+use parton_gpu::{GpuHost, discover};
 use parton_graph::{Csr, Graph};
 use parton_net::Cluster;
 use parton_partition::{Input, Partition, Plan};
@@ -59,8 +65,26 @@ pub(crate) struct Hosts<'g> {
     pub(crate) engine: Option<&'static str>,
     pub(crate) communication: Communication,
     pub(crate) optimize: Optimize,
+    /// Hosts that compute on a device, by a bit each.
+    pub(crate) devices: u32,
     /// Bytes of values and of all else of the last run.
     pub(crate) bytes: [u64; 2],
+}
+
+impl<'g> Hosts<'g> {
+    /// One host with this graph.
+    pub(crate) fn new(input: &'g Input) -> Self {
+        Hosts {
+            input,
+            hosts: 1,
+            policy: "cvc",
+            engine: None,
+            communication: Communication::default(),
+            optimize: Optimize::ALL,
+            devices: 0,
+            bytes: [0; 2],
+        }
+    }
 }
 
 impl Venue for Hosts<'_> {
@@ -69,17 +93,23 @@ impl Venue for Hosts<'_> {
 
     fn run<P: Program>(&mut self, program: &P) -> Result<P::Output, String> {
         let plan = Plan::new(self.policy);
-        let share = HostShare {
-            engine: self.engine,
-            communication: self.communication,
-            pacing: Pacing::default(),
-            limits: Limits { max_rounds: Some(10_000) },
-            delta: RelaxSetting::default().delta,
-            sums_fit: false,
-            device: None,
-        };
+        let devices: Vec<Option<GpuHost>> =
+            (0..self.hosts).map(|host| (self.devices >> host & 1 == 1).then(device)).collect();
         let hosts = Cluster::sim(self.hosts, 7).launch(|net| {
-            let partition = Partition::build(net, self.input, &plan).expect("a partition");
+            let mut partition = Partition::build(net, self.input, &plan).expect("a partition");
+            if self.devices != 0 {
+                partition = partition.beside_devices();
+            }
+            let device = devices[net.host().index()].as_ref();
+            let share = HostShare {
+                engine: self.engine,
+                communication: self.communication,
+                pacing: Pacing::default(),
+                limits: Limits { max_rounds: Some(10_000) },
+                delta: RelaxSetting::default().delta,
+                sums_fit: false,
+                device: device.map(|device| device as &dyn Device),
+            };
             let mut substrate = Substrate::new(&partition, net, self.optimize);
             let answered = share.run(program, &mut substrate, &mut ())?;
             assert!(answered.report.converged, "the program ends");
@@ -100,6 +130,16 @@ impl Venue for Hosts<'_> {
     }
 }
 
+/// A device whose kernels run on the processor; where NVIDIA's compiler is there, it compiles them, too. A variable
+/// `PARTON_TEST_GPU` of 1 asks for the GPU.
+fn device() -> GpuHost {
+    if std::env::var("PARTON_TEST_GPU").as_deref() == Ok("1") {
+        return GpuHost::new(discover::open("gpu").expect("a GPU"));
+    }
+    let architectures: &[&str] = if Nvrtc::get().is_ok() { &["sm_90"] } else { &[] };
+    GpuHost::new(Arc::new(Emulated::new(Settings { architectures, ..Settings::default() })))
+}
+
 /// Calls `check` for policies, numbers of hosts, and ways to communicate.
 pub(crate) fn on_all(graph: &Graph, check: impl Fn(&mut Hosts<'_>)) {
     let input = &graph.clone().into();
@@ -107,10 +147,16 @@ pub(crate) fn on_all(graph: &Graph, check: impl Fn(&mut Hosts<'_>)) {
         for hosts in [1, 2, 3, 4, 7] {
             let (_, communication) = Communication::NAMES[(hosts + number) % 3];
             let engine = (hosts % 2 == 0).then_some("steps");
-            let optimize = Optimize::ALL;
-            let venue =
-                &mut Hosts { input, hosts, policy, engine, communication, optimize, bytes: [0; 2] };
-            check(venue);
+            let devices = match (number, hosts) {
+                (0, 1) => 0b1,
+                (1, 2) => 0b01,
+                (2, 4) => 0b0110,
+                (3, 2) => 0b11,
+                (4, 7) => 0b101_0101,
+                _ => 0,
+            };
+            let venue = Hosts { hosts, policy, engine, communication, ..Hosts::new(input) };
+            check(&mut Hosts { devices, ..venue });
         }
     }
 }

@@ -30,11 +30,11 @@ pub(crate) fn program(random: &mut Random) -> String {
         "v.id()",
         "u32::MAX",
         "graph.in_degree(v) as u32",
-        "if v == root { 0 } else { 9 }",
-        "7",
+        "if v == root { 0u32 } else { 9 }",
+        "7u32",
     ]);
     out += &format!("let mut a = graph.field_with(|v| {start});\n");
-    let start = random.one(&["v.id()", "0", "graph.out_degree(v) as u32", "k"]);
+    let start = random.one(&["v.id()", "0u32", "graph.out_degree(v) as u32", "k"]);
     out += &format!("let mut b = graph.field_with(|v| {start});\n");
     out += random.one(&[
         "let mut c = graph.field(1.0);\n",
@@ -301,4 +301,16 @@ fn truth(random: &mut Random, at: &[&str]) -> String {
         3 => format!("a[{place}] == n"),
         _ => format!("!d[{place}] && b[{place}] > 2"),
     }
+}
+
+/// A small random graph: its number of vertices, and its edges by their sources, with weights.
+pub(crate) fn random_graph(random: &mut Random) -> (usize, Vec<(u32, u32, u32)>) {
+    let vertices = 1 + random.below(9);
+    let edges = (0..random.below(3 * vertices)).map(|_| {
+        let [source, target] = [random.below(vertices), random.below(vertices)];
+        (source as u32, target as u32, random.below(6) as u32)
+    });
+    let mut edges: Vec<_> = edges.collect();
+    edges.sort_by_key(|edge| edge.0);
+    (vertices, edges)
 }

@@ -1,22 +1,26 @@
 //! A lowered program run by the engine for compiled programs without compiling it: its parts are interpreted.
 
+use parton_compile::program::emit::{DeviceText, device};
 use parton_compile::program::interpret::{View, evaluate, folded, identity};
 use parton_compile::program::ir::{
     Act, ActKind, Dir, FieldId, Fold, ScalarId, Ty, VariableId, VertexPlace,
 };
 use parton_compile::program::lower::Lowered;
+use parton_engine::device::operators::OperatorText;
 use parton_graph::LocalId;
 use parton_program::plan::{self, ColumnRole, CompiledPlan, OperatorPart};
 use parton_program::reduction::{Max, Min, Or, Sum};
 use parton_program::{
-    AnyColumn, Code, Element, FieldValues, Host, NotRelaxed, Program, Tallies, Typed, Uniform,
-    column, host,
+    AnyColumn, Code, Element, FieldValues, Host, NotRelaxed, Program, Tallies, Uniform, column,
+    host,
 };
 
 /// A program with its arguments.
 pub(crate) struct Interpreted {
     pub(crate) lowered: Lowered,
-    pub(crate) arguments: Vec<u64>,
+    arguments: Vec<u64>,
+    /// Its operators for devices.
+    device: Result<OperatorText<'static>, &'static str>,
 }
 
 // SAFETY: what keeps the form from being shared are its spans. Outside of a macro these are plain numbers, and
@@ -103,6 +107,15 @@ macro_rules! with_number {
 }
 
 impl Interpreted {
+    /// A program as the attribute would compile it. Its text stays in memory, as that of the attribute does.
+    pub(crate) fn new(lowered: Lowered, arguments: Vec<u64>) -> Self {
+        let device = device(&lowered).map(|DeviceText { text, kernels }| {
+            let kernels: Vec<&str> = kernels.into_iter().map(|name| &*name.leak()).collect();
+            OperatorText { text: text.leak(), kernels: kernels.leak() }
+        });
+        Interpreted { lowered, arguments, device }
+    }
+
     fn ty(&self, id: FieldId) -> Ty {
         self.lowered.program.fields[id.0].ty
     }
@@ -330,11 +343,20 @@ impl Code for Interpreted {
             });
         }
         let direction = self.lowered.plan.operators[operator].direction.expect("it has edges");
-        host.each_edge(direction, |near, far, weight, tallies| {
-            if let Some((_, body)) = &self.lowered.operators[operator].edges {
-                self.acts(body, &mut self.at(host, near, far, weight), tallies);
-            }
+        host.each_row(direction, |near, row, tallies| {
+            row.each(
+                |_| {},
+                |far, weight| {
+                    if let Some((_, body)) = &self.lowered.operators[operator].edges {
+                        self.acts(body, &mut self.at(host, near, far, weight), tallies);
+                    }
+                },
+            );
         });
+    }
+
+    fn device(&self) -> Result<OperatorText<'_>, &'static str> {
+        self.device
     }
 
     fn identity(&self, scalar: usize) -> u64 {
@@ -357,6 +379,7 @@ impl Program for Interpreted {
     const ADDS: bool = false;
     const MAY_WRAP: bool = false;
     const ENGINES: &'static [&'static parton_engine::EngineInfo] = &[parton_program::STEPS];
+    const DEVICE: Result<OperatorText<'static>, &'static str> = Err("it is interpreted");
     const GATHER: Option<parton_program::GatherPlaces> = None;
 
     fn start_bound(&self, _: f64) -> f64 {
@@ -381,15 +404,6 @@ impl Program for Interpreted {
 
     fn columns(output: Vec<FieldValues>) -> Vec<FieldValues> {
         output
-    }
-
-    fn results(host: &Host<'_, u32>) -> Vec<FieldValues> {
-        vec![
-            u32::values(host.masters(0)),
-            u32::values(host.masters(1)),
-            f64::values(host.masters(2)),
-            bool::values(host.masters(3)),
-        ]
     }
 
     fn output(columns: Vec<FieldValues>) -> Vec<FieldValues> {

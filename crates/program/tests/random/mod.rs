@@ -1,7 +1,7 @@
 //! Random programs: refused, or equal to their sequential meaning on random graphs, under every policy, on one
 //! to seven hosts.
 
-mod generate;
+pub(crate) mod generate;
 mod interpreted;
 
 use parton_compile::program::interpret::{PlainGraph, sequential};
@@ -12,11 +12,14 @@ use parton_program::plan::{Class, PlannedOperator};
 use parton_program::{Communication, Element, FieldValues, Venue};
 
 use crate::common::{Hosts, graph};
-use generate::{Random, program};
+use generate::{Random, program, random_graph};
 use interpreted::Interpreted;
 
 /// Random programs that are accepted, in ordinary tests and in long ones.
 const ACCEPTED: (usize, usize) = (1_000, 100_000);
+/// One program of this number runs on emulated devices, on some hosts or all: of the first thousand, and of later ones.
+/// Each is compiled.
+const ONE_ON_DEVICES: (usize, usize) = (50, 1_000);
 
 #[test]
 fn random_programs_are_refused_or_right() {
@@ -36,7 +39,9 @@ fn random_programs_are_refused_or_right() {
             continue;
         };
         lowered.plan.operators.iter().for_each(|operator| classes[operator.class as usize] += 1);
-        let plain = random_graph(random);
+        let (vertices, edges) = random_graph(random);
+        let wide = edges.iter().map(|&(source, target, weight)| (source, target, weight.into()));
+        let plain = PlainGraph { vertices, edges: wide.collect() };
         let arguments = [random.below(plain.vertices) as u64, random.below(5) as u64];
         let Ok(answer) = sequential(&meaning, &plain, &arguments, 200_000) else {
             refused += 1;
@@ -52,26 +57,28 @@ fn random_programs_are_refused_or_right() {
         if accepted % 10_000 == 0 {
             println!("{accepted} accepted");
         }
-        let edges: Vec<_> = plain.edges.iter().map(|&(s, t, w)| (s, t, w as u32)).collect();
         let stored = graph(plain.vertices, &edges).into();
+        let hosts = 1 + random.below(7);
+        let is_first = accepted <= ACCEPTED.0;
+        let one_of = if is_first { ONE_ON_DEVICES.0 } else { ONE_ON_DEVICES.1 };
+        let is_on_devices = accepted % one_of == 0;
         let venue = &mut Hosts {
-            input: &stored,
-            hosts: 1 + random.below(7),
+            hosts,
             policy: policies[random.below(policies.len())],
-            engine: None,
             communication: Communication::NAMES[[2, 2, 1, 0][random.below(4)]].1,
-            optimize: parton_sync::Optimize::ALL,
-            bytes: [0; 2],
+            devices: if is_on_devices { 1 + random.below((1 << hosts) - 1) as u32 } else { 0 },
+            ..Hosts::new(&stored)
         };
-        let code = Interpreted { lowered, arguments: arguments.to_vec() };
+        let code = Interpreted::new(lowered, arguments.to_vec());
         match venue.run(&code) {
             Ok(found) => assert_eq!(
                 bits(found),
                 expected,
-                "{text}\n{} {} {:?} on {} {:?} {arguments:?}\n{}",
+                "{text}\n{} {} {:?} {:b} on {} {:?} {arguments:?}\n{}",
                 venue.policy,
                 venue.hosts,
                 venue.communication,
+                venue.devices,
                 plain.vertices,
                 plain.edges,
                 describe(&code.lowered),
@@ -88,16 +95,6 @@ fn random_programs_are_refused_or_right() {
 
 fn describe(lowered: &Lowered) -> String {
     parton_program::plan::text(&lowered.plan)
-}
-
-fn random_graph(random: &mut Random) -> PlainGraph {
-    let vertices = 1 + random.below(9);
-    let edges = (0..random.below(3 * vertices)).map(|_| {
-        (random.below(vertices) as u32, random.below(vertices) as u32, random.below(6) as u64)
-    });
-    let mut edges: Vec<_> = edges.collect();
-    edges.sort_by_key(|edge| edge.0);
-    PlainGraph { vertices, edges }
 }
 
 fn bits(columns: Vec<FieldValues>) -> Vec<Vec<u64>> {

@@ -140,7 +140,7 @@ fn takes_value(arguments: &[Expression]) -> bool {
 }
 
 /// A float of a type. C++ knows no literal for numbers that round to infinity.
-fn float(digits: &str, ty: &str) -> String {
+pub(crate) fn float(digits: &str, ty: &str) -> String {
     let (is_infinite, suffix) = match ty {
         "f32" => (digits.parse::<f32>().is_ok_and(f32::is_infinite), "f"),
         _ => (digits.parse::<f64>().is_ok_and(f64::is_infinite), ""),
@@ -152,7 +152,7 @@ fn float(digits: &str, ty: &str) -> String {
     format!("{digits}{}{suffix}", if is_whole { ".0" } else { "" })
 }
 
-pub(super) fn operator_name(operator: Binary) -> &'static str {
+pub(crate) fn operator_name(operator: Binary) -> &'static str {
     match operator {
         Binary::Add => "p_add",
         Binary::Sub => "p_sub",

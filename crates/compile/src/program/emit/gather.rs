@@ -7,15 +7,13 @@ use std::collections::BTreeSet;
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
+use super::device::ROUNDED_OTHERWISE;
 use super::{Emitter, column, rust, scalar, type_of};
 use crate::program::gather::{Gathered, TailPart};
 use crate::program::ir::{
     Act, ActKind, Dir, Expr, ExprKind, FieldId, Fold, ScalarId, Ty, each_expression,
 };
 use crate::program::lower::Lowered;
-
-/// Methods that devices round differently: a program with one of them has no form for devices.
-const NOT_ON_DEVICES: &[&str] = &["ln", "exp"];
 
 /// The items of `Program` that are about gathers, and what they need.
 pub(in crate::program) fn gather(
@@ -136,7 +134,7 @@ impl Emitting<'_> {
         let mut is_fine = true;
         let mut note = |part: &Expr| {
             if let ExprKind::Method(name, _) = part.kind {
-                is_fine &= !NOT_ON_DEVICES.contains(&name);
+                is_fine &= !ROUNDED_OTHERWISE.contains(&name);
             }
         };
         self.gathered.along.walk(&mut note);

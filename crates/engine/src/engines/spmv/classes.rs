@@ -57,24 +57,36 @@ impl Classes {
     }
 }
 
-/// The share of edges that stay in every round, on a host that is alone.
-pub(super) fn kept_share<W: Weight>(partition: &Partition, edges: Edges, filter: Filter) -> f64 {
+/// The share of edges that are left out of rounds, on a host that is alone.
+pub(super) fn left_out_share<W: Weight>(
+    partition: &Partition,
+    edges: Edges,
+    filter: Filter,
+) -> f64 {
     let classes = classes_of_masters(partition, edges);
     let reverse = Directions::<W>::reverse(partition, edges);
-    let kept = parallel::sum(partition.num_masters(), |row| {
-        let mut kept = 0;
-        if classes[row] != SINK {
-            reverse.rows().each(
-                LocalId(row as u32),
+    let forward = match edges {
+        Edges::In => in_degrees_here(partition),
+        Edges::Out | Edges::Both => out_degrees_here(partition),
+    };
+    let left_out = parallel::sum(partition.num_masters(), |vertex| {
+        let mut left_out = 0;
+        match classes[vertex] {
+            // An edge from a source to a sink counts as the source's.
+            SINK => reverse.rows().each(
+                LocalId(vertex as u32),
                 |_| (),
                 |source, _| {
-                    kept += u64::from(!filter.sources || classes[source.index()] != SOURCE);
+                    let is_counted = filter.sources && classes[source.index()] == SOURCE;
+                    left_out += u64::from(!is_counted);
                 },
-            );
+            ),
+            SOURCE if filter.sources => left_out = forward[vertex],
+            _ => {}
         }
-        kept
+        left_out
     });
-    kept as f64 / reverse.num_edges().max(1) as f64
+    left_out as f64 / reverse.num_edges().max(1) as f64
 }
 
 fn all_of(classes: &CpuField<Max<u32>>, proxies: std::ops::Range<u32>, class: u32) -> VertexSet {

@@ -1,6 +1,7 @@
 //! The steps of a round: receive, multiply, post, fold, apply, tell.
 
 use std::ops::Range;
+use std::time::Duration;
 
 use parton_graph::{LocalId, parallel};
 use parton_net::HostId;
@@ -50,6 +51,24 @@ impl<'a, P: VertexProgram> Product<'a, P> {
         substrate.open(self.base.messages.shape(), Phase::Broadcast, edges.read())
     }
 
+    /// Sends all messages of the round that comes next, unless they have been sent.
+    pub(super) fn send_kept_messages(&mut self, substrate: &mut Substrate<'_>) -> Result<()> {
+        let Some(open) = self.broadcast.as_ref().filter(|_| self.keeps_messages) else {
+            return Ok(());
+        };
+        for peer in substrate.net().peers() {
+            substrate.post(open, &mut self.base.messages, peer)?;
+        }
+        self.keeps_messages = false;
+        substrate.close_broadcast(open, &mut self.base.messages)
+    }
+
+    /// Whether the current round is the last that the program expects. Hosts agree on that.
+    fn expects_end(&self) -> bool {
+        let is_last = self.account.rounds + 1 == self.properties().rounds;
+        is_last && self.schedule.overlap && self.tiles.is_some()
+    }
+
     /// Begins a round unless it has begun.
     pub(super) fn begin_round(&mut self) {
         if self.flow.is_some() {
@@ -77,32 +96,37 @@ impl<'a, P: VertexProgram> Product<'a, P> {
 
     /// Multiplies all tiles whose messages are here.
     pub(super) fn multiply_own(&mut self) {
-        while let Some(tile) = self.flow.as_ref().and_then(Flow::next_tile) {
-            self.multiply(tile);
-        }
+        while self.multiply_piece() {}
     }
 
-    fn multiply(&mut self, (lane, group): (usize, usize)) {
-        let base = &self.base;
-        let edges = match &self.tiles {
+    /// Multiplies a piece of the tile that was begun, or of one whose messages are here. Returns whether there is any.
+    fn multiply_piece(&mut self) -> bool {
+        let begun = self.account.begun.take();
+        let fresh = || Some((self.flow.as_ref()?.next_tile()?, 0));
+        let Some(((lane, group), first)) = begun.or_else(fresh) else { return false };
+        let (edges, next) = match &self.tiles {
             Some(tiles) => {
+                let base = &self.base;
                 let (messages, totals) = (base.messages.cells(), base.accumulators.cells());
-                let edges = tiles.multiply(&base.program, messages, totals, (group, lane));
-                let flow = self.flow.as_mut().expect("a round has begun");
-                flow.multiplied(lane, group);
-                if flow.is_final(lane) {
-                    let written = tiles.written();
-                    base.accumulators.updated().insert_all(written, tiles.groups().range(lane));
-                }
-                edges
+                tiles.multiply(&base.program, messages, totals, (group, lane), first)
             }
-            None => {
-                let flow = self.flow.as_mut().expect("a round has begun");
-                flow.multiplied(lane, group);
-                self.push_from(self.groups.range(group))
-            }
+            None => (self.push_from(self.groups.range(group)), None),
         };
         self.account.edges += edges;
+        self.account.begun = next.map(|next| ((lane, group), next));
+        if next.is_none() {
+            self.conclude_tile(lane, group);
+        }
+        true
+    }
+
+    fn conclude_tile(&mut self, lane: usize, group: usize) {
+        let flow = self.flow.as_mut().expect("a round has begun");
+        flow.multiplied(lane, group);
+        if let Some(tiles) = self.tiles.as_ref().filter(|_| flow.is_final(lane)) {
+            let updated = self.base.accumulators.updated();
+            updated.insert_all(tiles.written(), tiles.groups().range(lane));
+        }
     }
 
     /// Multiplies the columns of these vertices that have something to send.
@@ -163,23 +187,35 @@ impl<'a, P: VertexProgram> Product<'a, P> {
             if vote.has_arrived(substrate) {
                 return Ok(());
             }
-            if let Some(tile) = self.flow.as_ref().and_then(Flow::next_tile) {
-                self.multiply_timed(tile, substrate);
-            } else if let (Some(open), Some(peer)) = (&self.broadcast, self.peers().next()) {
+            if self.multiply_timed(substrate) {
+                continue;
+            }
+            if let (Some(open), Some(peer)) = (&self.broadcast, self.peers().next()) {
                 substrate.wait_for_arrival(open, peer)?;
             }
         }
     }
 
-    fn multiply_timed(&mut self, tile: (usize, usize), substrate: &mut Substrate<'_>) {
+    fn multiply_timed(&mut self, substrate: &mut Substrate<'_>) -> bool {
         let start = substrate.net().now();
-        self.multiply(tile);
+        let has_multiplied = self.multiply_piece();
+        if has_multiplied {
+            self.note_computing(start, substrate);
+        }
+        has_multiplied
+    }
+
+    /// Notes time that was spent computing beside messages.
+    fn note_computing(&mut self, start: Duration, substrate: &mut Substrate<'_>) {
+        self.account.time += substrate.net().now() - start;
         substrate.log_span(Activity::Compute, start);
     }
 
     /// Goes on with a round until all tiles are multiplied, all partial sums sent, all masters applied, and
     /// their messages sent.
     pub(super) fn finish_round(&mut self, substrate: &mut Substrate<'_>) -> Result<()> {
+        self.send_kept_messages(substrate)?;
+        self.keeps_messages = self.expects_end();
         let edges = self.properties().edges_in(self.base.round);
         let mut sums =
             substrate.open(self.base.accumulators.shape(), Phase::Reduce, edges.written());
@@ -190,10 +226,7 @@ impl<'a, P: VertexProgram> Product<'a, P> {
             has_worked |= self.post_sums(&sums, substrate)?;
             has_worked |= self.fold_sums(&mut sums, substrate)?;
             has_worked |= self.apply_and_tell(&told, edges, substrate)?;
-            if let Some(tile) = self.flow.as_ref().and_then(Flow::next_tile) {
-                self.multiply_timed(tile, substrate);
-                has_worked = true;
-            }
+            has_worked |= self.multiply_timed(substrate);
             let flow = self.flow.as_ref().expect("a round has begun");
             if flow.is_complete() {
                 break;
@@ -213,7 +246,9 @@ impl<'a, P: VertexProgram> Product<'a, P> {
                 }
             }
         }
-        substrate.close_broadcast(&told, self.next_messages())?;
+        if !self.keeps_messages {
+            substrate.close_broadcast(&told, self.next_messages())?;
+        }
         let masters = 0..self.base.partition.num_masters() as u32;
         self.base.accumulators.updated().remove_range(masters);
         self.swap_messages();
@@ -259,13 +294,15 @@ impl<'a, P: VertexProgram> Product<'a, P> {
         if !ready.is_empty() {
             let start = substrate.net().now();
             self.apply_chunks(&ready, edges);
-            substrate.log_span(Activity::Compute, start);
+            self.note_computing(start, substrate);
         }
         let flow = self.flow.as_mut().expect("a round has begun");
         ready.iter().for_each(|&chunk| flow.applied(chunk));
         let to_tell = flow.ready_to_tell(&self.read_by);
         for &host in &to_tell {
-            substrate.post(told, self.next_messages(), HostId(host as u16))?;
+            if !self.keeps_messages {
+                substrate.post(told, self.next_messages(), HostId(host as u16))?;
+            }
             self.flow.as_mut().expect("a round has begun").told(host);
         }
         Ok(!ready.is_empty() || !to_tell.is_empty())

@@ -21,7 +21,7 @@ use crate::error::printable;
 use crate::formats::parquet::schema::Cells;
 use crate::id_list::IdList;
 use crate::id_map::OriginalId;
-use crate::progress::Progress;
+use crate::progress::{Progress, Unit};
 use crate::source::{Part, Source};
 use crate::text::number::parse_id;
 use crate::{Error, Graph, Place, Result};
@@ -248,7 +248,7 @@ impl EdgeFile for ArrowFile {
         _: &[Vec<u64>],
         progress: &'a dyn Progress,
     ) -> Result<Pieces<'a>> {
-        progress.stage("read edges", None);
+        progress.stage("reading", Unit::Edges, None);
         let share = slice.share(self.tables.len() as u64);
         let indices = share.start as usize..share.end as usize;
         Ok(Box::new(TablePieces { file: self, indices, current: None, progress }))

@@ -16,7 +16,7 @@ use super::{Opened, ReadOptions};
 use crate::edge_file::{Cut, EdgeFile, FileShape, Mirror, Pieces, Slice, WeightRule};
 use crate::error::printable;
 use crate::id_map::OriginalId;
-use crate::progress::Progress;
+use crate::progress::{Progress, Unit};
 use crate::source::{Part, Source};
 use crate::text::number::parse_id;
 use crate::weight::WeightKind;
@@ -198,7 +198,7 @@ impl<D: Document> EdgeFile for DocumentFile<D> {
         _: &[Vec<u64>],
         progress: &'a dyn Progress,
     ) -> Result<Pieces<'a>> {
-        progress.stage("read edges", Some(self.facts.edges));
+        progress.stage("reading", Unit::Edges, Some(self.facts.edges));
         match slice.index {
             0 => reader::pieces(&self.part, &self.document, &self.facts, self.plan, progress),
             _ => Ok(Box::new(crate::edge_file::Chained(Vec::new()))),

@@ -11,7 +11,7 @@ use crate::edge_file::{
 use crate::formats::ReadOptions;
 use crate::ingest::VertexRange;
 use crate::parallel;
-use crate::progress::Progress;
+use crate::progress::{Progress, Unit};
 use crate::source::Source;
 use crate::{Graph, Result};
 
@@ -53,7 +53,7 @@ impl EdgeFile for ParquetFile {
         let groups = slice.share(self.files.groups.len() as u64);
         let groups = groups.start as usize..groups.end as usize;
         let rows = self.files.groups[groups.clone()].iter().map(|group| group.rows).sum();
-        progress.stage("read edges", Some(rows));
+        progress.stage("reading", Unit::Edges, Some(rows));
         let queue = Mutex::new(Queue { groups, open: Vec::new() });
         Ok(Box::new(GroupPieces { files: &self.files, progress, queue }))
     }

@@ -18,6 +18,7 @@ use parquet::schema::types::{ColumnDescPtr, ColumnPath, SchemaDescriptor};
 use crate::formats::WriteOptions;
 use crate::id_map::Names;
 use crate::parallel;
+use crate::progress::Unit;
 use crate::save::Output;
 use crate::{Adjacency, Graph, Ids, Result, WeightKind};
 
@@ -39,7 +40,7 @@ pub(super) fn write_in_groups(
     options: &WriteOptions<'_>,
     group_edges: usize,
 ) -> Result<()> {
-    options.progress.stage("write edges", Some(graph.num_edges()));
+    options.progress.stage("writing", Unit::Edges, Some(graph.num_edges()));
     let result = write_all(graph, out, options, group_edges);
     result.map_err(|error| match error {
         ParquetError::External(inner) => match inner.downcast::<std::io::Error>() {

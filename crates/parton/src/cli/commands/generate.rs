@@ -33,8 +33,9 @@ impl Generate {
         if !Spec::is_spec(&self.spec) {
             let known: Vec<_> = generate::ALL.iter().map(|kind| kind.syntax).collect();
             return Err(Error::Request(format!(
-                "'{}' is no generator; known: {}",
+                "'{}' is no generator{}; known: {}",
                 self.spec,
+                Spec::meant(&self.spec),
                 known.join(", ")
             )));
         }

@@ -18,10 +18,11 @@ impl List {
     pub(crate) fn run(self, algorithms: &[&dyn Algorithm]) -> String {
         let mut text =
             String::from("Algorithms, with the engines that fit and their own options\n");
+        let names = widest(algorithms.iter().map(|algorithm| algorithm.name()));
         for algorithm in algorithms {
             let engines: Vec<_> = algorithm.engines().iter().map(|engine| engine.name).collect();
-            text += &format!("  {:<20}{}\n", algorithm.name(), spelled(algorithm.about()));
-            text += &format!("  {:<20}engines {}", "", engines.join(", "));
+            text += &format!("  {:<names$}{}\n", algorithm.name(), spelled(algorithm.about()));
+            text += &format!("  {:<names$}engines {}", "", engines.join(", "));
             if algorithm.needs_threads(&Options::default()).is_none() {
                 text += "; on GPUs, too";
             }
@@ -35,13 +36,10 @@ impl List {
             text.push('\n');
         }
         text += "\nEngines\n";
-        for engine in algorithms::engines(algorithms) {
-            text += &format!("  {:<14}{}\n", engine.name, engine.about);
-        }
+        let engines = algorithms::engines(algorithms).into_iter();
+        text += &columns(engines.map(|engine| (engine.name.into(), engine.about)));
         text += "\nPolicies\n";
-        for kind in policies::ALL {
-            text += &format!("  {:<32}{}\n", kind.usage(), kind.help);
-        }
+        text += &columns(policies::ALL.iter().map(|kind| (kind.usage(), kind.help)));
         text += "\nFormats of graphs (read, and written where marked)\n";
         for format in formats::ALL {
             let written = if format.writer().is_some() { "written" } else { "" };
@@ -53,11 +51,21 @@ impl List {
             text += &format!("  .{:<13}{}\n", format.ending(), format.about());
         }
         text += "\nGenerators (each may end in ,permute to shuffle ids)\n";
-        for kind in generate::ALL {
-            text += &format!("  {:<32}{}\n", kind.syntax, kind.help);
-        }
+        text += &columns(generate::ALL.iter().map(|kind| (kind.syntax.into(), kind.help)));
         text + &devices()
     }
+}
+
+/// Width of a column of names, with the blanks after the longest.
+fn widest<'n>(names: impl Iterator<Item = &'n str>) -> usize {
+    names.map(str::len).max().unwrap_or(0) + 2
+}
+
+/// Names and what they stand for, in two columns.
+fn columns(rows: impl Iterator<Item = (String, &'static str)>) -> String {
+    let rows: Vec<_> = rows.collect();
+    let width = widest(rows.iter().map(|(name, _)| &name[..]));
+    rows.iter().map(|(name, about)| format!("  {name:<width$}{about}\n")).collect()
 }
 
 /// The devices of this machine, or why there are none beside the processor.

@@ -7,13 +7,13 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::algorithms::{Algorithm, Options};
-use crate::devices::{HostDevices, partition_for};
+use crate::devices::HostDevices;
 use crate::engine::device::Device;
 use crate::engine::{EngineInfo, RunReport};
 use crate::graph::Graph;
-use crate::graph::progress::Progress;
+use crate::graph::progress::{Progress, Silent, Unit};
 use crate::host_weights::{HostWeights, Trial};
-use crate::net::{Cluster, HostId};
+use crate::net::{Cluster, HostId, Net};
 use crate::partition::quality::Quality;
 use crate::partition::{Fit, Input, Partition, Plan};
 use crate::sync::{Optimize, Schedule};
@@ -103,7 +103,7 @@ impl Measurement<'_> {
         drop(graph);
 
         let runs = self.cases.len() * self.repetitions;
-        self.watch.stage("bench", Some(runs as u64));
+        self.watch.stage("measuring", Unit::Runs, Some(runs as u64));
         let mut turns: Vec<Vec<Repetition>> = self.cases.iter().map(|_| Vec::new()).collect();
         for repetition in 0..self.repetitions {
             for (case, turns) in self.cases.iter().zip(&mut turns) {
@@ -135,10 +135,12 @@ impl Measurement<'_> {
         let asked = self.host_weights.filter(|_| case.hosts > 1);
         let mut cluster = task::cluster(case.hosts, case.threads);
         let outcome = cluster.launch(|net| -> Result<_, Failure> {
-            let (plan, devices) = trial.settle(net, &case.devices, asked, &Plan::new(policy))?;
-            let (part, seconds) = PartitionSource::Build(&input, plan).on_host(net)?;
-            let quality = Quality::measure(net, &part)?;
-            Ok((partition_for(&devices, part), seconds, (quality, devices)))
+            let build = |net: &mut Net, plan: &Plan| {
+                PartitionSource::Build(&input, plan.clone()).on_host(net, &Silent)
+            };
+            let cut = trial.cut(net, &case.devices, asked, &Plan::new(policy), build)?;
+            let quality = Quality::measure(net, &cut.partition)?;
+            Ok((cut.partition, cut.seconds, (quality, cut.computing)))
         })?;
         let seconds = outcome.iter().map(|(_, seconds, _)| *seconds).fold(0.0, f64::max);
         let mut parts = Vec::new();

@@ -4,7 +4,8 @@ use crate::engine::RunReport;
 use serde_json::{Map, Value, json};
 
 use super::samples::Samples;
-use crate::cli::plot::{self, Bar, Group};
+use crate::cli::machine;
+use crate::cli::page::{self, Bar, Group};
 use crate::cli::show;
 use crate::cli::task::bytes_as_json;
 
@@ -53,7 +54,7 @@ pub(super) struct Results {
 }
 
 /// Bars by number of hosts: one, the next, …
-const COLOURS: [&str; 6] = ["#1b6ca8", "#c8553d", "#4a7c59", "#d9b44a", "#7a5c99", "#777777"];
+const COLOURS: [&str; 6] = ["one", "two", "three", "four", "five", "six"];
 
 impl Row {
     fn edges_per_second(&self) -> f64 {
@@ -196,31 +197,42 @@ impl Results {
                 name: format!("{}, {} × {}", row.engine(), row.key.hosts, row.key.threads),
                 value: row.run_seconds.best(),
                 greatest: row.run_seconds.worst(),
-                shown: show::seconds(row.run_seconds.best()),
-                colour: COLOURS[place % COLOURS.len()],
+                class: COLOURS[place % COLOURS.len()],
+                kind: format!(
+                    "{} host{}",
+                    row.key.hosts,
+                    if row.key.hosts == 1 { "" } else { "s" }
+                ),
             };
             match groups.iter_mut().find(|group| group.heading == heading) {
                 Some(group) => group.bars.push(bar),
                 None => groups.push(Group { heading, bars: vec![bar] }),
             }
         }
-        plot::bars("Seconds of a run: the best, and a line on to the worst", &groups)
+        let what =
+            "Time of a run, engine and hosts × threads: the best, and a line towards the worst";
+        page::bars(what, &groups, &show::seconds)
     }
 
     /// The drawing and the table in one page.
     pub(super) fn as_page(&self) -> String {
         let row = |tag: &str, cells: &[String]| {
-            let cells = cells.iter().map(|cell| format!("<{tag}>{}</{tag}>", plot::escape(cell)));
-            format!("<tr>{}</tr>\n", cells.collect::<String>())
+            let cell = |(number, cell): (usize, &String)| {
+                let class = if number < Self::NAMES { " class=\"left\"" } else { "" };
+                format!("<{tag}{class}>{}</{tag}>", page::escape(cell))
+            };
+            format!("<tr>{}</tr>\n", cells.iter().enumerate().map(cell).collect::<String>())
         };
         let head = row("th", &Self::HEAD.map(str::to_owned));
         let body: String = self.cells().iter().map(|cells| row("td", cells)).collect();
         let drawing = self.as_svg();
         let body = format!(
-            "<p>Seconds of a run: the best of {}, and a line on to the worst. Names end in hosts × \
-             threads of each.</p>\n{drawing}<table class=\"wide\">\n{head}{body}</table>\n",
-            self.repetitions
+            "<h1>Parton, measured</h1>\n<p class=\"faint\">Every configuration ran {} times, in turns, on {}.\
+             </p>\n<figure>{drawing}</figure>\n<h2>All figures</h2>\n\
+             <div class=\"wide\"><table class=\"numbers\">\n{head}{body}</table></div>\n",
+            self.repetitions,
+            page::escape(&machine::describe())
         );
-        plot::page("Parton, measured", &body)
+        page::page("Parton, measured", &body)
     }
 }

@@ -12,6 +12,7 @@ use std::time::Instant;
 use crate::algorithms::{Access, Algorithm};
 use crate::graph::formats::graphalytics::Parameters;
 use crate::graph::formats::{self, ColumnKey, Columns, ReadOptions};
+use crate::graph::progress::Silent;
 use crate::graph::save::Output;
 use crate::graph::source::Source;
 use crate::graph::{Error, Graph};
@@ -256,7 +257,7 @@ impl PartitionedGraph {
         if !self.parts.iter().any(|(known, ..)| *known == fit) {
             let input = Input::from(self.graph.clone()).fitted(fit);
             let source = PartitionSource::Build(&input, self.plan.clone());
-            let built = cluster.launch(|net| source.on_host(net))?;
+            let built = cluster.launch(|net| source.on_host(net, &Silent))?;
             let (parts, seconds): (Vec<_>, Vec<f64>) = built.into_iter().unzip();
             let changes = parts.iter().flat_map(Partition::changes);
             changes.for_each(|change| watch.note(change));

@@ -1,21 +1,20 @@
 //! The work of one host in a run: its partition, the algorithm, the certificate, its rows.
 
-use std::time::Instant;
-
 use crate::devices::{HostDevice, HostDevices, partition_for};
 use crate::engine::{self, device::Device};
 use crate::host_weights::{HostWeights, Trial};
 use crate::net::{HostId, Net};
 use crate::output::TablePart;
-use crate::partition::Partition;
 use crate::partition::quality::Quality;
+use crate::partition::{Partition, Plan};
 
+use super::histogram::Histogram;
 use super::report::Seconds;
 use super::target::Target;
 use crate::cli::exit::Failure;
 use crate::cli::task::{PartitionSource, Task, TaskOutcome, Verdict};
 use crate::cli::team::{CommandStage, RoundCounter};
-use crate::cli::watch::Watch;
+use crate::cli::watch::{ShareProgress, Watch};
 
 /// The work of every host.
 pub(super) struct HostTask<'w> {
@@ -28,6 +27,8 @@ pub(super) struct HostTask<'w> {
     pub(super) devices: &'w HostDevices,
     /// The file for rows, if one was asked for.
     pub(super) target: Option<&'w Target>,
+    /// True if a page is to show how values are spread.
+    pub(super) draws: bool,
     pub(super) load_seconds: f64,
     /// True if hosts are processes.
     pub(super) is_distributed: bool,
@@ -49,6 +50,8 @@ pub(super) struct HostRun {
     /// A note of the policy.
     pub(super) policy_note: Option<String>,
     pub(super) finished: TaskOutcome,
+    /// How values are spread, the same on all hosts.
+    pub(super) histogram: Option<Histogram>,
     /// Rows to be written by this process.
     pub(super) parts: Vec<(HostId, TablePart)>,
 }
@@ -64,6 +67,10 @@ impl HostTask<'_> {
         let watch = &mut RoundCounter { stage: self.stage, then };
         let device = self.devices.get(net.host()).map(|gpu| gpu as &dyn Device);
         let mut finished = self.task.on_host(net, &partition, device, watch)?;
+        let histogram = match finished.answer.columns.first().filter(|_| self.draws) {
+            Some(column) => Some(Histogram::of(net, column)?),
+            None => None,
+        };
         let parts = match (&finished.verdict, self.target) {
             (Verdict::Wrong(_), _) | (_, None) => Vec::new(),
             (_, Some(target)) => {
@@ -93,6 +100,7 @@ impl HostTask<'_> {
             changes,
             policy_note,
             finished,
+            histogram,
             parts,
         })
     }
@@ -102,16 +110,19 @@ impl HostTask<'_> {
     /// This host's partition, what computes for all hosts, and the seconds that measuring hosts and
     /// cutting took.
     fn partition(&self, net: &mut Net) -> Result<(Partition, Vec<HostDevice>, f64), Failure> {
+        let speaks = net.host() == HostId(0);
+        let hosts = if self.is_distributed { 1 } else { net.num_hosts() as u64 };
+        let progress = ShareProgress { watch: self.watch, speaks, hosts };
         let (PartitionSource::Build(input, plan), Some(trial)) = (&self.source, &self.trial) else {
             let devices = self.devices.of_all_hosts(net)?;
-            let (partition, seconds) = self.source.on_host(net)?;
+            let (partition, seconds) = self.source.on_host(net, &progress)?;
             return Ok((partition_for(&devices, partition), devices, seconds));
         };
-        let start = Instant::now();
-        let (plan, devices) = trial.settle(net, self.devices, self.asked_weights, plan)?;
-        let trial_seconds = start.elapsed().as_secs_f64();
-        let (partition, seconds) = PartitionSource::Build(input, plan).on_host(net)?;
-        Ok((partition_for(&devices, partition), devices, trial_seconds + seconds))
+        let build = |net: &mut Net, plan: &Plan| {
+            PartitionSource::Build(input, plan.clone()).on_host(net, &progress)
+        };
+        let cut = trial.cut(net, self.devices, self.asked_weights, plan, build)?;
+        Ok((cut.partition, cut.computing, cut.seconds))
     }
 }
 

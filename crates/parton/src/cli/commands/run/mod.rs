@@ -2,6 +2,7 @@
 //!
 //! Everything that can be wrong with the request is found before the graph is read.
 
+mod histogram;
 mod hosts;
 mod html;
 mod per_host;
@@ -23,6 +24,7 @@ use crate::partition::Plan;
 use crate::partition::saved::Manifest;
 use crate::sync::Optimize;
 use clap::Args;
+use serde_json::json;
 
 use super::partition::PlanArguments;
 use crate::cli::Context;
@@ -41,7 +43,7 @@ use crate::host_weights::Trial;
 use hosts::HostTask;
 use report::{Report, Request};
 use schedule::ScheduleArguments;
-use target::Target;
+use target::{Target, is_standard};
 
 /// Shown after the options.
 const EXAMPLES: &str = "\
@@ -93,9 +95,14 @@ pub(crate) struct Run {
     max_rounds: Option<u64>,
 
     /// Write a row per vertex: .csv, .tsv, .jsonl (each may be compressed: .gz, .zst), .parquet, .npy;
-    /// a name that ends in / is a new folder with a part from each host
-    #[arg(long, value_name = "FILE|FOLDER/")]
+    /// a name that ends in / is a new folder with a part from each host; `-` is standard output, and
+    /// the report then goes to standard error
+    #[arg(long, value_name = "FILE|FOLDER/|-")]
     output: Option<PathBuf>,
+
+    /// The format of --output [default: what the ending of its name says; csv if it has none]
+    #[arg(long, value_name = "NAME", value_parser = output_formats(), requires = "output")]
+    output_format: Option<String>,
 
     /// Check the answer's certificate, in one pass over all edges; a wrong answer is not written, and exits 70
     #[arg(long)]
@@ -162,6 +169,7 @@ impl Run {
             task,
             devices: &devices,
             target: target.as_ref(),
+            draws: self.report.is_some(),
             load_seconds,
             is_distributed: team.is_distributed(),
             stage: &stage,
@@ -193,7 +201,9 @@ impl Run {
         self.devices.check(hosts)?;
         self.devices.check_algorithm(algorithm, &options)?;
         self.refuse_one_file_for_two()?;
-        let target = self.output.as_deref().map(|path| Target::new(path, team)).transpose()?;
+        let format = self.output_format.as_deref();
+        let target = self.output.as_deref().map(|path| Target::new(path, format, team));
+        let target = target.transpose()?;
         if let Some(path) = self.report.as_ref().filter(|_| team.speaks()) {
             Output::check(path)?;
         }
@@ -226,6 +236,7 @@ impl Run {
         };
         let request = Request {
             algorithm: algorithm.name(),
+            meanings: algorithm.meanings(),
             graph: self.input.graph.to_string(),
             threads: team.threads(context.threads, devices.hosts_that_need_threads(hosts)),
             policy: policy.into(),
@@ -258,6 +269,11 @@ impl Run {
 
     /// Refuses a request whose report would replace its rows.
     fn refuse_one_file_for_two(&self) -> Result<(), Failure> {
+        if self.json && self.writes_rows_to_standard() {
+            return Err(Failure::usage(
+                "--json and --output - both write to standard output: give --output a file",
+            ));
+        }
         let (Some(output), Some(report)) = (&self.output, &self.report) else { return Ok(()) };
         let place = |path: &Path| {
             let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
@@ -286,13 +302,13 @@ impl Run {
         let stopped = (!report.converged()).then(|| report.not_converged());
         let failure = failure(report.complaint(), stopped.as_deref(), self.max_rounds.is_some());
         if let Some(target) = target.filter(|_| report.is_usable()) {
-            let wrote = format!("wrote {}", target.path().display());
+            let note = target.note();
             target.write(parts, team)?;
-            watch.note(&wrote);
+            note.iter().for_each(|note| watch.note(note));
         }
         if let Some(path) = self.report.as_ref().filter(|_| team.speaks()) {
             let mut page = Output::create(path)?;
-            page.write(html::page(report).as_bytes())?;
+            page.write(html::page(report, &watch.signed(json!({}))).as_bytes())?;
             page.commit()?;
             watch.note(&format!("wrote {}", path.display()));
         }
@@ -303,7 +319,16 @@ impl Run {
             true => format!("{:#}\n", watch.signed(report.as_json())),
             false => report.as_text(),
         };
+        if self.writes_rows_to_standard() {
+            watch.note(text.trim_end());
+            return Ok(CommandOutput { text: String::new(), failure });
+        }
         Ok(CommandOutput { text, failure })
+    }
+
+    /// True if standard output is for rows.
+    fn writes_rows_to_standard(&self) -> bool {
+        self.output.as_deref().is_some_and(is_standard)
     }
 
     /// The number of hosts of a saved partition; an error if other arguments contradict it.
@@ -364,6 +389,11 @@ fn failure(complaint: Option<&str>, stopped: Option<&str>, limited: bool) -> Opt
         (None, Some(stopped)) if !limited => Some(Failure::not_converged(stopped)),
         (None, _) => None,
     }
+}
+
+/// Names of the formats of answers.
+fn output_formats() -> clap::builder::PossibleValuesParser {
+    output::ALL.iter().map(|format| format.ending()).collect::<Vec<_>>().into()
 }
 
 fn optimize(name: &str) -> Optimize {

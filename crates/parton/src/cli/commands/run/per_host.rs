@@ -23,11 +23,11 @@ impl HostAccount<'_> {
         if self.all_edges == 0 { 0.0 } else { self.share.edges as f64 / self.all_edges as f64 }
     }
 
-    /// The part of the run in which it computed.
+    /// The part of the run in which it computed or packed, and did not wait.
     fn busy(&self) -> f64 {
         match self.run_seconds {
             0.0 => 0.0,
-            seconds => self.report.compute_seconds / seconds,
+            seconds => (self.report.compute_seconds + self.report.pack_seconds) / seconds,
         }
     }
 
@@ -52,6 +52,25 @@ impl HostAccount<'_> {
             "messages": report.sent.messages,
             "bytes_to": bytes_to.collect::<Vec<_>>(),
         })
+    }
+
+    /// The same as a row of a table.
+    pub(super) fn as_cells(&self) -> Vec<String> {
+        let HostAccount { device, share, report, .. } = self;
+        vec![
+            device.name.clone(),
+            show::count(share.masters),
+            show::count(share.mirrors),
+            format!("{} ({:.1} %)", show::count(share.edges), 100.0 * self.edge_share()),
+            show::bytes(share.bytes),
+            format!("{:.0} %", 100.0 * self.busy()),
+            show::seconds(report.compute_seconds),
+            show::seconds(report.pack_seconds),
+            show::seconds(report.wait_seconds),
+            show::count(report.rounds),
+            show::count(report.edges),
+            show::bytes(report.sent.total()),
+        ]
     }
 
     /// The same for people.

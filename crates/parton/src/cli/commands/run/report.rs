@@ -8,6 +8,7 @@ use crate::partition::quality::Quality;
 use crate::sync::{Optimize, Waits};
 use serde_json::{Map, Value, json};
 
+use super::histogram::Histogram;
 use super::hosts::HostRun;
 use super::per_host::HostAccount;
 use super::timeline;
@@ -17,6 +18,8 @@ use crate::cli::task::{TaskOutcome, Verdict, bytes_as_json};
 /// The run that was asked for, with the choices that Parton made.
 pub(super) struct Request {
     pub(super) algorithm: &'static str,
+    /// What the names in its result mean.
+    pub(super) meanings: &'static [(&'static str, &'static str)],
     pub(super) graph: String,
     pub(super) threads: usize,
     pub(super) policy: String,
@@ -39,6 +42,8 @@ pub(super) struct Report {
     notes: Vec<String>,
     verdict: Verdict,
     memory_peak: Option<u64>,
+    /// How values are spread, if a page is to show it.
+    pub(super) histogram: Option<Histogram>,
 }
 
 /// Seconds of the slowest host in each stage.
@@ -53,7 +58,15 @@ impl Report {
     /// The report of one host, which knows of all.
     pub(super) fn new(request: Request, host: HostRun) -> Self {
         let HostRun {
-            seconds, memory_peak, quality, devices, changes, policy_note, finished, ..
+            seconds,
+            memory_peak,
+            quality,
+            devices,
+            changes,
+            policy_note,
+            finished,
+            histogram,
+            ..
         } = host;
         let TaskOutcome { answer, verdict, .. } = finished;
         let changes = changes.into_iter().map(|note| format!("{}: {note}", request.algorithm));
@@ -69,6 +82,7 @@ impl Report {
             notes: changes.chain(policy_note).chain(answer.notes).collect(),
             verdict,
             memory_peak,
+            histogram,
             request,
         }
     }
@@ -89,6 +103,32 @@ impl Report {
             Verdict::Wrong(complaint) => Some(complaint),
             Verdict::Right | Verdict::NotAsked => None,
         }
+    }
+
+    /// The engine that ran.
+    pub(super) fn engine(&self) -> &'static str {
+        self.engine
+    }
+
+    /// The most memory that the processes had, if the system tells.
+    pub(super) fn memory_peak(&self) -> Option<u64> {
+        self.memory_peak
+    }
+
+    /// Whether the answer is right, `None` if that was not checked.
+    pub(super) fn verified(&self) -> Option<bool> {
+        self.verdict.is_right()
+    }
+
+    /// What was found, in words, with what the names mean.
+    pub(super) fn result_rows(&self) -> Vec<(String, String)> {
+        let mut rows = Vec::new();
+        for (name, fact) in &self.result {
+            let meaning = self.request.meanings.iter().find(|(known, _)| known == name);
+            let meaning = meaning.map(|(_, meaning)| *meaning).unwrap_or_default();
+            rows.extend(fact_rows(name, fact, meaning));
+        }
+        rows
     }
 
     /// True if values may be written.
@@ -156,7 +196,7 @@ impl Report {
     }
 
     /// What is known of each host.
-    fn hosts(&self) -> impl Iterator<Item = HostAccount<'_>> {
+    pub(super) fn hosts(&self) -> impl Iterator<Item = HostAccount<'_>> {
         let all_edges = self.quality.hosts.iter().map(|share| share.edges).sum();
         let hosts = self.devices.iter().zip(&self.quality.hosts).zip(&self.run.hosts);
         hosts.map(move |((device, share), report)| HostAccount {
@@ -169,13 +209,13 @@ impl Report {
     }
 
     /// Labels and values for text and page.
-    pub(super) fn rows(&self) -> Vec<(&'static str, String)> {
+    pub(super) fn rows(&self) -> Vec<(String, String)> {
         let Report { request, seconds, quality, run, .. } = self;
         let sent = run.sent();
         let plural = if request.threads == 1 { "" } else { "s" };
         let why = |why: Option<&str>| why.map_or(String::new(), |why| format!(" ({why})"));
         let ended = if run.converged { "converged" } else { "not converged" };
-        let mut rows = vec![
+        let rows = vec![
             ("algorithm", request.algorithm.into()),
             (
                 "graph",
@@ -212,23 +252,23 @@ impl Report {
             ),
             ("imbalance", format!("{:.3} (slowest host over the mean)", run.imbalance())),
         ];
+        let owned = |(label, value): (&str, String)| (label.to_owned(), value);
+        let mut rows: Vec<(String, String)> = rows.into_iter().map(owned).collect();
         if run.pace == Pace::Basp {
-            rows.push(("governor", governor(request.pacing, run)));
+            rows.push(("governor".into(), governor(request.pacing, run)));
         }
         if run.hosts.len() > 1 || self.devices.iter().any(|device| device.name != CPU) {
             let labels = std::iter::once("per host").chain(std::iter::repeat(""));
-            rows.extend(labels.zip(self.hosts().map(|host| host.as_text())));
+            rows.extend(labels.zip(self.hosts().map(|host| host.as_text())).map(owned));
         }
         if let Some(bytes) = self.memory_peak {
-            rows.push(("memory", format!("{} at most", show::bytes(bytes))));
+            rows.push(("memory".into(), format!("{} at most", show::bytes(bytes))));
         }
-        for (name, fact) in &self.result {
-            rows.extend(fact_rows(name, fact));
-        }
+        rows.extend(self.result_rows());
         match &self.verdict {
             Verdict::NotAsked => {}
-            Verdict::Right => rows.push(("verified", "yes".into())),
-            Verdict::Wrong(complaint) => rows.push(("verified", format!("NO: {complaint}"))),
+            Verdict::Right => rows.push(("verified".into(), "yes".into())),
+            Verdict::Wrong(complaint) => rows.push(("verified".into(), format!("NO: {complaint}"))),
         }
         rows
     }
@@ -327,18 +367,25 @@ fn fact_as_json(fact: &Fact) -> Value {
     }
 }
 
-fn fact_rows(name: &'static str, fact: &Fact) -> Vec<(&'static str, String)> {
+/// A fact under its name, with what it means. A ranking follows its name, one vertex a row.
+fn fact_rows(name: &str, fact: &Fact, meaning: &str) -> Vec<(String, String)> {
     let shown = |id: &Id| printable(id.to_string().as_bytes());
+    let meant = |value: String| match meaning {
+        "" => vec![(name.into(), value)],
+        meaning => vec![(name.into(), format!("{value}  ({meaning})"))],
+    };
     match fact {
-        Fact::Integer(value) => vec![(name, show::count(*value))],
-        Fact::Real(value) => vec![(name, format!("{value:?}"))],
-        Fact::Vertex(None) => vec![(name, "none".into())],
-        Fact::Vertex(Some(id)) => vec![(name, shown(id))],
+        Fact::Integer(value) => meant(show::count(*value)),
+        Fact::Real(value) => meant(format!("{value:?}")),
+        Fact::Vertex(None) => meant("none".into()),
+        Fact::Vertex(Some(id)) => meant(shown(id)),
         Fact::Ranking(best) => {
-            let labels = std::iter::once(name).chain(std::iter::repeat(""));
             let width = best.iter().map(|(id, _)| shown(id).chars().count()).max().unwrap_or(0);
-            let row = |(id, value): &(Id, f64)| format!("{:<width$}  {value:?}", shown(id));
-            labels.zip(best.iter().map(row)).collect()
+            let row = |(id, value): &(Id, f64)| {
+                (String::new(), format!("{:<width$}  {value:?}", shown(id)))
+            };
+            let heading = (name.to_owned(), meaning.to_owned());
+            std::iter::once(heading).chain(best.iter().map(row)).collect()
         }
     }
 }

@@ -18,6 +18,7 @@ use crate::cli::team::Team;
 pub(super) struct Target {
     path: PathBuf,
     format: &'static dyn TableFormat,
+    is_standard: bool,
     is_folder: bool,
     /// The folder, if this process has claimed its name.
     claimed: Option<NewFolder>,
@@ -27,29 +28,35 @@ pub(super) struct Target {
 const DEFAULT_PART: &str = "part.csv";
 
 impl Target {
-    /// The target of this name; an error if it cannot be written.
-    pub(super) fn new(path: &Path, team: &Team) -> Result<Self, Failure> {
+    /// The target of this name; an error if it cannot be written. The ending of the name says the format
+    /// unless it is `asked` for.
+    pub(super) fn new(path: &Path, asked: Option<&str>, team: &Team) -> Result<Self, Failure> {
+        let is_standard = is_standard(path);
         let is_folder = path.as_os_str().as_encoded_bytes().ends_with(b"/");
+        let format = match asked.and_then(output::by_name) {
+            Some(format) => format,
+            None if is_standard || is_folder => {
+                output::by_ending(path).or_else(|_| output::by_ending(Path::new(DEFAULT_PART)))?
+            }
+            None => output::by_ending(path)?,
+        };
         if !is_folder {
-            let format = output::by_ending(path)?;
             if team.speaks() {
                 Output::check(path)?;
             }
-            return Ok(Target { path: path.into(), format, is_folder, claimed: None });
+            return Ok(Target { path: path.into(), format, is_standard, is_folder, claimed: None });
         }
-        let format =
-            output::by_ending(path).or_else(|_| output::by_ending(Path::new(DEFAULT_PART)))?;
         // One process claims the name; the others join it when they write their parts.
         let claimed = team.speaks().then(|| NewFolder::claim(path)).transpose()?;
         if let Some(folder) = &claimed {
             Output::check(folder.file(&part(HostId(0), format)))?;
         }
-        Ok(Target { path: path.into(), format, is_folder, claimed })
+        Ok(Target { path: path.into(), format, is_standard, is_folder, claimed })
     }
 
-    /// The name that the user gave.
-    pub(super) fn path(&self) -> &Path {
-        &self.path
+    /// What to say when it is written; nothing of standard output.
+    pub(super) fn note(&self) -> Option<String> {
+        (!self.is_standard).then(|| format!("wrote {}", self.path.display()))
     }
 
     /// True if one host writes all rows.
@@ -90,8 +97,12 @@ impl Target {
         }
         let table = Table::new(parts.into_iter().map(|(_, part)| part).collect());
         let mut out = Output::create(&self.path)?;
-        self.format.write(&table, &mut out)?;
-        Ok(Some(out.seal()?))
+        let written = self.format.write(&table, &mut out).and_then(|()| out.seal());
+        match written {
+            // The reader has seen enough (`| head`): the run is a success all the same.
+            Err(error) if self.is_standard && error.is_closed_pipe() => Ok(None),
+            written => Ok(Some(written?)),
+        }
     }
 
     /// Writes a file for each part into a folder that has not got its name yet.
@@ -107,6 +118,11 @@ impl Target {
         }
         Ok(())
     }
+}
+
+/// Whether a path stands for standard output.
+pub(super) fn is_standard(path: &Path) -> bool {
+    path == Path::new("-")
 }
 
 /// The name of a host's part.

@@ -1,27 +1,30 @@
-//! What hosts did when: as JSON, and as a picture in which overlap can be seen.
-
-use std::fmt::Write;
+//! What hosts did when: as JSON, and as pictures in which waiting and overlap can be seen.
 
 use serde_json::{Value, json};
 
-use crate::cli::plot::escape;
+use crate::cli::page::{self, Lanes, Stretch};
+use crate::cli::show;
 use crate::engine::report::timeline::{Timeline, TimelineSpan};
+use crate::engine::{HostReport, RunReport};
 use crate::sync::Activity;
 
-/// Rounds that the picture shows.
-const MAX_ROUNDS: u64 = 3;
-/// Shorter spans would not be seen.
-const MIN_WIDTH: f64 = 0.1;
-const WIDTH: f64 = 900.0;
-const LEFT: f64 = 70.0;
-const LANE: f64 = 34.0;
-const TOP: f64 = 40.0;
+/// Rounds that are shown in detail.
+const MAX_DETAILED_ROUNDS: u64 = 3;
+/// More stretches than this make a page slow: neighbouring rounds are then shown as one.
+const MAX_STRETCHES: usize = 12_000;
 
-fn colour(activity: Activity) -> &'static str {
+/// The activities, by colours of the style sheet.
+const KEYS: [(&str, &str); 3] = [
+    ("compute", "computing"),
+    ("pack", "packing, sending, unpacking"),
+    ("wait", "waiting for others"),
+];
+
+fn class(activity: Activity) -> &'static str {
     match activity {
-        Activity::Compute => "#4a7c59",
-        Activity::Send => "#d9b44a",
-        Activity::Wait => "#d8d8d8",
+        Activity::Compute => "compute",
+        Activity::Send => "send",
+        Activity::Wait => "wait",
     }
 }
 
@@ -37,76 +40,76 @@ pub(super) fn as_json(timeline: &Timeline, rounds: usize) -> Value {
     (0..rounds as u64).map(of_round).collect()
 }
 
-/// The first rounds of all hosts as an SVG: one lane per host. Empty if nothing was recorded.
-pub(super) fn as_svg(timeline: &Timeline, title: &str) -> String {
-    let shown = |span: &&TimelineSpan| span.round < MAX_ROUNDS;
-    let all = || timeline.hosts.iter().flatten().filter(shown);
-    let end = all().map(|span| span.end).fold(0.0, f64::max);
-    if end <= 0.0 {
-        return String::new();
-    }
-    let height = TOP + LANE * timeline.hosts.len() as f64 + 40.0;
-    let x = |seconds: f64| LEFT + (WIDTH - LEFT - 10.0) * seconds / end;
-    let mut svg = format!(
-        "<svg viewBox=\"0 0 {WIDTH} {height}\" \
-         font-family=\"sans-serif\" font-size=\"13\">\n\
-         <text x=\"{LEFT}\" y=\"18\" font-weight=\"bold\">{}</text>\n",
-        escape(title)
-    );
-    for (host, spans) in timeline.hosts.iter().enumerate() {
-        let y = TOP + LANE * host as f64;
-        _ = writeln!(svg, "<text x=\"4\" y=\"{:.1}\">host {host}</text>", y + LANE / 2.0);
-        for span in spans.iter().filter(shown) {
-            let (left, width) = (x(span.start), x(span.end) - x(span.start));
-            if width < MIN_WIDTH {
-                continue;
-            }
-            let (fill, name) = (colour(span.activity), span.activity.name());
-            _ = writeln!(
-                svg,
-                "<rect x=\"{left:.2}\" y=\"{y:.1}\" width=\"{width:.2}\" height=\"{:.1}\" \
-                 fill=\"{fill}\"><title>round {}: {name}</title></rect>",
-                LANE - 8.0,
-                span.round + 1
-            );
-        }
-        for ends in spans.windows(2).filter(|ends| ends[0].round < ends[1].round) {
-            if ends[0].round < MAX_ROUNDS {
-                let at = x(ends[0].end);
-                _ = writeln!(
-                    svg,
-                    "<line x1=\"{at:.2}\" x2=\"{at:.2}\" y1=\"{:.1}\" y2=\"{:.1}\" stroke=\"#333\"/>",
-                    y - 3.0,
-                    y + LANE - 5.0
-                );
-            }
-        }
-    }
-    let base = height - 14.0;
-    for (place, activity) in
-        [Activity::Compute, Activity::Send, Activity::Wait].into_iter().enumerate()
-    {
-        let left = LEFT + 140.0 * place as f64;
-        _ = writeln!(
-            svg,
-            "<rect x=\"{left}\" y=\"{:.1}\" width=\"12\" height=\"12\" fill=\"{}\"/>\
-             <text x=\"{}\" y=\"{base}\">{}</text>",
-            base - 11.0,
-            colour(activity),
-            left + 18.0,
-            activity.name()
-        );
-    }
-    _ = writeln!(svg, "<text x=\"{}\" y=\"{base}\">{end:.4} s</text>\n</svg>", WIDTH - 90.0);
-    svg
+/// All rounds of all hosts.
+pub(super) fn rounds(run: &RunReport) -> String {
+    let most = run.hosts.iter().map(|host| host.round_times.len()).max().unwrap_or(0);
+    let group = (3 * most * run.hosts.len()).div_ceil(MAX_STRETCHES).max(1);
+    let hosts = run.hosts.iter().map(|host| stretches(host, group)).collect();
+    let mut end = 0.0;
+    // Where hosts wait for each other, rounds end together; else these are those of host 0.
+    let mark = |(round, times): (u64, &crate::engine::RoundTimes)| {
+        end += times.compute + times.pack + times.wait;
+        (round, end)
+    };
+    let times = run.hosts.first().map_or(&[][..], |host| &host.round_times);
+    let marks = (1..).zip(times).map(mark).collect();
+    let label = "what every host did in every round";
+    let chart = Lanes { label, hosts, marks, show: &show::seconds }.draw();
+    if chart.is_empty() { chart } else { page::legend(KEYS) + &chart }
 }
 
-/// The picture as a figure of the page.
-pub(super) fn figure(timeline: &Timeline) -> String {
-    let rounds = timeline.hosts.iter().flatten().map(|span| span.round + 1).max().unwrap_or(0);
-    let title = format!("Timeline of the first {} rounds", rounds.min(MAX_ROUNDS));
-    match as_svg(timeline, &title) {
-        svg if svg.is_empty() => svg,
-        svg => format!("<figure class=\"timeline\">\n{svg}</figure>\n"),
+/// One host's rounds, `group` of them at a time.
+fn stretches(host: &HostReport, group: usize) -> Vec<Stretch> {
+    let mut stretches = Vec::new();
+    let mut start = 0.0;
+    for (number, times) in host.round_times.chunks(group).enumerate() {
+        let (first, last) = (number * group + 1, number * group + times.len());
+        let rounds = match first == last {
+            true => format!("round {first}"),
+            false => format!("rounds {first} to {last}"),
+        };
+        let parts = [
+            times.iter().map(|times| times.compute).sum::<f64>(),
+            times.iter().map(|times| times.pack).sum(),
+            times.iter().map(|times| times.wait).sum(),
+        ];
+        for ((class, name), seconds) in KEYS.into_iter().zip(parts) {
+            if seconds > 0.0 {
+                let title = format!("{rounds}: {} {name}", show::seconds(seconds));
+                stretches.push(Stretch { start, end: start + seconds, class, title });
+            }
+            start += seconds;
+        }
     }
+    stretches
+}
+
+/// The first rounds of all hosts, span by span.
+pub(super) fn first_rounds(timeline: &Timeline) -> String {
+    let shown = |span: &&TimelineSpan| span.round < MAX_DETAILED_ROUNDS;
+    let stretch = |span: &TimelineSpan| Stretch {
+        start: span.start,
+        end: span.end,
+        class: class(span.activity),
+        title: format!(
+            "round {}: {} {}",
+            span.round + 1,
+            show::seconds(span.end - span.start),
+            span.activity.name()
+        ),
+    };
+    let of_host = |spans: &Vec<TimelineSpan>| spans.iter().filter(shown).map(stretch).collect();
+    let ends = |round: u64| {
+        let spans = timeline.hosts.first()?.iter().filter(|span| span.round == round);
+        Some((round + 1, spans.map(|span| span.end).reduce(f64::max)?))
+    };
+    let marks = (0..MAX_DETAILED_ROUNDS).filter_map(ends).collect();
+    let hosts = timeline.hosts.iter().map(of_host).collect();
+    let label = "what every host did in the first rounds";
+    Lanes { label, hosts, marks, show: &show::seconds }.draw()
+}
+
+/// True if there are rounds that [`first_rounds`] does not show.
+pub(super) fn has_more_rounds(run: &RunReport) -> bool {
+    run.rounds.len() as u64 > MAX_DETAILED_ROUNDS
 }
