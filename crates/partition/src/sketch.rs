@@ -11,7 +11,7 @@ use crate::blocks::Blocks;
 use crate::partition::Plan;
 use crate::policy::{self, Policy, Reads, Row, Setup};
 use crate::quality::{Quality, Share};
-use crate::survey::{Growth, Survey};
+use crate::survey::{Growth, Survey, no_threads};
 use crate::{Error, Result};
 
 /// What the proxies of a host are.
@@ -48,6 +48,7 @@ impl Survey {
         let mut counts = launched
             .map_err(|error| match error {
                 LaunchError::Failed { error, .. } => error,
+                LaunchError::Start { .. } => no_threads(&error),
                 other => Error::request(other.to_string()),
             })?
             .swap_remove(0);

@@ -199,11 +199,17 @@ fn rows_of(input: &Input) -> Result<(Rows, bool, bool)> {
     let shares = alone.launch(|net| input.share(net, Reads::OutEdges));
     let share = shares.map_err(|error| match error {
         parton_net::LaunchError::Failed { error, .. } => error,
+        parton_net::LaunchError::Start { .. } => no_threads(&error),
         other => Error::request(other.to_string()),
     })?;
     let share = share.into_iter().next().expect("one host");
     let is_changed = share.changes.iter().any(|change| !change.starts_with("weights"));
     Ok((share.rows, share.is_symmetric, is_changed))
+}
+
+/// The threads of a survey cannot start: what they lack is memory for their stacks.
+pub(crate) fn no_threads(error: &dyn std::fmt::Display) -> Error {
+    parton_graph::Error::Memory(format!("not enough memory to look at the graph: {error}")).into()
 }
 
 /// A quantity in a sample, in one of half its edges, and in one of a quarter.

@@ -51,7 +51,7 @@ impl Budget<'_> {
             // Even the threads of the plan have no room.
             Err(error) if memory::lacks_stacks() => {
                 return Err(Failure::out_of_memory(format!(
-                    "{}: {error}: {} may be used ({})",
+                    "{}: not enough memory: {error}: {} may be used ({})",
                     self.work,
                     show::bytes(limit.bytes),
                     limit.source
