@@ -7,6 +7,7 @@
 mod draw;
 
 use parton_graph::hash::splitmix64;
+use parton_graph::progress::Silent;
 use parton_graph::rows::Rows;
 use parton_graph::{Adjacency, Csr, Direction, Graph};
 use parton_net::Cluster;
@@ -196,7 +197,7 @@ fn is_kept(source: u32, destination: u32, has_whole_rows: bool, thinner: u32) ->
 fn rows_of(input: &Input) -> Result<(Rows, bool, bool)> {
     let threads = rayon::current_num_threads();
     let mut alone = Cluster::local(1).threads_per_host(threads);
-    let shares = alone.launch(|net| input.share(net, Reads::OutEdges));
+    let shares = alone.launch(|net| input.share(net, Reads::OutEdges, &Silent));
     let share = shares.map_err(|error| match error {
         parton_net::LaunchError::Failed { error, .. } => error,
         parton_net::LaunchError::Start { .. } => no_threads(&error),

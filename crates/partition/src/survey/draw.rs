@@ -9,7 +9,7 @@ use parton_graph::build::EdgeBatch;
 use parton_graph::edge_file::{EdgeFile, Mirror, Slice, WeightRule};
 use parton_graph::generate::Generator;
 use parton_graph::id_list::IdList;
-use parton_graph::progress::Progress;
+use parton_graph::progress::{Progress, Unit};
 use parton_graph::rows::{RowFile, Rows};
 use parton_graph::{Graph, LocalId, with_csr};
 
@@ -129,7 +129,7 @@ struct ReadSoFar {
 }
 
 impl Progress for ReadSoFar {
-    fn stage(&self, _: &str, total: Option<u64>) {
+    fn stage(&self, _: &str, _: Unit, total: Option<u64>) {
         self.total.store(total.unwrap_or(0), Ordering::Relaxed);
         self.done.store(0, Ordering::Relaxed);
     }
