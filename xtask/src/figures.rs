@@ -7,6 +7,7 @@
 //! | `volume` | `bench/src/volume.rs` | docs/communication.md |
 //! | `pace` | `bench/src/pace.rs`, in virtual time | docs/async.md |
 //! | `gpu` | `bench/src/gpu.rs` | docs/gpu.md |
+//! | `plan` | [`plan_runs`]: the `parton` command itself | docs/planning.md |
 //! | `levels` | a test of the crate `parton-program` | docs/compiler.md |
 //! | `spmv` | `bench/src/spmv.rs`, over links of a given rate | docs/spmv.md |
 //! | `la3` | LA3's public code beside the `parton` command | docs/spmv.md |
@@ -20,6 +21,8 @@ mod drawings;
 mod gpu;
 mod lines;
 mod measure;
+mod plan;
+mod plan_runs;
 mod scaling;
 mod spmv;
 mod tables;
@@ -34,14 +37,16 @@ pub(crate) use measure::figures;
 pub(crate) use spmv::spmv;
 
 /// The kinds of results, by the names of their files.
-const KINDS: [&str; 8] = ["figures", "volume", "pace", "gpu", "levels", "spmv", "la3", "scaling"];
+const KINDS: [&str; 9] =
+    ["figures", "volume", "pace", "gpu", "plan", "levels", "spmv", "la3", "scaling"];
 /// The pages with marked places.
-const PAGES: [&str; 7] = [
+const PAGES: [&str; 8] = [
     "README.md",
     "docs/performance.md",
     "docs/communication.md",
     "docs/async.md",
     "docs/gpu.md",
+    "docs/planning.md",
     "docs/compiler.md",
     "docs/spmv.md",
 ];
@@ -210,6 +215,14 @@ pub(crate) fn pace(command: &[&str]) -> bool {
 /// Engines on a GPU, beside those on the processor.
 pub(crate) fn gpu(command: &[&str]) -> bool {
     rows("gpu", command, &[])
+}
+
+/// Plans beside runs.
+pub(crate) fn plan(command: &[&str]) -> bool {
+    parton(command).is_some_and(|parton| {
+        let rows = plan_runs::runs(&parton, option(command, "--data"));
+        keep("plan", command, &[("rows", Value::from(rows))])
+    })
 }
 
 /// Bytes of compiled programs at each level of communication, exact in any build.

@@ -17,7 +17,7 @@ use parton_graph::id_map::{Names, OriginalId};
 use parton_graph::progress::Progress;
 use parton_graph::rows::{RowFile, Rows};
 use parton_graph::source::Source;
-use parton_graph::{Direction, Graph, Ids, memory};
+use parton_graph::{Direction, Graph, Ids};
 use parton_net::Net;
 
 use crate::Result;
@@ -34,13 +34,13 @@ mod sidecar;
 
 /// A graph to be partitioned.
 pub struct Input {
-    content: Content,
+    pub(crate) content: Content,
     /// Original ids beside it.
     ids: Option<IdFile>,
     note: Option<String>,
     /// How it is understood, in words.
     read_as: Option<String>,
-    fit: Fit,
+    pub(crate) fit: Fit,
 }
 
 /// What the graph must be like for what is to be computed: rows are changed where they are not.
@@ -59,7 +59,7 @@ impl Fit {
     pub const AS_IT_IS: Fit = Fit { undirected: false, simple: false, weights: true };
 }
 
-enum Content {
+pub(crate) enum Content {
     /// A file whose rows can be read apart.
     Rows(RowFile),
     /// A formula for edges.
@@ -174,12 +174,12 @@ impl Input {
     }
 
     /// Whether edges mean both directions, of which some may not be listed.
-    fn lacks_mirrors(&self) -> bool {
+    pub(crate) fn lacks_mirrors(&self) -> bool {
         matches!(&self.content, Content::Edges(file) if file.shape().mirror == Mirror::Missing)
     }
 
     /// Numbers of vertices and edges, if they are known before anything is read.
-    fn size(&self) -> Option<(u64, u64)> {
+    pub fn size(&self) -> Option<(u64, u64)> {
         match &self.content {
             Content::Rows(file) => Some((file.num_vertices(), file.num_edges())),
             Content::Generated(spec) => {
@@ -201,24 +201,8 @@ impl Input {
         self.size().map(|(_, edges)| if is_doubled { 2 * edges } else { edges })
     }
 
-    /// Refuses an input of this name that is known not to fit the memory of this machine, if
-    /// `processes` share it. The bound is a lower one: a label per vertex, and a destination per edge
-    /// unless edges can stay in a mapped file.
-    pub fn check_memory(&self, name: &str, processes: usize) -> Result<()> {
-        let stay_in_file = match &self.content {
-            Content::Rows(_) => !self.fit.undirected || self.is_symmetric(),
-            // What is in memory has been paid for.
-            Content::Whole(_) => true,
-            Content::Generated(_) | Content::Edges(_) => false,
-        };
-        let Some((vertices, edges)) = self.size() else { return Ok(()) };
-        let ids = u128::from(vertices) + u128::from(if stay_in_file { 0 } else { edges });
-        let bytes = ids * size_of::<u32>() as u128 / processes.max(1) as u128;
-        Ok(memory::check(name, vertices, edges, bytes)?)
-    }
-
     /// Whether every edge is known to be there in both directions, before anything is changed.
-    fn is_symmetric(&self) -> bool {
+    pub(crate) fn is_symmetric(&self) -> bool {
         match &self.content {
             Content::Rows(file) => file.direction() == Direction::Undirected,
             Content::Generated(spec) => spec.generator().direction() == Direction::Undirected,

@@ -32,6 +32,8 @@ pub mod quality;
 pub mod routes;
 pub mod saved;
 mod shuffle;
+pub mod sketch;
+pub mod survey;
 
 pub use dictionary::Originals;
 pub use edge_set::Coverage;
@@ -40,3 +42,4 @@ pub use input::{Fit, Input};
 pub use partition::{Order, Partition, Plan};
 pub use policy::Policy;
 pub use routes::{End, Role, RouteId};
+pub use survey::Survey;

@@ -7,14 +7,14 @@
 //!                  their number, offsets, sources, weights
 //! ```
 //!
-//! All numbers in host files are little-endian. The manifest is written last, so a folder without
-//! one is an unfinished save; a file that is not the one the manifest names fails its checksum.
+//! All numbers in host files are little-endian. A new folder appears when all of it is written, and a failed
+//! save leaves nothing. In a folder that is replaced the manifest is written last; a file that is not the one the manifest names fails its checksum.
 
 use std::path::{Path, PathBuf};
 
 use parton_graph::csr::MAX_VERTICES;
 use parton_graph::id_map::Names;
-use parton_graph::save::Output;
+use parton_graph::save::{NewFolder, Output};
 use parton_graph::source::{ByteSource, Source};
 use parton_graph::{
     Adjacency, Csr, Error as GraphError, LocalId, Place, Weight, WeightKind, with_csr,
@@ -77,8 +77,13 @@ impl Summed {
 impl Partition {
     /// Writes this partition into `folder`, which is made if need be. Every host must call this.
     pub fn save(&self, net: &mut Net, folder: &Path, policy: &str) -> Result<()> {
-        if net.host() == HostId(0) {
-            std::fs::create_dir_all(folder).map_err(|e| GraphError::io(folder, "write", e))?;
+        let is_root = net.host() == HostId(0);
+        let has_files =
+            is_root && std::fs::read_dir(folder).is_ok_and(|mut all| all.next().is_some());
+        // A new folder gets its name when it is complete. Files of an old partition are replaced one by one.
+        let replaces = net.all_reduce(u64::from(has_files), std::cmp::max)? > 0;
+        let claimed = (is_root && !replaces).then(|| NewFolder::claim(folder)).transpose()?;
+        if is_root && replaces {
             // An old manifest must not vouch for files that are being replaced.
             let manifest = folder.join(MANIFEST);
             if manifest.exists() {
@@ -87,9 +92,21 @@ impl Partition {
             }
         }
         net.barrier()?;
-        let sums = self.write_file(&folder.join(host_file(self.host)))?;
+        let joined = (!is_root && !replaces).then(|| NewFolder::join(folder)).transpose()?;
+        let new = claimed.or(joined);
+        let place =
+            |name: &str| new.as_ref().map_or_else(|| folder.join(name), |new| new.file(name));
+        let named = |error: Error| match (error, &new) {
+            (Error::Graph(error), Some(new)) => Error::Graph(new.under_final_name(error)),
+            (error, _) => error,
+        };
+        let sums = self.write_file(&place(&host_file(self.host))).map_err(named)?;
         let all = net.gather(HostId(0), bytemuck::cast_slice(&sums).to_vec())?;
-        let Some(all) = all else { return Ok(()) };
+        let Some(all) = all else {
+            // The root names the folder when all have written.
+            net.barrier()?;
+            return new.map_or(Ok(()), |new| Ok(new.commit()?));
+        };
         let files: Vec<Value> = HostId::all(all.len())
             .zip(&all)
             .map(|(host, sums)| {
@@ -105,9 +122,11 @@ impl Partition {
             "edges": self.num_edges,
             "files": files,
         });
-        let mut out = Output::create(folder.join(MANIFEST))?;
+        let mut out = Output::create(place(MANIFEST))?;
         out.write(format!("{manifest:#}\n").as_bytes())?;
-        Ok(out.commit()?)
+        out.commit()?;
+        new.map_or(Ok(()), NewFolder::commit)?;
+        Ok(net.barrier()?)
     }
 
     /// Bytes and checksum of the file written.

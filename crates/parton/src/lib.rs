@@ -8,6 +8,7 @@
 //! | write a table of answers | [`output`] |
 //! | read, make and write graphs | [`graph`] |
 //! | cut graphs over hosts | [`partition`] |
+//! | know what a run is going to need | [`planning`] |
 //! | scale out an engine of your own | [`sync::Substrate`] |
 //!
 //! `docs/own-algorithm.md` leads from nothing to an algorithm of your own on the command line.
@@ -58,6 +59,7 @@ mod error;
 mod host_weights;
 mod outcome;
 pub mod output;
+pub mod planning;
 pub mod prelude;
 pub mod program;
 mod run;

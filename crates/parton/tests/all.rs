@@ -15,6 +15,7 @@ mod graphalytics;
 #[path = "../../net/tests/common/launchers.rs"]
 mod launchers;
 mod matrix_completion;
+mod memory;
 mod pages;
 #[allow(dead_code, reason = "it serves tests of other crates, too")]
 #[path = "../../graph/tests/common/real.rs"]

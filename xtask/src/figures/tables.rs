@@ -26,6 +26,8 @@ const ALL: &[(&str, Table)] = &[
     ("pace", |results| pace(results.of("pace"))),
     ("source of gpu", |results| source(results.of("gpu"))),
     ("gpu", super::gpu::gpu),
+    ("source of plan", |results| source(results.of("plan"))),
+    ("plan", super::plan::plan),
     ("source of levels", |results| source(results.of("levels"))),
     ("levels", |results| levels(results.of("levels"))),
     ("source of spmv", |results| source(results.of("spmv"))),

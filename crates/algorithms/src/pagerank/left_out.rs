@@ -63,6 +63,8 @@ impl LeftOutRanks {
 
 /// From this many hosts on, waiting for messages takes longer than computing.
 const MIN_HOSTS_TO_OVERLAP: usize = 8;
+/// Up to this many hosts: the books of a round have an entry for every peer and group of sources, on every host.
+const MAX_HOSTS_TO_OVERLAP: usize = 64;
 /// From this share of sources and sinks on, leaving them out saves more than tiles cost.
 const MIN_SHARE_TO_FILTER: f64 = 0.25;
 /// A network is measured only if a host sends this much in a round: the measurement takes longer than less.
@@ -77,7 +79,8 @@ pub(super) fn suitable_engine(job: &mut Job<'_, '_>) -> Result<(&'static EngineI
     let partition = job.substrate.partition();
     let hosts = partition.num_hosts();
     // A host that is alone has nothing to overlap with; devices have no tiles.
-    if hosts == 1 || partition.is_beside_devices() || job.device.is_some() {
+    let fits = (2..=MAX_HOSTS_TO_OVERLAP).contains(&hosts);
+    if !fits || partition.is_beside_devices() || job.device.is_some() {
         return Ok((engines::PULL, String::new()));
     }
     let parts = partition.master_parts();

@@ -67,13 +67,13 @@ impl Scoring {
             others,
             wanted: wanted.iter().map(|ids| bytemuck::pod_collect_to_vec(ids)).collect(),
             asked,
-            loads: vec![[0; 2]; hosts],
+            loads: vec![[0; 2]; setup.shares.len()],
         })
     }
 
     fn decide(mut self, setup: &mut Setup<'_>) -> Result<Vec<HostId>> {
         let (vertices, edges) = (f64::from(setup.num_vertices()), setup.num_edges as f64);
-        let hosts = setup.net.num_hosts();
+        let hosts = setup.shares.len();
         let whole: f64 = setup.shares.iter().sum();
         let shares: Vec<f64> = setup.shares.iter().map(|s| s / whole * hosts as f64).collect();
         let alpha = edges * (hosts as f64).powf(GAMMA - 1.0) / vertices.max(1.0).powf(GAMMA);

@@ -29,6 +29,11 @@ pub(crate) struct DeviceArguments {
 }
 
 impl DeviceArguments {
+    /// True if threads of the processor compute for all hosts.
+    pub(crate) fn are_threads(&self) -> bool {
+        self.devices == DeviceList::default()
+    }
+
     /// How much each host gets, if the user says.
     pub(crate) fn host_weights(&self) -> Option<&HostWeights> {
         self.host_weights.as_ref()

@@ -8,6 +8,7 @@ use crate::graph::Error;
 use crate::net::LaunchError;
 use crate::{algorithms, gpu, net, partition, sync};
 
+use crate::cli::memory;
 use crate::cli::options::spelled;
 
 const USAGE: u8 = 2;
@@ -46,6 +47,9 @@ impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         match error {
             Error::NoInput { .. } => Failure::new(error.to_string(), NO_INPUT),
+            Error::Io { ref source, .. } if source.kind() == io::ErrorKind::OutOfMemory => {
+                Failure::out_of_memory(error.to_string())
+            }
             // `| head`: whoever reads has seen enough, which is no failure.
             Error::Io { .. } if error.is_closed_pipe() => Failure::new(String::new(), 0).silenced(),
             Error::Io { .. } => Failure::io(error.to_string()),
@@ -55,7 +59,7 @@ impl From<Error> for Failure {
                 Failure::bad_data(Error::Data { file, place, problem }.to_string())
             }
             Error::Request(message) => Failure::usage(spelled(&message)),
-            Error::Memory(message) => Failure::new(message, OUT_OF_MEMORY),
+            Error::Memory(message) => Failure::out_of_memory(message),
             _ => Failure::bug(error.to_string()),
         }
     }
@@ -142,7 +146,7 @@ impl<E: Into<Failure> + fmt::Display> From<LaunchError<E>> for Failure {
                 }
             }
             LaunchError::Hosts { .. } => Failure::usage(error.to_string()),
-            LaunchError::Start { .. } => Failure::io(error.to_string()),
+            LaunchError::Start { threads, ref source, .. } => Failure::no_threads(threads, source),
             other => Failure::bug(other.to_string()),
         }
     }
@@ -191,6 +195,26 @@ impl Failure {
     /// The arguments make no sense.
     pub(crate) fn usage(message: impl Into<String>) -> Self {
         Failure::new(message.into(), USAGE)
+    }
+
+    /// There is not enough memory.
+    pub(crate) fn out_of_memory(message: impl Into<String>) -> Self {
+        Failure::new(message.into(), OUT_OF_MEMORY)
+    }
+
+    /// The system does not start this many threads.
+    pub(crate) fn no_threads(threads: usize, error: &dyn fmt::Display) -> Self {
+        Failure::no_thread(format!("cannot start {threads} threads: {error}"))
+    }
+
+    /// The system refuses a thread, as `message` says: for lack of memory, or for another reason.
+    pub(crate) fn no_thread(message: String) -> Self {
+        match memory::lacks_stacks() {
+            true => {
+                Failure::out_of_memory(format!("{message}: there is no memory for their stacks"))
+            }
+            false => Failure::io(message),
+        }
     }
 
     /// Reading or writing failed.

@@ -219,13 +219,22 @@ impl GraphArguments {
         self.graph.check_alike(format, team)
     }
 
+    /// Bytes of a file of text; `None` where that tells nothing of the number of edges.
+    pub(crate) fn text_bytes(&self) -> Option<u64> {
+        /// What packed text is called, which holds many times as much.
+        const PACKED: [&str; 5] = ["gz", "zst", "bz2", "xz", "lz4"];
+        let ending = self.graph.path.extension().unwrap_or_default().to_string_lossy();
+        let found = std::fs::metadata(&self.graph.path).ok().filter(|found| found.is_file())?;
+        (!PACKED.contains(&&*ending)).then_some(found.len())
+    }
+
     /// True if the graph is read and left as it is.
     pub(crate) fn is_plain(&self) -> bool {
         self.reading.is_default() && self.cleaning.is_default()
     }
 
     /// True if the input is a stream, which can be read only once.
-    fn is_stream(&self) -> bool {
+    pub(crate) fn is_stream(&self) -> bool {
         use std::os::unix::fs::FileTypeExt;
         let kind = std::fs::metadata(&self.graph.path).map(|found| found.file_type());
         &*self.graph == "-" || kind.is_ok_and(|kind| kind.is_fifo() || kind.is_char_device())
@@ -275,9 +284,6 @@ impl GraphArguments {
             }
         };
         let input = input.fitted(fit);
-        // Ranks may share one machine or have one each: each checks its own share.
-        let processes = if team.is_distributed() { team.hosts(None, 1)? } else { 1 };
-        input.check_memory(&self.graph, processes)?;
         let read_as = input.read_as().unwrap_or("a graph");
         watch.has_read(Origin::new(&self.graph, source.as_ref(), read_as));
         if let Some(note) = input.note() {

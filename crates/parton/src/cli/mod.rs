@@ -11,6 +11,7 @@
 //! A command goes from arguments to work to what it prints to an exit code; each is one file in
 //! `commands`.
 
+mod budget;
 mod commands;
 mod device_arguments;
 mod exit;
@@ -18,6 +19,7 @@ mod graph_arguments;
 mod graph_values;
 mod input_name;
 mod machine;
+mod memory;
 mod options;
 mod origin;
 mod page;
@@ -33,9 +35,10 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use crate::algorithms::Algorithm;
+use crate::algorithms::{Algorithm, EdgeNeed, Options};
 use crate::graph::nearest::did_you_mean;
 use exit::{CommandOutput, Failure};
+pub use memory::out_of_memory;
 use team::Team;
 use watch::Watch;
 
@@ -75,6 +78,8 @@ enum Command {
     Generate(commands::generate::Generate),
     /// Cut a graph over hosts and say how good the cut is
     Partition(commands::partition::Partition),
+    /// Say what a run is going to need: memory, bytes, time; and how many hosts to choose
+    Plan(commands::plan::Plan),
     /// Measure algorithms on graphs, by engines and numbers of hosts; or compare two measurements
     Bench(commands::bench::Bench),
     /// Run the LDBC Graphalytics benchmark on one of its data sets, and check what comes out
@@ -101,6 +106,14 @@ struct Context<'c> {
 }
 
 impl Context<'_> {
+    /// The algorithms that run on any graph: few graphs are bipartite.
+    fn on_any_graph(&self) -> Vec<&'static dyn Algorithm> {
+        let any = |algorithm: &&'static dyn Algorithm| {
+            algorithm.needs(&Options::default()).edges != EdgeNeed::Bipartite
+        };
+        self.algorithms.iter().copied().filter(any).collect()
+    }
+
     /// The algorithm of that name.
     fn algorithm(&self, name: &str) -> Result<&'static dyn Algorithm, Failure> {
         let found = self.algorithms.iter().find(|algorithm| algorithm.is_called(name));
@@ -123,6 +136,7 @@ impl Command {
             Command::Convert(convert) => convert.run(context.watch)?.into(),
             Command::Generate(generate) => generate.run(context.watch)?.into(),
             Command::Partition(partition) => partition.run(context, team)?.into(),
+            Command::Plan(plan) => plan.run(context, team)?.into(),
             Command::Bench(bench) => bench.run(context)?.into(),
             Command::Graphalytics(graphalytics) => graphalytics.run(context)?,
             Command::List(list) => list.run(context.algorithms).into(),
@@ -141,6 +155,26 @@ impl Command {
             Command::Bench(bench) => bench.most_hosts(),
             Command::Graphalytics(graphalytics) => graphalytics.hosts(),
             _ => 1,
+        }
+    }
+
+    /// Number of hosts that share the threads of one.
+    fn hosts_of_pool(&self) -> usize {
+        if let Command::Partition(partition) = self { partition.hosts() } else { 1 }
+    }
+
+    /// True if it works on graphs, which takes threads and memory.
+    fn reads_graphs(&self) -> bool {
+        use Command::{Completions, Explain, List, Man, New};
+        !matches!(self, List(_) | Explain(_) | New(_) | Completions(_) | Man(_))
+    }
+
+    /// True if all hosts compute with threads of the processor.
+    fn computes_on_threads(&self) -> bool {
+        match self {
+            Command::Run(run) => run.computes_on_threads(),
+            Command::Bench(bench) => bench.computes_on_threads(),
+            _ => true,
         }
     }
 
@@ -219,25 +253,12 @@ pub fn main(algorithms: &[&'static dyn Algorithm]) -> ExitCode {
     code
 }
 
-/// Ends the process, which asked for this much memory and got none: for a global allocator. Needs no
-/// memory itself.
-#[cold]
-pub fn out_of_memory(bytes: usize) -> ! {
-    use std::io::Write;
-    let mut text = [0; 128];
-    let mut free = &mut text[..];
-    // What does not fit is left out.
-    let _ = writeln!(free, "parton: out of memory: {bytes} more bytes cannot be had");
-    let unused = free.len();
-    let _ = std::io::stderr().write_all(&text[..text.len() - unused]);
-    let _abandoned = crate::graph::save::abandon();
-    signal_hook::low_level::exit(exit::OUT_OF_MEMORY.into())
-}
-
 /// Hosts of one process: more are no faster on any machine, and take long to begin.
 const MAX_HOSTS_PER_PROCESS: usize = 1024;
 /// Threads of one process, for the same reasons.
 const MAX_THREADS_PER_PROCESS: usize = 4096;
+/// Threads of a process that compute nothing: for signals, progress, MPI.
+const OTHER_THREADS: usize = 8;
 
 /// Refuses numbers of hosts and threads that no machine could serve.
 fn check_limits(hosts: usize, each: usize) -> Result<(), Failure> {
@@ -266,7 +287,7 @@ fn execute(
     // The library has been loaded by now.
     let Arguments { command, threads, quiet, mpi: _ } = arguments;
     signals::end_cleanly(team.stage().clone(), team.is_distributed())
-        .map_err(|error| Failure::io(format!("cannot listen to signals: {error}")))?;
+        .map_err(|error| Failure::no_thread(format!("cannot listen to signals: {error}")))?;
     if team.is_distributed() && !command.can_be_distributed() {
         return Err(Failure::usage(
             "only `run` and `partition` share their work over ranks: start others without a launcher",
@@ -284,11 +305,15 @@ fn execute(
         }
         _ => check_limits(here, team.threads(threads, here))?,
     }
-    if threads.is_some() || team.is_distributed() {
-        let threads = team.threads(threads, 1) * here;
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
-        pool.build_global()
-            .map_err(|error| Failure::io(format!("cannot start {threads} threads: {error}")))?;
+    if command.reads_graphs() {
+        let of_hosts = team.threads(threads, here) * here.max(command.hosts_of_pool());
+        let shared = team.threads(threads, 1) * if threads.is_some() { here } else { 1 };
+        // Drivers of devices reserve more than they use.
+        if command.computes_on_threads() {
+            memory::guard(team.processes_here(), of_hosts + shared + OTHER_THREADS);
+        }
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(shared);
+        pool.build_global().map_err(|error| Failure::no_threads(shared, &error))?;
     }
     let output = command.run(&Context { algorithms, threads, watch: &watch }, team);
     watch.finish();

@@ -12,6 +12,7 @@ use crate::cli::task::AUTO;
 
 /// The options of algorithms that a user has given, as texts under their names in Rust. What there
 /// is to give is what algorithms declare: see [`for_algorithms`].
+#[derive(Default)]
 pub(crate) struct OwnArguments {
     given: Vec<(String, String)>,
 }

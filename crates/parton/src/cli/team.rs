@@ -244,6 +244,12 @@ impl Team {
         self.ranks.is_some()
     }
 
+    /// Processes of this command on this machine, which share its memory.
+    pub(crate) fn processes_here(&self) -> usize {
+        let placement = self.ranks.as_ref().and_then(|ranks| ranks.cluster.placement());
+        placement.map_or(1, |placement| placement.local_ranks)
+    }
+
     /// The number of hosts: that of the ranks, or else as asked, or else `default`.
     pub(crate) fn hosts(&self, asked: Option<usize>, default: usize) -> Result<usize, Failure> {
         match (&self.ranks, asked) {

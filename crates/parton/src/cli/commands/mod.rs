@@ -11,4 +11,5 @@ pub(crate) mod list;
 pub(crate) mod man;
 pub(crate) mod new;
 pub(crate) mod partition;
+pub(crate) mod plan;
 pub(crate) mod run;

@@ -5,10 +5,12 @@ use std::time::Instant;
 
 use crate::partition::quality::Quality;
 use crate::partition::{Order, Partition as Part, Plan, policies};
+use crate::planning::PARTITION_ALONE;
 use clap::Args;
 use serde_json::{Value, json};
 
 use crate::cli::Context;
+use crate::cli::budget::Budget;
 use crate::cli::exit::Failure;
 use crate::cli::graph_arguments::GraphArguments;
 use crate::cli::show;
@@ -35,6 +37,10 @@ pub(crate) struct Partition {
     /// Keep the partition in this folder, one file per host
     #[arg(long, value_name = "FOLDER")]
     save: Option<PathBuf>,
+
+    /// Go ahead even if this is planned to need more memory than it may use
+    #[arg(long)]
+    force: bool,
 
     /// Print JSON instead of text: one object, or a list of them for `all`
     #[arg(long)]
@@ -118,6 +124,8 @@ impl Partition {
         };
         let mut outcomes = Vec::new();
         for name in names {
+            let fits = self.check_memory(&input, &name, (hosts, threads), team);
+            team.together(fits)?;
             watch.note(&format!("{name} over {hosts} hosts …"));
             outcomes.push(self.partition(&input, name, hosts, threads, team)?);
         }
@@ -133,9 +141,27 @@ impl Partition {
                 format!("{:#}\n", Value::from(list))
             }
             (true, false) => format!("{:#}\n", watch.signed(outcomes[0].as_json())),
-            (false, true) => table(&outcomes),
-            (false, false) => outcomes[0].as_text(),
+            (false, true) => table(&outcomes) + &recommendation(&outcomes),
+            (false, false) => outcomes[0].as_text() + &recommendation(&outcomes),
         })
+    }
+
+    /// Refuses what cannot fit the memory.
+    fn check_memory(
+        &self,
+        input: &crate::partition::Input,
+        policy: &str,
+        (hosts, threads): (usize, usize),
+        team: &Team,
+    ) -> Result<(), Failure> {
+        let plan = &self.planning.plan(policy, self.host_weights.clone());
+        plan.check(hosts)?;
+        if self.force || self.input.is_stream() {
+            return Ok(());
+        }
+        let work = format!("partitioning {} over {hosts} hosts by {policy}", self.input.graph);
+        let (algorithm, text_bytes) = (PARTITION_ALONE, self.input.text_bytes());
+        Budget { work, algorithm, input, plan, hosts, threads, text_bytes }.check(team)
     }
 
     fn partition(
@@ -237,6 +263,41 @@ impl PolicyResult {
             quality.edge_imbalance()
         );
         text
+    }
+}
+
+/// A cut is uneven if its fullest host has this many times the edges of the mean one.
+const UNEVEN: f64 = 2.0;
+
+/// The policy with the fewest bytes per round, of those that are even if any is.
+fn best(outcomes: &[PolicyResult]) -> Option<&PolicyResult> {
+    let cost = |outcome: &&PolicyResult| {
+        let quality = &outcome.quality;
+        (quality.edge_imbalance() > UNEVEN, quality.dense_bytes_per_round())
+    };
+    outcomes.iter().min_by_key(cost)
+}
+
+/// What to choose, in the last line.
+fn recommendation(outcomes: &[PolicyResult]) -> String {
+    let Some(PolicyResult { policy, quality, .. }) = best(outcomes) else { return String::new() };
+    let (uneven, replication) = (quality.edge_imbalance(), quality.replication());
+    if uneven > UNEVEN {
+        return format!(
+            "recommendation: more even shares; with {policy} a host has {uneven:.1} times the mean edges \
+             (compare --policy all, and cut vertices of many edges by hvc or cvc)\n"
+        );
+    }
+    match outcomes.len() {
+        1 => format!(
+            "recommendation: keep {policy} if no other sends less (compare --policy all): {replication:.2} \
+             proxies per vertex, {uneven:.2} times the mean edges on a host\n"
+        ),
+        all => format!(
+            "recommendation: {policy} sends the least in a round of {all} policies, {} bytes at most, and no \
+             host has more than {uneven:.2} times the mean edges\n",
+            show::count(quality.dense_bytes_per_round())
+        ),
     }
 }
 

@@ -15,7 +15,7 @@ use std::num::{NonZeroU16, NonZeroUsize};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::algorithms::{self, Algorithm, EdgeNeed, Options};
+use crate::algorithms::{self, Algorithm, Options};
 use crate::engine::Pacing;
 use crate::graph::save::Output;
 use crate::partition::saved::Manifest;
@@ -105,6 +105,11 @@ pub(crate) struct Bench {
 type Drawing = fn(&Results) -> String;
 
 impl Bench {
+    /// True if threads of the processor compute for all hosts.
+    pub(crate) fn computes_on_threads(&self) -> bool {
+        self.devices.are_threads()
+    }
+
     /// The largest number of hosts.
     pub(crate) fn most_hosts(&self) -> usize {
         self.hosts.iter().map(|hosts| hosts.get().into()).max().unwrap_or(1)
@@ -157,13 +162,7 @@ impl Bench {
     /// All configurations, in the order they take turns.
     fn cases(&self, context: &Context<'_>) -> Result<Vec<Case>, Failure> {
         let algorithms: Vec<&'static dyn Algorithm> = match &unique(&self.algorithms)[..] {
-            // An algorithm that needs a bipartite graph runs on few graphs.
-            [] => {
-                let any = |a: &&'static dyn Algorithm| {
-                    a.needs(&Options::default()).edges != EdgeNeed::Bipartite
-                };
-                context.algorithms.iter().copied().filter(any).collect()
-            }
+            [] => context.on_any_graph(),
             names => names.iter().map(|name| context.algorithm(name)).collect::<Result<_, _>>()?,
         };
         let algorithms = self.on_devices(algorithms, context.watch)?;

@@ -28,6 +28,7 @@ use serde_json::json;
 
 use super::partition::PlanArguments;
 use crate::cli::Context;
+use crate::cli::budget::Budget;
 use crate::cli::device_arguments::DeviceArguments;
 use crate::cli::exit::{CommandOutput, Failure};
 use crate::cli::graph_arguments::GraphArguments;
@@ -107,6 +108,10 @@ pub(crate) struct Run {
     #[arg(long)]
     verify: bool,
 
+    /// Go ahead even if the run is planned to need more memory than it may use
+    #[arg(long)]
+    force: bool,
+
     /// Print the report as one JSON object instead of text
     #[arg(long)]
     json: bool,
@@ -127,6 +132,11 @@ impl Run {
     /// Number of hosts, as far as the arguments say.
     pub(crate) fn hosts(&self) -> usize {
         self.hosts.unwrap_or(1).into()
+    }
+
+    /// True if threads of the processor compute for all hosts.
+    pub(crate) fn computes_on_threads(&self) -> bool {
+        self.devices.are_threads()
     }
 
     pub(crate) fn run(
@@ -242,7 +252,21 @@ impl Run {
             optimize: self.schedule.optimize(optimize(&self.optimize)),
         };
         let plan = self.plan(policy);
+        if let Some(input) = input.as_ref().filter(|_| !self.force && self.can_be_planned()) {
+            let host_word = if hosts == 1 { "host" } else { "hosts" };
+            let work =
+                format!("{} on {} with {hosts} {host_word}", algorithm.name(), self.input.graph);
+            let text_bytes = self.input.text_bytes();
+            let (algorithm, threads) = (algorithm.name(), request.threads);
+            let plan = &plan;
+            Budget { work, algorithm, input, plan, hosts, threads, text_bytes }.check(team)?;
+        }
         Ok(Prepared { request, hosts, options, devices, target, plan, input })
+    }
+
+    /// True if memory of this process is what hosts need, and a look at the input leaves it as it is.
+    fn can_be_planned(&self) -> bool {
+        self.computes_on_threads() && !self.input.is_stream()
     }
 
     /// The plan to cut by a policy, with the weights that were given.

@@ -1,0 +1,293 @@
+//! How good a cut is going to be, before it is made.
+//!
+//! One thread makes the policy from the sample of a [`Survey`], for any number of hosts, and asks it where each
+//! sampled edge goes: the policies of the registry answer themselves, and nothing here knows any of them. Mirrors
+//! are then counted as [`Quality`] counts them. Where the sample is everything, the counts of blocks and of
+//! hashed masters are exact; scored masters differ a little, because hosts decide in rounds.
+
+use parton_net::{Cluster, HostId, LaunchError, Net};
+
+use crate::blocks::Blocks;
+use crate::partition::Plan;
+use crate::policy::{self, Policy, Reads, Row, Setup};
+use crate::quality::{Quality, Share};
+use crate::survey::{Growth, Survey, no_threads};
+use crate::{Error, Result};
+
+/// What the proxies of a host are.
+#[derive(Clone, Copy, Default)]
+struct Tally {
+    masters: u64,
+    edges: u64,
+    /// Mirrors that are only written, both, only read.
+    mirrors: [u64; 3],
+    /// Values sent in a round of forward flow.
+    values: u64,
+}
+
+impl Tally {
+    fn all_mirrors(&self) -> u64 {
+        self.mirrors.iter().sum()
+    }
+}
+
+/// The hosts of a cut of a sample.
+struct Counted {
+    hosts: Vec<Tally>,
+    /// Which pairs of hosts exchange values, by sender.
+    talks: Vec<bool>,
+}
+
+impl Survey {
+    /// The quality of the cut that a plan makes for this many hosts, estimated from the sample. Bytes of
+    /// partitions are those of their arrays.
+    pub fn sketch(&self, plan: &Plan, hosts: usize) -> Result<Quality> {
+        plan.check(hosts)?;
+        let launched =
+            Cluster::local(1).threads_per_host(1).launch(|net| self.cut(net, plan, hosts));
+        let mut counts = launched
+            .map_err(|error| match error {
+                LaunchError::Failed { error, .. } => error,
+                LaunchError::Start { .. } => no_threads(&error),
+                other => Error::request(other.to_string()),
+            })?
+            .swap_remove(0);
+        let mirrors =
+            |counted: &Counted| counted.hosts.iter().map(Tally::all_mirrors).sum::<u64>() as f64;
+        let whole = counts.swap_remove(0);
+        let growth = match &counts[..] {
+            [half, quarter] if mirrors(&whole) > 0.0 => {
+                let seen = [mirrors(&whole), mirrors(half), mirrors(quarter)];
+                Growth(seen).at(self.rate) / mirrors(&whole)
+            }
+            _ => 1.0,
+        };
+        Ok(self.scaled(&whole, growth, plan))
+    }
+
+    /// The tallies of the sample, and of those of half and a quarter of its edges if it is not everything.
+    fn cut(&self, net: &mut Net, plan: &Plan, hosts: usize) -> Result<Vec<Counted>> {
+        let (kind, argument) = policy::find(&plan.policy)?;
+        let vertices = self.rows.adjacency.num_vertices() as u32;
+        let shares = plan.host_weights.clone().unwrap_or_else(|| vec![1.0; hosts]);
+        // Rows of a sample of single edges are as much shorter.
+        let shortened = if self.has_whole_rows { 1.0 } else { self.rate };
+        let policy = (kind.build)(&mut Setup {
+            net,
+            rows: &self.rows,
+            turned: false,
+            in_rows: None,
+            readers: &Blocks::even(vertices, 1),
+            shares: &shares,
+            num_edges: self.rows.adjacency.num_edges(),
+            threshold: (plan.threshold as f64 * shortened) as usize,
+            argument,
+        })?;
+        let has_both = kind.reads == Reads::Both;
+        let thinner = if self.is_exact() { 0..1 } else { 0..3 };
+        Ok(thinner.map(|thinner| self.count(&*policy, hosts, has_both, thinner)).collect())
+    }
+
+    /// Counts what a policy makes of the sample, or of one that is thinner by a power of two.
+    fn count(&self, policy: &dyn Policy, hosts: usize, has_both: bool, thinner: u32) -> Counted {
+        let offsets = self.rows.adjacency.offsets();
+        let targets = self.rows.adjacency.all_targets();
+        let masters: Vec<HostId> = (0..self.rows.adjacency.num_vertices() as u32)
+            .map(|vertex| policy.masters().of(vertex))
+            .collect();
+        let row = |vertex: usize| offsets[vertex] as usize..offsets[vertex + 1] as usize;
+        let mut owners = vec![HostId(0); targets.len()];
+        for vertex in 0..masters.len() {
+            let owned = policy.row(masters[vertex], row(vertex).len());
+            for place in row(vertex) {
+                owners[place] = match owned {
+                    Row::Together(host) => host,
+                    Row::ByDestination(hosts) => hosts[masters[targets[place].index()].index()],
+                };
+            }
+        }
+        let mut counted =
+            Counted { hosts: vec![Tally::default(); hosts], talks: vec![false; hosts * hosts] };
+        // Which vertex last marked a host as one that reads it, or writes it.
+        let mut marks = [vec![u32::MAX; hosts], vec![u32::MAX; hosts]];
+        let mut touched: Vec<HostId> = Vec::new();
+        for vertex in 0..masters.len() {
+            let id = vertex as u32;
+            let mut mark = |end: usize, host: HostId| {
+                if marks[0][host.index()] != id && marks[1][host.index()] != id {
+                    touched.push(host);
+                }
+                marks[end][host.index()] = id;
+            };
+            for place in row(vertex).filter(|&place| self.keeps(id, targets[place].0, thinner)) {
+                counted.hosts[owners[place].index()].edges += 1;
+                mark(0, owners[place]);
+                if has_both {
+                    mark(0, masters[targets[place].index()]);
+                }
+            }
+            let in_edges = self.by_destination.edges(parton_graph::LocalId(id));
+            for (source, place) in in_edges.filter(|(source, _)| self.keeps(source.0, id, thinner))
+            {
+                mark(1, owners[place as usize]);
+                if has_both && self.is_symmetric {
+                    mark(1, masters[source.index()]);
+                }
+            }
+            let master = masters[vertex];
+            counted.hosts[master.index()].masters += 1;
+            for host in touched.drain(..).filter(|&host| host != master) {
+                let [is_read, is_written] = [0, 1].map(|end| marks[end][host.index()] == id);
+                counted.mirror(host, master, is_written || has_both, is_read || has_both);
+            }
+        }
+        counted
+    }
+
+    /// The counts of the sample as those of the whole: mirrors grow by a factor of their own.
+    fn scaled(&self, counted: &Counted, growth: f64, plan: &Plan) -> Quality {
+        let sampled = counted.hosts.iter().map(|host| host.masters).sum::<u64>();
+        let per_vertex = self.vertices / sampled.max(1) as f64;
+        let sampled = counted.hosts.iter().map(|host| host.edges).sum::<u64>();
+        let per_edge = self.edges / sampled.max(1) as f64;
+        let times = |count: u64, factor: f64| (count as f64 * factor).round() as u64;
+        let hosts = counted.hosts.len();
+        let has_both = policy::find(&plan.policy).is_ok_and(|(kind, _)| kind.reads == Reads::Both);
+        let share = |(host, tally): (usize, &Tally)| {
+            let talks = &counted.talks[host * hosts..(host + 1) * hosts];
+            let [written, both, read] = tally.mirrors.map(|count| times(count, growth));
+            let mut share = Share {
+                masters: times(tally.masters, per_vertex),
+                mirrors: written + both + read,
+                edges: times(tally.edges, per_edge),
+                written,
+                both,
+                read,
+                messages: talks.iter().filter(|talks| **talks).count() as u64,
+                values: times(tally.values, growth),
+                ..Share::default()
+            };
+            let proxies = share.masters + share.mirrors;
+            let copies = if has_both && !self.is_symmetric && hosts > 1 { 2 } else { 1 };
+            let edge_bytes = 4 + self.weight_bytes as u64;
+            // Offsets and edges; global ids; the masters that others mirror.
+            share.bytes = copies * (8 * proxies + edge_bytes * share.edges) + 4 * proxies;
+            share.bytes += 4 * share.mirrors;
+            share
+        };
+        Quality {
+            vertices: self.vertices.round() as u64,
+            edges: self.edges.round() as u64,
+            hosts: counted.hosts.iter().enumerate().map(share).collect(),
+        }
+    }
+}
+
+impl Counted {
+    /// Counts a mirror at a host: its value is reduced to its master if it is written, and broadcast from
+    /// there if it is read.
+    fn mirror(&mut self, host: HostId, master: HostId, is_written: bool, is_read: bool) {
+        let hosts = self.hosts.len();
+        let class = usize::from(is_read) + usize::from(is_read && !is_written);
+        self.hosts[host.index()].mirrors[class] += 1;
+        for (sends, from, to) in [(is_written, host, master), (is_read, master, host)] {
+            if sends {
+                self.hosts[from.index()].values += 1;
+                self.talks[from.index() * hosts + to.index()] = true;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Fit, Input, Partition, policies};
+
+    fn measured(input: &Input, plan: &Plan, hosts: usize) -> Quality {
+        let launched = Cluster::local(hosts).threads_per_host(1).launch(|net| {
+            let partition = Partition::build(net, input, plan)?;
+            Quality::measure(net, &partition)
+        });
+        launched.expect("a partition").swap_remove(0)
+    }
+
+    /// Every policy of the registry without an argument.
+    fn plans() -> impl Iterator<Item = Plan> {
+        policies::ALL.iter().filter(|kind| kind.argument.is_none()).map(|kind| Plan::new(kind.name))
+    }
+
+    #[test]
+    fn what_is_looked_at_as_a_whole_is_counted_as_hosts_count_it() {
+        for (spec, undirected) in
+            [("rmat:10", false), ("web:3000", false), ("grid:40x30", false), ("rmat:9", true)]
+        {
+            let fit = Fit { undirected, simple: undirected, ..Fit::AS_IT_IS };
+            let input = Input::open(spec).unwrap().fitted(fit);
+            let survey = Survey::of(&input, 1 << 20).unwrap();
+            assert!(survey.is_exact());
+            for plan in plans() {
+                for hosts in [1, 2, 3, 4, 7] {
+                    let expected = measured(&input, &plan, hosts);
+                    let sketch = survey.sketch(&plan, hosts).unwrap();
+                    let what = format!("{spec} {} {hosts}", plan.policy);
+                    assert_eq!(
+                        (sketch.vertices, sketch.edges),
+                        (expected.vertices, expected.edges)
+                    );
+                    let is_scored = ["fennel", "ginger", "sugar"].contains(&&*plan.policy);
+                    let sums = [&sketch, &expected].map(|quality| {
+                        let all =
+                            |count: fn(&Share) -> u64| quality.hosts.iter().map(count).sum::<u64>();
+                        [all(|h| h.mirrors), all(|h| h.values), all(|h| h.edges)]
+                    });
+                    match is_scored {
+                        false => assert_eq!(sums[0], sums[1], "{what}"),
+                        true => {
+                            let ratio = sums[0][0].max(1) as f64 / sums[1][0].max(1) as f64;
+                            assert!((0.8..1.25).contains(&ratio), "{what}: {sums:?}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_sample_tells_about_the_whole() {
+        for (spec, error) in
+            [("rmat:15", 0.25), ("uniform:40000,600000", 0.25), ("grid:500x500", 0.25)]
+        {
+            let input = Input::open(spec).unwrap();
+            let survey = Survey::of(&input, 1 << 16).unwrap();
+            assert!(survey.rate < 0.5, "{spec}: {}", survey.rate);
+            for policy in ["oec", "cvc", "random", "hvc"] {
+                let plan = Plan::new(policy);
+                let (expected, sketch) =
+                    (measured(&input, &plan, 4), survey.sketch(&plan, 4).unwrap());
+                let ratio = sketch.replication() / expected.replication();
+                assert!((ratio - 1.0).abs() < error, "{spec} {policy}: {ratio}");
+                assert!((sketch.edges as f64 / expected.edges as f64 - 1.0).abs() < 0.1, "{spec}");
+            }
+        }
+    }
+
+    #[test]
+    fn text_is_surveyed_from_its_beginning() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("g.csv");
+        let lines: String = (0..200_000u64)
+            .map(|i| format!("{} {} {}\n", i * 7 % 9001, i * i % 9001, i % 5))
+            .collect();
+        std::fs::write(&path, lines).unwrap();
+        let input = Input::open(path.to_str().unwrap()).unwrap();
+        let survey = Survey::of(&input, 1 << 22).unwrap();
+        assert_eq!((survey.edges, survey.weight_bytes, survey.rate), (200_000.0, 4, 1.0));
+        let expected = measured(&input, &Plan::new("oec"), 3);
+        assert_eq!(survey.vertices, expected.vertices as f64);
+        assert_eq!(
+            survey.sketch(&Plan::new("oec"), 3).unwrap().replication(),
+            expected.replication()
+        );
+    }
+}

@@ -1,0 +1,270 @@
+//! Drawing a sample of edges from an input: slices at even distances, or the beginning of a text.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use parton_graph::build::EdgeBatch;
+use parton_graph::edge_file::{EdgeFile, Mirror, Slice, WeightRule};
+use parton_graph::generate::Generator;
+use parton_graph::id_list::IdList;
+use parton_graph::progress::{Progress, Unit};
+use parton_graph::rows::{RowFile, Rows};
+use parton_graph::{Graph, LocalId, with_csr};
+
+use crate::Result;
+use crate::id_set::IdSet;
+
+/// Edges of a slice of rows or of a generator.
+pub(super) const EDGES_PER_SLICE: u64 = 1 << 11;
+
+/// Sampled edges, between vertices that are numbered anew in their order.
+pub(super) struct Drawn {
+    pub(super) edges: Vec<(u32, u32)>,
+    /// Edges that were read, before any was mirrored.
+    pub(super) listed: usize,
+    /// Vertices of the sample, and of the input if it says.
+    pub(super) vertices: u32,
+    pub(super) all_vertices: Option<u64>,
+    pub(super) rate: f64,
+    pub(super) has_whole_rows: bool,
+    pub(super) weight_bytes: usize,
+    pub(super) name_bytes: f64,
+}
+
+/// Starts of slices at even distances.
+fn slices(all: u64, max: u64) -> impl Iterator<Item = Range<u64>> {
+    let count = (max / EDGES_PER_SLICE).max(1);
+    (0..count).map(move |slice| {
+        let start = (u128::from(all) * u128::from(slice) / u128::from(count)) as u64;
+        start..all.min(start + EDGES_PER_SLICE)
+    })
+}
+
+pub(super) fn of_generated(generator: &dyn Generator, max_edges: u64) -> Drawn {
+    let all = generator.num_edges();
+    let mut batch = EdgeBatch::default();
+    let mut is_ordered = true;
+    for slice in slices(all, max_edges) {
+        let start = batch.sources.len();
+        generator.edges(slice, &mut batch);
+        is_ordered &= batch.sources[start..].is_sorted();
+    }
+    let edges = batch.sources.iter().zip(&batch.destinations);
+    let edges = edges.map(|(&source, &destination)| (source as u32, destination as u32)).collect();
+    let rate = batch.sources.len() as f64 / all as f64;
+    Drawn::new(edges, rate, is_ordered).of(generator.num_vertices())
+}
+
+pub(super) fn of_rows(file: &RowFile, max_edges: u64) -> Result<Drawn> {
+    let (vertices, all) = (file.num_vertices(), file.num_edges());
+    let mut edges = Vec::new();
+    let mut weight_bytes = 0;
+    let mut end = 0;
+    for slice in slices(all, max_edges) {
+        let row = |edge: u64| first_row(vertices, edge, |vertex| Ok(file.offset(vertex)?));
+        let first = row(slice.start)?.max(end);
+        // One huge row is enough for a slice.
+        end = row(slice.end)?.max(first + 1).min(vertices);
+        if first >= end {
+            continue;
+        }
+        let rows = file.rows(first..end)?;
+        weight_bytes = rows.adjacency.weight_kind().bytes();
+        append(&mut edges, &rows);
+    }
+    let rate = edges.len() as f64 / all.max(1) as f64;
+    Ok(Drawn { weight_bytes, ..Drawn::new(edges, rate, true).of(vertices) })
+}
+
+pub(super) fn of_graph(graph: &Graph, max_edges: u64) -> Drawn {
+    let (vertices, all) = (graph.num_vertices() as u64, graph.num_edges());
+    let offsets = graph.adjacency.offsets();
+    let targets = graph.adjacency.all_targets();
+    let mut edges = Vec::new();
+    let mut end = 0;
+    for slice in slices(all, max_edges) {
+        let row = |edge: u64| offsets.partition_point(|&offset| offset <= edge).max(1) - 1;
+        let first = row(slice.start).max(end);
+        end = row(slice.end).max(first + 1).min(vertices as usize);
+        for vertex in first..end {
+            let ends = &targets[offsets[vertex] as usize..offsets[vertex + 1] as usize];
+            edges.extend(ends.iter().map(|target| (vertex as u32, target.0)));
+        }
+    }
+    let rate = edges.len() as f64 / all.max(1) as f64;
+    let weight_bytes = graph.adjacency.weight_kind().bytes();
+    Drawn { weight_bytes, ..Drawn::new(edges, rate, true).of(vertices) }
+}
+
+/// The row that an edge is in.
+fn first_row(vertices: u64, edge: u64, offset: impl Fn(u64) -> Result<u64>) -> Result<u64> {
+    let (mut low, mut high) = (0, vertices);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        match offset(middle + 1)? <= edge {
+            true => low = middle + 1,
+            false => high = middle,
+        }
+    }
+    Ok(low)
+}
+
+fn append(edges: &mut Vec<(u32, u32)>, rows: &Rows) {
+    let first = rows.first as u32;
+    with_csr!(&rows.adjacency, csr => {
+        for row in csr.vertices() {
+            let source = first + row.0;
+            edges.extend(csr.targets(row).iter().map(|&LocalId(target)| (source, target)));
+        }
+    });
+}
+
+/// How much of an input has been read.
+#[derive(Default)]
+struct ReadSoFar {
+    total: AtomicU64,
+    done: AtomicU64,
+}
+
+impl Progress for ReadSoFar {
+    fn stage(&self, _: &str, _: Unit, total: Option<u64>) {
+        self.total.store(total.unwrap_or(0), Ordering::Relaxed);
+        self.done.store(0, Ordering::Relaxed);
+    }
+
+    fn advance(&self, amount: u64) {
+        self.done.fetch_add(amount, Ordering::Relaxed);
+    }
+}
+
+/// Pieces read at once.
+const PIECES: usize = 4;
+
+pub(super) fn of_pieces(file: &dyn EdgeFile, max_edges: u64) -> Result<Drawn> {
+    let shape = file.shape();
+    let progress = ReadSoFar::default();
+    let mut reader = file.pieces(Slice::WHOLE, &[], &progress)?;
+    let found =
+        Mutex::new((IdList::new(shape.names), IdList::new(shape.names), IdList::new(shape.names)));
+    let weights = AtomicU64::new(0);
+    let mut is_all = false;
+    while !is_all {
+        is_all = !reader.read(PIECES, &|piece| {
+            let mut found = found.lock().expect("no thread panicked holding this lock");
+            found.0.append(&mut piece.sources);
+            found.1.append(&mut piece.destinations);
+            found.2.append(&mut piece.listed);
+            let bytes = match (piece.weights.is_empty(), piece.is_whole) {
+                (true, _) => 0,
+                (false, true) => 4,
+                (false, false) => 8,
+            };
+            weights.fetch_max(bytes, Ordering::Relaxed);
+            Ok(())
+        })?;
+        let seen = found.lock().expect("no thread panicked holding this lock").0.len() as u64;
+        if seen >= max_edges {
+            break;
+        }
+    }
+    let (sources, destinations, listed) =
+        found.into_inner().expect("no thread panicked holding this lock");
+    let [total, done] = [&progress.total, &progress.done].map(|n| n.load(Ordering::Relaxed) as f64);
+    let rate = if is_all || total <= 0.0 { 1.0 } else { (done / total).clamp(1e-6, 1.0) };
+    let count = sources.len();
+    let name_bytes = match &sources {
+        IdList::Names(names) => {
+            let bytes: usize = names.iter().take(count).map(<[u8]>::len).sum();
+            bytes as f64 / count.max(1) as f64
+        }
+        IdList::Integers(_) => 0.0,
+    };
+    let [sources, destinations, listed] = numbered([sources, destinations, listed]);
+    let mut edges: Vec<(u32, u32)> = sources.into_iter().zip(destinations).collect();
+    if matches!(shape.mirror, Mirror::Same | Mirror::Negated) {
+        let mirrored: Vec<_> = edges.iter().filter(|(u, v)| u != v).map(|&(u, v)| (v, u)).collect();
+        edges.extend(mirrored);
+    }
+    let is_ordered = rate < 1.0 && edges.is_sorted_by_key(|edge| edge.0);
+    let drawn = Drawn::new_with(edges, listed, rate, is_ordered);
+    let weight_bytes = match shape.weights {
+        WeightRule::F32 => 4,
+        WeightRule::F64 => 8,
+        _ => weights.into_inner() as usize,
+    };
+    let drawn = Drawn { listed: count, weight_bytes, name_bytes, ..drawn };
+    Ok(match shape.vertices {
+        Some(range) => drawn.of(range.count),
+        None => drawn,
+    })
+}
+
+/// Numbers for original ids, in their order.
+fn numbered(lists: [IdList; 3]) -> [Vec<u32>; 3] {
+    match &lists {
+        [IdList::Integers(_), ..] => {
+            let ids = lists.each_ref().map(|list| match list {
+                IdList::Integers(ids) => &ids[..],
+                IdList::Names(_) => &[],
+            });
+            let mut all = ids.concat();
+            all.sort_unstable();
+            all.dedup();
+            let number = |id: &u64| all.binary_search(id).expect("an id of the list") as u32;
+            ids.map(|ids| ids.iter().map(number).collect())
+        }
+        _ => {
+            let names = lists.each_ref().map(|list| match list {
+                IdList::Names(names) => names.iter().collect::<Vec<_>>(),
+                IdList::Integers(_) => Vec::new(),
+            });
+            let mut all = names.concat();
+            all.sort_unstable();
+            all.dedup();
+            let numbers: HashMap<&[u8], u32> = all.into_iter().zip(0..).collect();
+            names.map(|names| names.iter().map(|name| numbers[name]).collect())
+        }
+    }
+}
+
+impl Drawn {
+    fn new(edges: Vec<(u32, u32)>, rate: f64, has_whole_rows: bool) -> Self {
+        Self::new_with(edges, Vec::new(), rate, has_whole_rows)
+    }
+
+    /// The edges with their vertices numbered anew; `listed` vertices need not have edges.
+    fn new_with(
+        mut edges: Vec<(u32, u32)>,
+        listed: Vec<u32>,
+        rate: f64,
+        has_whole_rows: bool,
+    ) -> Self {
+        let ends = edges.iter().flat_map(|&(u, v)| [u, v]).chain(listed.iter().copied());
+        let universe = ends.clone().max().map_or(0, |last| last.saturating_add(1));
+        let ids = IdSet::new(universe);
+        ends.for_each(|id| ids.insert(id));
+        let ids = ids.ranked();
+        for (source, destination) in &mut edges {
+            *source = ids.rank(*source) as u32;
+            *destination = ids.rank(*destination) as u32;
+        }
+        let (vertices, all_vertices) =
+            (ids.len() as u32, (rate >= 1.0).then_some(ids.len() as u64));
+        Drawn {
+            listed: edges.len(),
+            edges,
+            vertices,
+            all_vertices,
+            rate,
+            has_whole_rows,
+            weight_bytes: 0,
+            name_bytes: 0.0,
+        }
+    }
+
+    fn of(self, vertices: u64) -> Self {
+        Drawn { all_vertices: Some(vertices), ..self }
+    }
+}

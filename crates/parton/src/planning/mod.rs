@@ -1,0 +1,143 @@
+//! What a run is going to need, before it begins: memory, bytes on the wire, time.
+//!
+//! ```text
+//! input ─ Survey (sizes, a sample) ─ sketch of the cut (mirrors, edges of each host) ─┬─ memory of each stage
+//!                                                        trial of the algorithm ─────┴─ bytes, time, engine
+//! ```
+//!
+//! Everything is an estimate with a [`Range`]. A survey looks at a bounded number of edges, so that the plan of
+//! a graph that could never be read takes as long as that of a small one.
+
+mod advice;
+mod memory;
+mod trial;
+
+use parton_partition::quality::{Quality, Share};
+use parton_partition::{Input, Plan, Survey};
+
+use crate::error::Result;
+pub use advice::{Advice, Candidate, advise};
+pub use memory::{Need, PARTITION_ALONE};
+pub use trial::Trial;
+
+/// An estimate, and between what the truth should lie.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Range {
+    /// Hardly less than this.
+    pub low: f64,
+    /// The estimate.
+    pub likely: f64,
+    /// Hardly more than this.
+    pub high: f64,
+}
+
+impl Range {
+    /// An estimate that is off by these factors at most.
+    pub fn around(likely: f64, below: f64, above: f64) -> Self {
+        Range { low: likely * below, likely, high: likely * above }
+    }
+}
+
+/// How far memory is from its estimate.
+const MEMORY_ERROR: [f64; 2] = [0.75, 1.25];
+
+/// What one way of running an algorithm is going to need.
+#[derive(Clone, Debug)]
+pub struct Forecast {
+    /// Number of hosts.
+    pub hosts: usize,
+    /// The policy that cuts the graph.
+    pub policy: String,
+    /// The cut.
+    pub quality: Quality,
+    /// Most memory of a host that is a process of its own, on the fullest host.
+    pub host_peak: Range,
+    /// Its memory between rounds.
+    pub host_steady: Range,
+    /// Most memory of one process that runs all hosts.
+    pub process_peak: Range,
+    /// Bytes that all hosts send in a round.
+    pub bytes_per_round: Range,
+}
+
+/// Forecasts for one algorithm on one input.
+pub struct Planner<'p> {
+    algorithm: &'p str,
+    survey: &'p Survey,
+}
+
+impl<'p> Planner<'p> {
+    /// Plans for an algorithm by its name, or for a [partition alone](PARTITION_ALONE), from the survey of an
+    /// input that was made to fit the algorithm.
+    pub fn new(algorithm: &'p str, survey: &'p Survey) -> Self {
+        Planner { algorithm, survey }
+    }
+
+    /// What the algorithm needs on hosts that a plan makes, with this many threads each.
+    pub fn forecast(&self, plan: &Plan, hosts: usize, threads: usize) -> Result<Forecast> {
+        let quality = self.survey.sketch(plan, hosts)?;
+        let what = (self.algorithm, &*plan.policy);
+        let need = |share: &Share| Need::of_host(self.survey, share, what, hosts);
+        let needs: Vec<Need> = quality.hosts.iter().map(need).collect();
+        let memory = |bytes: f64| Range::around(bytes, MEMORY_ERROR[0], MEMORY_ERROR[1]);
+        let most = |what: fn(&Need) -> f64| needs.iter().map(what).fold(0.0, f64::max);
+        let base = memory::process(1, threads);
+        let all = needs.iter().fold(Need::default(), |all, need| all.plus(need));
+        let value_bytes = memory::value_bytes(self.algorithm);
+        let dense = value_bytes * quality.hosts.iter().map(|h| h.values as f64).sum::<f64>();
+        Ok(Forecast {
+            hosts,
+            policy: plan.policy.clone(),
+            host_peak: memory(base + most(Need::peak)),
+            host_steady: memory(base + most(|need| need.running)),
+            process_peak: memory(memory::process(hosts, hosts * threads) + all.peak()),
+            // Headers and places are few beside values; where little is updated, little travels.
+            bytes_per_round: Range { low: 0.0, likely: dense, high: dense * 1.1 },
+            quality,
+        })
+    }
+}
+
+impl Forecast {
+    /// The forecast, corrected by what hosts sent in a trial: the part of all shared values that travel in a
+    /// round.
+    pub fn with_traffic(mut self, part: f64) -> Self {
+        let dense = self.bytes_per_round.likely;
+        self.bytes_per_round =
+            Range { low: dense * part * 0.5, likely: dense * part, high: dense * 1.1 };
+        self
+    }
+}
+
+/// A survey of an input for a plan that may take a second: all of a small input, a part of a larger one.
+pub fn survey(input: &Input) -> Result<Survey> {
+    let is_large = |(vertices, edges): (u64, u64)| vertices.saturating_add(edges) > 2 * MOST_EDGES;
+    let most = if input.size().is_some_and(is_large) { MOST_EDGES / 8 } else { MOST_EDGES };
+    Ok(Survey::of(input, most)?)
+}
+
+/// Edges that a survey looks at if they are all.
+const MOST_EDGES: u64 = 1 << 21;
+
+/// A survey of an input for a [`Trial`].
+pub fn trial_survey(input: &Input) -> Result<Survey> {
+    Ok(Survey::of(input, 1 << 16)?)
+}
+
+/// A survey of an input for a plan that must take milliseconds.
+pub fn quick_survey(input: &Input) -> Result<Survey> {
+    Ok(Survey::of(input, 1 << 17)?)
+}
+
+/// More bytes than any run on an input takes that has at most this many vertices and edges: if these are there,
+/// no plan is needed.
+pub fn ceiling(vertices: f64, edges: f64, hosts: usize) -> f64 {
+    let mirrors = (2.0 * edges).min(vertices * (hosts - 1) as f64);
+    memory::process(hosts, hosts)
+        + MOST_PER_EDGE * 2.0 * edges
+        + MOST_PER_PROXY * (vertices + mirrors)
+}
+
+/// More bytes than any stage takes for an edge or a proxy.
+const MOST_PER_EDGE: f64 = 128.0;
+const MOST_PER_PROXY: f64 = 256.0;
