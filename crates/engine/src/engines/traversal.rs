@@ -217,7 +217,7 @@ impl<'a, P: Relaxation> Traversal<'a, P> {
     fn has_few_long_rows(&self) -> bool {
         let (vertices, edges) = (self.frontier.vertices().len(), self.frontier.num_edges());
         let tasks = vertices.div_ceil(FRONTIER_VERTICES_PER_TASK);
-        tasks < 2 * self.helpers.num_threads() && edges > MIN_EDGES_OF_LONG_ROW * vertices as u64
+        tasks < self.helpers.num_threads() && edges > MIN_EDGES_OF_LONG_ROW * vertices as u64
     }
 
     /// Brings updated labels to masters, or to mirrors.
