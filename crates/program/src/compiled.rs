@@ -240,6 +240,7 @@ impl HostShare<'_> {
                 .ok_or_else(|| unfit::<P>(name))?,
             None => P::ENGINES[0],
         };
+        let engine = self.beside_devices::<P>(engine, substrate)?;
         let setting = RelaxSetting { delta: self.delta, is_symmetric: partition.is_symmetric() };
         let relaxed = match P::IS_RELAXATION && engine != STEPS {
             true => program.relaxed(setting),
@@ -269,6 +270,28 @@ impl HostShare<'_> {
                 let steps = Steps::on_device(program, partition, communication, device)?;
                 self.follow(steps, began, substrate, watch)
             }
+        }
+    }
+
+    /// The engine, or another where only some hosts have a device: processors that join components tell each other
+    /// more than labels. Every host must call this.
+    fn beside_devices<P: Program>(
+        &self,
+        engine: &'static EngineInfo,
+        substrate: &mut Substrate<'_>,
+    ) -> Result<&'static EngineInfo> {
+        if engine != engines::UNION || !substrate.partition().is_beside_devices() {
+            return Ok(engine);
+        }
+        let mine = if self.device.is_some() { 1 } else { 2 };
+        let is_mixed = substrate.net().all_reduce(mine, |a: u32, b| a | b)? == 3;
+        match (is_mixed, self.engine) {
+            (false, _) => Ok(engine),
+            (true, None) => Ok(engines::PUSH),
+            (true, Some(_)) => Err(Error::Program {
+                program: P::NAME.into(),
+                why: "engine union runs where all hosts have a device, or none has".into(),
+            }),
         }
     }
 

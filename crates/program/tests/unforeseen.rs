@@ -369,35 +369,35 @@ const REFUSED: &[(&str, &str)] = &[
         "fn triangles(graph: &Graph<()>) -> Field<u64> { let mut found = graph.field(0u64);
             for v in graph.vertices() { for a in graph.out_edges(v) { for b in graph.out_edges(a.target) {
                 if b.target == v { found[v] += 1; } } } } found }",
-        "",
+        "two hops away",
     ),
     (
         "fn in_place(graph: &Graph<()>, rounds: u32) -> Field<f64> { let mut rank = graph.field(1.0);
             for _ in 0..rounds { for v in graph.vertices() { let mut sum = 0.0;
                 for e in graph.in_edges(v) { sum += rank[e.source]; } rank[v] = 0.5 + 0.1 * sum; } } rank }",
-        "",
+        "the order of visits shows in `rank`",
     ),
     (
         "fn depth(graph: &Graph<()>, rounds: u32) -> Field<u32> { let mut depth = graph.field(0u32);
             for _ in 0..rounds { for v in graph.vertices() { for e in graph.out_edges(v) {
                 depth.raise(e.target, depth[v] + 1); } } } depth }",
-        "",
+        "the order of visits shows in `depth`",
     ),
     (
         "fn greedy(graph: &Graph<()>) -> Field<u32> { let mut colour = graph.field(0u32);
             for v in graph.vertices() { let mut least = 1u32; for e in graph.edges(v) {
                 if colour[e.target] == least { least += 1; } } colour[v] = least; } colour }",
-        "",
+        "is being folded over edges",
     ),
     (
         "fn last(graph: &Graph<()>) -> Field<u32> { let mut from = graph.field(0u32);
             for v in graph.vertices() { for e in graph.out_edges(v) { from[e.target] = v.id(); } } from }",
-        "",
+        "the last is any of them",
     ),
     (
         "fn jumps(graph: &Graph<()>) -> Field<u32> { let mut up = graph.field_with(|v| v.id());
             for v in graph.vertices() { let above = up[v]; up[v] = up[above]; } up }",
-        "",
+        "one edge at a time",
     ),
 ];
 
