@@ -8,7 +8,7 @@ use crate::step;
 /// device.
 const PROGRAMS: [(&str, &str); 3] =
     [("mpirun.openmpi", "openmpi-bin"), ("mpirun.mpich", "mpich"), ("g++", "g++")];
-/// What the whole tests need beside these: a browser that lays out pages.
+/// What the whole tests need beside these: a browser that draws pages.
 const BROWSER: (&str, &str) = ("chromium", "chromium");
 
 /// Makes sure that all programs are there; `long`: those of the whole tests, too.

@@ -28,7 +28,7 @@ pub trait Watch {
     /// The value by which the round that ended is judged, if the program has one.
     fn measured(&mut self, _round: u64, _measure: Measure) {}
 
-    /// Of `all` parts of a run of several, such as searches from sources, so many are done.
+    /// A run of several parts, such as searches from sources, has done `done` of `all` of them.
     fn advanced(&mut self, _done: u64, _all: u64, _what: &'static str) {}
 
     /// This host has worked for `time` since the last call, waits excluded, and has visited `edges`

@@ -21,7 +21,7 @@ pub use compression::Compression;
 pub use fingerprint::Fingerprint;
 use part::Content;
 pub use part::Part;
-pub use remote::is_remote;
+pub(crate) use remote::is_remote;
 pub(crate) use remote::{RemoteUpload, upload};
 pub use slice::Slice;
 

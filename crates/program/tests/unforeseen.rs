@@ -280,7 +280,7 @@ fn parity(graph: &Graph<()>, root: Vertex) -> (Field<i32>, Field<bool>) {
     }
     for v in graph.vertices() {
         if hops[v] < u32::MAX {
-            colour[v] = if hops[v] % 2 == 0 { 1 } else { -1 };
+            colour[v] = if hops[v] % 2 == 1 { -1 } else { 1 };
         }
     }
     for v in graph.vertices() {
@@ -331,7 +331,8 @@ fn unforeseen_programs_agree_with_their_functions() {
             for hosts in 1..=7 {
                 let turn = number + place + hosts;
                 // A program on devices is compiled once; with all hosts and policies that is still slow.
-                let devices = if turn.is_multiple_of(8) { 0b101_0110 ^ turn as u32 % 2 } else { 0 };
+                let devices =
+                    if turn.is_multiple_of(8) { 0b101_0110 ^ (turn as u32 % 2) } else { 0 };
                 let (_, communication) = Communication::NAMES[turn % 3];
                 let engine = (turn % 4 < 2 || devices != 0).then_some("steps");
                 let venue = Hosts { hosts, policy, engine, communication, ..Hosts::new(input) };

@@ -2,13 +2,15 @@
 
 use std::fmt::Write;
 
+/// Name, colour and points of a curve.
+pub(super) type Curve<'a> = (String, &'a str, Vec<(f64, f64)>);
+
 /// Curves over a number that doubles, on an axis from 0.
 pub(super) struct Lines<'a> {
     pub(super) title: &'a str,
     /// What the horizontal axis counts.
     pub(super) over: &'a str,
-    /// Name, colour and points of each curve.
-    pub(super) curves: Vec<(String, &'a str, Vec<(f64, f64)>)>,
+    pub(super) curves: Vec<Curve<'a>>,
 }
 
 const LEFT: f64 = 50.0;

@@ -50,7 +50,11 @@ fn package(path: &str) -> &str {
 
 /// Whether cargo builds a program or a library from this file of a package.
 fn is_root(tree: &Tree, package: &str, within: &str) -> bool {
-    if within == "build.rs" || within.starts_with("examples/") || within.starts_with("src/bin/") {
+    if within == "build.rs"
+        || within.ends_with("/build.rs")
+        || within.starts_with("examples/")
+        || within.starts_with("src/bin/")
+    {
         return true;
     }
     if ["src/lib.rs", "src/main.rs"].contains(&within) {

@@ -56,7 +56,7 @@ pub(crate) fn upload(url: &str) -> Result<Box<dyn RemoteUpload>> {
 const SCHEMES: [&str; 7] = ["https", "http", "s3", "s3a", "gs", "az", "azure"];
 
 /// Whether this is a URL of a remote store.
-pub fn is_remote(spec: &str) -> bool {
+pub(crate) fn is_remote(spec: &str) -> bool {
     spec.split_once("://").is_some_and(|(scheme, _)| SCHEMES.contains(&scheme))
 }
 

@@ -50,7 +50,7 @@ impl From<Error> for Failure {
             Error::Io { ref source, .. } if source.kind() == io::ErrorKind::OutOfMemory => {
                 Failure::out_of_memory(error.to_string())
             }
-            // `| head`: whoever reads has seen enough, which is no failure.
+            // `| head`: the reader has seen enough, which is no failure.
             Error::Io { .. } if error.is_closed_pipe() => Failure::new(String::new(), 0).silenced(),
             Error::Io { .. } => Failure::io(error.to_string()),
             Error::Data { file, place, problem } => {
