@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use parton_engine::device::operators::{Columns, NumberFaults, Operators, Worklists};
+use parton_engine::device::operators::{NumberFaults, Operators, ProgramColumns, Worklists};
 use parton_graph::LocalId;
 use parton_partition::Partition;
 use parton_plan::{EdgeSide, OperatorPart, PlannedOperator};
@@ -86,7 +86,7 @@ impl<'a, C: Code> Processor<'a, C> {
     }
 }
 
-impl<C: Code> Columns for Processor<'_, C> {
+impl<C: Code> ProgramColumns for Processor<'_, C> {
     fn column(&mut self, column: usize) -> &mut dyn Field {
         self.host.columns[column].as_field()
     }

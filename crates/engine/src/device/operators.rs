@@ -42,7 +42,7 @@ pub struct NumberFaults {
 }
 
 /// The columns of a compiled program on one host.
-pub trait Columns {
+pub trait ProgramColumns {
     /// A column, to be synchronised.
     fn column(&mut self, column: usize) -> &mut dyn Field;
 
@@ -72,7 +72,7 @@ pub trait Worklists {
 }
 
 /// What runs the operators of a compiled program on one host.
-pub trait Operators: Columns + Worklists {
+pub trait Operators: ProgramColumns + Worklists {
     /// Learns out- and in-degrees of masters, where the program asks.
     fn set_degrees(&mut self, degrees: &[Vec<u64>; 2]) -> Result<()>;
 

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use parton_engine::device::DeviceProgram;
 use parton_engine::device::operators::{
-    Columns, NumberFaults, Operators, OperatorsRequest, Worklists,
+    NumberFaults, Operators, OperatorsRequest, ProgramColumns, Worklists,
 };
 use parton_graph::LocalId;
 use parton_partition::{End, Partition};
@@ -342,7 +342,7 @@ impl<'a> OperatorEngine<'a> {
     }
 }
 
-impl Columns for OperatorEngine<'_> {
+impl ProgramColumns for OperatorEngine<'_> {
     fn column(&mut self, column: usize) -> &mut dyn Field {
         &mut self.columns[column]
     }
