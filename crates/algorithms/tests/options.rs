@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use parton_algorithms::bfs::{Bfs, BfsOptions};
+use parton_algorithms::components::Components;
 use parton_algorithms::options::{Given, check_declarations};
 use parton_algorithms::pagerank::PageRank;
 use parton_algorithms::sssp::Sssp;
 use parton_algorithms::{
-    ALL, Algorithm, Answer, Column, Job, OptionSet, Options, Result, Root, check_request,
+    ALL, Access, Algorithm, Answer, Column, Job, OptionSet, Options, Result, Root, check_request,
 };
+use parton_engine::{EngineInfo, engines};
 use parton_graph::{Csr, Graph};
 
 parton_algorithms::options! {
@@ -106,7 +108,7 @@ fn options_of_another_algorithm_are_refused() {
 /// The policy follows from the ends at which an engine looks at edges.
 #[test]
 fn engines_look_at_edges_from_the_ends_that_suit() {
-    let access = |algorithm: &dyn Algorithm, engine| {
+    let access = |algorithm: &dyn Algorithm, engine: &'static EngineInfo| {
         algorithm.access(&Options { engine: Some(engine), ..Options::default() })
     };
     assert_eq!(access(&Bfs, engines::FRONTIER), Access::Either);
