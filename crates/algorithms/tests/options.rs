@@ -10,7 +10,7 @@ use parton_algorithms::sssp::Sssp;
 use parton_algorithms::{
     ALL, Access, Algorithm, Answer, Column, Job, OptionSet, Options, Result, Root, check_request,
 };
-use parton_engine::engines;
+use parton_engine::{EngineInfo, engines};
 use parton_graph::{Csr, Graph};
 
 parton_algorithms::options! {
@@ -108,7 +108,7 @@ fn options_of_another_algorithm_are_refused() {
 /// The policy follows from the ends at which an engine looks at edges.
 #[test]
 fn engines_look_at_edges_from_the_ends_that_suit() {
-    let access = |algorithm: &dyn Algorithm, engine| {
+    let access = |algorithm: &dyn Algorithm, engine: &'static EngineInfo| {
         algorithm.access(&Options { engine: Some(engine), ..Options::default() })
     };
     assert_eq!(access(&Bfs, engines::FRONTIER), Access::Either);
