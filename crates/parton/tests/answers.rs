@@ -95,7 +95,10 @@ fn names_with_line_ends_and_without_letters() {
     for output in ["a.csv", "a.tsv", "a.jsonl", "a.parquet"] {
         write(folder, &bfs, output);
     }
-    assert_eq!(read(folder, "a.csv"), "id,level\n\"\",\n\"a\nb\",0\n\"c\rd\",\ntab\there,\nz,1\n");
+    assert_eq!(
+        read(folder, "a.csv"),
+        "id,level\n\"\",\n\"a\nb\",0\n\"c\rd\",\n\"tab\there\",\nz,1\n"
+    );
     assert_eq!(
         read(folder, "a.tsv"),
         "id\tlevel\n\"\"\t\n\"a\nb\"\t0\n\"c\rd\"\t\n\"tab\there\"\t\nz\t1\n"
