@@ -99,7 +99,8 @@ fn test(long: bool, gpu: bool) -> bool {
     let format = |manifest: &str| cargo(&["fmt", "--all", "--check", "--manifest-path", manifest]);
     // What both workspaces depend on is checked once.
     let beside = ["--manifest-path", "bench/Cargo.toml", "--target-dir", "target"];
-    let mut tests = cargo(&["test", "--workspace"]);
+    // One failure does not hide another.
+    let mut tests = cargo(&["test", "--workspace", "--no-fail-fast"]);
     if long {
         tests.env("PARTON_LONG", "1");
     }
