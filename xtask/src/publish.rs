@@ -3,6 +3,8 @@
 
 use std::process::Stdio;
 
+use serde_json::Value;
+
 use crate::{cargo, root};
 
 /// What every package must contain.
@@ -35,14 +37,15 @@ pub(crate) fn try_all() -> bool {
     incomplete.is_empty()
 }
 
-/// The names of the crates in `crates/`.
+/// The names of all crates that may be published.
 fn crates() -> Vec<String> {
-    let folders = std::fs::read_dir(root().join("crates")).into_iter().flatten().flatten();
-    let name = |folder: std::fs::DirEntry| match folder.file_name().to_string_lossy() {
-        name if name == "parton" => "parton".to_owned(),
-        name => format!("parton-{name}"),
-    };
-    folders.map(name).collect()
+    let metadata = cargo(&["metadata", "--no-deps", "--format-version", "1"]).output();
+    let metadata = metadata.map(|output| output.stdout).unwrap_or_default();
+    let metadata: Value = serde_json::from_slice(&metadata).unwrap_or_default();
+    let packages = metadata["packages"].as_array().into_iter().flatten();
+    // A list of registries: without one all are allowed, an empty one allows none.
+    let published = packages.filter(|package| package["publish"].is_null());
+    published.filter_map(|package| package["name"].as_str().map(str::to_owned)).collect()
 }
 
 /// What a package lacks.
