@@ -6,6 +6,7 @@
 
 use std::fmt;
 use std::path::Path;
+use std::sync::OnceLock;
 
 /// The most that this process may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,6 +67,8 @@ pub const STACK_BYTES: u64 = 2 << 20;
 const THREAD_BYTES: u64 = 64 << 10;
 /// The part of a control group that is left to the system, which keeps tables of pages there: one fiftieth.
 const RESERVE_DIVISOR: u64 = 50;
+/// The limit of memory that is no file's, as it was before the first guard lowered it.
+static DATA_BEFORE_GUARD: OnceLock<Option<u64>> = OnceLock::new();
 /// A limit from here on is none.
 const UNLIMITED: u64 = 1 << 60;
 
@@ -75,7 +78,7 @@ impl MemoryLimits {
         let limits = Self::read(Path::new("/"));
         MemoryLimits {
             address_space: resource(libc::RLIMIT_AS),
-            data: resource(libc::RLIMIT_DATA),
+            data: *DATA_BEFORE_GUARD.get().unwrap_or(&resource(libc::RLIMIT_DATA)),
             ..limits
         }
     }
@@ -221,6 +224,7 @@ fn resource(resource: Resource) -> Option<u64> {
 
 /// Lowers the soft limit of memory that is no file's; what is in use stays in use.
 fn lower_data_limit(bytes: u64) {
+    DATA_BEFORE_GUARD.get_or_init(|| resource(libc::RLIMIT_DATA));
     let Some(mut limits) = resource_limits(libc::RLIMIT_DATA) else { return };
     if bytes < limits.rlim_cur {
         limits.rlim_cur = bytes;
