@@ -276,11 +276,20 @@ pub fn abandon() -> Abandoned {
     for path in temporaries.drain(..) {
         // It may just have been renamed, and no caller is left to tell.
         let _ = match path.is_dir() {
-            true => std::fs::remove_dir_all(path),
+            true => remove_unnamed(&path),
             false => std::fs::remove_file(path),
         };
     }
     Abandoned { _list: temporaries }
+}
+
+/// Removes a folder that another thread or process may be giving its final name just now. It is renamed first,
+/// so that all of it gets that name or nothing does.
+fn remove_unnamed(folder: &Path) -> io::Result<()> {
+    let mut doomed = folder.as_os_str().to_owned();
+    doomed.push(format!("-{}", std::process::id()));
+    std::fs::rename(folder, &doomed)?;
+    std::fs::remove_dir_all(doomed)
 }
 
 /// Nothing can be begun while this lives.
