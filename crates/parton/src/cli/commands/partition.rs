@@ -20,8 +20,8 @@ use crate::cli::team::Team;
 #[derive(Args)]
 pub(crate) struct Partition {
     /// Number of hosts [default: 4]; under mpirun or srun the ranks are the hosts
-    #[arg(long, value_name = "N")]
-    hosts: Option<usize>,
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    hosts: Option<u16>,
 
     /// The policy (see `parton list`), or `all` for a table to choose from
     #[arg(long, value_name = "NAME", default_value = "all")]
@@ -98,7 +98,7 @@ struct PolicyResult {
 impl Partition {
     /// Number of hosts, as far as the arguments say.
     pub(crate) fn hosts(&self) -> usize {
-        self.hosts.unwrap_or(DEFAULT_HOSTS)
+        self.hosts.map_or(DEFAULT_HOSTS, usize::from)
     }
 
     pub(crate) fn run(self, context: &Context<'_>, team: &mut Team) -> Result<String, Failure> {
@@ -107,7 +107,7 @@ impl Partition {
         if all && self.save.is_some() {
             return Err(Failure::usage("--save needs one policy: choose it with --policy"));
         }
-        let hosts = team.hosts(self.hosts, DEFAULT_HOSTS)?;
+        let hosts = team.hosts(self.hosts.map(usize::from), DEFAULT_HOSTS)?;
         let threads = match team.is_distributed() {
             true => team.threads(context.threads, hosts),
             false => rayon::current_num_threads().div_ceil(hosts.max(1)),
