@@ -89,11 +89,12 @@ fn every_word_of_a_result_has_a_meaning() {
     let graph = undirected(6, &DUMBBELL);
     let bipartite = directed(6, &[(0, 3), (0, 4), (1, 4), (1, 5), (2, 5)]);
     for algorithm in ALL {
-        let needs = algorithm.needs(&Options::default()).edges;
-        let graph = if needs == EdgeNeed::Bipartite { &bipartite } else { &graph };
+        let needs = algorithm.needs(&Options::default());
+        let graph = if needs.edges == EdgeNeed::Bipartite { &bipartite } else { &graph };
+        let input = Input::from(graph.clone()).fitted(needs.fit());
         let runs = [(*algorithm, Options { max_rounds: None, ..Options::default() })];
         let cluster = &mut Cluster::local(2).threads_per_host(1);
-        let found = run(cluster, &Input::from(graph.clone()), &runs, How::new("oec"));
+        let found = run(cluster, &input, &runs, How::new("oec"));
         for (name, _) in &found[0].result {
             let known = algorithm.meanings().iter().any(|(known, _)| known == name);
             assert!(known, "{}: what is {name}?", algorithm.name());

@@ -67,7 +67,7 @@ fn ratings_are_learnt_and_predicted() {
         assert_eq!(per_round.len(), 60);
         assert!(real(&per_round[59]["rmse"]) < real(&per_round[0]["rmse"]));
         let page = std::fs::read_to_string(folder.join("page.html")).expect("a page");
-        assert!(page.contains("rmse per round"));
+        assert!(page.contains("<h2>Convergence</h2>") && page.contains("rmse after each round"));
     }
 }
 

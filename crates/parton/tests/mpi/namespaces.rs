@@ -162,7 +162,7 @@ fn ranks_on_networks_of_their_own_find_what_threads_find() {
         let seconds = found["seconds"]["run"].as_f64().expect("a number");
         assert!(seconds > 0.5 * slowest, "{}: {seconds} s for {slowest} s", mpi.name);
         // Where messages take longer than edges, the engine that computes meanwhile is chosen.
-        let job = ["run", "pagerank", "rmat:16", "--policy", "cvc", "--max-rounds", "3", "--json"];
+        let job = ["run", "pagerank", "rmat:18", "--policy", "cvc", "--max-rounds", "3", "--json"];
         assert_eq!(lab.run(*mpi, folder.path(), &job)["engine"], "spmv");
         let alone = parton(folder.path(), &[&job[..], &["--hosts", &threads]].concat());
         let alone: Value = serde_json::from_slice(&alone.stdout).expect("one JSON object");
