@@ -40,8 +40,8 @@
 //! # Ok::<(), parton::Error>(())
 //! ```
 //!
-//! Features, all on by default: `cli` is the command and [`cli`]; without it, none of the command's
-//! dependencies are compiled.
+//! Features: `cli`, on by default, is the command and [`cli`]; without it, none of the command's
+//! dependencies are compiled. `remote`, off by default, reads and writes behind URLs.
 
 pub use parton_algorithms as algorithms;
 pub use parton_engine as engine;
