@@ -32,6 +32,8 @@ mod pieces;
 mod rows;
 mod sidecar;
 
+pub(crate) use rows::even_rows;
+
 /// A graph to be partitioned.
 pub struct Input {
     pub(crate) content: Content,

@@ -1,18 +1,26 @@
 //! How good a cut is going to be, before it is made.
 //!
-//! One thread makes the policy from the sample of a [`Survey`], for any number of hosts, and asks it where each
+//! A few hosts make the policy from the sample of a [`Survey`], for any number of hosts, and it says where each
 //! sampled edge goes: the policies of the registry answer themselves, and nothing here knows any of them. Mirrors
 //! are then counted as [`Quality`] counts them. Where the sample is everything, the counts of blocks and of
 //! hashed masters are exact; scored masters differ a little, because hosts decide in rounds.
 
+use std::ops::Range;
+
+use parton_graph::Csr;
+use parton_graph::rows::Rows;
 use parton_net::{Cluster, HostId, LaunchError, Net};
 
-use crate::blocks::Blocks;
+use crate::input::even_rows;
 use crate::partition::Plan;
 use crate::policy::{self, Policy, Reads, Row, Setup};
 use crate::quality::{Quality, Share};
 use crate::survey::{Growth, Survey, no_threads};
 use crate::{Error, Result};
+
+/// Hosts that decide about masters, if there are to be more: scores depend on who decides, and little on whether
+/// these are many.
+const MAX_READERS: usize = 16;
 
 /// What the proxies of a host are.
 #[derive(Clone, Copy, Default)]
@@ -38,63 +46,105 @@ struct Counted {
     talks: Vec<bool>,
 }
 
+impl Counted {
+    fn mirrors(&self) -> f64 {
+        self.hosts.iter().map(Tally::all_mirrors).sum::<u64>() as f64
+    }
+}
+
+/// The cuts of a sample, and of those of half and a quarter of its edges if it is not everything.
+struct Cuts {
+    counted: Vec<Counted>,
+    /// The mirrors that there were if every vertex had an edge to every other.
+    most_mirrors: f64,
+}
+
 impl Survey {
     /// The quality of the cut that a plan makes for this many hosts, estimated from the sample. Bytes of
     /// partitions are those of their arrays.
     pub fn sketch(&self, plan: &Plan, hosts: usize) -> Result<Quality> {
         plan.check(hosts)?;
-        let launched =
-            Cluster::local(1).threads_per_host(1).launch(|net| self.cut(net, plan, hosts));
-        let mut counts = launched
-            .map_err(|error| match error {
-                LaunchError::Failed { error, .. } => error,
-                LaunchError::Start { .. } => no_threads(&error),
-                other => Error::request(other.to_string()),
-            })?
-            .swap_remove(0);
-        let mirrors =
-            |counted: &Counted| counted.hosts.iter().map(Tally::all_mirrors).sum::<u64>() as f64;
-        let whole = counts.swap_remove(0);
-        let growth = match &counts[..] {
-            [half, quarter] if mirrors(&whole) > 0.0 => {
-                let seen = [mirrors(&whole), mirrors(half), mirrors(quarter)];
-                Growth(seen).at(self.rate) / mirrors(&whole)
+        let Cuts { mut counted, most_mirrors } = self.cut(plan, hosts)?;
+        let growth = match &counted[..] {
+            [whole, half, quarter] if whole.mirrors() > 0.0 => {
+                let seen = [whole, half, quarter].map(Counted::mirrors);
+                Growth(seen).at(self.rate).min(most_mirrors) / whole.mirrors()
             }
             _ => 1.0,
         };
-        Ok(self.scaled(&whole, growth, plan))
+        Ok(self.scaled(&counted.swap_remove(0), growth, plan))
     }
 
-    /// The tallies of the sample, and of those of half and a quarter of its edges if it is not everything.
-    fn cut(&self, net: &mut Net, plan: &Plan, hosts: usize) -> Result<Vec<Counted>> {
+    fn cut(&self, plan: &Plan, hosts: usize) -> Result<Cuts> {
         let (kind, argument) = policy::find(&plan.policy)?;
         let vertices = self.rows.adjacency.num_vertices() as u32;
         let shares = plan.host_weights.clone().unwrap_or_else(|| vec![1.0; hosts]);
         // Rows of a sample of single edges are as much shorter.
         let shortened = if self.has_whole_rows { 1.0 } else { self.rate };
-        let policy = (kind.build)(&mut Setup {
-            net,
-            rows: &self.rows,
-            turned: false,
-            in_rows: None,
-            readers: &Blocks::even(vertices, 1),
-            shares: &shares,
-            num_edges: self.rows.adjacency.num_edges(),
-            threshold: (plan.threshold as f64 * shortened) as usize,
-            argument,
+        let offsets = self.rows.adjacency.offsets();
+        let size = (vertices.into(), self.rows.adjacency.num_edges());
+        let readers =
+            &even_rows(hosts.min(MAX_READERS), size, |vertex| Ok(offsets[vertex as usize]))?;
+        let decide = |net: &mut Net| {
+            let rows = self.rows_of(readers.of(net.host()));
+            let policy = (kind.build)(&mut Setup {
+                net,
+                rows: &rows,
+                turned: false,
+                in_rows: None,
+                readers,
+                shares: &shares,
+                num_edges: self.rows.adjacency.num_edges(),
+                threshold: (plan.threshold as f64 * shortened) as usize,
+                argument,
+            })?;
+            let masters: Vec<_> =
+                readers.of(net.host()).map(|vertex| policy.masters().of(vertex)).collect();
+            Ok((masters, policy))
+        };
+        let launched = Cluster::local(readers.num_hosts()).threads_per_host(1).launch(decide);
+        let mut decided = launched.map_err(|error| match error {
+            LaunchError::Failed { error, .. } => error,
+            LaunchError::Start { .. } => no_threads(&error),
+            other => Error::request(other.to_string()),
         })?;
+        let masters: Vec<HostId> =
+            decided.iter().flat_map(|(masters, _)| masters).copied().collect();
+        let (_, policy) = decided.swap_remove(0);
         let has_both = kind.reads == Reads::Both;
         let thinner = if self.is_exact() { 0..1 } else { 0..3 };
-        Ok(thinner.map(|thinner| self.count(&*policy, hosts, has_both, thinner)).collect())
+        let counted: Vec<_> = thinner
+            .map(|thinner| self.count(&*policy, &masters, hosts, has_both, thinner))
+            .collect();
+        let places = possible_mirrors(&*policy, hosts, has_both);
+        let possible = counted[0].hosts.iter().zip(places);
+        let possible: f64 = possible.map(|(host, places)| (host.masters * places) as f64).sum();
+        let most_mirrors = possible * self.vertices / f64::from(vertices.max(1));
+        Ok(Cuts { counted, most_mirrors })
+    }
+
+    /// A block of the sample's rows.
+    fn rows_of(&self, block: Range<u32>) -> Rows {
+        let offsets = &self.rows.adjacency.offsets()[block.start as usize..=block.end as usize];
+        let edges = offsets[0] as usize..offsets[block.len()] as usize;
+        let targets = self.rows.adjacency.all_targets()[edges].to_vec();
+        let offsets: Vec<u64> = offsets.iter().map(|offset| offset - offsets[0]).collect();
+        let weights = vec![(); targets.len()];
+        let csr = Csr::from_parts(offsets.into(), targets.into(), weights.into());
+        Rows { first: block.start.into(), adjacency: csr.into() }
     }
 
     /// Counts what a policy makes of the sample, or of one that is thinner by a power of two.
-    fn count(&self, policy: &dyn Policy, hosts: usize, has_both: bool, thinner: u32) -> Counted {
+    fn count(
+        &self,
+        policy: &dyn Policy,
+        masters: &[HostId],
+        hosts: usize,
+        has_both: bool,
+        thinner: u8,
+    ) -> Counted {
         let offsets = self.rows.adjacency.offsets();
         let targets = self.rows.adjacency.all_targets();
-        let masters: Vec<HostId> = (0..self.rows.adjacency.num_vertices() as u32)
-            .map(|vertex| policy.masters().of(vertex))
-            .collect();
         let row = |vertex: usize| offsets[vertex] as usize..offsets[vertex + 1] as usize;
         let mut owners = vec![HostId(0); targets.len()];
         for vertex in 0..masters.len() {
@@ -119,7 +169,7 @@ impl Survey {
                 }
                 marks[end][host.index()] = id;
             };
-            for place in row(vertex).filter(|&place| self.keeps(id, targets[place].0, thinner)) {
+            for place in row(vertex).filter(|&place| self.keeps(place, thinner)) {
                 counted.hosts[owners[place].index()].edges += 1;
                 mark(0, owners[place]);
                 if has_both {
@@ -127,7 +177,8 @@ impl Survey {
                 }
             }
             let in_edges = self.by_destination.edges(parton_graph::LocalId(id));
-            for (source, place) in in_edges.filter(|(source, _)| self.keeps(source.0, id, thinner))
+            for (source, place) in
+                in_edges.filter(|(_, place)| self.keeps(*place as usize, thinner))
             {
                 mark(1, owners[place as usize]);
                 if has_both && self.is_symmetric {
@@ -181,6 +232,28 @@ impl Survey {
             hosts: counted.hosts.iter().enumerate().map(share).collect(),
         }
     }
+}
+
+/// At how many other hosts a vertex can be, by the host of its master.
+fn possible_mirrors(policy: &dyn Policy, hosts: usize, has_both: bool) -> Vec<u64> {
+    let mut is_possible = vec![has_both; hosts * hosts];
+    for source in 0..hosts {
+        for degree in [0, usize::MAX] {
+            let row = policy.row(HostId(source as u16), degree);
+            for destination in 0..hosts {
+                let owner = match row {
+                    Row::Together(host) => host,
+                    Row::ByDestination(hosts) => hosts[destination],
+                };
+                is_possible[source * hosts + owner.index()] = true;
+                is_possible[destination * hosts + owner.index()] = true;
+            }
+        }
+    }
+    let others = |master: usize| {
+        (0..hosts).filter(|&host| host != master && is_possible[master * hosts + host]).count()
+    };
+    (0..hosts).map(|master| others(master) as u64).collect()
 }
 
 impl Counted {
@@ -245,7 +318,8 @@ mod tests {
                         false => assert_eq!(sums[0], sums[1], "{what}"),
                         true => {
                             let ratio = sums[0][0].max(1) as f64 / sums[1][0].max(1) as f64;
-                            assert!((0.8..1.25).contains(&ratio), "{what}: {sums:?}");
+                            // Greedy decisions on a small graph hang on which rows a host begins with.
+                            assert!((0.5..2.0).contains(&ratio), "{what}: {sums:?}");
                         }
                     }
                 }

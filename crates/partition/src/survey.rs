@@ -6,7 +6,8 @@
 
 mod draw;
 
-use parton_graph::hash::splitmix64;
+use std::collections::HashMap;
+
 use parton_graph::progress::Silent;
 use parton_graph::rows::Rows;
 use parton_graph::{Adjacency, Csr, Direction, Graph};
@@ -17,6 +18,9 @@ use crate::input::Content;
 use crate::policy::Reads;
 use crate::{Error, Fit, Input, Result};
 use draw::{Drawn, EDGES_PER_SLICE};
+
+/// The thinnest sample has a quarter of the edges.
+const MAX_THINNESS: u32 = 2;
 
 /// What is known of an input before hosts partition it.
 pub struct Survey {
@@ -43,6 +47,8 @@ pub struct Survey {
     pub(crate) by_destination: Csr<u32>,
     /// Whether whole rows were sampled; else edges wherever they are.
     pub(crate) has_whole_rows: bool,
+    /// The thinnest sample that an edge belongs to, for each place of `rows`.
+    edge_thinness: Vec<u8>,
 }
 
 /// How an input keeps its edges, which decides what reading takes.
@@ -109,17 +115,21 @@ impl Survey {
     /// A survey of an input of which some edges have been drawn.
     fn of_drawn(input: &Input, drawn: Drawn, storage: Storage) -> Result<Self> {
         let Drawn { edges, vertices, all_vertices, rate, has_whole_rows, .. } = drawn;
+        let listed_edges: HashMap<(u32, u32), u8> = edges[..drawn.listed]
+            .iter()
+            .enumerate()
+            .map(|(place, &edge)| (edge, thinness(place)))
+            .collect();
         let weighted: Vec<(u32, u32, ())> = edges.iter().map(|&(u, v)| (u, v, ())).collect();
         let is_symmetric = input.is_symmetric();
         let csr = Csr::from_edges(vertices as usize, &weighted);
         let grown = match all_vertices {
             Some(vertices) => vertices as f64,
             None => {
-                let seen = |share: u32| {
+                let seen = |thinner: u8| {
                     let ids = IdSet::new(vertices);
-                    let kept =
-                        edges.iter().filter(|edge| is_kept(edge.0, edge.1, has_whole_rows, share));
-                    kept.for_each(|&(u, v)| [u, v].into_iter().for_each(|id| ids.insert(id)));
+                    let kept = (0..).zip(&edges).filter(|(place, _)| thinness(*place) >= thinner);
+                    kept.for_each(|(_, &(u, v))| [u, v].into_iter().for_each(|id| ids.insert(id)));
                     ids.ranked().len() as f64
                 };
                 Growth([seen(0), seen(1), seen(2)]).at(rate)
@@ -135,7 +145,9 @@ impl Survey {
         let (rows, _, is_changed) = rows_of(&Input::from(graph).fitted(fit))?;
         let edges = rows.adjacency.num_edges() as f64 / rate;
         let keeps_weights = input.fit.weights;
+        let edge_thinness = if rate < 1.0 { thinness_of(&rows, &listed_edges) } else { Vec::new() };
         Ok(Survey {
+            edge_thinness,
             edges,
             listed_edges: drawn.listed as f64 / rate,
             rate,
@@ -167,6 +179,7 @@ impl Survey {
             by_destination: placed.transposed(),
             rows: Rows { first: 0, adjacency },
             has_whole_rows: true,
+            edge_thinness: Vec::new(),
         }
     }
 
@@ -180,16 +193,31 @@ impl Survey {
         self.rate >= 1.0
     }
 
-    /// Whether an edge belongs to the sample that is thinner by this power of two.
-    pub(crate) fn keeps(&self, source: u32, destination: u32, thinner: u32) -> bool {
-        is_kept(source, destination, self.has_whole_rows, thinner)
+    /// Whether the edge at a place of the rows belongs to the sample that is thinner by this power of two.
+    pub(crate) fn keeps(&self, place: usize, thinner: u8) -> bool {
+        thinner == 0 || self.edge_thinness[place] >= thinner
     }
 }
 
-/// Whether an edge belongs to a sample that is thinner by a power of two: whole rows do, or single edges.
-fn is_kept(source: u32, destination: u32, has_whole_rows: bool, thinner: u32) -> bool {
-    let unit = u64::from(source) | if has_whole_rows { 0 } else { u64::from(destination) << 32 };
-    thinner == 0 || splitmix64(unit) >> (64 - thinner) == 0
+/// The power of two by which a sample may be thinner and still has the edge that was drawn at this place:
+/// thinner samples leave out slices, as the sample leaves out what lies between its own.
+fn thinness(place: usize) -> u8 {
+    (place / EDGES_PER_SLICE as usize).trailing_zeros().min(MAX_THINNESS) as u8
+}
+
+/// The same for each edge of rows that were made of drawn edges; a mirror image is in the samples of its
+/// original.
+fn thinness_of(rows: &Rows, drawn: &HashMap<(u32, u32), u8>) -> Vec<u8> {
+    let adjacency = &rows.adjacency;
+    let (offsets, targets) = (adjacency.offsets(), adjacency.all_targets());
+    let row = |vertex: usize| &targets[offsets[vertex] as usize..offsets[vertex + 1] as usize];
+    let of = |source: u32, destination: u32| {
+        let original = drawn.get(&(source, destination)).or(drawn.get(&(destination, source)));
+        original.copied().unwrap_or_default()
+    };
+    (0..adjacency.num_vertices())
+        .flat_map(|vertex| row(vertex).iter().map(move |target| of(vertex as u32, target.0)))
+        .collect()
 }
 
 /// The rows of an input as a host that is alone has them; whether edges have mirror images, and whether rows

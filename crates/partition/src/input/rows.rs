@@ -77,7 +77,7 @@ pub(super) fn of_graph(net: &Net, graph: &Graph) -> Result<Share> {
 
 /// Blocks of rows that cost about the same, as policies count: many then cut close to where rows
 /// were cut, and few have to move. Any host finds them alone.
-fn even_rows(
+pub(crate) fn even_rows(
     hosts: usize,
     (vertices, edges): (u64, u64),
     offset: impl Fn(u64) -> Result<u64>,
