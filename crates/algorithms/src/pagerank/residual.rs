@@ -40,13 +40,13 @@ pub(super) fn rank(job: &mut Job<'_, '_>, engine: &EngineInfo) -> Result<Ranked>
     let mine = [flows.iter().map(Flow::rank).sum(), flows.iter().map(Flow::residual).sum()];
     let all = job.substrate.net().all_reduce(mine, |a, b: [f64; 2]| [a[0] + b[0], a[1] + b[1]])?;
     let [sum, residual] = all;
-    // Another round passes on what waits; where ranks are scaled, as much goes the other way.
-    let (scale, ways) = match own.dangling {
+    // Another round passes on what waits; where ranks are scaled, ranks change once more by as much.
+    let (scale, times) = match own.dangling {
         Dangling::Redistribute => (1.0 / sum, 2.0),
         Dangling::Drop => (1.0, 1.0),
     };
     let ranks = flows.iter().map(|flow| flow.rank() * scale).collect();
-    let change = if vertices > 0.0 { ways * scale * own.damping * residual } else { 0.0 };
+    let change = if vertices > 0.0 { times * scale * own.damping * residual } else { 0.0 };
     Ok(Ranked { ranks, change, setup_seconds, report })
 }
 

@@ -104,15 +104,15 @@ impl<'a, P: Relaxation> LevelSynchronous<'a, P> {
         }
         let best = labels.program.relax(self.traversal.best_of_frontier(), P::Weight::default());
         let cells = labels.field.cells();
-        let looks = |&proxy: &usize| {
+        let is_unsettled = |&proxy: &usize| {
             let label = cells.get(parton_graph::LocalId(proxy as u32));
             P::Reduction::combine(label, best) != label
         };
         let pieces = parallel::pieces(0..labels.field.num_proxies(), VERTICES_PER_TASK);
-        let looking = parallel::map(&pieces, |piece| piece.clone().filter(looks).count());
+        let counts = parallel::map(&pieces, |piece| piece.clone().filter(is_unsettled).count());
         // A vertex visits about as many edges as there are for each edge that leaves the frontier.
-        let looking = looking.into_iter().sum::<usize>() as f64;
-        looking * all as f64 / (edges as f64) < edges as f64
+        let unsettled = counts.into_iter().sum::<usize>() as f64;
+        unsettled * all as f64 / (edges as f64) < edges as f64
     }
 
     /// Broadcasts the labels of the frontier to mirrors, which become part of it.
