@@ -87,7 +87,8 @@ fn betweenness_is_that_of_the_field() {
 #[test]
 fn every_word_of_a_result_has_a_meaning() {
     let graph = undirected(6, &DUMBBELL);
-    let bipartite = directed(6, &[(0, 3), (0, 4), (1, 4), (1, 5), (2, 5)]);
+    let ratings = [(0, 3, 5u32), (0, 4, 1), (1, 4, 2), (1, 5, 4), (2, 5, 3)];
+    let bipartite = graph_of(6, &ratings);
     for algorithm in ALL {
         let needs = algorithm.needs(&Options::default());
         let graph = if needs.edges == EdgeNeed::Bipartite { &bipartite } else { &graph };

@@ -48,7 +48,7 @@ mod tests {
     fn slips_of_the_keyboard_are_understood() {
         let known = ["oec", "iec", "cvc", "hvc", "staggered", "fennel", "random"];
         for (name, expected) in [
-            ("ocv", Some("oec")),
+            ("oce", Some("oec")),
             ("cvv", Some("cvc")),
             ("OEC", Some("oec")),
             ("fenel", Some("fennel")),

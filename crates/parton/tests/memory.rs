@@ -243,16 +243,16 @@ fn many_hosts_cost_little_each() {
 #[test]
 fn plans_say_what_runs_need() {
     let folder = folder();
-    let plan = ["plan", "rmat:15", "--algorithm", "bfs,pagerank", "--hosts", "1,4", "--json", "-q"];
+    let plan = ["plan", "rmat:17", "--algorithm", "bfs,pagerank", "--hosts", "1,4", "--json", "-q"];
     let planned = parton(folder.path(), &plan);
     assert!(planned.status.success(), "{}", text(&planned.stderr));
     let planned: serde_json::Value = serde_json::from_slice(&planned.stdout).expect("JSON");
-    assert_eq!(planned["graph"]["vertices"], 32768.0);
+    assert_eq!(planned["graph"]["vertices"], 131072.0);
     let rows = planned["plans"].as_array().expect("rows");
     assert_eq!(rows.len(), 4);
     for row in rows {
         let (algorithm, hosts) = (row["algorithm"].as_str().unwrap(), row["hosts"].to_string());
-        let run = ["run", algorithm, "rmat:15", "--hosts", &hosts, "--json", "-q"];
+        let run = ["run", algorithm, "rmat:17", "--hosts", &hosts, "--json", "-q"];
         let measured = peak(&run) as f64;
         let likely = row["memory"]["process_peak"]["likely"].as_f64().unwrap();
         assert!((0.6..1.6).contains(&(likely / measured)), "{row}: {measured}");

@@ -133,6 +133,7 @@ fn on_all<S: Copy + Send>(
 /// A report without what only host 0 knows.
 fn known_everywhere(report: &RunReport) -> RunReport {
     let mut report = report.clone();
+    report.timeline = Default::default();
     for host in &mut report.hosts {
         host.sent_to.clear();
         host.round_times.clear();
