@@ -102,12 +102,8 @@ impl Partition {
         };
         let written = self.write_file(&place(&host_file(self.host))).map_err(named);
         // A host that fails ends when no other writes any more, so that its owner can remove the folder.
-        let failures = net.all_reduce(u64::from(written.is_err()), |a, b| a + b)?;
+        net.barrier()?;
         let sums = written?;
-        if failures > 0 {
-            // The host that failed is gone before it gets here: its failure is the cause of this one.
-            net.barrier()?;
-        }
         let all = net.gather(HostId(0), bytemuck::cast_slice(&sums).to_vec())?;
         let Some(all) = all else {
             // The root names the folder when all have written.

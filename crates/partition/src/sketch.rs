@@ -5,10 +5,6 @@
 //! are then counted as [`Quality`] counts them. Where the sample is everything, the counts of blocks and of
 //! hashed masters are exact; scored masters differ a little, because hosts decide in rounds.
 
-use std::ops::Range;
-
-use parton_graph::Csr;
-use parton_graph::rows::Rows;
 use parton_net::{Cluster, HostId, LaunchError, Net};
 
 use crate::input::even_rows;
@@ -77,16 +73,17 @@ impl Survey {
 
     fn cut(&self, plan: &Plan, hosts: usize) -> Result<Cuts> {
         let (kind, argument) = policy::find(&plan.policy)?;
-        let vertices = self.rows.adjacency.num_vertices() as u32;
+        let sample = &self.sample;
+        let vertices = sample.num_vertices();
         let shares = plan.host_weights.clone().unwrap_or_else(|| vec![1.0; hosts]);
         // Rows of a sample of single edges are as much shorter.
-        let shortened = if self.has_whole_rows { 1.0 } else { self.rate };
-        let offsets = self.rows.adjacency.offsets();
-        let size = (vertices.into(), self.rows.adjacency.num_edges());
+        let shortened = if sample.has_whole_rows { 1.0 } else { self.rate };
+        let offsets = sample.rows.adjacency.offsets();
+        let size = (vertices.into(), sample.rows.adjacency.num_edges());
         let readers =
             &even_rows(hosts.min(MAX_READERS), size, |vertex| Ok(offsets[vertex as usize]))?;
         let decide = |net: &mut Net| {
-            let rows = self.rows_of(readers.of(net.host()));
+            let rows = sample.block(readers.of(net.host()));
             let policy = (kind.build)(&mut Setup {
                 net,
                 rows: &rows,
@@ -94,7 +91,7 @@ impl Survey {
                 in_rows: None,
                 readers,
                 shares: &shares,
-                num_edges: self.rows.adjacency.num_edges(),
+                num_edges: sample.rows.adjacency.num_edges(),
                 threshold: (plan.threshold as f64 * shortened) as usize,
                 argument,
             })?;
@@ -123,17 +120,6 @@ impl Survey {
         Ok(Cuts { counted, most_mirrors })
     }
 
-    /// A block of the sample's rows.
-    fn rows_of(&self, block: Range<u32>) -> Rows {
-        let offsets = &self.rows.adjacency.offsets()[block.start as usize..=block.end as usize];
-        let edges = offsets[0] as usize..offsets[block.len()] as usize;
-        let targets = self.rows.adjacency.all_targets()[edges].to_vec();
-        let offsets: Vec<u64> = offsets.iter().map(|offset| offset - offsets[0]).collect();
-        let weights = vec![(); targets.len()];
-        let csr = Csr::from_parts(offsets.into(), targets.into(), weights.into());
-        Rows { first: block.start.into(), adjacency: csr.into() }
-    }
-
     /// Counts what a policy makes of the sample, or of one that is thinner by a power of two.
     fn count(
         &self,
@@ -143,16 +129,15 @@ impl Survey {
         has_both: bool,
         thinner: u8,
     ) -> Counted {
-        let offsets = self.rows.adjacency.offsets();
-        let targets = self.rows.adjacency.all_targets();
-        let row = |vertex: usize| offsets[vertex] as usize..offsets[vertex + 1] as usize;
-        let mut owners = vec![HostId(0); targets.len()];
-        for vertex in 0..masters.len() {
-            let owned = policy.row(masters[vertex], row(vertex).len());
-            for place in row(vertex) {
+        let sample = &self.sample;
+        let master_of_target = |place: usize| masters[sample.target(place) as usize];
+        let mut owners = vec![HostId(0); sample.rows.adjacency.all_targets().len()];
+        for (vertex, &master) in (0..).zip(masters) {
+            let owned = policy.row(master, sample.row(vertex).len());
+            for place in sample.row(vertex) {
                 owners[place] = match owned {
                     Row::Together(host) => host,
-                    Row::ByDestination(hosts) => hosts[masters[targets[place].index()].index()],
+                    Row::ByDestination(hosts) => hosts[master_of_target(place).index()],
                 };
             }
         }
@@ -161,31 +146,28 @@ impl Survey {
         // Which vertex last marked a host as one that reads it, or writes it.
         let mut marks = [vec![u32::MAX; hosts], vec![u32::MAX; hosts]];
         let mut touched: Vec<HostId> = Vec::new();
-        for vertex in 0..masters.len() {
-            let id = vertex as u32;
+        for (id, &master) in (0..).zip(masters) {
             let mut mark = |end: usize, host: HostId| {
                 if marks[0][host.index()] != id && marks[1][host.index()] != id {
                     touched.push(host);
                 }
                 marks[end][host.index()] = id;
             };
-            for place in row(vertex).filter(|&place| self.keeps(place, thinner)) {
+            for place in sample.row(id).filter(|&place| sample.keeps(place, thinner)) {
                 counted.hosts[owners[place].index()].edges += 1;
                 mark(0, owners[place]);
                 if has_both {
-                    mark(0, masters[targets[place].index()]);
+                    mark(0, master_of_target(place));
                 }
             }
-            let in_edges = self.by_destination.edges(parton_graph::LocalId(id));
-            for (source, place) in
-                in_edges.filter(|(_, place)| self.keeps(*place as usize, thinner))
-            {
+            let in_edges = sample.by_destination.edges(parton_graph::LocalId(id));
+            let in_edges = in_edges.filter(|(_, place)| sample.keeps(*place as usize, thinner));
+            for (source, place) in in_edges {
                 mark(1, owners[place as usize]);
                 if has_both && self.is_symmetric {
                     mark(1, masters[source.index()]);
                 }
             }
-            let master = masters[vertex];
             counted.hosts[master.index()].masters += 1;
             for host in touched.drain(..).filter(|&host| host != master) {
                 let [is_read, is_written] = [0, 1].map(|end| marks[end][host.index()] == id);

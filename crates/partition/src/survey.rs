@@ -5,8 +5,7 @@
 //! of what grows slower than the edges (vertices, mirrors) follow the curve of two thinner samples: see [`Growth`].
 
 mod draw;
-
-use std::collections::HashMap;
+mod sample;
 
 use parton_graph::progress::Silent;
 use parton_graph::rows::Rows;
@@ -18,9 +17,7 @@ use crate::input::Content;
 use crate::policy::Reads;
 use crate::{Error, Fit, Input, Result};
 use draw::{Drawn, EDGES_PER_SLICE};
-
-/// The thinnest sample has a quarter of the edges.
-const MAX_THINNESS: u32 = 2;
+use sample::{Sample, thinness};
 
 /// What is known of an input before hosts partition it.
 pub struct Survey {
@@ -42,13 +39,7 @@ pub struct Survey {
     pub is_changed: bool,
     /// Bytes of names, per vertex; 0 where ids are numbers.
     pub name_bytes: f64,
-    /// Sampled edges by source, and by destination with their places in the former.
-    pub(crate) rows: Rows,
-    pub(crate) by_destination: Csr<u32>,
-    /// Whether whole rows were sampled; else edges wherever they are.
-    pub(crate) has_whole_rows: bool,
-    /// The thinnest sample that an edge belongs to, for each place of `rows`.
-    edge_thinness: Vec<u8>,
+    pub(crate) sample: Sample,
 }
 
 /// How an input keeps its edges, which decides what reading takes.
@@ -108,18 +99,13 @@ impl Survey {
             weight_bytes,
             is_symmetric,
             is_changed,
-            ..Self::new(rows, vertices, storage)
+            ..Self::new(Sample::whole(rows), vertices, storage)
         })
     }
 
     /// A survey of an input of which some edges have been drawn.
     fn of_drawn(input: &Input, drawn: Drawn, storage: Storage) -> Result<Self> {
         let Drawn { edges, vertices, all_vertices, rate, has_whole_rows, .. } = drawn;
-        let listed_edges: HashMap<(u32, u32), u8> = edges[..drawn.listed]
-            .iter()
-            .enumerate()
-            .map(|(place, &edge)| (edge, thinness(place)))
-            .collect();
         let weighted: Vec<(u32, u32, ())> = edges.iter().map(|&(u, v)| (u, v, ())).collect();
         let is_symmetric = input.is_symmetric();
         let csr = Csr::from_edges(vertices as usize, &weighted);
@@ -143,29 +129,22 @@ impl Survey {
         }
         let fit = Fit { undirected: asks_mirrors, ..input.fit };
         let (rows, _, is_changed) = rows_of(&Input::from(graph).fitted(fit))?;
-        let edges = rows.adjacency.num_edges() as f64 / rate;
+        let num_edges = rows.adjacency.num_edges() as f64 / rate;
         let keeps_weights = input.fit.weights;
-        let edge_thinness = if rate < 1.0 { thinness_of(&rows, &listed_edges) } else { Vec::new() };
+        let sample = Sample::drawn(rows, &edges[..drawn.listed], has_whole_rows);
         Ok(Survey {
-            edge_thinness,
-            edges,
+            edges: num_edges,
             listed_edges: drawn.listed as f64 / rate,
             rate,
-            has_whole_rows,
             weight_bytes: if keeps_weights { drawn.weight_bytes } else { 0 },
             is_symmetric: is_symmetric || asks_mirrors,
             is_changed,
             name_bytes: drawn.name_bytes,
-            ..Self::new(rows, grown, storage)
+            ..Self::new(sample, grown, storage)
         })
     }
 
-    fn new(rows: Rows, vertices: f64, storage: Storage) -> Self {
-        let adjacency = rows.adjacency.unweighted();
-        let (offsets, targets) = (adjacency.offsets(), adjacency.all_targets());
-        let places: Vec<u32> = (0..targets.len() as u32).collect();
-        let placed =
-            Csr::from_parts(offsets.to_vec().into(), targets.to_vec().into(), places.into());
+    fn new(sample: Sample, vertices: f64, storage: Storage) -> Self {
         Survey {
             vertices,
             edges: 0.0,
@@ -176,48 +155,19 @@ impl Survey {
             is_symmetric: false,
             is_changed: false,
             name_bytes: 0.0,
-            by_destination: placed.transposed(),
-            rows: Rows { first: 0, adjacency },
-            has_whole_rows: true,
-            edge_thinness: Vec::new(),
+            sample,
         }
     }
 
     /// The sampled edges, without weights, between vertices that are numbered anew.
     pub fn sampled_edges(&self) -> Adjacency {
-        self.rows.adjacency.clone()
+        self.sample.rows.adjacency.clone()
     }
 
     /// Whether the sample is everything.
     pub fn is_exact(&self) -> bool {
         self.rate >= 1.0
     }
-
-    /// Whether the edge at a place of the rows belongs to the sample that is thinner by this power of two.
-    pub(crate) fn keeps(&self, place: usize, thinner: u8) -> bool {
-        thinner == 0 || self.edge_thinness[place] >= thinner
-    }
-}
-
-/// The power of two by which a sample may be thinner and still has the edge that was drawn at this place:
-/// thinner samples leave out slices, as the sample leaves out what lies between its own.
-fn thinness(place: usize) -> u8 {
-    (place / EDGES_PER_SLICE as usize).trailing_zeros().min(MAX_THINNESS) as u8
-}
-
-/// The same for each edge of rows that were made of drawn edges; a mirror image is in the samples of its
-/// original.
-fn thinness_of(rows: &Rows, drawn: &HashMap<(u32, u32), u8>) -> Vec<u8> {
-    let adjacency = &rows.adjacency;
-    let (offsets, targets) = (adjacency.offsets(), adjacency.all_targets());
-    let row = |vertex: usize| &targets[offsets[vertex] as usize..offsets[vertex + 1] as usize];
-    let of = |source: u32, destination: u32| {
-        let original = drawn.get(&(source, destination)).or(drawn.get(&(destination, source)));
-        original.copied().unwrap_or_default()
-    };
-    (0..adjacency.num_vertices())
-        .flat_map(|vertex| row(vertex).iter().map(move |target| of(vertex as u32, target.0)))
-        .collect()
 }
 
 /// The rows of an input as a host that is alone has them; whether edges have mirror images, and whether rows
