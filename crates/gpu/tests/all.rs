@@ -5,4 +5,5 @@ mod drivers;
 mod engines;
 mod kernels;
 mod memory;
+mod misfits;
 mod modules;
