@@ -24,7 +24,7 @@ const POLICIES: &str = "cvc+hvc+oec+iec";
 
 /// One way to run PageRank.
 #[derive(Clone, Copy)]
-struct Contestant {
+struct SpmvContestant {
     name: &'static str,
     engine: &'static EngineInfo,
     overlap: bool,
@@ -33,16 +33,16 @@ struct Contestant {
     structural: bool,
 }
 
-const fn product(name: &'static str, overlap: bool, filter: bool, structural: bool) -> Contestant {
-    Contestant { name, engine: engines::SPMV, overlap, filter, structural }
+const fn product(name: &'static str, overlap: bool, filter: bool, structural: bool) -> SpmvContestant {
+    SpmvContestant { name, engine: engines::SPMV, overlap, filter, structural }
 }
 
-const fn other(engine: &'static EngineInfo) -> Contestant {
-    Contestant { name: engine.name, engine, overlap: true, filter: true, structural: true }
+const fn other(engine: &'static EngineInfo) -> SpmvContestant {
+    SpmvContestant { name: engine.name, engine, overlap: true, filter: true, structural: true }
 }
 
 /// `spmv` with everything and with each idea alone, and the other engines.
-const CONTESTANTS: [Contestant; 9] = [
+const CONTESTANTS: [SpmvContestant; 9] = [
     product("spmv", true, true, true),
     product("no overlap", false, true, true),
     product("overlap alone", true, false, false),
@@ -69,7 +69,7 @@ pub fn run(options: &[&str]) {
         None if hosts == 1 => Cluster::local(1),
         None => Cluster::local(hosts).threads_per_host(1),
     };
-    let is_meant = |contestant: &Contestant| {
+    let is_meant = |contestant: &SpmvContestant| {
         only.as_ref().is_none_or(|names| names.contains(&contestant.name))
     };
     let contestants: Vec<_> = CONTESTANTS.into_iter().filter(is_meant).collect();
@@ -102,7 +102,7 @@ fn measure(
     cluster: &mut Cluster,
     graph: &str,
     policies: &[String],
-    contestants: &[Contestant],
+    contestants: &[SpmvContestant],
     turns: usize,
 ) -> Vec<Value> {
     let input = Input::open(graph).expect("a graph");
@@ -145,10 +145,10 @@ fn measure(
 fn once(
     net: &mut Net,
     part: &Partition,
-    contestant: Contestant,
+    contestant: SpmvContestant,
     options: &Options,
 ) -> Result<RunReport, Error> {
-    let Contestant { engine, overlap, filter, structural, .. } = contestant;
+    let SpmvContestant { engine, overlap, filter, structural, .. } = contestant;
     let options = Options { engine: Some(engine), ..options.clone() };
     let schedule = Schedule { overlap, filter, ..Schedule::default() };
     let optimize = Optimize { structural, ..Optimize::ALL };

@@ -7,6 +7,7 @@ use parton_sync::Substrate;
 
 use crate::answer::{Answer, Column, Meanings};
 use crate::error::{Error, Result};
+use crate::memory_use::MemoryUse;
 use crate::needs::Needs;
 use crate::options::{OptionSet, Options, check_own};
 
@@ -66,6 +67,11 @@ pub trait Algorithm: Sync {
     /// What graph it is defined on, with these options.
     fn needs(&self, _: &Options) -> Needs {
         Needs::default()
+    }
+
+    /// What it holds on a host in addition to its partition.
+    fn memory_use(&self) -> MemoryUse {
+        MemoryUse::UNKNOWN
     }
 
     /// Why hosts have to wait for each other in every round, with these options; `None` if they

@@ -29,6 +29,7 @@ use crate::algorithm::{Algorithm, Job};
 use crate::answer::{Answer, Column, Fact, Meanings, Values};
 use crate::bfs;
 use crate::error::{Error, Result};
+use crate::memory_use::MemoryUse;
 use crate::options::{OptionSet, Options};
 use crate::phases::Phases;
 use crate::sources::Sources;
@@ -222,6 +223,10 @@ impl Algorithm for Betweenness {
 
     fn engines(&self) -> &'static [&'static EngineInfo] {
         &[&BRANDES, &BRANDES_PUSH, &BRANDES_PULL]
+    }
+
+    fn memory_use(&self) -> MemoryUse {
+        MemoryUse::new(14.5, 15.0, 8.0)
     }
 
     fn needs_rounds(&self, _: &Options) -> Option<&'static str> {

@@ -8,6 +8,7 @@ use parton_program::{Field, Graph, Program, RelaxSetting, Vertex, Worklist, prog
 use crate::algorithm::Job;
 use crate::answer::{Answer, Meanings};
 use crate::error::Result;
+use crate::memory_use::MemoryUse;
 use crate::root::Root;
 use crate::traversal;
 
@@ -35,6 +36,7 @@ crate::compiled! {
         root: Root = Root::MaxDegree;
     }
     with {
+        const MEMORY_USE: MemoryUse = MemoryUse::new(5.4, 4.1, 4.0);
         const MEANINGS: Meanings = &[
             ("root", traversal::ROOT),
             ("reached", traversal::REACHED),

@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 mod visits;
 
-use parton_engine::{EngineInfo, engines};
+use parton_engine::{EngineInfo, ProgramForm, engines};
 use parton_graph::{Graph, WeightKind};
 use parton_program::{FieldValues as Found, Program, STEPS, Vertex};
 use parton_sync::Substrate;
@@ -15,6 +15,7 @@ use crate::algorithm::{Access, Algorithm, Job};
 use crate::answer::{Answer, Column, Meanings, Values};
 use crate::error::{Error, Result};
 use crate::graph_traits::GraphTraits;
+use crate::memory_use::MemoryUse;
 use crate::needs::{Needs, WeightNeed};
 use crate::options::{OptionSet, Options};
 use crate::root::Root;
@@ -35,6 +36,8 @@ pub trait Compiled: Sync {
     const ABOUT: &'static str;
     /// What the facts in its result mean.
     const MEANINGS: Meanings = &[];
+    /// What it holds on a host in addition to its partition.
+    const MEMORY_USE: MemoryUse = MemoryUse::UNKNOWN;
     /// What the fields are called that it returns.
     const COLUMNS: &'static [&'static str];
     /// Its programs.
@@ -98,9 +101,11 @@ fn has_weights<C: Compiled>() -> bool {
 /// Whether its labels are levels: engine frontier then looks at edges from either end. Where edges are
 /// taken both ways, or weighted, labels spread from their sources alone.
 fn asks_for_levels<C: Compiled>() -> bool {
-    C::Program::IS_RELAXATION
-        && !has_weights::<C>()
-        && !C::Program::ENGINES.contains(&engines::UNION)
+    let passes_unchanged = match C::Program::FORM {
+        Some(ProgramForm::Relaxation { passes_unchanged, .. }) => passes_unchanged,
+        _ => return false,
+    };
+    !has_weights::<C>() && !passes_unchanged
 }
 
 /// Who wants to see a program.
@@ -300,6 +305,10 @@ impl<C: Compiled> Algorithm for C {
 
     fn engines(&self) -> &'static [&'static EngineInfo] {
         C::Program::ENGINES
+    }
+
+    fn memory_use(&self) -> MemoryUse {
+        C::MEMORY_USE
     }
 
     fn needs(&self, _: &Options) -> Needs {

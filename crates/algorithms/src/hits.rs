@@ -4,6 +4,8 @@
 
 use parton_program::{Field, Graph, program};
 
+use crate::memory_use::MemoryUse;
+
 /// The scores as hubs and as authorities.
 #[program(crate = parton_program)]
 pub fn hits(graph: &Graph<()>, rounds: u32) -> (Field<f64>, Field<f64>) {
@@ -44,5 +46,8 @@ crate::compiled! {
     options HitsOptions {
         /// How often both scores are computed.
         rounds: u32 = 20;
+    }
+    with {
+        const MEMORY_USE: MemoryUse = MemoryUse::new(7.0, 62.4, 8.0);
     }
 }

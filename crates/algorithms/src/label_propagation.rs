@@ -25,6 +25,7 @@ use crate::algorithm::{Algorithm, Job};
 use crate::answer::{Answer, Column, Meanings, Values};
 use crate::components::sizes;
 use crate::error::Result;
+use crate::memory_use::MemoryUse;
 use crate::options::Options;
 use crate::phases::Phases;
 use engine::{BALLOT, Propagation, Recount};
@@ -82,6 +83,10 @@ impl Algorithm for LabelPropagation {
 
     fn engines(&self) -> &'static [&'static EngineInfo] {
         &[&BALLOT]
+    }
+
+    fn memory_use(&self) -> MemoryUse {
+        MemoryUse::new(13.6, 20.6, 4.0)
     }
 
     fn needs_rounds(&self, _: &Options) -> Option<&'static str> {

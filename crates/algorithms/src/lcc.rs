@@ -11,6 +11,7 @@ use parton_graph::{Graph, LocalId, with_csr};
 use crate::algorithm::{Algorithm, Job};
 use crate::answer::{Answer, Column, Fact, Meanings, Values};
 use crate::error::Result;
+use crate::memory_use::MemoryUse;
 use crate::needs::Needs;
 use crate::options::Options;
 use crate::wedges::{self, INTERSECT, certificate};
@@ -45,6 +46,10 @@ impl Algorithm for Lcc {
 
     fn needs(&self, _: &Options) -> Needs {
         Needs { simple: true, ..Needs::default() }
+    }
+
+    fn memory_use(&self) -> MemoryUse {
+        MemoryUse::new(48.0, 2.6, 4.0).with_copies(10.3)
     }
 
     fn needs_rounds(&self, _: &Options) -> Option<&'static str> {

@@ -21,6 +21,7 @@ use parton_sync::Substrate;
 use crate::algorithm::{Algorithm, Job};
 use crate::answer::{Answer, Column, Fact, Id, Meanings, Values};
 use crate::error::{Error, Result};
+use crate::memory_use::MemoryUse;
 use crate::needs::{EdgeNeed, Needs, WeightNeed};
 use crate::options::{OptionSet, Options};
 use errors::{Errors, Factors};
@@ -83,6 +84,10 @@ impl Algorithm for MatrixCompletion {
 
     fn needs(&self, _: &Options) -> Needs {
         Needs { edges: EdgeNeed::Bipartite, weights: WeightNeed::Needed, ..Needs::default() }
+    }
+
+    fn memory_use(&self) -> MemoryUse {
+        MemoryUse::new(75.0, 160.0, 80.0)
     }
 
     fn needs_rounds(&self, _: &Options) -> Option<&'static str> {

@@ -42,6 +42,7 @@ use parton_sync::value::Number;
 use crate::algorithm::{Access, Algorithm, Job};
 use crate::answer::{Answer, Column, Fact, Meanings, Values};
 use crate::error::Result;
+use crate::memory_use::MemoryUse;
 use crate::options::{OptionSet, Options};
 use left_out::{LeftOutRanks, RoundSums, suitable_engine};
 pub use options::{Dangling, Formulation, PageRankOptions, Precision};
@@ -250,6 +251,10 @@ impl Algorithm for PageRank {
         Box::new(PageRankOptions::default())
     }
 
+    fn memory_use(&self) -> MemoryUse {
+        MemoryUse::new(6.0, 37.5, 8.0)
+    }
+
     fn needs_rounds(&self, options: &Options) -> Option<&'static str> {
         match formulation(options) {
             Formulation::Power => {
@@ -282,7 +287,7 @@ impl Algorithm for PageRank {
                 let (suits, because) = suitable_engine(job)?;
                 let (engine, why) = job.engine(self, suits, || {
                     format!(
-                        "all vertices tell in all rounds, average degree {degree:.1}, \
+                        "all vertices send in all rounds, average degree {degree:.1}, \
                          {precision} precision{because}"
                     )
                 })?;

@@ -9,6 +9,7 @@ use crate::algorithm::Job;
 use crate::answer::{Answer, Meanings};
 use crate::bfs::levels;
 use crate::error::Result;
+use crate::memory_use::MemoryUse;
 use crate::root::Root;
 use crate::traversal;
 
@@ -49,6 +50,7 @@ crate::compiled! {
         delta: Option<f64> = None, value_name = "WIDTH", unset = "as suits weights and degrees";
     }
     with {
+        const MEMORY_USE: MemoryUse = MemoryUse::new(4.4, 6.4, 4.0);
         const MEANINGS: Meanings = &[
             ("root", traversal::ROOT),
             ("reached", traversal::REACHED),

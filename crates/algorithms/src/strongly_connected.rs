@@ -30,6 +30,7 @@ use crate::algorithm::{Algorithm, Job};
 use crate::answer::{Answer, Column, Meanings, Values};
 use crate::components::{COMPONENTS, sizes};
 use crate::error::{Error, Result};
+use crate::memory_use::MemoryUse;
 use crate::options::Options;
 use crate::phases::Phases;
 use order::ClassOrder;
@@ -262,6 +263,10 @@ impl Algorithm for StronglyConnected {
 
     fn about(&self) -> &'static str {
         "strongly connected components: the least vertex on a cycle with this one"
+    }
+
+    fn memory_use(&self) -> MemoryUse {
+        MemoryUse::new(9.0, 13.8, 4.0)
     }
 
     fn needs_rounds(&self, _: &Options) -> Option<&'static str> {

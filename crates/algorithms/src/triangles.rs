@@ -10,6 +10,7 @@ use parton_graph::{Graph, LocalId, with_csr};
 use crate::algorithm::{Algorithm, Job};
 use crate::answer::{Answer, Column, Fact, Meanings, Values};
 use crate::error::Result;
+use crate::memory_use::MemoryUse;
 use crate::needs::Needs;
 use crate::options::Options;
 use crate::wedges::{self, INTERSECT, certificate};
@@ -40,6 +41,10 @@ impl Algorithm for Triangles {
 
     fn needs(&self, _: &Options) -> Needs {
         Needs::UNDIRECTED_SIMPLE
+    }
+
+    fn memory_use(&self) -> MemoryUse {
+        MemoryUse::new(7.1, 19.8, 4.0).with_copies(8.8)
     }
 
     fn needs_rounds(&self, _: &Options) -> Option<&'static str> {

@@ -3,6 +3,7 @@
 
 use parton_program::{Field, Graph, Improve, Vertex, Worklist, program};
 
+use crate::memory_use::MemoryUse;
 use crate::root::Root;
 
 /// The width of the widest path from the root.
@@ -28,5 +29,8 @@ crate::compiled! {
     options WidestPathOptions {
         /// Where a search starts: an original id, or max-degree, the vertex of most out-edges.
         root: Root = Root::MaxDegree;
+    }
+    with {
+        const MEMORY_USE: MemoryUse = MemoryUse::new(12.2, 1.1, 4.0);
     }
 }

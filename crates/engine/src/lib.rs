@@ -29,7 +29,7 @@ pub use program::filtering::{Filter, LeftOut, SharedSource};
 pub use program::{
     Accumulated, EdgeProgram, Edges, Properties, Relaxation, Round, Tip, Vertex, VertexProgram,
 };
-pub use registry::{EngineInfo, ProgramEngine, RelaxationEngine};
+pub use registry::{EngineInfo, EngineList, ProgramEngine, ProgramForm, RelaxationEngine};
 pub use report::{HostReport, RoundReport, RoundTimes, RunReport};
 pub use run::{Limits, Watch, run};
 pub use state::directions::{DirectionRows, Directions};

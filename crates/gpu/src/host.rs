@@ -11,7 +11,8 @@ use parton_graph::bits::BitSet;
 use parton_partition::Partition;
 
 use crate::driver::Driver;
-use crate::engines::{ballot, intersect, operators, relaxation, union, vertex};
+use crate::engines::relaxation::{RelaxationEngine, Strategy};
+use crate::engines::{ballot, intersect, operators, union, vertex};
 use crate::error::Error;
 use crate::memory::{MemoryModel, Uploader};
 
@@ -99,27 +100,17 @@ impl Device for GpuHost {
         partition: &'a Partition,
     ) -> parton_sync::Result<Box<dyn DeviceEngine + 'a>> {
         check_bytes(self, request.label.bytes())?;
-        // An edge joins its ends whichever way it points.
-        let followed = match engine {
-            _ if engine == engines::UNION => (Edges::Out, false),
-            _ => (request.edges, engine != engines::PUSH && engine != engines::DELTA),
-        };
-        self.reserve(MemoryModel::of_relaxation(&request, partition, followed), partition)?;
         if engine == engines::UNION {
-            return Ok(Box::new(
-                union::UnionEngine::new(self, request, partition).map_err(failed)?,
-            ));
+            // An edge joins its ends whichever way it points.
+            let followed = (Edges::Out, false);
+            self.reserve(MemoryModel::of_relaxation(&request, partition, followed), partition)?;
+            let built = union::UnionEngine::new(self, request, partition);
+            return Ok(Box::new(built.map_err(failed)?));
         }
-        let strategy = if engine == engines::PUSH {
-            relaxation::Strategy::Push
-        } else if engine == engines::DELTA {
-            relaxation::Strategy::NearFar
-        } else if engine == engines::PULL {
-            relaxation::Strategy::Pull
-        } else {
-            relaxation::Strategy::Either
-        };
-        let built = relaxation::RelaxationEngine::new(self, strategy, request, partition);
+        let strategy = Strategy::of(engine);
+        let followed = (request.edges, strategy.may_pull());
+        self.reserve(MemoryModel::of_relaxation(&request, partition, followed), partition)?;
+        let built = RelaxationEngine::new(self, strategy, request, partition);
         Ok(Box::new(built.map_err(failed)?))
     }
 

@@ -8,13 +8,13 @@ use crate::bits::BitSet;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DenseIndex {
     /// One entry per 64 ids: which of them are members, and how many members come before.
-    blocks: Vec<Block>,
+    blocks: Vec<CountedWord>,
     universe: usize,
     count: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Block {
+struct CountedWord {
     members: u64,
     before: u64,
 }
@@ -23,16 +23,16 @@ impl DenseIndex {
     /// Dense indices of the members of `set`.
     pub fn new(set: &BitSet) -> Self {
         let mut before = 0;
-        let mut blocks: Vec<Block> = set
+        let mut blocks: Vec<CountedWord> = set
             .words()
             .iter()
             .map(|&members| {
-                let block = Block { members, before };
+                let block = CountedWord { members, before };
                 before += u64::from(members.count_ones());
                 block
             })
             .collect();
-        blocks.push(Block { members: 0, before });
+        blocks.push(CountedWord { members: 0, before });
         DenseIndex { blocks, universe: set.len(), count: before as usize }
     }
 

@@ -73,7 +73,7 @@ pub(crate) enum Content {
 }
 
 /// A host's share of an input.
-pub(crate) struct Share {
+pub(crate) struct InputShare {
     pub(crate) rows: Rows,
     /// Whether the rows are those of in-edges, because that is what was wanted.
     pub(crate) turned: bool,
@@ -220,7 +220,7 @@ impl Input {
         net: &mut Net,
         reads: Reads,
         progress: &dyn Progress,
-    ) -> Result<Share> {
+    ) -> Result<InputShare> {
         let share = match &self.content {
             Content::Rows(file) => rows::of_file(net, file, reads, progress)?,
             Content::Whole(graph) => rows::of_graph(net, graph)?,
@@ -234,19 +234,19 @@ impl Input {
             }
             None => share,
         };
-        let share = Share { is_symmetric: self.is_symmetric(), ..share };
+        let share = InputShare { is_symmetric: self.is_symmetric(), ..share };
         let share = match self.lacks_mirrors() {
             // What the input means is no change of it.
             true => {
                 let undirected = Fit { undirected: true, ..Fit::AS_IT_IS };
-                Share { changes: Vec::new(), ..fit::fit(net, share, undirected)? }
+                InputShare { changes: Vec::new(), ..fit::fit(net, share, undirected)? }
             }
             false => share,
         };
         let share = fit::fit(net, share, self.fit)?;
         // Where every edge has its mirror image, rows are both.
         let turned = share.turned || reads == Reads::InEdges && share.is_symmetric;
-        Ok(Share { turned, ..share })
+        Ok(InputShare { turned, ..share })
     }
 
     /// What users call some vertices. Every host must call this.
@@ -279,11 +279,11 @@ impl Input {
     }
 }
 
-impl Share {
+impl InputShare {
     /// Rows that are called as the input says.
     fn of_rows(rows: Rows, readers: Blocks) -> Self {
         let peak_bytes = rows.adjacency.bytes();
-        Share {
+        InputShare {
             rows,
             turned: false,
             in_rows: None,
@@ -303,12 +303,12 @@ impl Share {
     }
 
     fn with(self, ids: OriginalIds) -> Self {
-        Share { ids, ..self }
+        InputShare { ids, ..self }
     }
 
     /// The share, of which the host held this many further bytes while it read.
     fn with_peak_of(self, bytes: u64) -> Self {
-        Share { peak_bytes: self.peak_bytes + bytes, ..self }
+        InputShare { peak_bytes: self.peak_bytes + bytes, ..self }
     }
 }
 

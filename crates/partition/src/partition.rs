@@ -11,7 +11,7 @@ use crate::dictionary::Originals;
 use crate::edge_set::{Coverage, EdgeSet};
 use crate::id_set::{IdSet, NumberedIds};
 use crate::in_edges::InEdges;
-use crate::input::{Input, Share};
+use crate::input::{Input, InputShare};
 use crate::layout::{MasterParts, lay_out};
 use crate::local_edges::local_edges;
 use crate::policy::{self, Reads, Setup};
@@ -135,7 +135,7 @@ impl Partition {
         if net.num_hosts() == 1 && plan.order == Order::Original && argument.is_none() {
             return Self::whole(net, input, share);
         }
-        let Share { rows, turned, in_rows, readers, .. } = share;
+        let InputShare { rows, turned, in_rows, readers, .. } = share;
         let num_edges = net.all_reduce(rows.adjacency.num_edges(), |a, b| a + b)?;
         // One host may have had to change its rows, which are then those of nobody's in-edges.
         let all_have = net.all_reduce(u64::from(in_rows.is_some()), |a, b| a & b)? == 1;
@@ -197,7 +197,7 @@ impl Partition {
     }
 
     /// The part of a host that is alone: the graph as it is, where it is.
-    fn whole(net: &mut Net, input: &Input, share: Share) -> Result<Self> {
+    fn whole(net: &mut Net, input: &Input, share: InputShare) -> Result<Self> {
         let vertices = share.readers.num_vertices();
         let globals = parallel::generate(vertices as usize, |vertex| vertex as u32);
         let originals = input.originals(net, &share.ids, &globals)?;

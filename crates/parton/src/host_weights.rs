@@ -70,7 +70,7 @@ const MAX_IMBALANCE: f64 = 1.3;
 const FILLED: f64 = 0.98;
 
 /// A trial of all hosts.
-pub(crate) struct Trial<'t> {
+pub(crate) struct WeightTrial<'t> {
     algorithm: &'static dyn Algorithm,
     options: Options,
     /// Threads of each host.
@@ -79,7 +79,7 @@ pub(crate) struct Trial<'t> {
     input: &'t Input,
 }
 
-impl Trial<'_> {
+impl WeightTrial<'_> {
     /// A trial of an algorithm as it is run without any options but the engine: others may name vertices
     /// that samples do not have.
     pub(crate) fn new<'t>(
@@ -87,9 +87,9 @@ impl Trial<'_> {
         options: &Options,
         threads: usize,
         input: &'t Input,
-    ) -> Trial<'t> {
+    ) -> WeightTrial<'t> {
         let options = Options { engine: options.engine, ..Options::default() };
-        Trial { algorithm, options, threads, input }
+        WeightTrial { algorithm, options, threads, input }
     }
 
     /// Cuts the graph with a weight for each host, as asked or as measured. `build` builds a partition and
@@ -138,7 +138,8 @@ impl Trial<'_> {
             seconds += took;
             let own = shown[net.host().index()].forecast(&partition, device)?;
             let all = net.all_gather(bytemuck::bytes_of(&own).to_vec()).map_err(Error::from)?;
-            let all: Vec<Forecast> = all.iter().map(|f| bytemuck::pod_read_unaligned(f)).collect();
+            let all: Vec<HostForecast> =
+                all.iter().map(|f| bytemuck::pod_read_unaligned(f)).collect();
             match better_weights(&weights, &all, cut == 1) {
                 Some(better) if cut < MAX_CUTS => weights = better,
                 _ => return Ok((partition, seconds)),
@@ -161,7 +162,7 @@ pub(crate) struct CutGraph {
 /// What a host expects of its part of the graph. Hosts tell each other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
-struct Forecast {
+struct HostForecast {
     /// Of a round.
     seconds: f64,
     /// Bytes of the device's memory that follow the number of edges,
@@ -174,23 +175,23 @@ struct Forecast {
 
 impl Shown {
     /// What this host expects of its part.
-    fn forecast(&self, partition: &Partition, device: Option<&GpuHost>) -> Result<Forecast> {
+    fn forecast(&self, partition: &Partition, device: Option<&GpuHost>) -> Result<HostForecast> {
         let (edges, proxies) = (partition.edges().num_edges(), partition.num_proxies());
         let seconds = self.edge_seconds * edges as f64 + self.vertex_seconds * proxies as f64;
         let planned = device.and_then(GpuHost::memory_model).map(|model| model.plan(partition));
         Ok(match (planned, device) {
-            (Some(plan), Some(gpu)) => Forecast {
+            (Some(plan), Some(gpu)) => HostForecast {
                 seconds,
                 edge_bytes: plan.edges as f64,
                 other_bytes: (plan.total() - plan.edges) as f64,
                 free_bytes: gpu.free_memory()? as f64,
             },
-            _ => Forecast { seconds, free_bytes: f64::INFINITY, ..Forecast::default() },
+            _ => HostForecast { seconds, free_bytes: f64::INFINITY, ..HostForecast::default() },
         })
     }
 }
 
-impl Forecast {
+impl HostForecast {
     fn fits(&self) -> bool {
         self.edge_bytes + self.other_bytes <= self.free_bytes
     }
@@ -203,10 +204,10 @@ impl Forecast {
 
 /// Weights for another cut, if these give a host more than fits, or much more work than others. What a cut
 /// for memory has taken from a host is not given back for balance.
-fn better_weights(weights: &[f64], all: &[Forecast], may_balance: bool) -> Option<Vec<f64>> {
+fn better_weights(weights: &[f64], all: &[HostForecast], may_balance: bool) -> Option<Vec<f64>> {
     let sum: f64 = weights.iter().sum();
-    if !all.iter().all(Forecast::fits) {
-        let kept = |(weight, host): (&f64, &Forecast)| match host.fits() {
+    if !all.iter().all(HostForecast::fits) {
+        let kept = |(weight, host): (&f64, &HostForecast)| match host.fits() {
             true => 0.0,
             false => weight * host.fitting_part(),
         };
@@ -214,7 +215,7 @@ fn better_weights(weights: &[f64], all: &[Forecast], may_balance: bool) -> Optio
         let open: f64 = weights.iter().zip(all).filter(|(_, h)| h.fits()).map(|(w, _)| w).sum();
         // If nobody has room, a run says so.
         let factor = (sum - kept.iter().sum::<f64>()) / open;
-        let share = |((weight, kept), host): ((&f64, &f64), &Forecast)| match host.fits() {
+        let share = |((weight, kept), host): ((&f64, &f64), &HostForecast)| match host.fits() {
             true => weight * factor,
             false => *kept,
         };
@@ -266,8 +267,12 @@ mod tests {
 
     #[test]
     fn a_graph_is_cut_again_where_parts_do_not_fit_or_differ_much() {
-        let cpu = |seconds| Forecast { seconds, free_bytes: f64::INFINITY, ..Forecast::default() };
-        let gpu = |seconds, free_bytes| Forecast {
+        let cpu = |seconds| HostForecast {
+            seconds,
+            free_bytes: f64::INFINITY,
+            ..HostForecast::default()
+        };
+        let gpu = |seconds, free_bytes| HostForecast {
             seconds,
             edge_bytes: 80.0,
             other_bytes: 20.0,

@@ -11,13 +11,14 @@ use crate::defaults::{InputTraits, choose_policy, threads_per_host};
 use crate::devices::DeviceList;
 use crate::engine::device::Device;
 use crate::engine::{
-    self, EngineInfo, Limits, Pace, Pacing, Relaxation, RunReport, VertexProgram, engines,
+    self, EngineInfo, Limits, Pace, Pacing, ProgramForm, Relaxation, RunReport, VertexProgram,
+    engines,
 };
 use crate::error::{Error, Result};
 use crate::graph::id_map::Names;
 use crate::graph::nearest::did_you_mean;
 use crate::graph::{Graph, Ids, LocalId, OriginalId};
-use crate::host_weights::{HostWeights, Trial};
+use crate::host_weights::{HostWeights, WeightTrial};
 use crate::net::{Cluster, Net};
 use crate::outcome::Outcome;
 use crate::partition::{Fit, Input, Partition, Plan};
@@ -360,7 +361,7 @@ impl<'p, V: Copy + Send + Sync> Run<'p, V> {
         let mut cluster = Cluster::local(self.hosts).threads_per_host(threads);
         let hosts = cluster.launch(|net| {
             // Ranks go along every edge in every round: what that takes is what most programs take.
-            let trial = Trial::new(&PageRank, &Options::default(), threads, &input);
+            let trial = WeightTrial::new(&PageRank, &Options::default(), threads, &input);
             let build = |net: &mut Net, plan: &Plan| {
                 Ok::<_, Error>((Partition::build(net, &input, plan)?, 0.0))
             };
@@ -381,8 +382,7 @@ fn run_program<P: VertexProgram>(
     device: Option<&dyn Device>,
     settings: &Settings,
 ) -> Result<HostOutcome<P::State>> {
-    let suits = if program.properties().stationary { engines::PULL } else { engines::PUSH };
-    let info = settings.engine(suits)?;
+    let info = settings.engine(engines::suiting(ProgramForm::of_program(&program)))?;
     let mut engine = engines::vertex_program(info, device, program, substrate.partition())?;
     let report = settings.run(&mut *engine, substrate)?;
     Ok(HostOutcome { values: engine.states()?.to_vec(), engine: info.name, report })
@@ -395,12 +395,7 @@ fn run_relaxation<P: Relaxation>(
     device: Option<&dyn Device>,
     settings: &Settings,
 ) -> Result<HostOutcome<P::Label>> {
-    let suits = match (program.passes_unchanged(), program.first_wins()) {
-        (true, _) => engines::UNION,
-        (_, true) => engines::FRONTIER,
-        _ => engines::PUSH,
-    };
-    let info = settings.engine(suits)?;
+    let info = settings.engine(engines::suiting(ProgramForm::of_relaxation(program)))?;
     let mut engine = engines::relaxation(info, device, program, substrate.partition())?;
     let report = settings.run(&mut *engine, substrate)?;
     Ok(HostOutcome { values: engine.labels()?, engine: info.name, report })

@@ -5,7 +5,8 @@ use std::time::Instant;
 use parton_engine::device::Device;
 use parton_engine::device::operators::{OperatorText, Operators};
 use parton_engine::{
-    EngineInfo, Limits, Pacing, Relaxation, RunReport, Vertex, VertexProgram, Watch, engines, run,
+    EngineInfo, EngineList, Limits, Pacing, ProgramForm, Relaxation, RunReport, Vertex,
+    VertexProgram, Watch, engines, run,
 };
 use parton_graph::{Weight, WeightKind};
 use parton_sync::reduction::Min;
@@ -34,14 +35,16 @@ pub trait Program: Code + Sized {
         Self: 'a;
     /// Its name.
     const NAME: &'static str;
-    /// Whether it is a relaxation.
-    const IS_RELAXATION: bool;
-    /// Whether it is a relaxation whose labels grow along edges by what is added to them.
-    const ADDS: bool;
+    /// As what engines other than [`STEPS`] see it; `None` if they do not run it.
+    const FORM: Option<ProgramForm>;
     /// Whether it is a relaxation that adds whole numbers which may not fit their type.
     const MAY_WRAP: bool;
     /// The engines that run it, the one that suits first.
-    const ENGINES: &'static [&'static EngineInfo];
+    const ENGINES: &'static [&'static EngineInfo] = const { &engines_for(Self::FORM) }.as_slice();
+    /// Whether it is a relaxation.
+    const IS_RELAXATION: bool = matches!(Self::FORM, Some(ProgramForm::Relaxation { .. }));
+    /// Whether it is a relaxation whose labels grow along edges by what is added to them.
+    const ADDS: bool = matches!(Self::FORM, Some(ProgramForm::Relaxation { adds: true, .. }));
     /// Its operators for devices, or why they do not run there.
     const DEVICE: Result<OperatorText<'static>, &'static str>;
     /// Where a stationary gather goes on, if it is one.
@@ -49,6 +52,12 @@ pub trait Program: Code + Sized {
 
     /// What the compiler made of it.
     fn compiled_plan() -> &'static parton_plan::CompiledPlan;
+
+    /// The engine that suits where only some hosts compute on devices.
+    fn mixing_engine() -> &'static EngineInfo {
+        let mut engines = Self::ENGINES.iter().copied();
+        engines.find(|engine| engines::mixes_with_devices(engine)).unwrap_or(STEPS)
+    }
 
     /// Runs it as it is written, on one thread.
     fn sequential(&self, graph: &crate::surface::Graph<Self::Weight>) -> Self::Output;
@@ -78,6 +87,14 @@ pub trait Program: Code + Sized {
 
     /// The column it returns, of the labels of a relaxation.
     fn labelled(labels: Vec<<Self::Relaxed as Relaxation>::Label>) -> Vec<FieldValues>;
+}
+
+/// The engines that fit a form, and the one that runs all compiled programs.
+const fn engines_for(form: Option<ProgramForm>) -> EngineList {
+    match form {
+        Some(form) => engines::fitting(form).with(STEPS),
+        None => EngineList::only(STEPS),
+    }
 }
 
 /// Where a program runs: on hosts of this process, or as this host's share of a job.
@@ -273,24 +290,27 @@ impl HostShare<'_> {
         }
     }
 
-    /// The engine, or another where only some hosts have a device: processors that join components tell each other
-    /// more than labels. Every host must call this.
+    /// The engine, or another where only some hosts have a device and this one would not run. Every host must
+    /// call this.
     fn beside_devices<P: Program>(
         &self,
         engine: &'static EngineInfo,
         substrate: &mut Substrate<'_>,
     ) -> Result<&'static EngineInfo> {
-        if engine != engines::UNION || !substrate.partition().is_beside_devices() {
+        if engines::mixes_with_devices(engine) || !substrate.partition().is_beside_devices() {
             return Ok(engine);
         }
         let mine = if self.device.is_some() { 1 } else { 2 };
         let is_mixed = substrate.net().all_reduce(mine, |a: u32, b| a | b)? == 3;
         match (is_mixed, self.engine) {
             (false, _) => Ok(engine),
-            (true, None) => Ok(engines::PUSH),
+            (true, None) => Ok(P::mixing_engine()),
             (true, Some(_)) => Err(Error::Program {
                 program: P::NAME.into(),
-                why: "engine union runs where all hosts have a device, or none has".into(),
+                why: format!(
+                    "engine {} runs where all hosts have a device, or none has",
+                    engine.name
+                ),
             }),
         }
     }

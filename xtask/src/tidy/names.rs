@@ -1,4 +1,7 @@
 //! One name for one type: two types of the same name make readers look at the imports.
+//!
+//! Names that other crates see are compared with those of all crates, names that a crate sees with all types of
+//! that crate. Types that only their own module sees may share a name.
 
 use std::collections::BTreeMap;
 
@@ -8,34 +11,66 @@ use super::Finding;
 use super::tree::{Tree, is_for_tests, line_of};
 
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
-    let mut places: BTreeMap<String, Vec<(String, usize)>> = BTreeMap::new();
-    for (file, syntax) in tree.rust().filter(|(file, _)| file.library().is_some()) {
+    let mut places: BTreeMap<String, Vec<Place>> = BTreeMap::new();
+    for (file, syntax) in tree.rust() {
+        let Some(library) = file.library() else { continue };
         let mut types = Types(Vec::new());
         types.visit_file(syntax);
-        for (name, line) in types.0 {
-            places.entry(name).or_default().push((file.path.clone(), line));
+        for (name, line, seen) in types.0 {
+            let (path, library) = (file.path.clone(), library.to_owned());
+            places.entry(name).or_default().push(Place { path, line, library, seen });
         }
     }
-    let shared = places.iter().filter(|(_, places)| places.len() > 1);
-    shared
-        .flat_map(|(name, places)| {
-            places.iter().enumerate().map(move |(at, (path, line))| {
-                let (other, there) = &places[usize::from(at == 0)];
-                let what = format!("{name} is also a type in {other}:{there}: say what each is of");
-                Finding { path: path.clone(), line: *line, key: name.clone(), what }
-            })
-        })
-        .collect()
+    let mut findings = Vec::new();
+    for (name, places) in &places {
+        for (at, place) in places.iter().enumerate() {
+            let mut others = places.iter().enumerate().filter(|(other, _)| *other != at);
+            let Some((_, other)) = others.find(|(_, other)| place.meets(other)) else { continue };
+            let (there, line) = (&other.path, other.line);
+            let what = format!("{name} is also a type in {there}:{line}: say what each is of");
+            let (path, line) = (place.path.clone(), place.line);
+            findings.push(Finding { path, line, key: name.clone(), what });
+        }
+    }
+    findings
 }
 
-/// Types and traits that other crates see.
-struct Types(Vec<(String, usize)>);
+/// A type, and who sees it.
+struct Place {
+    path: String,
+    line: usize,
+    library: String,
+    seen: Seen,
+}
+
+impl Place {
+    /// Whether some file may see both.
+    fn meets(&self, other: &Place) -> bool {
+        let by_all = self.seen == Seen::ByAll && other.seen == Seen::ByAll;
+        let by_crate = self.seen.max(other.seen) >= Seen::ByCrate;
+        by_all || self.library == other.library && by_crate
+    }
+}
+
+/// Where a type can be named.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Seen {
+    ByModule,
+    ByCrate,
+    ByAll,
+}
+
+/// Types and traits, with their lines.
+struct Types(Vec<(String, usize, Seen)>);
 
 impl Types {
     fn see(&mut self, visibility: &syn::Visibility, name: &syn::Ident) {
-        if matches!(visibility, syn::Visibility::Public(_)) {
-            self.0.push((name.to_string(), line_of(name)));
-        }
+        let seen = match visibility {
+            syn::Visibility::Public(_) => Seen::ByAll,
+            syn::Visibility::Restricted(to) if to.path.is_ident("crate") => Seen::ByCrate,
+            _ => Seen::ByModule,
+        };
+        self.0.push((name.to_string(), line_of(name), seen));
     }
 }
 
@@ -73,5 +108,17 @@ mod tests {
         let found: Vec<_> = check(&tree).into_iter().map(|f| (f.path, f.line, f.key)).collect();
         let expected = [("crates/a/src/a.rs", 1), ("crates/b/src/b.rs", 2)];
         assert_eq!(found, expected.map(|(path, line)| (path.into(), line, "Kind".to_owned())));
+    }
+
+    #[test]
+    fn a_crate_has_one_name_for_what_it_sees() {
+        let tree = tree(&[
+            ("crates/a/src/a.rs", "pub(crate) struct Seen;\nstruct Own;"),
+            ("crates/a/src/b.rs", "struct Seen;\npub(super) struct Own;"),
+            ("crates/b/src/a.rs", "struct Seen;"),
+        ]);
+        let found: Vec<_> = check(&tree).into_iter().map(|f| (f.path, f.line, f.key)).collect();
+        let expected = ["crates/a/src/a.rs", "crates/a/src/b.rs"];
+        assert_eq!(found, expected.map(|path| (path.into(), 1, "Seen".to_owned())));
     }
 }

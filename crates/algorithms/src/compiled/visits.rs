@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use parton_engine::{EngineInfo, engines};
+use parton_engine::{EngineInfo, ProgramForm, engines};
 use parton_graph::{Graph, WeightKind, with_csr};
 use parton_program::{Communication, Delta, HostShare, Program, RelaxSetting};
 use parton_sync::Substrate;
@@ -79,30 +79,33 @@ fn suitable<P: Program>(
     let degree = job.average_degree();
     let is_weighted = P::ADDS && weight_kind::<P>() != WeightKind::None;
     let mut engine = if is_weighted { engines::DELTA } else { P::ENGINES[0] };
-    if P::ENGINES.contains(&engines::UNION) && job.has_mixed_hosts()? {
-        if job.options.engine == Some(engines::UNION) {
-            return Err(Error::Request(
-                "engine union runs where all hosts have a device, or none has: processors tell each \
-                 other more than labels"
-                    .into(),
-            ));
+    let mixes = |engine: &&EngineInfo| engines::mixes_with_devices(engine);
+    if !P::ENGINES.iter().all(mixes) && job.has_mixed_hosts()? {
+        if let Some(asked) = job.options.engine.filter(|asked| !mixes(asked)) {
+            return Err(Error::Request(format!(
+                "engine {} runs where all hosts have a device, or none has: processors send each other \
+                 more than labels",
+                asked.name
+            )));
         }
-        engine = engines::PUSH;
+        engine = P::mixing_engine();
     }
-    let why = match engine {
-        engines::DELTA => format!(
+    let why = match P::FORM {
+        Some(ProgramForm::Relaxation { .. }) if is_weighted => format!(
             "mean weight {:.3}, average degree {degree:.1}: buckets {width:.3} wide",
             traits.mean_weight()
         ),
-        engines::UNION | engines::PUSH if P::ENGINES[0] == engines::UNION => {
+        Some(ProgramForm::Relaxation { passes_unchanged: true, .. }) => {
             format!("edges pass labels on as they are, average degree {degree:.1}")
         }
-        engines::FRONTIER => {
+        Some(ProgramForm::Relaxation { first_wins: true, .. }) => {
             format!("every edge counts 1, average degree {degree:.1}: level by level")
         }
-        engines::PULL => format!("all vertices tell in all rounds, average degree {degree:.1}"),
-        engines::PUSH => "the program was recognised as a relaxation".into(),
-        _ => "the program runs operator by operator".into(),
+        Some(ProgramForm::Relaxation { .. }) => "the program was recognised as a relaxation".into(),
+        Some(ProgramForm::VertexProgram { .. }) => {
+            format!("all vertices send in all rounds, average degree {degree:.1}")
+        }
+        None => "the program runs operator by operator".into(),
     };
     Ok((engine, why))
 }

@@ -23,7 +23,7 @@ use crate::removal::{Removal, Rule};
 
 /// The claim about a vertex.
 #[derive(Clone, Copy)]
-pub(super) struct Claim {
+pub(super) struct CoreClaim {
     /// Its level.
     pub(super) level: u32,
     /// Whether it claims to have neighbours enough for the level.
@@ -34,7 +34,7 @@ pub(super) struct Claim {
 
 /// Checks the claims about this host's masters. Returns what is wrong, the same on all hosts. Every host
 /// must call this.
-pub(super) fn check(job: &mut Job<'_, '_>, claims: &[Claim]) -> Result<Option<String>> {
+pub(super) fn check(job: &mut Job<'_, '_>, claims: &[CoreClaim]) -> Result<Option<String>> {
     let partition = job.substrate.partition();
     let mut levels =
         CpuField::<Latest<u32>>::new(partition.num_proxies(), Delivery::Label, |proxy| {
@@ -46,7 +46,7 @@ pub(super) fn check(job: &mut Job<'_, '_>, claims: &[Claim]) -> Result<Option<St
     let rule = PeelingRule { claims, levels, edges: EdgeView::new(partition.out_edges()) };
     let mut proof = Removal::new(partition, rule);
     proof.count(job.substrate, |rule, _, proxy| rule.peers(proxy))?;
-    let count = |is_bad: &dyn Fn(&Claim, LocalId) -> bool| {
+    let count = |is_bad: &dyn Fn(&CoreClaim, LocalId) -> bool| {
         claims.iter().zip((0..).map(LocalId)).filter(|(claim, m)| is_bad(claim, *m)).count() as u64
     };
     let unsupported =
@@ -66,7 +66,7 @@ pub(super) fn check(job: &mut Job<'_, '_>, claims: &[Claim]) -> Result<Option<St
 /// A vertex goes that has at most as many neighbours left as its level, not counting those below.
 struct PeelingRule<'a> {
     /// Of masters.
-    claims: &'a [Claim],
+    claims: &'a [CoreClaim],
     /// Of all proxies.
     levels: CpuField<Latest<u32>>,
     edges: EdgeView<'a, ()>,

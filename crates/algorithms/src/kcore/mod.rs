@@ -19,12 +19,13 @@ use parton_graph::{Graph, LocalId, with_csr};
 use crate::algorithm::{Algorithm, Job};
 use crate::answer::{Answer, Column, Fact, Meanings, Values};
 use crate::error::Result;
+use crate::memory_use::MemoryUse;
 use crate::needs::Needs;
 use crate::neighbours;
 use crate::options::{OptionSet, Options};
 use bounds::{Bounds, PEEL};
-use certificate::Claim;
-use removal::Removal;
+use certificate::CoreClaim;
+use removal::CoreRemoval;
 
 /// Coreness, or membership in one core.
 pub struct KCore;
@@ -41,7 +42,7 @@ crate::options! {
 }
 
 /// Coreness of this host's masters; with a core given, only whether it is less.
-struct Found {
+struct Cores {
     cores: Vec<u32>,
     setup_seconds: f64,
     report: RunReport,
@@ -49,7 +50,7 @@ struct Found {
 }
 
 /// Peels on hosts that have all edges of their masters. Every host must call this.
-fn peel(job: &mut Job<'_, '_>, k: Option<u32>) -> Result<Found> {
+fn peel(job: &mut Job<'_, '_>, k: Option<u32>) -> Result<Cores> {
     let start = Instant::now();
     let (near, notes) = neighbours::gather(job)?;
     let mut bounds = Bounds::new(near.partition(), k);
@@ -57,20 +58,20 @@ fn peel(job: &mut Job<'_, '_>, k: Option<u32>) -> Result<Found> {
     let (limits, pacing) = (job.limits(), job.options.pacing);
     let substrate = &mut job.substrate.over(near.partition());
     let report = run(&mut bounds, substrate, pacing, limits, job.watch)?;
-    Ok(Found { cores: bounds.of_masters(), setup_seconds, report, notes })
+    Ok(Cores { cores: bounds.of_masters(), setup_seconds, report, notes })
 }
 
 /// Peels by a vertex program, on devices and beside them. Every host must call this.
-fn remove(job: &mut Job<'_, '_>, k: Option<u32>) -> Result<Found> {
+fn remove(job: &mut Job<'_, '_>, k: Option<u32>) -> Result<Cores> {
     let start = Instant::now();
     let degrees = out_degrees(job.substrate)?;
-    let (program, partition) = (Removal::new(&degrees, k), job.substrate.partition());
+    let (program, partition) = (CoreRemoval::new(&degrees, k), job.substrate.partition());
     let mut engine = engines::vertex_program(engines::PUSH, job.device, program, partition)?;
     let setup_seconds = start.elapsed().as_secs_f64();
     let (limits, pacing) = (job.limits(), job.options.pacing);
     let report = run(&mut *engine, job.substrate, pacing, limits, job.watch)?;
     let cores = engine.states()?.iter().map(|state| state.level).collect();
-    Ok(Found { cores, setup_seconds, report, notes: vec![BY_PROGRAM.into()] })
+    Ok(Cores { cores, setup_seconds, report, notes: vec![BY_PROGRAM.into()] })
 }
 
 impl Algorithm for KCore {
@@ -102,6 +103,10 @@ impl Algorithm for KCore {
         Needs::UNDIRECTED_SIMPLE
     }
 
+    fn memory_use(&self) -> MemoryUse {
+        MemoryUse::new(2.6, 14.8, 4.0)
+    }
+
     fn needs_rounds(&self, _: &Options) -> Option<&'static str> {
         None
     }
@@ -117,7 +122,7 @@ impl Algorithm for KCore {
         let (engine, why) = job.engine(self, &PEEL, why)?;
         let k = job.options.own::<KCoreOptions>().k;
         let found = if job.has_devices(self)? { remove(job, k)? } else { peel(job, k)? };
-        let Found { cores, setup_seconds, report, notes } = found;
+        let Cores { cores, setup_seconds, report, notes } = found;
         let net = job.substrate.net();
         let (column, fact) = match k {
             None => {
@@ -142,17 +147,17 @@ impl Algorithm for KCore {
         };
         let k = job.options.own::<KCoreOptions>().k;
         let claim = |&value: &u32| match k {
-            None => Claim { level: value, is_supported: true, must_go: true },
-            Some(k) if value > 0 => Claim { level: k, is_supported: true, must_go: false },
+            None => CoreClaim { level: value, is_supported: true, must_go: true },
+            Some(k) if value > 0 => CoreClaim { level: k, is_supported: true, must_go: false },
             // Of those outside it is only said that they are below.
-            Some(k) => Claim { level: k.saturating_sub(1), is_supported: false, must_go: true },
+            Some(k) => CoreClaim { level: k.saturating_sub(1), is_supported: false, must_go: true },
         };
         let outside = |k| k == 0 && values.contains(&0);
         let bad = u64::from(k.is_some_and(outside));
         if job.substrate.net().all_reduce(bad, std::cmp::max)? > 0 {
             return Ok(Some("every vertex is in the 0-core".into()));
         }
-        let claims: Vec<Claim> = values.iter().map(claim).collect();
+        let claims: Vec<CoreClaim> = values.iter().map(claim).collect();
         certificate::check(job, &claims)
     }
 

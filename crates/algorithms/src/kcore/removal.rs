@@ -11,7 +11,7 @@ use parton_sync::reduction::Sum;
 pub(super) const PRESENT: u32 = u32::MAX;
 
 /// Peels vertices.
-pub(super) struct Removal<'a> {
+pub(super) struct CoreRemoval<'a> {
     /// Neighbours of masters in the whole graph.
     degrees: &'a [u64],
     /// Vertices with fewer neighbours are removed.
@@ -34,10 +34,10 @@ pub(super) struct Peeled {
     pub(super) level: u32,
 }
 
-impl<'a> Removal<'a> {
+impl<'a> CoreRemoval<'a> {
     /// For one core, or for the coreness of all vertices.
     pub(super) fn new(degrees: &'a [u64], core: Option<u32>) -> Self {
-        Removal {
+        CoreRemoval {
             degrees,
             bound: core.unwrap_or(1),
             rises: core.is_none(),
@@ -48,7 +48,7 @@ impl<'a> Removal<'a> {
 }
 
 #[device]
-impl VertexProgram for Removal<'_> {
+impl VertexProgram for CoreRemoval<'_> {
     type State = Peeled;
     type Message = u32;
     type Messages = Sum<u32>;
@@ -129,7 +129,7 @@ mod tests {
     #[test]
     fn translation() {
         for core in [None, Some(0), Some(3)] {
-            let program = Removal::new(&[0, 1, 2, 3, 1 << 31], core);
+            let program = CoreRemoval::new(&[0, 1, 2, 3, 1 << 31], core);
             checks::vertex_program(&program, &[9, 8, 7, 6, 5]);
         }
     }

@@ -107,13 +107,15 @@ impl Expansion<'_> {
         let Expansion { function, root, names, types, cfgs, output } = self;
         let (name, fields) = (&function.sig.ident, &names[1..]);
         let (code, plan) = (emit::code(lowered, root), emit::plan(&lowered.plan, root));
-        let engines = match (relaxed, gathered) {
-            (Some(relaxed), _) => relaxed.engines(root),
-            (None, Some(_)) => {
-                let engines = quote!(#root::engine::engines);
-                quote!(&[#engines::PULL, #engines::PUSH, #engines::FRONTIER, #engines::SPMV, #root::STEPS])
+        let form = match (relaxed, gathered) {
+            (Some(relaxed), _) => {
+                let form = relaxed.form(root);
+                quote!(Some(#form))
             }
-            (None, None) => quote!(&[#root::STEPS]),
+            (None, Some(_)) => {
+                quote!(Some(#root::engine::ProgramForm::VertexProgram { stationary: true }))
+            }
+            (None, None) => quote!(None),
         };
         let (relaxed, relaxation) = recognise::emit(lowered, relaxed, root);
         let (gathers, gathering) = emit::gather(lowered, gathered, name, root);
@@ -130,7 +132,6 @@ impl Expansion<'_> {
             other => other,
         };
         let text = name.to_string();
-        let is_relaxation = !relaxation.is_empty();
         quote! {
             #(#cfgs)*
             #[allow(unused, clippy::all, clippy::pedantic)]
@@ -145,9 +146,7 @@ impl Expansion<'_> {
                 impl #root::Program for #name {
                     type Output = #output;
                     const NAME: &'static str = #text;
-                    const IS_RELAXATION: bool = #is_relaxation;
-                    const ENGINES: &'static [&'static #root::engine::EngineInfo] = #engines;
-
+                    const FORM: Option<#root::engine::ProgramForm> = #form;
                     const DEVICE: Result<#engine::operators::OperatorText<'static>, &'static str> = #device;
 
                     fn compiled_plan() -> &'static #root::plan::CompiledPlan {

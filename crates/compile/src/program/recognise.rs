@@ -32,16 +32,14 @@ pub struct Relaxed {
 }
 
 impl Relaxed {
-    /// The engines that run it, the one that suits first.
-    pub fn engines(&self, root: &TokenStream) -> TokenStream {
-        let engines = quote!(#root::engine::engines);
-        let union = self.passes_unchanged.then(|| quote!(#engines::UNION,));
-        let delta = self.adds.then(|| quote!(#engines::DELTA,));
-        let general = match self.first_wins {
-            true => quote!(#engines::FRONTIER, #engines::PUSH,),
-            false => quote!(#engines::PUSH, #engines::FRONTIER,),
-        };
-        quote!(&[#union #general #engines::PULL, #delta #engines::SPMV, #root::STEPS])
+    /// As what engines see it.
+    pub fn form(&self, root: &TokenStream) -> TokenStream {
+        let Relaxed { passes_unchanged, first_wins, adds, .. } = self;
+        quote!(#root::engine::ProgramForm::Relaxation {
+            passes_unchanged: #passes_unchanged,
+            first_wins: #first_wins,
+            adds: #adds,
+        })
     }
 }
 
@@ -282,7 +280,6 @@ pub fn emit(
     let Some(relaxed) = relaxed else {
         let items = quote! {
             type Relaxed = #root::NotRelaxed;
-            const ADDS: bool = false;
             const MAY_WRAP: bool = false;
             fn start_bound(&self, _: f64) -> f64 { 0.0 }
             fn relaxed(&self, _: #root::RelaxSetting) -> Option<#root::NotRelaxed> { None }
@@ -299,7 +296,6 @@ pub fn emit(
         _ => quote!(self.#name),
     });
     let ty = emit::rust(relaxed.ty);
-    let adds = relaxed.adds;
     let may_wrap = relaxed.relax.any(&|part| {
         matches!(part.kind, ExprKind::Binary(Binary::Add, ..)) && part.ty.is_unsigned()
     });
@@ -307,7 +303,6 @@ pub fn emit(
     let starts = starts.into_iter().flatten().map(|start| start_bound(lowered, start));
     let items = quote! {
         type Relaxed = Relaxed;
-        const ADDS: bool = #adds;
         const MAY_WRAP: bool = #may_wrap;
         fn start_bound(&self, vertices: f64) -> f64 {
             let bound = 0.0f64;

@@ -20,7 +20,7 @@ use parton_sync::{Phase, Reduction, Result, Substrate, Tally};
 use super::traversal::{LargeFrontier, Traversal};
 use crate::engine::{Conclusion, Engine, Next, Paced};
 use crate::program::Relaxation;
-use crate::registry::{BuildEngine, EngineInfo, RelaxationEngine};
+use crate::registry::{BuildEngine, EngineInfo, Programs, RelaxationEngine};
 use crate::state::labels::Labels;
 use crate::techniques::pruned_pull::PrunedPull;
 
@@ -42,6 +42,7 @@ pub(super) struct Delta;
 impl BuildEngine for Delta {
     const INFO: EngineInfo =
         EngineInfo { name: "delta", about: "nearest labels first, in buckets" };
+    const FITS: Programs = Programs::Adding;
 
     fn relaxation<'a, P: Relaxation>(
         program: &'a P,

@@ -13,7 +13,7 @@ use super::traversal::{LargeFrontier, Traversal};
 use super::vertex::{Direction, VertexEngine};
 use crate::engine::{Conclusion, Engine, Next, Paced};
 use crate::program::{Edges, Relaxation, VertexProgram};
-use crate::registry::{BuildEngine, EngineInfo, ProgramEngine, RelaxationEngine};
+use crate::registry::{BuildEngine, EngineInfo, ProgramEngine, Programs, RelaxationEngine};
 use crate::state::directions::Directions;
 use crate::techniques::VERTICES_PER_TASK;
 use crate::techniques::agreement::DirectionAgreement;
@@ -21,13 +21,14 @@ use crate::techniques::bottom_up::{BottomUp, pays_off};
 use crate::techniques::throttle::{MIN_LABELS_PER_EXCHANGE, Throttled};
 
 /// Builds the engine.
-pub(super) struct Frontier;
+pub(super) struct FrontierEngine;
 
-impl BuildEngine for Frontier {
+impl BuildEngine for FrontierEngine {
     const INFO: EngineInfo = EngineInfo {
         name: "frontier",
         about: "level by level, pushing or pulling, whichever is less work",
     };
+    const SUITS: Programs = Programs::FirstWins;
 
     fn relaxation<'a, P: Relaxation>(
         program: &'a P,

@@ -15,12 +15,15 @@ use parton_sync::Result;
 
 use crate::device::{Device, device_program, device_relaxation};
 use crate::program::{Relaxation, VertexProgram};
-use crate::registry::{BuildEngine, EngineInfo, ProgramEngine, RelaxationEngine, engines};
+use crate::registry::{
+    BuildEngine, EngineInfo, EngineList, ProgramEngine, ProgramForm, Registered, RelaxationEngine,
+    engines,
+};
 use crate::state::edges::check_weights;
 
 engines! {
     PUSH: push::Push,
-    FRONTIER: frontier::Frontier,
+    FRONTIER: frontier::FrontierEngine,
     PULL: pull::Pull,
     DELTA: delta::Delta,
     UNION: union::Union,
@@ -42,4 +45,56 @@ pub fn push_relaxation<'a, P: Relaxation>(
 }
 
 /// The engines that run any vertex program.
-pub const GENERAL: &[&EngineInfo] = &[PUSH, FRONTIER, PULL, SPMV];
+pub const GENERAL: &[&EngineInfo] =
+    const { &fitting(ProgramForm::VertexProgram { stationary: false }) }.as_slice();
+
+/// The engines that fit programs of this form, the one that suits first.
+pub const fn fitting(form: ProgramForm) -> EngineList {
+    EngineList::of(REGISTRY, form)
+}
+
+/// The engine that suits programs of this form where nothing is known of the graph.
+pub fn suiting(form: ProgramForm) -> &'static EngineInfo {
+    fitting(form).as_slice()[0]
+}
+
+/// Whether the engine runs where only some hosts compute on devices.
+pub fn mixes_with_devices(engine: &EngineInfo) -> bool {
+    REGISTRY.iter().all(|entry| entry.info != engine || entry.mixes_with_devices)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(form: ProgramForm) -> String {
+        let names: Vec<_> = fitting(form).as_slice().iter().map(|engine| engine.name).collect();
+        names.join(" ")
+    }
+
+    #[test]
+    fn engines_say_which_programs_they_are_for() {
+        let relaxation = |passes_unchanged, first_wins, adds| {
+            names(ProgramForm::Relaxation { passes_unchanged, first_wins, adds })
+        };
+        assert_eq!(relaxation(false, false, false), "push frontier pull spmv");
+        assert_eq!(relaxation(false, true, false), "frontier push pull spmv");
+        assert_eq!(relaxation(false, true, true), "frontier push pull delta spmv");
+        assert_eq!(relaxation(true, false, false), "union push frontier pull spmv");
+        assert_eq!(relaxation(true, true, false), "union push frontier pull spmv");
+        assert_eq!(
+            names(ProgramForm::VertexProgram { stationary: true }),
+            "pull push frontier spmv"
+        );
+        assert_eq!(
+            names(ProgramForm::VertexProgram { stationary: false }),
+            "push frontier pull spmv"
+        );
+    }
+
+    #[test]
+    fn only_union_needs_hosts_of_one_kind() {
+        let needs: Vec<_> = ALL.iter().filter(|engine| !mixes_with_devices(engine)).collect();
+        assert_eq!(needs, [&UNION]);
+    }
+}

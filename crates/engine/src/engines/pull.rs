@@ -12,7 +12,7 @@ use super::frontier::LevelSynchronous;
 use super::spmv::{Product, leaves_out_much};
 use super::vertex::{Direction, VertexEngine};
 use crate::program::{Relaxation, VertexProgram};
-use crate::registry::{BuildEngine, EngineInfo, ProgramEngine, RelaxationEngine};
+use crate::registry::{BuildEngine, EngineInfo, ProgramEngine, Programs, RelaxationEngine};
 
 /// Builds the engine.
 pub(super) struct Pull;
@@ -22,6 +22,7 @@ impl BuildEngine for Pull {
         name: "pull",
         about: "every vertex collects along its in-edges in every round",
     };
+    const SUITS: Programs = Programs::Stationary;
 
     fn relaxation<'a, P: Relaxation>(
         program: &'a P,

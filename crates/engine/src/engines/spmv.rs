@@ -50,7 +50,7 @@ impl BuildEngine for Spmv {
         // A product knows no edges that some labels do not pass, and devices no tiles.
         match P::FILTERS || partition.is_beside_devices() {
             true => Ok(Box::new(LevelSynchronous::pulling(program, partition, true))),
-            false => Ok(Box::new(Product::new(Labels(program), partition)?)),
+            false => Ok(Box::new(Product::new(LabelProgram(program), partition)?)),
         }
     }
 
@@ -277,9 +277,9 @@ impl<P: VertexProgram> ProgramEngine<P> for Product<'_, P> {
 }
 
 /// A relaxation as the vertex program that it is.
-struct Labels<'a, P>(&'a P);
+struct LabelProgram<'a, P>(&'a P);
 
-impl<P: Relaxation> VertexProgram for Labels<'_, P> {
+impl<P: Relaxation> VertexProgram for LabelProgram<'_, P> {
     type State = P::Label;
     type Message = P::Label;
     type Messages = P::Reduction;
@@ -315,7 +315,7 @@ impl<P: Relaxation> VertexProgram for Labels<'_, P> {
     }
 }
 
-impl<P: Relaxation> RelaxationEngine<P> for Product<'_, Labels<'_, P>> {
+impl<P: Relaxation> RelaxationEngine<P> for Product<'_, LabelProgram<'_, P>> {
     fn labels(&self) -> Result<Vec<P::Label>> {
         Ok(self.base.states.clone())
     }

@@ -39,7 +39,7 @@ use parton_sync::{CpuField, Delivery, Field, Phase, Reduction, Result, Substrate
 
 use crate::engine::{Conclusion, Engine, Next, Paced};
 use crate::program::{Relaxation, Vertex};
-use crate::registry::{BuildEngine, EngineInfo, RelaxationEngine};
+use crate::registry::{BuildEngine, EngineInfo, Programs, RelaxationEngine};
 use crate::state::edges::EdgeView;
 use joining::{SAMPLED_EDGES, pieces};
 use members::Members;
@@ -58,6 +58,10 @@ pub(super) struct Union;
 impl BuildEngine for Union {
     const INFO: EngineInfo =
         EngineInfo { name: "union", about: "joins what edges join, then labels whole components" };
+    const FITS: Programs = Programs::PassingUnchanged;
+    const SUITS: Programs = Programs::PassingUnchanged;
+    /// Hosts tell each other more than labels, which devices do not know.
+    const MIXES_WITH_DEVICES: bool = false;
 
     fn relaxation<'a, P: Relaxation>(
         program: &'a P,

@@ -7,7 +7,7 @@
 //!   lowest bucket are spread until none is left, the others wait.
 
 use parton_engine::device::{DeviceEngine, DeviceProgram, RelaxationRequest};
-use parton_engine::{Engine, Next, Paced, Tally};
+use parton_engine::{Engine, EngineInfo, Next, Paced, Tally, engines};
 use parton_partition::Partition;
 use parton_sync::{Phase, Result as SyncResult, Substrate};
 
@@ -54,6 +54,23 @@ pub(crate) enum Strategy {
     Either,
     /// Top-down for the labels of the lowest bucket, until none is left.
     NearFar,
+}
+
+impl Strategy {
+    /// What an engine does on a device. One that has no form of its own there chooses by the edges to visit.
+    pub(crate) fn of(engine: &EngineInfo) -> Self {
+        match engine {
+            engines::PUSH => Strategy::Push,
+            engines::DELTA => Strategy::NearFar,
+            engines::PULL => Strategy::Pull,
+            _ => Strategy::Either,
+        }
+    }
+
+    /// Whether some steps are bottom-up.
+    pub(crate) fn may_pull(self) -> bool {
+        matches!(self, Strategy::Pull | Strategy::Either)
+    }
 }
 
 /// A relaxation on a device.

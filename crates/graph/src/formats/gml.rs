@@ -8,7 +8,7 @@
 use std::io::BufRead;
 use std::sync::OnceLock;
 
-use super::document::{self, Document, Edge, Item, Key, TakeItem, Trouble, wants_weights};
+use super::document::{self, Document, Edge, Item, TakeItem, Trouble, VertexKey, wants_weights};
 use super::{ColumnKey, Format, Opened, ReadOptions};
 use crate::column_names::weight_rank;
 use crate::error::printable;
@@ -37,8 +37,8 @@ impl Format for Gml {
         let mut token = || lexer.next().ok().flatten();
         for _ in 0..=KEYS_BEFORE {
             match (token(), token()) {
-                (Some(Token::Word(key)), Some(Token::Open)) => return key == "graph",
-                (Some(Token::Word(_)), Some(Token::Word(_) | Token::Text(_))) => {}
+                (Some(GmlToken::Word(key)), Some(GmlToken::Open)) => return key == "graph",
+                (Some(GmlToken::Word(_)), Some(GmlToken::Word(_) | GmlToken::Text(_))) => {}
                 _ => return false,
             }
         }
@@ -223,21 +223,21 @@ fn vertex(lexer: &mut Lexer<'_>, take: &mut TakeItem<'_>) -> Result<(), Trouble>
 }
 
 impl Value {
-    fn key(&self) -> Result<Key<'_>, Trouble> {
+    fn key(&self) -> Result<VertexKey<'_>, Trouble> {
         match self {
             // NetworkX writes ids that are integers, others also quoted ones.
             Value::Word(word) => match crate::text::number::parse_id(word.as_bytes()) {
-                Ok(id) => Ok(Key::Integer(id)),
+                Ok(id) => Ok(VertexKey::Integer(id)),
                 Err(why) => Err(why.describe(word.as_bytes()).into()),
             },
-            Value::Text(text) => Ok(Key::Text(text)),
+            Value::Text(text) => Ok(VertexKey::Text(text)),
             Value::List => Err("expected an id, found a list".into()),
         }
     }
 }
 
 /// A word of the language.
-enum Token {
+enum GmlToken {
     Open,
     Close,
     /// A key or a number.
@@ -286,17 +286,17 @@ impl<'r> Lexer<'r> {
         String::from_utf8(bytes).map_err(|_| "text that is not UTF-8".into())
     }
 
-    fn next(&mut self) -> Result<Option<Token>, Trouble> {
+    fn next(&mut self) -> Result<Option<GmlToken>, Trouble> {
         while let Some(byte) = self.peek()? {
             match byte {
                 b'#' => drop(self.until(|b| b == b'\n')?),
                 b'[' => {
                     self.advance(byte);
-                    return Ok(Some(Token::Open));
+                    return Ok(Some(GmlToken::Open));
                 }
                 b']' => {
                     self.advance(byte);
-                    return Ok(Some(Token::Close));
+                    return Ok(Some(GmlToken::Close));
                 }
                 b'"' => {
                     self.advance(byte);
@@ -305,12 +305,12 @@ impl<'r> Lexer<'r> {
                         Some(quote) => self.advance(quote),
                         None => return Err("a text without its closing quote".into()),
                     }
-                    return Ok(Some(Token::Text(unescaped(text))));
+                    return Ok(Some(GmlToken::Text(unescaped(text))));
                 }
                 _ if byte.is_ascii_whitespace() => self.advance(byte),
                 _ => {
                     let ends = |b: u8| b.is_ascii_whitespace() || matches!(b, b'[' | b']' | b'"');
-                    return Ok(Some(Token::Word(self.until(ends)?)));
+                    return Ok(Some(GmlToken::Word(self.until(ends)?)));
                 }
             }
         }
@@ -320,17 +320,17 @@ impl<'r> Lexer<'r> {
     /// A key and its value, or the end of the list, or, outside of lists, of the file.
     fn entry(&mut self, is_inside: bool) -> Result<Option<(String, Value)>, Trouble> {
         let key = match self.next()? {
-            Some(Token::Word(key)) => key,
-            Some(Token::Close) if is_inside => return Ok(None),
+            Some(GmlToken::Word(key)) => key,
+            Some(GmlToken::Close) if is_inside => return Ok(None),
             None if !is_inside => return Ok(None),
             None => return Err("the file ends inside a list".into()),
             Some(_) => return Err("expected a key".into()),
         };
         match self.next()? {
-            Some(Token::Word(word)) => Ok(Some((key, Value::Word(word)))),
-            Some(Token::Text(text)) => Ok(Some((key, Value::Text(text)))),
-            Some(Token::Open) => Ok(Some((key, Value::List))),
-            Some(Token::Close) | None => {
+            Some(GmlToken::Word(word)) => Ok(Some((key, Value::Word(word)))),
+            Some(GmlToken::Text(text)) => Ok(Some((key, Value::Text(text)))),
+            Some(GmlToken::Open) => Ok(Some((key, Value::List))),
+            Some(GmlToken::Close) | None => {
                 Err(format!("the key '{}' without a value", printable(key.as_bytes())).into())
             }
         }
@@ -341,8 +341,8 @@ impl<'r> Lexer<'r> {
         let mut depth = 1;
         while depth > 0 {
             match self.next()? {
-                Some(Token::Open) => depth += 1,
-                Some(Token::Close) => depth -= 1,
+                Some(GmlToken::Open) => depth += 1,
+                Some(GmlToken::Close) => depth -= 1,
                 Some(_) => {}
                 None => return Err("the file ends inside a list".into()),
             }

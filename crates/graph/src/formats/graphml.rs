@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
 
-use super::document::{self, Document, Edge, Item, Key, TakeItem, Trouble, wants_weights};
+use super::document::{self, Document, Edge, Item, TakeItem, Trouble, VertexKey, wants_weights};
 use super::gml::weight_key;
 use super::{Format, Opened, ReadOptions};
 use crate::column_names::weight_rank;
@@ -218,7 +218,7 @@ impl Scan<'_, '_> {
             "node" if !self.state.graphs.is_empty() => {
                 let attributes = attributes(element)?;
                 let id = attributes.get("id").ok_or("a <node> without an id")?;
-                Ok((self.take)(Item::Vertex { id: Some(Key::Untyped(id)), label: None })?)
+                Ok((self.take)(Item::Vertex { id: Some(VertexKey::Untyped(id)), label: None })?)
             }
             "edge" if !self.state.graphs.is_empty() => {
                 let attributes = attributes(element)?;
@@ -330,7 +330,7 @@ impl Scan<'_, '_> {
         if let (Some(_), Some(key)) = (weight, key) {
             let _ = self.graph.found.get_or_init(|| key.name.clone());
         }
-        let (source, destination) = (Key::Untyped(source), Key::Untyped(destination));
+        let (source, destination) = (VertexKey::Untyped(source), VertexKey::Untyped(destination));
         Ok((self.take)(Item::Edge(Edge { source, destination, weight, directed }))?)
     }
 

@@ -11,7 +11,7 @@ use crate::source::Source;
 use crate::{Error, Result};
 
 /// How many rows follow, as far as that is known.
-enum Rows {
+enum RowCount {
     All(u64),
     /// At least these, and about as many bytes each.
     Sample {
@@ -43,19 +43,19 @@ pub(super) fn leads(source: &Source, dialect: &Dialect, rows: &[SampleRow<'_>]) 
     let fitting: Vec<Counts> = possible.into_iter().filter(|counts| counts.cover(rest)).collect();
     let doubt = || doubt(source, first, columns);
     let sampled = match source.head_is_all() {
-        true => Rows::All(rest.len() as u64),
+        true => RowCount::All(rest.len() as u64),
         false => {
             let bytes = rest.iter().map(|row| row.text.len() as u64 + 1).sum();
-            Rows::Sample { rows: rest.len() as u64, bytes }
+            RowCount::Sample { rows: rest.len() as u64, bytes }
         }
     };
     if !fitting.iter().any(|counts| counts.may_count(&sampled, source)) {
         return if is_row { Ok(false) } else { Err(doubt()) };
     }
     let count = match sampled {
-        Rows::All(count) => count,
-        Rows::Sample { .. } if source.parts()[0].is_stream() => return Err(doubt()),
-        Rows::Sample { .. } => count_rows(source, dialect)? - 1,
+        RowCount::All(count) => count,
+        RowCount::Sample { .. } if source.parts()[0].is_stream() => return Err(doubt()),
+        RowCount::Sample { .. } => count_rows(source, dialect)? - 1,
     };
     match fitting.iter().find(|counts| counts.edges == count) {
         // In a small file ids that do not come near the count leave a doubt.
@@ -98,11 +98,11 @@ impl Counts {
     }
 
     /// Whether there may be as many rows, by the size of the input.
-    fn may_count(&self, found: &Rows, source: &Source) -> bool {
+    fn may_count(&self, found: &RowCount, source: &Source) -> bool {
         match *found {
-            Rows::All(rows) => self.edges == rows,
-            Rows::Sample { rows, .. } if self.edges < rows => false,
-            Rows::Sample { rows, bytes } => match source.stored_bytes() {
+            RowCount::All(rows) => self.edges == rows,
+            RowCount::Sample { rows, .. } if self.edges < rows => false,
+            RowCount::Sample { rows, bytes } => match source.stored_bytes() {
                 Some(stored) if source.is_plain() => {
                     let about = stored.saturating_mul(rows) / bytes.max(1);
                     (about / 2..=about.saturating_mul(2)).contains(&self.edges)

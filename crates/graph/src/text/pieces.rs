@@ -2,7 +2,7 @@
 
 use super::blocks::{Block, BlockPieces, LineOrError};
 use super::dialect::Dialect;
-use super::rows::Rows;
+use super::rows::TextRows;
 use super::scanner::{Line, Scanner};
 use crate::edge_file::{
     Cut, EdgeFile, FileShape, Mirror, Piece, PieceReader, Pieces, Slice, TakePiece, Totals,
@@ -60,7 +60,7 @@ impl EdgeFile for EdgeTable {
     ) -> Result<Pieces<'a>> {
         let dialect = &self.dialect;
         let lines = self.source.slice(slice, dialect.skip_lines)?;
-        let work = move |rows: &mut Rows, block: &Block, take: &TakePiece<'_>| {
+        let work = move |rows: &mut TextRows, block: &Block, take: &TakePiece<'_>| {
             let skip = if block.starts_part { dialect.skip_lines } else { 0 };
             let lines = dialect.read_rows(block.text(), skip, rows)?;
             rows.hand_on(order(slice.index, block.order), dialect.names, take)?;
@@ -95,7 +95,7 @@ struct RowPieces<'a, F>(BlockPieces<'a, F>);
 
 impl<F> PieceReader for RowPieces<'_, F>
 where
-    F: Fn(&mut Rows, &Block, &TakePiece<'_>) -> Result<u64, LineOrError> + Send + Sync,
+    F: Fn(&mut TextRows, &Block, &TakePiece<'_>) -> Result<u64, LineOrError> + Send + Sync,
 {
     fn read(&mut self, limit: usize, take: &TakePiece<'_>) -> Result<bool> {
         self.0.read(limit, take)

@@ -17,7 +17,7 @@ use crate::id_list::{IdList, NameList};
 /// Edges of a block, as far as they have been read: what becomes a [`Piece`], with a list for ids
 /// of either kind.
 #[derive(Default)]
-pub(super) struct Rows {
+pub(super) struct TextRows {
     integers: [Vec<u64>; 2],
     names: [NameList; 2],
     weights: Vec<f64>,
@@ -25,7 +25,7 @@ pub(super) struct Rows {
     has_fraction: bool,
 }
 
-impl Rows {
+impl TextRows {
     /// Calls `take` with the edges as a piece, and forgets them; their memory is used again.
     pub(super) fn hand_on(
         &mut self,
@@ -64,7 +64,7 @@ impl Dialect {
         &self,
         text: &[u8],
         skip: u64,
-        rows: &mut Rows,
+        rows: &mut TextRows,
     ) -> Result<u64, LineError> {
         match (self.is_plain(), self.weight) {
             (true, None) => self.read_each(text, skip, rows, Self::fast_row::<false>),
@@ -80,8 +80,8 @@ impl Dialect {
         &self,
         text: &[u8],
         skip: u64,
-        rows: &mut Rows,
-        fast: impl Fn(&Self, &[u8], usize, &mut Rows) -> Option<usize>,
+        rows: &mut TextRows,
+        fast: impl Fn(&Self, &[u8], usize, &mut TextRows) -> Option<usize>,
     ) -> Result<u64, LineError> {
         let (mut at, mut line) = (0, 0);
         while at < text.len() {
@@ -114,7 +114,7 @@ impl Dialect {
         &self,
         text: &[u8],
         mut at: usize,
-        rows: &mut Rows,
+        rows: &mut TextRows,
     ) -> Option<usize> {
         /// Any number of this many digits fits 64 bits.
         const SAFE_DIGITS: usize = 19;
@@ -172,7 +172,7 @@ impl Dialect {
 
     /// Takes any row; a problem comes with its column, from 0.
     #[cold]
-    fn slow_row(&self, row: &[u8], rows: &mut Rows) -> Result<(), (usize, String)> {
+    fn slow_row(&self, row: &[u8], rows: &mut TextRows) -> Result<(), (usize, String)> {
         if !self.is_row(row) {
             return Ok(());
         }
@@ -287,7 +287,7 @@ mod tests {
 
     fn same(dialect: &Dialect, text: &[u8]) {
         let read = |fast: bool| -> Read {
-            let mut rows = Rows::default();
+            let mut rows = TextRows::default();
             let lines = match fast {
                 true => dialect.read_rows(text, 0, &mut rows),
                 false => dialect.read_each(text, 0, &mut rows, |_, _, _, _| None),

@@ -11,12 +11,16 @@ use parton_graph::{Adjacency, Csr, Error as GraphError, VertexRange, Weight};
 use parton_net::Net;
 
 use super::exchanged::{self, SAMPLES_PER_HOST};
-use super::{OriginalIds, Share, pieces};
+use super::{InputShare, OriginalIds, pieces};
 use crate::Result;
 use crate::dictionary::{Dictionary, Id, Known};
 
 /// This host's share of a file. Every host must call this.
-pub(super) fn share(net: &mut Net, file: &dyn EdgeFile, progress: &dyn Progress) -> Result<Share> {
+pub(super) fn share(
+    net: &mut Net,
+    file: &dyn EdgeFile,
+    progress: &dyn Progress,
+) -> Result<InputShare> {
     let slice = Slice { index: net.host().index(), of: net.num_hosts() };
     let survey = if slice == Slice::WHOLE { Vec::new() } else { file.survey(slice)? };
     let surveys = net.all_gather(bytemuck::cast_slice(&survey).to_vec())?;
@@ -54,7 +58,7 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
-    fn share<W: Weight>(self, net: &mut Net) -> Result<Share>
+    fn share<W: Weight>(self, net: &mut Net) -> Result<InputShare>
     where
         Adjacency: From<Csr<W>>,
     {
@@ -94,7 +98,7 @@ impl Job<'_> {
         net: &mut Net,
         vertices: u32,
         numbered: impl Fn(&IdList, Range<usize>) -> Vec<u32> + Sync,
-    ) -> Result<Share>
+    ) -> Result<InputShare>
     where
         Adjacency: From<Csr<W>>,
     {

@@ -10,7 +10,7 @@ use parton_graph::rows::Rows;
 use parton_graph::{Adjacency, Csr, Weight, parallel};
 use parton_net::{HostId, Net};
 
-use super::Share;
+use super::InputShare;
 use crate::Result;
 use crate::blocks::Blocks;
 use crate::exchange::{batches, exchange_batches};
@@ -66,7 +66,7 @@ pub(super) fn rows<W: Weight, P: Sync>(
     pieces: &[P],
     order: impl Fn(&P) -> u64 + Sync,
     route_edges: impl Fn(&P, &mut EdgesByHost<'_, W>) + Sync,
-) -> Result<Share>
+) -> Result<InputShare>
 where
     Adjacency: From<Csr<W>>,
 {
@@ -130,7 +130,7 @@ fn share_of<W: Weight>(
     readers: Blocks,
     rows: Range<u32>,
     vertices: u32,
-) -> Share
+) -> InputShare
 where
     Adjacency: From<Csr<W>>,
 {
@@ -138,12 +138,12 @@ where
     let rows = Rows { first: u64::from(rows.start), adjacency: csr.into() };
     // Edges that come in any order wait as long as the result is being filled.
     let waiting = rows.adjacency.num_edges() * (6 + size_of::<W>() as u64);
-    Share::of_rows(rows, readers).with_peak_of(waiting)
+    InputShare::of_rows(rows, readers).with_peak_of(waiting)
 }
 
 /// Generates this host's slice of the edges and exchanges them for its rows. Every host must call
 /// this.
-pub(super) fn generated(net: &mut Net, spec: &Spec, progress: &dyn Progress) -> Result<Share> {
+pub(super) fn generated(net: &mut Net, spec: &Spec, progress: &dyn Progress) -> Result<InputShare> {
     let generator = spec.generator();
     let (hosts, host) = (net.num_hosts() as u128, u128::from(net.host().0));
     let slice = |h: u128| (u128::from(generator.num_edges()) * h / hosts) as u64;

@@ -7,14 +7,14 @@ use parton_graph::{Adjacency, Csr, LocalId, Weight, WeightKind, hash, with_csr};
 use parton_net::Net;
 
 use super::exchanged::{self, SAMPLES_PER_HOST};
-use super::{Fit, Share};
+use super::{Fit, InputShare};
 use crate::Result;
 
 /// About how many edges the rows have whose edges are sent at a time.
 const EDGES_PER_PIECE: u64 = 1 << 18;
 
 /// The share, changed where it does not fit. Every host must call this.
-pub(super) fn fit(net: &mut Net, mut share: Share, fit: Fit) -> Result<Share> {
+pub(super) fn fit(net: &mut Net, mut share: InputShare, fit: Fit) -> Result<InputShare> {
     if !fit.weights && share.rows.adjacency.weight_kind() != WeightKind::None {
         share.rows.adjacency = share.rows.adjacency.unweighted();
         let in_rows = share.in_rows.take();
@@ -57,10 +57,10 @@ fn skewness<W: Weight>(csr: &Csr<W>, first: u64) -> u64 {
 }
 
 /// The share with the reverse of every edge that lacks it.
-fn both_ways(net: &mut Net, share: Share) -> Result<Share> {
+fn both_ways(net: &mut Net, share: InputShare) -> Result<InputShare> {
     let held = share.rows.adjacency.bytes();
     let vertices = share.readers.num_vertices();
-    let Share { rows, readers, changes, ids, .. } = share;
+    let InputShare { rows, readers, changes, ids, .. } = share;
     let (share, in_edges) = with_csr!(&rows.adjacency, csr => {
         match net.num_hosts() {
             1 => (None, Adjacency::from(csr.transposed())),
@@ -73,7 +73,7 @@ fn both_ways(net: &mut Net, share: Share) -> Result<Share> {
             }
         }
     });
-    let mut share = share.unwrap_or_else(|| Share::of_rows(rows, readers));
+    let mut share = share.unwrap_or_else(|| InputShare::of_rows(rows, readers));
     let held = held + share.rows.adjacency.bytes() + in_edges.bytes();
     let first = share.rows.first as u32;
     let Completed { adjacency, added, lightened } =
@@ -97,7 +97,7 @@ fn exchange<W: Weight>(
     first: u32,
     vertices: u32,
     turned: impl Fn((u32, u32)) -> (u32, u32) + Sync,
-) -> Result<Share>
+) -> Result<InputShare>
 where
     Adjacency: From<Csr<W>>,
 {

@@ -8,7 +8,7 @@ use parton_graph::rows::{RowFile, Rows};
 use parton_graph::{Buffer, Csr, Graph, LocalId, with_csr};
 use parton_net::Net;
 
-use super::Share;
+use super::InputShare;
 use crate::Result;
 use crate::blocks::Blocks;
 use crate::blocks::EDGE_COST;
@@ -21,7 +21,7 @@ pub(super) fn of_file(
     file: &RowFile,
     reads: Reads,
     progress: &dyn Progress,
-) -> Result<Share> {
+) -> Result<InputShare> {
     let reads = if file.has_in_rows() { reads } else { Reads::OutEdges };
     let offset = |vertex: u64| match reads {
         Reads::OutEdges => file.offset(vertex),
@@ -58,12 +58,12 @@ pub(super) fn of_file(
             in_rows = in_rows.map(Rows::with_signs);
         }
     }
-    let share = Share::of_rows(rows, readers).with_in_rows(in_rows);
-    Ok(Share { turned: reads == Reads::InEdges, ..share })
+    let share = InputShare::of_rows(rows, readers).with_in_rows(in_rows);
+    Ok(InputShare { turned: reads == Reads::InEdges, ..share })
 }
 
 /// This host's rows of a graph in memory.
-pub(super) fn of_graph(net: &Net, graph: &Graph) -> Result<Share> {
+pub(super) fn of_graph(net: &Net, graph: &Graph) -> Result<InputShare> {
     let offsets = graph.adjacency.offsets();
     let offset = |vertex: u64| Ok(offsets[vertex as usize]);
     let sizes = (graph.num_vertices() as u64, graph.num_edges());
@@ -72,7 +72,7 @@ pub(super) fn of_graph(net: &Net, graph: &Graph) -> Result<Share> {
         1 => Rows { first: 0, adjacency: graph.adjacency.clone() },
         _ => copied(graph, readers.of(net.host())),
     };
-    Ok(Share::of_rows(rows, readers))
+    Ok(InputShare::of_rows(rows, readers))
 }
 
 /// Blocks of rows that cost about the same, as policies count: many then cut close to where rows

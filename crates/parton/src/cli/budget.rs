@@ -1,5 +1,6 @@
 //! Whether a run can fit the memory that it may use: a plan in milliseconds, before anything is read.
 
+use crate::algorithms::MemoryUse;
 use crate::cli::exit::Failure;
 use crate::cli::team::Team;
 use crate::cli::{memory, show};
@@ -11,8 +12,8 @@ use crate::planning::{self, Forecast, Planner};
 pub(crate) struct Budget<'b> {
     /// What users call the work and the graph.
     pub(crate) work: String,
-    /// The algorithm, or [`planning::PARTITION_ALONE`].
-    pub(crate) algorithm: &'b str,
+    /// What the algorithm holds.
+    pub(crate) algorithm: MemoryUse,
     pub(crate) input: &'b Input,
     pub(crate) plan: &'b Plan,
     /// Number of hosts, and of threads of each.

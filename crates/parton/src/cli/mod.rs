@@ -69,7 +69,7 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     /// Run an algorithm on a graph that is cut over hosts
-    Run(commands::run::Run),
+    Run(commands::run::RunCommand),
     /// Show what a graph looks like: sizes, degrees, loops, duplicates, weights
     Inspect(commands::inspect::Inspect),
     /// Read a graph in one format and write it in another

@@ -8,7 +8,7 @@ use parton_net::{Cluster, Net};
 use parton_partition::{Input, Partition, Plan};
 use parton_sync::{Optimize, Substrate};
 
-use super::Trial;
+use super::WeightTrial;
 use crate::devices::HostDevice;
 use crate::error::Result;
 use parton_algorithms::Job;
@@ -56,7 +56,7 @@ struct SampleRun {
     bytes: f64,
 }
 
-impl Trial<'_> {
+impl WeightTrial<'_> {
     /// Measures all hosts, notes their speeds, and returns what each has shown. Every host must call this
     /// with its own device.
     pub(super) fn measure(

@@ -110,10 +110,10 @@ fn names_are_text(table: &Table) -> bool {
     })
 }
 
-type Group<'g, 'o> = SerializedRowGroupWriter<'g, &'o mut Output>;
+type RowGroup<'g, 'o> = SerializedRowGroupWriter<'g, &'o mut Output>;
 
 fn write_column<'t>(
-    group: &mut Group<'_, '_>,
+    group: &mut RowGroup<'_, '_>,
     kind: ColumnKind,
     rows: Range<usize>,
     optional: bool,
@@ -153,7 +153,7 @@ fn write_column<'t>(
 
 /// A list for every row, none of them empty.
 fn write_vectors<'t>(
-    group: &mut Group<'_, '_>,
+    group: &mut RowGroup<'_, '_>,
     rows: Range<usize>,
     cell: impl Fn(usize) -> Cell<'t>,
 ) -> LibraryResult<()> {
@@ -172,7 +172,7 @@ fn write_vectors<'t>(
 }
 
 fn put<T: DataType>(
-    group: &mut Group<'_, '_>,
+    group: &mut RowGroup<'_, '_>,
     values: impl Iterator<Item = Option<T::T>>,
     optional: bool,
 ) -> LibraryResult<()> {

@@ -1,10 +1,12 @@
 //! The model of memory: what a host holds in each stage of a run.
 //!
 //! A host reads its share, makes it fit, cuts it, and computes; stages hold little in common, so the peak is that
-//! of the greatest. Each stage is linear in edges and proxies. Sizes of arrays that are kept are counted; what
-//! stages hold beside them (buffers of messages, buckets, lists of vertices) was fitted to measured peaks, which
-//! `cargo xtask bench plan` measures again.
+//! of the greatest. Each stage is linear in edges and proxies. Sizes of arrays that are kept are counted; other
+//! memory of a stage (buffers of messages, buckets, lists of vertices) was fitted to measured peaks, which
+//! `cargo xtask bench plan` measures again. An algorithm states its own memory
+//! ([`Algorithm::memory_use`](parton_algorithms::Algorithm::memory_use)).
 
+use parton_algorithms::MemoryUse;
 use parton_partition::Survey;
 use parton_partition::quality::Share;
 use parton_partition::survey::Storage;
@@ -57,26 +59,6 @@ impl Linear {
     }
 }
 
-/// What an algorithm holds beside its partition.
-struct State {
-    algorithm: &'static str,
-    /// Bytes for each local edge, and for each proxy.
-    edge: f64,
-    proxy: f64,
-    /// Bytes for each edge and further proxy of a vertex, where neighbourhoods travel.
-    copied_edge: f64,
-    /// Bytes of a value that hosts exchange.
-    value_bytes: f64,
-}
-
-const fn state(
-    algorithm: &'static str,
-    [edge, proxy, copied_edge]: [f64; 3],
-    value_bytes: f64,
-) -> State {
-    State { algorithm, edge, proxy, copied_edge, value_bytes }
-}
-
 /// A process without a graph, and each further host and thread in it.
 const PROCESS: f64 = 13.7e6;
 const HOST: f64 = 0.3e6;
@@ -106,50 +88,17 @@ const DOUBLED: f64 = 17.6;
 const SCORED: [&str; 3] = ["fennel", "ginger", "sugar"];
 const SCORING: Linear = linear(0.0, 14.9, 0.0);
 
-/// What algorithms hold beside their partition.
-const STATES: &[State] = &[
-    state("bfs", [5.4, 4.1, 0.0], 4.0),
-    state("sssp", [4.4, 6.4, 0.0], 4.0),
-    state("components", [5.6, 12.3, 0.0], 4.0),
-    state("pagerank", [6.0, 37.5, 0.0], 8.0),
-    state("kcore", [2.6, 14.8, 0.0], 4.0),
-    state("triangles", [7.1, 19.8, 8.8], 4.0),
-    state("lcc", [48.0, 2.6, 10.3], 4.0),
-    state("betweenness", [14.5, 15.0, 0.0], 8.0),
-    state("strongly-connected", [9.0, 13.8, 0.0], 4.0),
-    state("label-propagation", [13.6, 20.6, 0.0], 4.0),
-    state("matrix-completion", [75.0, 160.0, 0.0], 80.0),
-    state("widest-path", [12.2, 1.1, 0.0], 4.0),
-    state("hits", [7.0, 62.4, 0.0], 8.0),
-    // No algorithm: the partition alone.
-    state(PARTITION_ALONE, [0.0, 0.0, 0.0], 4.0),
-];
-
-/// The name under which a partition is planned that nothing computes on.
-pub const PARTITION_ALONE: &str = "";
-/// An algorithm of somebody else's.
-const OTHER: State = state("", [8.0, 24.0, 0.0], 8.0);
-
 /// Bytes of a process with this many hosts and threads, apart from what hosts need for a graph.
 pub(super) fn process(hosts: usize, threads: usize) -> f64 {
     PROCESS + HOST * (hosts - 1) as f64 + THREAD * threads as f64
 }
 
-fn state_of(algorithm: &str) -> &'static State {
-    STATES.iter().find(|state| state.algorithm == algorithm).unwrap_or(&OTHER)
-}
-
-/// Bytes of a value that hosts exchange.
-pub(super) fn value_bytes(algorithm: &str) -> f64 {
-    state_of(algorithm).value_bytes
-}
-
 impl Need {
-    /// What a host needs that has this share of a cut, for an algorithm under a policy.
+    /// What a host needs that has this share of a cut, for an algorithm that holds this of its own, under a policy.
     pub(super) fn of_host(
         survey: &Survey,
         share: &Share,
-        (algorithm, policy): (&str, &str),
+        (own, policy): (MemoryUse, &str),
         hosts: usize,
     ) -> Need {
         let many = hosts > 1;
@@ -185,7 +134,6 @@ impl Need {
         } else {
             0.0
         };
-        let own = state_of(algorithm);
         let copies = (share.masters + share.mirrors) as f64 / share.masters.max(1) as f64 - 1.0;
         let kept = if survey.storage == Storage::Whole && many { 4.0 * listed } else { 0.0 };
         let running = share.bytes as f64
@@ -206,25 +154,14 @@ mod tests {
     #[test]
     fn more_edges_weights_and_hosts_need_more() {
         let need = |spec: &str, algorithm: &str, hosts: usize| {
+            let own = parton_algorithms::by_name(algorithm).unwrap().memory_use();
             let survey = Survey::of(&Input::open(spec).unwrap(), 1 << 20).unwrap();
             let cut = survey.sketch(&Plan::new("oec"), hosts).unwrap();
-            let needs =
-                cut.hosts.iter().map(|s| Need::of_host(&survey, s, (algorithm, "oec"), hosts));
+            let needs = cut.hosts.iter().map(|s| Need::of_host(&survey, s, (own, "oec"), hosts));
             needs.map(|need| need.peak()).sum::<f64>()
         };
         assert!(need("uniform:1000,20000", "bfs", 1) > 1.5 * need("uniform:1000,10000", "bfs", 1));
         assert!(need("uniform:9000,90000", "bfs", 4) > need("uniform:9000,90000", "bfs", 1));
         assert!(need("uniform:9000,90000", "lcc", 4) > need("uniform:9000,90000", "bfs", 4));
-    }
-
-    #[test]
-    fn every_algorithm_has_a_state_of_its_own() {
-        for algorithm in parton_algorithms::ALL {
-            assert!(
-                STATES.iter().any(|state| state.algorithm == algorithm.name()),
-                "{}: measure it with `cargo xtask bench plan` and add it to STATES",
-                algorithm.name()
-            );
-        }
     }
 }

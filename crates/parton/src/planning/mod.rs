@@ -12,12 +12,13 @@ mod advice;
 mod memory;
 mod trial;
 
+use parton_algorithms::MemoryUse;
 use parton_partition::quality::{Quality, Share};
 use parton_partition::{Input, Plan, Survey};
 
 use crate::error::Result;
 pub use advice::{Advice, Candidate, advise};
-pub use memory::{Need, PARTITION_ALONE};
+pub use memory::Need;
 pub use trial::Trial;
 
 /// An estimate, and between what the truth should lie.
@@ -62,14 +63,14 @@ pub struct Forecast {
 
 /// Forecasts for one algorithm on one input.
 pub struct Planner<'p> {
-    algorithm: &'p str,
+    algorithm: MemoryUse,
     survey: &'p Survey,
 }
 
 impl<'p> Planner<'p> {
-    /// Plans for an algorithm by its name, or for a [partition alone](PARTITION_ALONE), from the survey of an
-    /// input that was made to fit the algorithm.
-    pub fn new(algorithm: &'p str, survey: &'p Survey) -> Self {
+    /// Plans for an algorithm that holds this, or for a partition alone ([`MemoryUse::NONE`]), from the survey of
+    /// an input that was made to fit the algorithm.
+    pub fn new(algorithm: MemoryUse, survey: &'p Survey) -> Self {
         Planner { algorithm, survey }
     }
 
@@ -83,7 +84,7 @@ impl<'p> Planner<'p> {
         let most = |what: fn(&Need) -> f64| needs.iter().map(what).fold(0.0, f64::max);
         let base = memory::process(1, threads);
         let all = needs.iter().fold(Need::default(), |all, need| all.plus(need));
-        let value_bytes = memory::value_bytes(self.algorithm);
+        let value_bytes = self.algorithm.value;
         let dense = value_bytes * quality.hosts.iter().map(|h| h.values as f64).sum::<f64>();
         Ok(Forecast {
             hosts,

@@ -375,10 +375,8 @@ impl Program for Interpreted {
     const NAME: &'static str = "interpreted";
     type GatherState = u32;
     type Gathered<'a> = parton_program::NotGathering;
-    const IS_RELAXATION: bool = false;
-    const ADDS: bool = false;
+    const FORM: Option<parton_engine::ProgramForm> = None;
     const MAY_WRAP: bool = false;
-    const ENGINES: &'static [&'static parton_engine::EngineInfo] = &[parton_program::STEPS];
     const DEVICE: Result<OperatorText<'static>, &'static str> = Err("it is interpreted");
     const GATHER: Option<parton_program::GatherPlaces> = None;
 

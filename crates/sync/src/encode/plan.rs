@@ -2,7 +2,7 @@
 
 use super::header::{self, Header, Indices};
 use super::indices::{self, Listed};
-use super::values::{self, Span};
+use super::values::{self, ValueRange};
 use super::{Places, Size, ValueKind};
 
 /// A message that is about to be written, in the smallest encoding there is for it. Equal messages
@@ -22,7 +22,7 @@ struct Choice {
     count: u32,
     indices: indices::Choice,
     values: values::Choice,
-    span: Option<Span>,
+    span: Option<ValueRange>,
 }
 
 impl<'a> EncodingPlan<'a> {

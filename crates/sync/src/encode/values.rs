@@ -15,14 +15,14 @@ use super::{ValueKind, WireError};
 
 /// The shortest span of the circle that has all values on it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Span {
+pub(super) struct ValueRange {
     /// The value it starts with.
     base: u64,
     /// The greatest difference to the base.
     length: u64,
 }
 
-impl Span {
+impl ValueRange {
     /// Bits of a difference to the base.
     fn width(self) -> u8 {
         (u64::BITS - self.length.leading_zeros()) as u8
@@ -33,7 +33,7 @@ impl Span {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Choice {
     /// Where packed values lie; `None` for raw ones.
-    packed: Option<Span>,
+    packed: Option<ValueRange>,
     pub(super) bytes: u64,
 }
 
@@ -48,12 +48,12 @@ impl Choice {
     }
 
     /// The values as differences to the start of a span that has them all.
-    pub(super) fn packed(kind: ValueKind, span: Span, count: usize) -> Choice {
+    pub(super) fn packed(kind: ValueKind, span: ValueRange, count: usize) -> Choice {
         Choice { packed: Some(span), bytes: packed_bytes(kind, span.width(), count) }
     }
 
     /// The smaller encoding of `count` values on a span, raw if both are equal.
-    pub(super) fn smallest(kind: ValueKind, span: Option<Span>, count: usize) -> Choice {
+    pub(super) fn smallest(kind: ValueKind, span: Option<ValueRange>, count: usize) -> Choice {
         let raw = Choice::raw(kind, count);
         let packed = span.map(|span| Choice::packed(kind, span, count));
         packed.filter(|packed| packed.bytes < raw.bytes).unwrap_or(raw)
@@ -142,13 +142,13 @@ macro_rules! for_integer {
 }
 
 /// The span of values that may be packed, of which there is at least one.
-pub(super) fn span(kind: ValueKind, values: &[u8]) -> Option<Span> {
+pub(super) fn span(kind: ValueKind, values: &[u8]) -> Option<ValueRange> {
     for_integer!(kind, shortest_span(values))
 }
 
 /// A span that is no longer than that of some values with others. Of the values only those at the
 /// ends of their own span are looked at again.
-pub(super) fn widened(kind: ValueKind, own: Span, others: &[u8]) -> Span {
+pub(super) fn widened(kind: ValueKind, own: ValueRange, others: &[u8]) -> ValueRange {
     let ends = [own.base, own.base.wrapping_add(own.length)].map(u64::to_le_bytes);
     let ends = ends.iter().flat_map(|end| &end[..kind.bytes()]);
     let wide = span(kind, &ends.chain(others).copied().collect::<Vec<u8>>());
@@ -157,7 +157,7 @@ pub(super) fn widened(kind: ValueKind, own: Span, others: &[u8]) -> Span {
 
 /// A span of less than half the circle cannot cross both zero and the point opposite. So if any is
 /// short enough to be worth packing, the circle cut open at one of the two shows it.
-fn shortest_span<I: Integer>(values: &[u8]) -> Span {
+fn shortest_span<I: Integer>(values: &[u8]) -> ValueRange {
     let extremes = |(least, greatest): (I, I), value: I| (least.min(value), greatest.max(value));
     let nothing = (I::MAX, I::ZERO);
     let (plain, turned) = values
@@ -171,7 +171,7 @@ fn shortest_span<I: Integer>(values: &[u8]) -> Span {
         true => (plain.0, length(plain)),
         false => (turned.0.opposite(), length(turned)),
     };
-    Span { base: base.to_u64(), length: length.to_u64() }
+    ValueRange { base: base.to_u64(), length: length.to_u64() }
 }
 
 /// Appends values in an encoding that was chosen for them.
@@ -184,7 +184,7 @@ pub(super) fn write(out: &mut Vec<u8>, kind: ValueKind, choice: Choice, values: 
     }
 }
 
-fn pack<I: Integer>(out: &mut Vec<u8>, span: Span, values: &[u8]) {
+fn pack<I: Integer>(out: &mut Vec<u8>, span: ValueRange, values: &[u8]) {
     let (base, width) = (I::from_u64(span.base), span.width().into());
     out.extend_from_slice(&span.base.to_le_bytes()[..I::BYTES]);
     if width == 0 {

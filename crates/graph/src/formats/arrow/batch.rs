@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::io::Read;
 
 use super::flat::{BROKEN, Table};
-use super::schema::{Column, Kept};
+use super::schema::{ArrowColumn, Kept};
 use crate::source::Compression;
 
 type Result<T, E = String> = std::result::Result<T, E>;
@@ -94,7 +94,7 @@ impl<'a> Batch<'a> {
     /// The cells of a column, all of them checked to be there.
     pub(super) fn cells(
         &self,
-        column: &Column,
+        column: &ArrowColumn,
         dictionaries: &'a Dictionaries,
     ) -> Result<CellList<'a>> {
         let before = self.views.iter().take(column.views).map(|&[count]| count).sum::<i64>();

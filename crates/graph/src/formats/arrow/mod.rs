@@ -11,7 +11,7 @@ mod schema;
 use std::io::{self, BufReader, Read};
 use std::ops::Range;
 
-use super::parquet::columns::Columns;
+use super::parquet::columns::EdgeColumns;
 use super::{Format, Opened, ReadOptions};
 use crate::edge_file::{
     Cut, EDGES_PER_PIECE, EdgeFile, FileShape, Piece, PieceReader, Pieces, Slice, TakePiece,
@@ -27,7 +27,7 @@ use crate::text::number::parse_id;
 use crate::{Error, Graph, Place, Result};
 use batch::{Batch, Cell, CellList, Dictionaries};
 use flat::{Flat, Table};
-use schema::{Column, Schema};
+use schema::{ArrowColumn, Schema};
 
 /// Arrow IPC files and streams, Feather version 2.
 pub struct Arrow;
@@ -59,7 +59,9 @@ impl Format for Arrow {
         let source = source.on_disk(false)?;
         let tables = source.parts().iter().map(|part| ArrowTable::open(part, options));
         let tables = tables.collect::<Result<Vec<_>>>()?;
-        Columns::check_agreement(tables.iter().map(|table| (table.part.name(), &table.columns)))?;
+        EdgeColumns::check_agreement(
+            tables.iter().map(|table| (table.part.name(), &table.columns)),
+        )?;
         let cut = if source.is_plain() { Cut::Uneven } else { Cut::Packed };
         Ok(Opened::Edges(Box::new(ArrowFile { name: source.name().to_owned(), tables, cut })))
     }
@@ -192,7 +194,7 @@ struct ArrowFile {
 struct ArrowTable {
     part: Part,
     schema: Schema,
-    columns: Columns,
+    columns: EdgeColumns,
 }
 
 impl ArrowTable {
@@ -200,7 +202,7 @@ impl ArrowTable {
         let mut messages = Messages::new(part)?;
         let first = messages.next()?.ok_or_else(|| messages.error("expected a schema"))?;
         let schema = first.schema().map_err(|problem| messages.error(problem))?;
-        let columns = Columns::choose(part.name(), &schema.fields, options)?;
+        let columns = EdgeColumns::choose(part.name(), &schema.fields, options)?;
         Ok(ArrowTable { part: part.clone(), schema, columns })
     }
 
@@ -256,7 +258,7 @@ impl EdgeFile for ArrowFile {
 
     /// "Arrow: source = src, destination = dst, weight = amount; directed, integer ids"
     fn understood(&self) -> Option<String> {
-        let Columns { source, destination, weight, names } = &self.tables[0].columns;
+        let EdgeColumns { source, destination, weight, names } = &self.tables[0].columns;
         let weight = weight.as_ref().map_or(String::new(), |w| format!(", weight = {}", w.name));
         let ids = if *names { "names as ids" } else { "integer ids" };
         let (source, destination) = (&source.name, &destination.name);
@@ -335,7 +337,7 @@ impl BatchPieces<'_> {
         let (id, data) = (dictionary.i64(0)?, dictionary.table(1)?.ok_or(flat::BROKEN)?);
         let known = &self.table.schema.dictionaries;
         let Some(&(_, kept)) = known.iter().find(|(known, _)| *known == id) else { return Ok(()) };
-        let column = Column { node: 0, buffer: 0, views: 0, kept, dictionary: None };
+        let column = ArrowColumn { node: 0, buffer: 0, views: 0, kept, dictionary: None };
         let batch = Batch::read(data, body)?;
         let none = Dictionaries::new();
         let cells = batch.cells(&column, &none)?;

@@ -1,7 +1,7 @@
 //! The columns of an Arrow table, and where their buffers are in a record batch.
 
 use super::flat::{BROKEN, Table};
-use crate::formats::parquet::schema::{Cells, Field};
+use crate::formats::parquet::schema::{Cells, SchemaField};
 
 type Result<T> = std::result::Result<T, &'static str>;
 
@@ -24,7 +24,7 @@ pub(super) enum Kept {
 }
 
 /// A column.
-pub(super) struct Column {
+pub(super) struct ArrowColumn {
     /// The first of its nodes and of its buffers in a record batch, the latter without those that
     /// views add.
     pub(super) node: usize,
@@ -40,8 +40,8 @@ pub(super) struct Column {
 #[derive(Default)]
 pub(super) struct Schema {
     /// By their names, for the choice; those that can be used refer to `columns`.
-    pub(super) fields: Vec<Field>,
-    pub(super) columns: Vec<Column>,
+    pub(super) fields: Vec<SchemaField>,
+    pub(super) columns: Vec<ArrowColumn>,
     /// How the values of each dictionary are kept.
     pub(super) dictionaries: Vec<(i64, Kept)>,
     nodes: usize,
@@ -70,14 +70,14 @@ impl Schema {
                         }
                         _ => None,
                     };
-                    all.columns.push(Column { node, buffer, views, kept, dictionary });
+                    all.columns.push(ArrowColumn { node, buffer, views, kept, dictionary });
                     let cells = if dictionary.is_some() { Cells::Text } else { kept.cells() };
                     Ok((all.columns.len() - 1, cells))
                 }
                 Err(why) if why == BROKEN => return Err(why),
                 Err(why) => Err(why),
             };
-            all.fields.push(Field { name: field.text(0)?.to_owned(), cells });
+            all.fields.push(SchemaField { name: field.text(0)?.to_owned(), cells });
             all.pass(field, 0)?;
         }
         Ok(all)

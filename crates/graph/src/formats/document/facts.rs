@@ -1,6 +1,6 @@
 //! What a document holds, found out before its edges are read.
 
-use super::{Edge, Item, Key, wants_weights};
+use super::{Edge, Item, VertexKey, wants_weights};
 use crate::formats::{IdKind, ReadOptions};
 use crate::text::number::parse_id;
 
@@ -128,7 +128,7 @@ impl Facts {
                 self.vertices += 1;
                 if let Some(label) = label {
                     self.labelled += 1;
-                    note_key(&mut self.label_keys, Key::Untyped(label), self.wanted_ids)?;
+                    note_key(&mut self.label_keys, VertexKey::Untyped(label), self.wanted_ids)?;
                 }
                 match id {
                     Some(id) => note_key(&mut self.vertex_keys, id, self.wanted_ids),
@@ -234,12 +234,12 @@ impl Plan {
 }
 
 /// Takes a key into account; numbers and text are not mixed unless the user says how to take them.
-fn note_key(keys: &mut Keys, key: Key<'_>, wanted: IdKind) -> Result<(), String> {
+fn note_key(keys: &mut Keys, key: VertexKey<'_>, wanted: IdKind) -> Result<(), String> {
     let kind = match key {
-        Key::Integer(_) => Keys::Integers,
-        Key::Text(_) => Keys::Text,
-        Key::Untyped(text) if is_plain_integer(text) => Keys::UntypedIntegers,
-        Key::Untyped(_) => Keys::Text,
+        VertexKey::Integer(_) => Keys::Integers,
+        VertexKey::Text(_) => Keys::Text,
+        VertexKey::Untyped(text) if is_plain_integer(text) => Keys::UntypedIntegers,
+        VertexKey::Untyped(_) => Keys::Text,
     };
     *keys = match (*keys, kind) {
         (Keys::Nothing, kind) => kind,

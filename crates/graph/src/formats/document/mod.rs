@@ -30,7 +30,7 @@ pub(super) enum Item<'a> {
     /// A vertex.
     Vertex {
         /// How it is identified; by its position, if it does not say.
-        id: Option<Key<'a>>,
+        id: Option<VertexKey<'a>>,
         /// What people call it.
         label: Option<&'a str>,
     },
@@ -41,8 +41,8 @@ pub(super) enum Item<'a> {
 /// An edge of a document.
 #[derive(Clone, Copy)]
 pub(super) struct Edge<'a> {
-    pub(super) source: Key<'a>,
-    pub(super) destination: Key<'a>,
+    pub(super) source: VertexKey<'a>,
+    pub(super) destination: VertexKey<'a>,
     /// The weight, and whether it is an integer that fits `u32`.
     pub(super) weight: Option<(f64, bool)>,
     /// Where the edge says it itself.
@@ -51,7 +51,7 @@ pub(super) struct Edge<'a> {
 
 /// How a document identifies a vertex.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Key<'a> {
+pub(super) enum VertexKey<'a> {
     Integer(u64),
     /// Text that stays text, even if it is digits.
     Text(&'a str),
@@ -59,7 +59,7 @@ pub(super) enum Key<'a> {
     Untyped(&'a str),
 }
 
-impl<'a> Key<'a> {
+impl<'a> VertexKey<'a> {
     /// The id as one of the wanted kind; `digits` is room for an integer as text.
     pub(super) fn original(
         self,
@@ -67,14 +67,16 @@ impl<'a> Key<'a> {
         digits: &'a mut Vec<u8>,
     ) -> Result<OriginalId<'a>, String> {
         match self {
-            Key::Integer(id) if !names => Ok(OriginalId::Integer(id)),
-            Key::Integer(id) => {
+            VertexKey::Integer(id) if !names => Ok(OriginalId::Integer(id)),
+            VertexKey::Integer(id) => {
                 digits.clear();
                 digits.extend_from_slice(id.to_string().as_bytes());
                 Ok(OriginalId::Name(digits))
             }
-            Key::Text(text) | Key::Untyped(text) if names => Ok(OriginalId::Name(text.as_bytes())),
-            Key::Text(text) | Key::Untyped(text) => {
+            VertexKey::Text(text) | VertexKey::Untyped(text) if names => {
+                Ok(OriginalId::Name(text.as_bytes()))
+            }
+            VertexKey::Text(text) | VertexKey::Untyped(text) => {
                 let id = parse_id(text.as_bytes());
                 let hint = "; if ids are names, say `ids` names";
                 id.map(OriginalId::Integer).map_err(|e| e.describe(text.as_bytes()) + hint)

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use super::facts::{Called, Facts, Plan, Reference};
-use super::{Document, Edge, Item, Key, buffered};
+use super::{Document, Edge, Item, VertexKey, buffered};
 use crate::edge_file::{Piece, PieceReader, Pieces, TakePiece, order};
 use crate::error::printable;
 use crate::id_map::OriginalId;
@@ -109,10 +109,10 @@ impl Builder {
         }
     }
 
-    fn add_vertex(&mut self, id: Option<Key<'_>>, label: Option<&str>) -> Result<(), String> {
-        let position = Key::Integer(self.vertices);
+    fn add_vertex(&mut self, id: Option<VertexKey<'_>>, label: Option<&str>) -> Result<(), String> {
+        let position = VertexKey::Integer(self.vertices);
         self.vertices += 1;
-        let label_key = label.map(Key::Untyped);
+        let label_key = label.map(VertexKey::Untyped);
         let called = match self.plan.called {
             Called::Id => id,
             Called::Label => label_key,
@@ -136,8 +136,10 @@ impl Builder {
             Reference::Id => id,
             Reference::Position => Some(position),
         };
-        if let (Some(Key::Integer(reference)), Key::Text(name) | Key::Untyped(name)) =
-            (reference, called)
+        if let (
+            Some(VertexKey::Integer(reference)),
+            VertexKey::Text(name) | VertexKey::Untyped(name),
+        ) = (reference, called)
         {
             self.called.insert(reference, self.names.len());
             self.names.push(name.into());
@@ -176,15 +178,15 @@ fn original<'a>(
     plan: Plan,
     called: &HashMap<u64, usize>,
     names: &'a [Box<str>],
-    key: Key<'a>,
+    key: VertexKey<'a>,
     digits: &'a mut Vec<u8>,
 ) -> Result<OriginalId<'a>, String> {
     if plan.reference == Reference::Same {
         return key.original(plan.names, digits);
     }
     let place = match key {
-        Key::Integer(reference) => called.get(&reference),
-        Key::Text(_) | Key::Untyped(_) => None,
+        VertexKey::Integer(reference) => called.get(&reference),
+        VertexKey::Text(_) | VertexKey::Untyped(_) => None,
     };
     let place = place.ok_or_else(|| {
         let what = match plan.reference {
@@ -192,10 +194,10 @@ fn original<'a>(
             _ => "id",
         };
         let key = match key {
-            Key::Integer(key) => key.to_string(),
-            Key::Text(key) | Key::Untyped(key) => printable(key.as_bytes()),
+            VertexKey::Integer(key) => key.to_string(),
+            VertexKey::Text(key) | VertexKey::Untyped(key) => printable(key.as_bytes()),
         };
         format!("no vertex before this edge has the {what} {key}")
     })?;
-    Key::Untyped(&names[*place]).original(plan.names, digits)
+    VertexKey::Untyped(&names[*place]).original(plan.names, digits)
 }

@@ -56,7 +56,7 @@ impl Document for NodeLink {
 
     fn scan(&self, part: &Part, reader: &mut dyn BufRead, take: &mut TakeItem<'_>) -> Result<()> {
         let mut parser = serde_json::Deserializer::from_reader(skip_mark(part, reader)?);
-        let seed = Graph { document: self, take: &RefCell::new(take) };
+        let seed = AnyGraph { document: self, take: &RefCell::new(take) };
         let parsed = seed.deserialize(&mut parser).and_then(|()| parser.end());
         parsed.map_err(|error| json_error(part, error))
     }
@@ -88,12 +88,12 @@ fn json_error(part: &Part, error: serde_json::Error) -> Error {
 
 /// What every seed needs.
 #[derive(Clone, Copy)]
-struct Graph<'a, 't> {
+struct AnyGraph<'a, 't> {
     document: &'a NodeLink,
     take: &'a RefCell<&'a mut TakeItem<'t>>,
 }
 
-impl Graph<'_, '_> {
+impl AnyGraph<'_, '_> {
     fn take<E: serde::de::Error>(self, item: Item<'_>) -> Result<(), E> {
         (self.take.borrow_mut())(item).map_err(E::custom)
     }
@@ -122,19 +122,19 @@ macro_rules! seed {
     };
 }
 
-seed!(Graph, "an object with nodes and links, or a list of edges", {
+seed!(AnyGraph, "an object with nodes and links, or a list of edges", {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         let mut keys = Vec::new();
         let mut edges = None;
         while let Some(key) = map.next_key::<String>()? {
             match &key[..] {
-                "nodes" => map.next_value_seed(Vertices(self))?,
+                "nodes" => map.next_value_seed(AllVertices(self))?,
                 "links" | "edges" => {
                     if let Some(other) = edges.replace(key.clone()) {
                         let problem = format!("both \"{other}\" and \"{key}\": which are meant?");
                         return Err(A::Error::custom(problem));
                     }
-                    map.next_value_seed(Edges(self))?;
+                    map.next_value_seed(AllEdges(self))?;
                 }
                 "directed" => match map.next_value_seed(ScalarSeed)? {
                     Scalar::Boolean(directed) => self.take(Item::Directed(directed))?,
@@ -151,7 +151,7 @@ seed!(Graph, "an object with nodes and links, or a list of edges", {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<(), A::Error> {
-        Edges(self).visit_seq(list)
+        AllEdges(self).visit_seq(list)
     }
 });
 
@@ -180,9 +180,9 @@ fn no_graph(keys: &[String]) -> String {
 }
 
 #[derive(Clone, Copy)]
-struct Edges<'a, 't>(Graph<'a, 't>);
+struct AllEdges<'a, 't>(AnyGraph<'a, 't>);
 
-seed!(Edges, "a list of edges", {
+seed!(AllEdges, "a list of edges", {
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
         while list.next_element_seed(OneEdge(self.0))?.is_some() {}
         Ok(())
@@ -190,11 +190,11 @@ seed!(Edges, "a list of edges", {
 });
 
 #[derive(Clone, Copy)]
-struct OneEdge<'a, 't>(Graph<'a, 't>);
+struct OneEdge<'a, 't>(AnyGraph<'a, 't>);
 
 seed!(OneEdge, "an object that is an edge", {
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<(), A::Error> {
-        let Graph { document, .. } = self.0;
+        let AnyGraph { document, .. } = self.0;
         let (keys, values) = match document.keys.get() {
             Some(keys) => (keys, EdgeSeed(keys).visit_map(map)?),
             None => {
@@ -209,9 +209,9 @@ seed!(OneEdge, "an object that is an edge", {
 });
 
 #[derive(Clone, Copy)]
-struct Vertices<'a, 't>(Graph<'a, 't>);
+struct AllVertices<'a, 't>(AnyGraph<'a, 't>);
 
-seed!(Vertices, "a list of vertices", {
+seed!(AllVertices, "a list of vertices", {
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
         while list.next_element_seed(OneVertex(self.0))?.is_some() {}
         Ok(())
@@ -219,7 +219,7 @@ seed!(Vertices, "a list of vertices", {
 });
 
 #[derive(Clone, Copy)]
-struct OneVertex<'a, 't>(Graph<'a, 't>);
+struct OneVertex<'a, 't>(AnyGraph<'a, 't>);
 
 impl OneVertex<'_, '_> {
     fn take<E: serde::de::Error>(

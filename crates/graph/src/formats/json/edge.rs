@@ -7,7 +7,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Seq
 
 use crate::column_names::{self, Ends};
 use crate::error::printable;
-use crate::formats::document::{Edge, Key, wants_weights};
+use crate::formats::document::{Edge, VertexKey, wants_weights};
 use crate::formats::{ColumnKey, ReadOptions};
 
 /// The keys of an edge.
@@ -121,10 +121,10 @@ pub(super) enum Scalar<'de> {
 
 impl Scalar<'_> {
     /// The value as an id.
-    pub(super) fn key(&self) -> Result<Key<'_>, String> {
+    pub(super) fn key(&self) -> Result<VertexKey<'_>, String> {
         let found = match self {
-            Scalar::Integer(id) => return Ok(Key::Integer(*id)),
-            Scalar::Text(text) => return Ok(Key::Text(text)),
+            Scalar::Integer(id) => return Ok(VertexKey::Integer(*id)),
+            Scalar::Text(text) => return Ok(VertexKey::Text(text)),
             Scalar::Negative(id) => return Err(format!("negative id {id}; ids are 0 to 2^64-1")),
             Scalar::Fraction(value) => value.to_string(),
             Scalar::Boolean(value) => value.to_string(),
@@ -328,7 +328,7 @@ impl<'de> EdgeValues<'de> {
 }
 
 /// An end of an edge, which `key` holds.
-fn end<'v>(value: &'v Option<Scalar<'_>>, key: &str) -> Result<Key<'v>, String> {
+fn end<'v>(value: &'v Option<Scalar<'_>>, key: &str) -> Result<VertexKey<'v>, String> {
     match value {
         Some(value) => value.key(),
         None => Err(format!("an edge without a \"{}\"", printable(key.as_bytes()))),

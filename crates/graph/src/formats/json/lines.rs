@@ -6,7 +6,7 @@ use super::edge::{AllSeed, EdgeKeys, EdgeSeed, EdgeValues, problem_of};
 use crate::edge_file::{
     Cut, EdgeFile, FileShape, Piece, PieceReader, Pieces, Slice, TakePiece, WeightRule, order,
 };
-use crate::formats::document::Key;
+use crate::formats::document::VertexKey;
 use crate::formats::{IdKind, ReadOptions};
 use crate::progress::Progress;
 use crate::source::Source;
@@ -91,8 +91,8 @@ impl EdgeLines {
 
 const MIXED: &str = "some ids are numbers, others are text; if they are names, say `ids` names";
 
-fn is_text(key: Key<'_>) -> bool {
-    matches!(key, Key::Text(_))
+fn is_text(key: VertexKey<'_>) -> bool {
+    matches!(key, VertexKey::Text(_))
 }
 
 /// Reads a line; otherwise the column of the problem.

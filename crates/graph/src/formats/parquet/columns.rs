@@ -1,6 +1,6 @@
 //! Which columns of a table hold sources, destinations and weights.
 
-use super::schema::{Cells, Field};
+use super::schema::{Cells, SchemaField};
 use crate::column_names::{self, Choice, Column};
 use crate::error::{Place, printable};
 use crate::formats::{ColumnKey, IdKind, ReadOptions};
@@ -18,7 +18,7 @@ pub(in crate::formats) struct Chosen {
 }
 
 /// The columns that make up edges.
-pub(in crate::formats) struct Columns {
+pub(in crate::formats) struct EdgeColumns {
     pub(in crate::formats) source: Chosen,
     pub(in crate::formats) destination: Chosen,
     pub(in crate::formats) weight: Option<Chosen>,
@@ -26,10 +26,10 @@ pub(in crate::formats) struct Columns {
     pub(in crate::formats) names: bool,
 }
 
-impl Columns {
+impl EdgeColumns {
     /// Refuses files, each with its name, that do not hold the same kind of edges.
     pub(in crate::formats) fn check_agreement<'a>(
-        mut files: impl Iterator<Item = (&'a str, &'a Columns)>,
+        mut files: impl Iterator<Item = (&'a str, &'a EdgeColumns)>,
     ) -> Result<()> {
         let Some((first_name, first)) = files.next() else { return Ok(()) };
         for (name, columns) in files {
@@ -43,7 +43,7 @@ impl Columns {
                 return differs("ids are", kind(columns.names), &there);
             }
             if columns.weight.is_some() != first.weight.is_some() {
-                let has = |columns: &Columns| match columns.weight {
+                let has = |columns: &EdgeColumns| match columns.weight {
                     Some(_) => "weights",
                     None => "none",
                 };
@@ -58,9 +58,9 @@ impl Columns {
     /// the weight too.
     pub(in crate::formats) fn choose(
         file: &str,
-        fields: &[Field],
+        fields: &[SchemaField],
         options: &ReadOptions<'_>,
-    ) -> Result<Columns> {
+    ) -> Result<EdgeColumns> {
         let wanted = options.weights && options.weight_kind != Some(WeightKind::None);
         let (source, destination, weight) = match &options.columns {
             Some(columns) => (
@@ -103,7 +103,7 @@ impl Columns {
                 ));
             }
         };
-        Ok(Columns { source, destination, weight, names })
+        Ok(EdgeColumns { source, destination, weight, names })
     }
 
     /// Source, destination and, where there is one, weight.
@@ -112,8 +112,13 @@ impl Columns {
     }
 }
 
-fn guess(file: &str, fields: &[Field], weights: bool) -> Result<(usize, usize, Option<usize>)> {
-    let is_number = |field: &Field| matches!(field.cells, Ok((_, cells)) if cells.is_number());
+fn guess(
+    file: &str,
+    fields: &[SchemaField],
+    weights: bool,
+) -> Result<(usize, usize, Option<usize>)> {
+    let is_number =
+        |field: &SchemaField| matches!(field.cells, Ok((_, cells)) if cells.is_number());
     let columns: Vec<Column<'_>> = fields
         .iter()
         .map(|field| Column { name: &field.name, is_number: is_number(field), counts: false })
@@ -123,7 +128,7 @@ fn guess(file: &str, fields: &[Field], weights: bool) -> Result<(usize, usize, O
     Ok((source, destination, weight))
 }
 
-fn position(file: &str, fields: &[Field], column: &ColumnKey) -> Result<usize> {
+fn position(file: &str, fields: &[SchemaField], column: &ColumnKey) -> Result<usize> {
     let (found, wanted) = match column {
         ColumnKey::Position(i) => ((*i < fields.len()).then_some(*i), format!("number {i}")),
         ColumnKey::Name(name) => (fields.iter().position(|f| &f.name == name), format!("'{name}'")),
@@ -141,7 +146,7 @@ fn position(file: &str, fields: &[Field], column: &ColumnKey) -> Result<usize> {
     })
 }
 
-fn chosen(file: &str, field: &Field) -> Result<Chosen> {
+fn chosen(file: &str, field: &SchemaField) -> Result<Chosen> {
     let name = printable(field.name.as_bytes());
     match field.cells {
         Ok((leaf, cells)) => Ok(Chosen { name, leaf, cells }),

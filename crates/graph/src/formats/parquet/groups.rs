@@ -1,7 +1,7 @@
 //! Row groups of Parquet files → pieces of edges.
 
 use super::cells::{CellReader, Trouble};
-use super::columns::{Chosen, Columns};
+use super::columns::{Chosen, EdgeColumns};
 use super::schema::Cells;
 use super::table::{Table, library_error};
 use crate::edge_file::{Piece, WeightRule};
@@ -37,12 +37,12 @@ impl Files {
     pub(super) fn open(source: &Source, options: &ReadOptions<'_>) -> Result<Self> {
         let tables = parallel::map(source.parts(), |part| Table::open(part, options));
         let tables = tables.into_iter().collect::<Result<Vec<_>>>()?;
-        Columns::check_agreement(tables.iter().map(|table| (table.name(), &table.columns)))?;
+        EdgeColumns::check_agreement(tables.iter().map(|table| (table.name(), &table.columns)))?;
         Ok(Files { groups: groups(&tables), tables, asked: options.weight_kind })
     }
 
     /// The columns of the first file; those of others hold the same.
-    pub(super) fn columns(&self) -> &Columns {
+    pub(super) fn columns(&self) -> &EdgeColumns {
         &self.tables[0].columns
     }
 
@@ -134,7 +134,7 @@ fn groups(tables: &[Table]) -> Vec<Group> {
 pub(super) struct GroupReader<'a> {
     files: &'a Files,
     group: &'a Group,
-    columns: &'a Columns,
+    columns: &'a EdgeColumns,
     sources: CellReader,
     destinations: CellReader,
     weights: Option<CellReader>,

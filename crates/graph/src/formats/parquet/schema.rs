@@ -36,7 +36,7 @@ impl Cells {
 }
 
 /// A top-level column.
-pub(in crate::formats) struct Field {
+pub(in crate::formats) struct SchemaField {
     pub(in crate::formats) name: String,
     /// Which leaf it is and what it holds, or why it cannot be used ("holds decimals").
     pub(in crate::formats) cells: Result<(usize, Cells), &'static str>,
@@ -45,7 +45,7 @@ pub(in crate::formats) struct Field {
 /// All columns of a file.
 pub(super) struct Schema {
     /// Top-level columns, in order.
-    pub(super) fields: Vec<Field>,
+    pub(super) fields: Vec<SchemaField>,
     /// Every leaf as a top-level column, for the library.
     pub(super) leaves: Arc<SchemaDescriptor>,
 }
@@ -112,7 +112,7 @@ impl Schema {
                     Some((_, Err(why))) => Err(why),
                     None => Err("is nested"),
                 };
-                fields.push(Field { name: element.name.clone(), cells });
+                fields.push(SchemaField { name: element.name.clone(), cells });
             }
         }
         if open.iter().any(|&children| children != 0) {

@@ -12,7 +12,7 @@ use parquet::file::metadata::{
 };
 use parquet::file::reader::{ChunkReader, Length};
 
-use super::columns::Columns;
+use super::columns::EdgeColumns;
 use super::contain::contained;
 use super::schema::Schema;
 use crate::error::{Place, printable};
@@ -35,7 +35,7 @@ pub(super) struct Table {
     kept: Option<FileBytes>,
     metadata: ParquetMetaData,
     /// The columns that hold edges.
-    pub(super) columns: Columns,
+    pub(super) columns: EdgeColumns,
 }
 
 impl Table {
@@ -55,7 +55,7 @@ impl Table {
             ParquetMetaDataReader::decode_metadata_with_options(&footer, Some(&options))
         })
         .map_err(failed)?;
-        let columns = Columns::choose(part.name(), &schema.fields, options)?;
+        let columns = EdgeColumns::choose(part.name(), &schema.fields, options)?;
         let table = Table { part: part.clone(), kept: None, metadata, columns };
         table.check(bytes.len())?;
         let kept = bytes.is_in_memory().then(|| FileBytes::new(bytes));

@@ -25,7 +25,7 @@ const PATIENCE_BEATS: u32 = 20;
 const START_BEATS: u32 = 480;
 
 /// Something to send to a peer in its turn.
-pub(super) enum Item {
+pub(super) enum Queued {
     Message(Tag, Vec<u8>),
     Departure(Departure),
 }
@@ -39,7 +39,7 @@ enum Pending {
 
 /// The way to and from one peer.
 pub(super) struct Peer {
-    pub(super) queue: VecDeque<Item>,
+    pub(super) queue: VecDeque<Queued>,
     /// Large messages that have been announced, and how much of them has been sent.
     pub(super) parts: VecDeque<(Arc<Vec<u8>>, usize)>,
     pub(super) sending: VecDeque<Sending>,
@@ -112,8 +112,8 @@ impl Peer {
     /// Drops everything that is queued or under way; the weight of the queue.
     pub(super) fn clear(&mut self) -> u64 {
         let queued = self.queue.drain(..).map(|item| match item {
-            Item::Message(_, bytes) => weight(bytes.len()),
-            Item::Departure(_) => 0,
+            Queued::Message(_, bytes) => weight(bytes.len()),
+            Queued::Departure(_) => 0,
         });
         let weight = queued.sum();
         self.parts.clear();
@@ -192,8 +192,8 @@ impl Peer {
 
     /// The next item that the peer's window has room for. What leaves the queue is taken off
     /// `backlog`.
-    pub(super) fn next_item(&mut self, window: u64, backlog: &mut u64) -> Option<Item> {
-        while let Some(Item::Message(_, bytes)) = self.queue.front() {
+    pub(super) fn next_item(&mut self, window: u64, backlog: &mut u64) -> Option<Queued> {
+        while let Some(Queued::Message(_, bytes)) = self.queue.front() {
             let (weight, untaken) = (weight(bytes.len()), self.sent - self.acknowledged);
             match self.departed {
                 Some(_) => {

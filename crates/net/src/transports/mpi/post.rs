@@ -25,7 +25,7 @@ use std::sync::Arc;
 
 use super::frame::Frame;
 use super::library::{CallError, Mpi};
-use super::peer::{Item, Peer, weight};
+use super::peer::{Peer, Queued, weight};
 use crate::error::{Error, Result};
 use crate::host::HostId;
 use crate::net::Departure;
@@ -105,7 +105,7 @@ impl Post {
         for number in self.others() {
             let peer = &mut self.peers[number];
             if !peer.dead {
-                peer.queue.push_back(Item::Departure(departure));
+                peer.queue.push_back(Queued::Departure(departure));
             }
         }
     }
@@ -144,7 +144,7 @@ impl Post {
             None => {}
         }
         self.backlog += weight(bytes.len());
-        peer.queue.push_back(Item::Message(tag, bytes));
+        peer.queue.push_back(Queued::Message(tag, bytes));
         self.serve_or_lose(to.index());
         Ok(())
     }
@@ -237,13 +237,13 @@ impl Post {
         while let Some(item) = self.peers[number].next_item(self.window, &mut self.backlog) {
             moved = true;
             match item {
-                Item::Departure(departure) => {
+                Queued::Departure(departure) => {
                     self.send_frame(number, Frame::Departure(departure))?;
                 }
-                Item::Message(tag, bytes) if bytes.len() <= MAX_BYTES_IN_FRAME => {
+                Queued::Message(tag, bytes) if bytes.len() <= MAX_BYTES_IN_FRAME => {
                     self.send_frame(number, Frame::Whole(tag, bytes))?;
                 }
-                Item::Message(tag, bytes) => {
+                Queued::Message(tag, bytes) => {
                     self.send_frame(number, Frame::Announcement(tag, bytes.len()))?;
                     self.peers[number].parts.push_back((Arc::new(bytes), 0));
                 }

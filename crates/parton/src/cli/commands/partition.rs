@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
+use crate::algorithms::MemoryUse;
 use crate::partition::quality::Quality;
 use crate::partition::{Order, Partition as Part, Plan, policies};
-use crate::planning::PARTITION_ALONE;
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -160,7 +160,7 @@ impl Partition {
             return Ok(());
         }
         let work = format!("partitioning {} over {hosts} hosts by {policy}", self.input.graph);
-        let (algorithm, text_bytes) = (PARTITION_ALONE, self.input.text_bytes());
+        let (algorithm, text_bytes) = (MemoryUse::NONE, self.input.text_bytes());
         Budget { work, algorithm, input, plan, hosts, threads, text_bytes }.check(team)
     }
 

@@ -133,7 +133,7 @@ impl Plan {
         look: &Look,
         limit: Option<MemoryLimit>,
     ) -> Result<AlgorithmPlan, Failure> {
-        let planner = Planner::new(algorithm.name(), &look.survey);
+        let planner = Planner::new(algorithm.memory_use(), &look.survey);
         let mut rows = Vec::new();
         for hosts in self.hosts.iter().map(|hosts| usize::from(hosts.get())) {
             let threads = threads_per_host(context.threads, hosts);

@@ -17,7 +17,7 @@ const LEAST_PART: f64 = 0.05;
 const MOST_BEHIND: f64 = 1.4;
 
 /// Bars that are compared with each other.
-pub(crate) struct Group {
+pub(crate) struct BarGroup {
     pub(crate) heading: String,
     pub(crate) bars: Vec<Bar>,
 }
@@ -33,23 +33,23 @@ pub(crate) struct Bar {
     pub(crate) kind: String,
 }
 
-impl Group {
+impl BarGroup {
     fn longest(&self) -> f64 {
         self.bars.iter().map(|bar| bar.value).fold(f64::MIN_POSITIVE, f64::max)
     }
 }
 
 /// The end of the scale of some groups.
-fn end_of(groups: &[Group]) -> f64 {
-    let longest = groups.iter().map(Group::longest).fold(f64::MIN_POSITIVE, f64::max);
+fn end_of(groups: &[BarGroup]) -> f64 {
+    let longest = groups.iter().map(BarGroup::longest).fold(f64::MIN_POSITIVE, f64::max);
     let seen = groups.iter().flat_map(|group| &group.bars).map(|bar| bar.greatest);
     seen.fold(longest, f64::max).min(MOST_BEHIND * longest)
 }
 
 /// The drawing. `what` names what is measured: the title of the axes.
-pub(crate) fn bars(what: &str, groups: &[Group], show: &dyn Fn(f64) -> String) -> String {
+pub(crate) fn bars(what: &str, groups: &[BarGroup], show: &dyn Fn(f64) -> String) -> String {
     let mut drawing = Drawing::default();
-    let longest = groups.iter().map(Group::longest).fold(f64::MIN_POSITIVE, f64::max);
+    let longest = groups.iter().map(BarGroup::longest).fold(f64::MIN_POSITIVE, f64::max);
     let is_shared = groups.iter().all(|group| group.longest() >= LEAST_PART * longest);
     let mut top = draw_head(&mut drawing, what, groups, is_shared);
     for (number, group) in groups.iter().enumerate() {
@@ -71,7 +71,7 @@ pub(crate) fn bars(what: &str, groups: &[Group], show: &dyn Fn(f64) -> String) -
 }
 
 /// The title with the scale that bars are on, and the legend. Returns the height of both.
-fn draw_head(drawing: &mut Drawing, what: &str, groups: &[Group], is_shared: bool) -> f64 {
+fn draw_head(drawing: &mut Drawing, what: &str, groups: &[BarGroup], is_shared: bool) -> f64 {
     let on_scale = match (groups.len(), is_shared) {
         (0 | 1, _) => "",
         (_, true) => "; all on one scale",

@@ -10,7 +10,7 @@ mod lanes;
 mod matrix;
 mod stack;
 
-pub(crate) use bars::{Bar, Group, bars};
+pub(crate) use bars::{Bar, BarGroup, bars};
 pub(crate) use columns::{Columns, Series};
 pub(crate) use curve::Curve;
 pub(crate) use lanes::{Lanes, Stretch};

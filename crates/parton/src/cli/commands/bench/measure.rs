@@ -12,7 +12,7 @@ use crate::engine::device::Device;
 use crate::engine::{EngineInfo, RunReport};
 use crate::graph::Graph;
 use crate::graph::progress::{Progress, Silent, Unit};
-use crate::host_weights::{HostWeights, Trial};
+use crate::host_weights::{HostWeights, WeightTrial};
 use crate::net::{Cluster, HostId, Net};
 use crate::partition::quality::Quality;
 use crate::partition::{Fit, Input, Partition, Plan};
@@ -131,7 +131,7 @@ impl Measurement<'_> {
     ) -> Result<PartitionedGraph, Failure> {
         let policy = case.policy(self.policy);
         let input = Input::from(graph.clone()).fitted(case.fit);
-        let trial = Trial::new(case.algorithm, &case.options, case.threads, &input);
+        let trial = WeightTrial::new(case.algorithm, &case.options, case.threads, &input);
         let asked = self.host_weights.filter(|_| case.hosts > 1);
         let mut cluster = task::cluster(case.hosts, case.threads);
         let outcome = cluster.launch(|net| -> Result<_, Failure> {

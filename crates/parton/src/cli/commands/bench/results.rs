@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::samples::Samples;
 use crate::cli::machine;
-use crate::cli::page::{self, Bar, Group};
+use crate::cli::page::{self, Bar, BarGroup};
 use crate::cli::show;
 use crate::cli::task::bytes_as_json;
 
@@ -189,7 +189,7 @@ impl Results {
         let mut hosts: Vec<usize> = self.rows.iter().map(|row| row.key.hosts).collect();
         hosts.sort_unstable();
         hosts.dedup();
-        let mut groups: Vec<Group> = Vec::new();
+        let mut groups: Vec<BarGroup> = Vec::new();
         for row in &self.rows {
             let heading = format!("{} on {}", row.key.algorithm, row.key.graph);
             let place = hosts.iter().position(|&hosts| hosts == row.key.hosts).unwrap_or(0);
@@ -206,7 +206,7 @@ impl Results {
             };
             match groups.iter_mut().find(|group| group.heading == heading) {
                 Some(group) => group.bars.push(bar),
-                None => groups.push(Group { heading, bars: vec![bar] }),
+                None => groups.push(BarGroup { heading, bars: vec![bar] }),
             }
         }
         let what =

@@ -2,7 +2,7 @@
 
 use crate::devices::{HostDevice, HostDevices, partition_for};
 use crate::engine::{self, device::Device};
-use crate::host_weights::{HostWeights, Trial};
+use crate::host_weights::{HostWeights, WeightTrial};
 use crate::net::{HostId, Net};
 use crate::output::TablePart;
 use crate::partition::quality::Quality;
@@ -20,7 +20,7 @@ use crate::cli::watch::{ShareProgress, Watch};
 pub(super) struct HostTask<'w> {
     pub(super) source: PartitionSource<'w>,
     /// How hosts are measured; `None` if partitions were saved.
-    pub(super) trial: Option<Trial<'w>>,
+    pub(super) trial: Option<WeightTrial<'w>>,
     /// How much each host gets, if the user says.
     pub(super) asked_weights: Option<&'w HostWeights>,
     pub(super) task: Task<'w>,

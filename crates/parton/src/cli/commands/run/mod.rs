@@ -10,21 +10,19 @@ mod report;
 mod schedule;
 mod target;
 mod timeline;
+mod writes;
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
 use crate::algorithms::options::Given;
-use crate::algorithms::{self, Options};
-use crate::graph::save::Output;
+use crate::algorithms::{self, Access, Options};
 use crate::net::{HostId, numa_domains};
 use crate::output;
-use crate::partition::Plan;
 use crate::partition::saved::Manifest;
+use crate::partition::{Fit, Plan};
 use crate::sync::Optimize;
 use clap::Args;
-use serde_json::json;
 
 use super::partition::PlanArguments;
 use crate::cli::Context;
@@ -39,11 +37,12 @@ use crate::cli::team::Team;
 use crate::cli::watch::Watch;
 use crate::defaults::{InputTraits, choose_policy};
 use crate::devices::HostDevices;
-use crate::host_weights::Trial;
+use crate::host_weights::WeightTrial;
 use hosts::HostTask;
 use report::{Report, Request};
 use schedule::ScheduleArguments;
-use target::{Target, is_standard};
+use target::Target;
+use writes::WriteArguments;
 
 /// Shown after the options.
 const EXAMPLES: &str = "\
@@ -56,7 +55,7 @@ Examples:
 /// Run an algorithm on a graph that is cut over hosts.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct Run {
+pub(crate) struct RunCommand {
     /// What to compute (see `parton list`)
     #[arg(hide_possible_values = true)]
     algorithm: String,
@@ -94,15 +93,8 @@ pub(crate) struct Run {
     #[arg(long, value_name = "N")]
     max_rounds: Option<u64>,
 
-    /// Write a row per vertex: .csv, .tsv, .jsonl (each may be compressed: .gz, .zst), .parquet, .npy;
-    /// a name that ends in / is a new folder with a part from each host; `-` is standard output, and
-    /// the report then goes to standard error
-    #[arg(long, value_name = "FILE|FOLDER/|-")]
-    output: Option<PathBuf>,
-
-    /// The format of --output [default: what the ending of its name says; csv if it has none]
-    #[arg(long, value_name = "NAME", value_parser = output_formats(), requires = "output")]
-    output_format: Option<String>,
+    #[command(flatten)]
+    writes: WriteArguments,
 
     /// Check the answer's certificate, in one pass over all edges; a wrong answer is not written, and exits 70
     #[arg(long)]
@@ -112,14 +104,6 @@ pub(crate) struct Run {
     #[arg(long)]
     force: bool,
 
-    /// Print the report as one JSON object instead of text
-    #[arg(long)]
-    json: bool,
-
-    /// Write the report as a page with plots
-    #[arg(long, value_name = "FILE.html")]
-    report: Option<PathBuf>,
-
     #[command(flatten)]
     own: OwnArguments,
 
@@ -128,7 +112,7 @@ pub(crate) struct Run {
     input: GraphArguments,
 }
 
-impl Run {
+impl RunCommand {
     /// Number of hosts, as far as the arguments say.
     pub(crate) fn hosts(&self) -> usize {
         self.hosts.unwrap_or(1).into()
@@ -160,8 +144,9 @@ impl Run {
         let task = Task { algorithm, options: &options, optimize, schedule, verify: self.verify };
         let stage = team.stage().clone();
         let watch = context.watch;
-        let trial =
-            input.as_ref().map(|input| Trial::new(algorithm, &options, request.threads, input));
+        let trial = input
+            .as_ref()
+            .map(|input| WeightTrial::new(algorithm, &options, request.threads, input));
         let host_task = HostTask {
             source,
             trial,
@@ -169,7 +154,7 @@ impl Run {
             task,
             devices: &devices,
             target: target.as_ref(),
-            draws: self.report.is_some(),
+            draws: self.writes.has_page(),
             load_seconds,
             is_distributed: team.is_distributed(),
             stage: &stage,
@@ -191,29 +176,11 @@ impl Run {
         let mut options =
             self.own.options(algorithm, &self.engine, self.paced.pacing(), self.max_rounds)?;
         let fit = self.input.fit(algorithm, &options)?;
-        let asked = self.hosts.map(usize::from);
-        team.hosts(asked, 1)?;
         let saved = Manifest::find(&self.input.graph.path)?;
-        let hosts = match &saved {
-            Some(saved) => self.hosts_of(saved, team)?,
-            None => team.hosts(asked, 1)?,
-        };
-        let domains = numa_domains().len();
-        if domains > 1 && hosts == 1 && asked.is_none() && !team.is_distributed() {
-            watch.note(&format!(
-                "this machine has {domains} NUMA domains: with --hosts {domains} each of them gets a host, whose threads \
-                 stay beside its memory"
-            ));
-        }
+        let hosts = self.find_hosts(saved.as_ref(), watch, team)?;
         self.devices.check(hosts)?;
         self.devices.check_algorithm(algorithm, &options)?;
-        self.refuse_one_file_for_two()?;
-        let format = self.output_format.as_deref();
-        let target = self.output.as_deref().map(|path| Target::new(path, format, team));
-        let target = target.transpose()?;
-        if let Some(path) = self.report.as_ref().filter(|_| team.speaks()) {
-            Output::check(path)?;
-        }
+        let target = self.writes.check(team)?;
         for (name, file) in self.own.graphs(algorithm) {
             let graph = Arc::new(self.input.load_beside(file, watch)?);
             options.set(algorithm, name, Given::Graph(graph))?;
@@ -221,43 +188,25 @@ impl Run {
         }
         let devices = self.devices.open(algorithm, &options, hosts, team)?;
         let access = algorithm.access(&options);
-        let suits = |input| match &self.policy[..] {
-            AUTO => {
-                let (policy, why) = choose_policy(hosts, access, input);
-                (policy, Some(why))
-            }
-            asked => (asked, None),
-        };
-        let ((policy, why), input) = match &saved {
-            Some(saved) => {
-                let read_as = format!("partition of {hosts} hosts, saved by {}", saved.policy());
-                watch.has_read(Origin::new(&self.input.graph, None, &read_as));
-                ((saved.policy(), Some("as saved")), None)
-            }
-            None => {
-                // With any policy: mistakes are reported before the input is read.
-                self.plan(suits(InputTraits::default()).0).check(hosts)?;
-                let input = self.input.open(fit, watch, team)?;
-                (suits(InputTraits::of(&input)), Some(input))
-            }
-        };
+        let ChosenCut { policy, why, input } =
+            self.choose_cut((hosts, access, fit), saved.as_ref(), watch, team)?;
         let request = Request {
             algorithm: algorithm.name(),
             meanings: algorithm.meanings(),
             graph: self.input.graph.to_string(),
             threads: team.threads(context.threads, devices.hosts_that_need_threads(hosts)),
-            policy: policy.into(),
+            policy: policy.clone(),
             policy_why: why,
             pacing: options.pacing,
             optimize: self.schedule.optimize(optimize(&self.optimize)),
         };
-        let plan = self.plan(policy);
+        let plan = self.plan(&policy);
         if let Some(input) = input.as_ref().filter(|_| !self.force && self.can_be_planned()) {
             let host_word = if hosts == 1 { "host" } else { "hosts" };
             let work =
                 format!("{} on {} with {hosts} {host_word}", algorithm.name(), self.input.graph);
             let text_bytes = self.input.text_bytes();
-            let (algorithm, threads) = (algorithm.name(), request.threads);
+            let (algorithm, threads) = (algorithm.memory_use(), request.threads);
             let plan = &plan;
             Budget { work, algorithm, input, plan, hosts, threads, text_bytes }.check(team)?;
         }
@@ -272,29 +221,6 @@ impl Run {
     /// The plan to cut by a policy, with the weights that were given.
     fn plan(&self, policy: &str) -> Plan {
         self.planning.plan(policy, self.devices.given_weights())
-    }
-
-    /// Refuses a request whose report would replace its rows.
-    fn refuse_one_file_for_two(&self) -> Result<(), Failure> {
-        if self.json && self.writes_rows_to_standard() {
-            return Err(Failure::usage(
-                "--json and --output - both write to standard output: give --output a file",
-            ));
-        }
-        let (Some(output), Some(report)) = (&self.output, &self.report) else { return Ok(()) };
-        let place = |path: &Path| {
-            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-            let folder = folder.unwrap_or(Path::new(".")).canonicalize().ok();
-            path.canonicalize().ok().or(Some(folder?.join(path.file_name()?)))
-        };
-        let output = place(output).filter(|path| path.is_file() || !path.exists());
-        match output.is_some() && output == place(report) {
-            true => Err(Failure::usage(format!(
-                "--output and --report are both {}: give each a file of its own",
-                report.display()
-            ))),
-            false => Ok(()),
-        }
     }
 
     /// Writes the files that were asked for, and returns the report.
@@ -313,29 +239,64 @@ impl Run {
             target.write(parts, team)?;
             note.iter().for_each(|note| watch.note(note));
         }
-        if let Some(path) = self.report.as_ref().filter(|_| team.speaks()) {
-            let mut page = Output::create(path)?;
-            page.write(html::page(report, &watch.signed(json!({}))).as_bytes())?;
-            page.commit()?;
-            watch.note(&format!("wrote {}", path.display()));
-        }
+        self.writes.write_page(report, watch, team)?;
         if let Some(stopped) = stopped.filter(|_| failure.is_none()) {
             watch.warn(&stopped);
         }
-        let text = match self.json {
-            true => format!("{:#}\n", watch.signed(report.as_json())),
-            false => report.as_text(),
-        };
-        if self.writes_rows_to_standard() {
-            watch.note(text.trim_end());
-            return Ok(CommandOutput { text: String::new(), failure });
-        }
-        Ok(CommandOutput { text, failure })
+        Ok(CommandOutput { text: self.writes.text(report, watch), failure })
     }
 
-    /// True if standard output is for rows.
-    fn writes_rows_to_standard(&self) -> bool {
-        self.output.as_deref().is_some_and(is_standard)
+    /// The number of hosts: that of a saved partition, of the ranks, or as asked.
+    fn find_hosts(
+        &self,
+        saved: Option<&Manifest>,
+        watch: &Watch,
+        team: &Team,
+    ) -> Result<usize, Failure> {
+        let asked = self.hosts.map(usize::from);
+        let hosts = match saved {
+            Some(saved) => self.hosts_of(saved, team)?,
+            None => team.hosts(asked, 1)?,
+        };
+        let domains = numa_domains().len();
+        if domains > 1 && hosts == 1 && asked.is_none() && !team.is_distributed() {
+            watch.note(&format!(
+                "this machine has {domains} NUMA domains: with --hosts {domains} each of them gets a host, whose threads \
+                 stay beside its memory"
+            ));
+        }
+        Ok(hosts)
+    }
+
+    /// How the graph is cut, and the opened input. Mistakes in the request are reported before the input is read.
+    fn choose_cut(
+        &self,
+        (hosts, access, fit): (usize, Access, Fit),
+        saved: Option<&Manifest>,
+        watch: &Watch,
+        team: &Team,
+    ) -> Result<ChosenCut, Failure> {
+        if let Some(saved) = saved {
+            let read_as = format!("partition of {hosts} hosts, saved by {}", saved.policy());
+            watch.has_read(Origin::new(&self.input.graph, None, &read_as));
+            return Ok(ChosenCut {
+                policy: saved.policy().into(),
+                why: Some("as saved"),
+                input: None,
+            });
+        }
+        let suits = |traits| match &self.policy[..] {
+            AUTO => {
+                let (policy, why) = choose_policy(hosts, access, traits);
+                (policy.to_owned(), Some(why))
+            }
+            asked => (asked.to_owned(), None),
+        };
+        // With any policy: what is wrong with the plan does not depend on the input.
+        self.plan(&suits(InputTraits::default()).0).check(hosts)?;
+        let input = self.input.open(fit, watch, team)?;
+        let (policy, why) = suits(InputTraits::of(&input));
+        Ok(ChosenCut { policy, why, input: Some(input) })
     }
 
     /// The number of hosts of a saved partition; an error if other arguments contradict it.
@@ -382,6 +343,14 @@ struct Prepared {
     input: Option<crate::partition::Input>,
 }
 
+/// How the graph of a run is cut.
+struct ChosenCut {
+    policy: String,
+    why: Option<&'static str>,
+    /// `None` if the partition was saved.
+    input: Option<crate::partition::Input>,
+}
+
 /// The failure of a run whose answer is wrong or not final. `limited`: the user asked for a limit of
 /// rounds.
 fn failure(complaint: Option<&str>, stopped: Option<&str>, limited: bool) -> Option<Failure> {
@@ -396,11 +365,6 @@ fn failure(complaint: Option<&str>, stopped: Option<&str>, limited: bool) -> Opt
         (None, Some(stopped)) if !limited => Some(Failure::not_converged(stopped)),
         (None, _) => None,
     }
-}
-
-/// Names of the formats of answers.
-fn output_formats() -> clap::builder::PossibleValuesParser {
-    output::ALL.iter().map(|format| format.ending()).collect::<Vec<_>>().into()
 }
 
 fn optimize(name: &str) -> Optimize {

@@ -1,0 +1,46 @@
+//! What an algorithm holds on a host in addition to its partition, for plans of a run.
+
+/// Bytes that an algorithm holds on each host in addition to its partition, and bytes of what it sends. Held bytes
+/// were fitted to measured peaks; `cargo xtask bench plan` measures them again.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MemoryUse {
+    /// Bytes for each local edge.
+    pub edge: f64,
+    /// Bytes for each proxy.
+    pub proxy: f64,
+    /// Bytes for each local edge and further proxy of its vertices, where neighbourhoods travel.
+    pub copied_edge: f64,
+    /// Bytes of a value that hosts exchange.
+    pub value: f64,
+}
+
+impl MemoryUse {
+    /// No algorithm: the partition alone.
+    pub const NONE: Self = MemoryUse::new(0.0, 0.0, 4.0);
+    /// An algorithm that nobody has measured.
+    pub const UNKNOWN: Self = MemoryUse::new(8.0, 24.0, 8.0);
+
+    /// Of an algorithm whose hosts exchange values of vertices.
+    pub const fn new(edge: f64, proxy: f64, value: f64) -> Self {
+        MemoryUse { edge, proxy, copied_edge: 0.0, value }
+    }
+
+    /// Of an algorithm whose hosts exchange neighbourhoods as well.
+    pub(crate) const fn with_copies(self, copied_edge: f64) -> Self {
+        MemoryUse { copied_edge, ..self }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_algorithm_was_measured() {
+        for algorithm in crate::ALL {
+            let (name, found) = (algorithm.name(), algorithm.memory_use());
+            let advice = "measure it with `cargo xtask bench plan`, and say so in `memory_use`";
+            assert_ne!(found, MemoryUse::UNKNOWN, "{name}: {advice}");
+        }
+    }
+}
