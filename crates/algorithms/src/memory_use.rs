@@ -30,17 +30,3 @@ impl MemoryUse {
         MemoryUse { copied_edge, ..self }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_algorithm_was_measured() {
-        for algorithm in crate::ALL {
-            let (name, found) = (algorithm.name(), algorithm.memory_use());
-            let advice = "measure it with `cargo xtask bench plan`, and say so in `memory_use`";
-            assert_ne!(found, MemoryUse::UNKNOWN, "{name}: {advice}");
-        }
-    }
-}

@@ -8,7 +8,8 @@ use parton_algorithms::options::{Given, check_declarations};
 use parton_algorithms::pagerank::PageRank;
 use parton_algorithms::sssp::Sssp;
 use parton_algorithms::{
-    ALL, Access, Algorithm, Answer, Column, Job, OptionSet, Options, Result, Root, check_request,
+    ALL, Access, Algorithm, Answer, Column, Job, MemoryUse, OptionSet, Options, Result, Root,
+    check_request,
 };
 use parton_engine::{EngineInfo, engines};
 use parton_graph::{Csr, Graph};
@@ -118,5 +119,14 @@ fn engines_look_at_edges_from_the_ends_that_suit() {
     }
     for algorithm in [&Bfs as &dyn Algorithm, &Sssp, &Components] {
         assert_eq!(access(algorithm, engines::PUSH), Access::Sources, "{}", algorithm.name());
+    }
+}
+
+#[test]
+fn the_memory_of_every_algorithm_was_measured() {
+    for algorithm in ALL {
+        let (name, found) = (algorithm.name(), algorithm.memory_use());
+        let advice = "measure it with `cargo xtask bench plan`, and say so in `memory_use`";
+        assert_ne!(found, MemoryUse::UNKNOWN, "{name}: {advice}");
     }
 }
