@@ -1,14 +1,13 @@
 //! Every edge turned around: a CSR → the CSR of its in-edges, by counting sort in two levels.
 //!
-//! Turning an edge around moves it to a random place: one cache miss per edge. Here edges are first
-//! dealt out by *columns*, 2¹⁵ destinations each, into as many streams; then every column, whose
-//! counters and edges fit the cache, is placed on its own. That all edges are at hand makes this
-//! cheaper than [`CsrBuilder`](crate::build::CsrBuilder), which takes them as they come: where each
-//! is to wait is counted first, so none is copied twice. And threads go through *bands* of at most
-//! 2¹⁷ rows, so that both ends of a waiting edge fit 32 bits.
+//! Turning an edge around moves it to a random place: one cache miss per edge. So edges are first dealt out by
+//! *columns* of 2¹⁵ destinations each. Then every column is placed on its own: its counters and edges fit the
+//! cache. All edges are in memory, which makes this cheaper than [`CsrBuilder`](crate::build::CsrBuilder): the edges
+//! of each column are counted first, so none is copied twice. Threads work on *row blocks* of at most 2¹⁷ rows, so
+//! that both ends of a waiting edge fit 32 bits.
 //!
-//! Columns wait in groups, and a group's memory goes back to the system as soon as it has been
-//! placed: at no time do all waiting edges and the whole result exist together.
+//! Columns wait in groups, and a group's memory goes back to the system as soon as the group has been placed. The
+//! waiting edges and the whole result are never in memory at the same time.
 
 use std::ops::Range;
 use std::slice::IterMut;
@@ -22,29 +21,29 @@ use crate::{Csr, LocalId};
 
 const COLUMN_BITS: u32 = 15;
 const COLUMN_VERTICES: usize = 1 << COLUMN_BITS;
-/// What is left of 32 bits for the row in a band.
-const BAND_ROWS: usize = 1 << (32 - COLUMN_BITS);
-/// Few enough for all threads to have something to do, enough to need few windows.
-const BAND_EDGES: u64 = 1 << 20;
+/// Most rows of a block: their numbers fit the bits of 32 that columns leave.
+const MAX_BLOCK_ROWS: usize = 1 << (32 - COLUMN_BITS);
+/// Edges of a block: few enough to keep all threads busy, enough to need few windows.
+const BLOCK_EDGES: u64 = 1 << 20;
 /// Edges that wait in one piece of memory, if they are not all of one column.
 const GROUP_EDGES: usize = 1 << 22;
 
 /// Consecutive rows that one thread goes through.
-struct Band {
+struct RowBlock {
     rows: Range<usize>,
     /// Edges to each column.
     counts: Vec<usize>,
 }
 
-/// The edges of consecutive columns, column by column, each band by band.
+/// The edges of consecutive columns, column by column, each block by block.
 struct Group<V> {
     columns: Range<usize>,
-    /// The row in its band, then the low bits of the destination.
+    /// The row in its block, then the low bits of the destination.
     ends: Pages<u32>,
     weights: Pages<V>,
 }
 
-/// Where the edges of one band to one column wait.
+/// Where the edges of one block to one column wait.
 struct Window<'a, V> {
     ends: IterMut<'a, u32>,
     weights: IterMut<'a, V>,
@@ -72,14 +71,14 @@ pub(crate) fn transposed<W: Weight, V: Weight>(
 ) -> Csr<V> {
     let columns = csr.num_vertices().div_ceil(COLUMN_VERTICES);
     let cuts = cuts(csr.offsets());
-    let bands =
-        parallel::map_owned(cuts.windows(2), |_, cut| Band::new(csr, cut[0]..cut[1], columns));
-    let edges_to = |column: usize| bands.iter().map(|band| band.counts[column]).sum();
+    let blocks =
+        parallel::map_owned(cuts.windows(2), |_, cut| RowBlock::new(csr, cut[0]..cut[1], columns));
+    let edges_to = |column: usize| blocks.iter().map(|block| block.counts[column]).sum();
     let column_edges: Vec<usize> = (0..columns).map(edges_to).collect();
 
     let mut groups = Group::for_columns(&column_edges);
-    let windows = windows(&mut groups, &bands);
-    parallel::for_each_owned(windows, |band, windows| bands[band].deal(csr, windows, &convert));
+    let windows = windows(&mut groups, &blocks);
+    parallel::for_each_owned(windows, |block, windows| blocks[block].deal(csr, windows, &convert));
 
     // Zeroed by the system, page by page as they are first touched.
     let edges = csr.num_edges() as usize;
@@ -102,32 +101,35 @@ pub(crate) fn transposed<W: Weight, V: Weight>(
         };
         // Each column gets its own windows of the three arrays, so threads never meet.
         let slots: Vec<_> = group.columns.clone().map(slot).collect();
-        parallel::for_each_owned(slots, |_, slot| slot.fill(&group, &bands));
+        parallel::for_each_owned(slots, |_, slot| slot.fill(&group, &blocks));
     }
     Csr::from_parts(offsets.into(), targets.into(), weights.into())
 }
 
-/// Where bands begin and end.
+/// Where blocks begin and end.
 fn cuts(offsets: &[u64]) -> Vec<usize> {
     let rows = offsets.len() - 1;
     let mut cuts = vec![0];
     while let Some(&last) = cuts.last().filter(|&&last| last < rows) {
-        let most = &offsets[last..=rows.min(last + BAND_ROWS)];
-        let goal = most[0] + BAND_EDGES;
+        let most = &offsets[last..=rows.min(last + MAX_BLOCK_ROWS)];
+        let goal = most[0] + BLOCK_EDGES;
         let fitting = most.partition_point(|&offset| offset <= goal) - 1;
         cuts.push(last + fitting.max(1));
     }
     cuts
 }
 
-/// For every band, the windows of its columns.
-fn windows<'a, V: Weight>(groups: &'a mut [Group<V>], bands: &[Band]) -> Vec<Vec<Window<'a, V>>> {
-    let mut windows: Vec<Vec<_>> = bands.iter().map(|_| Vec::new()).collect();
+/// For every block, the windows of its columns.
+fn windows<'a, V: Weight>(
+    groups: &'a mut [Group<V>],
+    blocks: &[RowBlock],
+) -> Vec<Vec<Window<'a, V>>> {
+    let mut windows: Vec<Vec<_>> = blocks.iter().map(|_| Vec::new()).collect();
     for group in groups {
         let (mut ends, mut weights) = (group.ends.get_mut(), group.weights.get_mut());
         for column in group.columns.clone() {
-            for (band, windows) in bands.iter().zip(&mut windows) {
-                let count = band.counts[column];
+            for (block, windows) in blocks.iter().zip(&mut windows) {
+                let count = block.counts[column];
                 windows.push(Window {
                     ends: split_off_front(&mut ends, count).iter_mut(),
                     weights: split_off_front(&mut weights, count).iter_mut(),
@@ -138,17 +140,17 @@ fn windows<'a, V: Weight>(groups: &'a mut [Group<V>], bands: &[Band]) -> Vec<Vec
     windows
 }
 
-impl Band {
+impl RowBlock {
     fn new<W: Weight>(csr: &Csr<W>, rows: Range<usize>, columns: usize) -> Self {
         let mut counts = vec![0; columns];
         let edges = csr.offsets()[rows.start] as usize..csr.offsets()[rows.end] as usize;
         for target in &csr.all_targets()[edges] {
             counts[target.index() >> COLUMN_BITS] += 1;
         }
-        Band { rows, counts }
+        RowBlock { rows, counts }
     }
 
-    /// Puts every edge where it is to wait.
+    /// Copies every edge to the window of its column.
     fn deal<W: Weight, V: Weight>(
         &self,
         csr: &Csr<W>,
@@ -191,7 +193,7 @@ impl<V: Weight> Group<V> {
 
 impl<V: Weight> ColumnSlot<'_, V> {
     /// Places the edges of the column.
-    fn fill(self, group: &Group<V>, bands: &[Band]) {
+    fn fill(self, group: &Group<V>, blocks: &[RowBlock]) {
         let (first, waiting_from) = self.first_edge;
         let waiting = waiting_from..waiting_from + self.targets.len();
         let (ends, weights) = (group.ends.get(waiting.clone()), group.weights.get(waiting));
@@ -208,9 +210,9 @@ impl<V: Weight> ColumnSlot<'_, V> {
         }
         assert_eq!(reached as usize, ends.len(), "an edge leads to a vertex that does not exist");
         let mut edges = ends.iter().zip(weights);
-        for band in bands {
-            let first_row = band.rows.start as u32;
-            for (&end, &weight) in edges.by_ref().take(band.counts[self.column]) {
+        for block in blocks {
+            let first_row = block.rows.start as u32;
+            for (&end, &weight) in edges.by_ref().take(block.counts[self.column]) {
                 let slot = &mut next[low(end)];
                 self.targets[*slot as usize] = LocalId(first_row + (end >> COLUMN_BITS));
                 self.weights[*slot as usize] = weight;
@@ -224,13 +226,13 @@ impl<V: Weight> ColumnSlot<'_, V> {
 mod tests {
     use super::*;
 
-    /// Few vertices with many edges, many with few, and rows that end at the ends of bands.
+    /// Few vertices with many edges, many with few, and rows that end at the ends of blocks.
     #[test]
     fn edges_are_turned_around_across_bands_and_columns() {
-        let vertices = 3 * BAND_ROWS + 5;
+        let vertices = 3 * MAX_BLOCK_ROWS + 5;
         let mut edges: Vec<(u32, u32, u32)> = Vec::new();
         let far = (vertices - 1) as u32;
-        let hub = (BAND_EDGES + 7) as u32;
+        let hub = (BLOCK_EDGES + 7) as u32;
         edges.extend((0..hub).map(|i| (3, i.wrapping_mul(0x9e37_79b1) % far, i)));
         edges.extend((0..vertices as u32).step_by(7).map(|v| (v, far - v, v)));
         edges.extend((0..100).map(|i| (far, i % 3, i)));

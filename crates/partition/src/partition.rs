@@ -137,7 +137,7 @@ impl Partition {
         }
         let InputShare { rows, turned, in_rows, readers, .. } = share;
         let num_edges = net.all_reduce(rows.adjacency.num_edges(), |a, b| a + b)?;
-        // One host may have had to change its rows, which are then those of nobody's in-edges.
+        // A host that changed its rows has no in-edges to match: in-edges count only if all hosts have theirs.
         let all_have = net.all_reduce(u64::from(in_rows.is_some()), |a, b| a & b)? == 1;
         let in_rows = in_rows.filter(|_| all_have);
         let policy = (kind.build)(&mut Setup {

@@ -2,14 +2,13 @@
 //!
 //! Every vertex claims a *level*. Levels are those of the cores if and only if
 //!
-//! 1. each vertex has at least as many neighbours of its level or above as its level says: then the
-//!    vertices from any level on form a core, and no vertex claims too much; and
-//! 2. all vertices of a level can go, one after the other, such that each has at most as many
-//!    neighbours left as its level says, where those below are gone and those above are not: then
-//!    no vertex claims too little.
+//! 1. each vertex of level k has at least k neighbours of level k or above. The vertices from any level on then
+//!    form a core, and no vertex claims too much.
+//! 2. the vertices of level k can be removed one after the other once all lower levels are gone, and each has at
+//!    most k neighbours left when its turn comes. No vertex then claims too little.
 //!
-//! The second condition is checked by peeling all levels at the same time. Every edge is visited once,
-//! on whichever host it is: no host needs all edges of a vertex.
+//! The second condition is checked by peeling all levels at the same time. Every edge is visited once, by the host
+//! that has it: no host needs all edges of a vertex.
 
 use parton_engine::{EdgeView, Limits, Pacing, run};
 use parton_graph::LocalId;

@@ -1,28 +1,29 @@
 //! Union-find with sampling (Afforest: Sutton, Ben-Nun, Barak, IPDPS'18), for labels that edges pass
 //! unchanged in both directions.
 //!
-//! A host joins the ends of its edges without looking at labels. From then on a label that arrives at one
-//! proxy is the label of its whole local component: it is stored at the component's representative, and only
-//! the members that other hosts share are visited. So the number of rounds is the number of times a
-//! component crosses hosts, not its diameter.
+//! A host joins the ends of its edges without reading labels. From then on a label that arrives at one proxy is
+//! the label of its whole local component. The label is stored at the component's representative, and only the
+//! members that other hosts share are visited. So the number of rounds is the number of times a component
+//! crosses hosts, not its diameter.
 //!
-//! Most edges join what is joined already: after two edges of every vertex most vertices are in one
-//! component. So, where there are many edges, hosts first join a sample of two edges per vertex, and each
-//! exchanges labels over a few mirrors of its largest local component. The labels tell which of these are
-//! one: the *largest component*. Then masters announce to their mirrors that they are outside it. Where every
+//! Most edges join what is already joined: after two edges of every vertex, most vertices are in one component.
+//! So, where there are many edges, hosts first join a sample of two edges per vertex. Each host then exchanges
+//! labels over a few mirrors of its largest local component, and equal labels show which of these local components
+//! are one: the *largest component*. Masters announce to their mirrors that they are outside it. Where every
 //! edge is seen from both ends, on whatever hosts, the edges of members are not visited again: an edge that
 //! leaves the largest component is seen from its other end. Where edges are seen from one end, an edge
-//! between two members costs the look at one bit. Mirrors that turn out to be members tell their masters.
+//! between two members costs one test of a bit. Mirrors that turn out to be members report to their masters.
 //! None of this sends labels.
 //!
-//! Many vertices that seem outside have edges from others but none to them, which no host has visited yet.
-//! Where all sources are masters there is no need to visit them: a vertex that has an edge, and none from a
-//! source outside, has one from a member. So mirrors first tell their masters that they have an edge from
-//! outside, and only such masters announce that they are outside.
+//! Many vertices that seem outside have in-edges but no out-edges, so no host has visited their edges yet. Where
+//! all sources are masters there is no need to visit them: a vertex that has an edge, and none from a source
+//! outside, has one from a member. So mirrors first report to their masters that they have an edge from outside,
+//! and only such masters (*candidates*) announce that they are outside.
 //!
-//! A mirror that no edge has joined to anything needs no label: hosts exchange labels only over mirrors that
-//! are joined to something other than the largest component, and their masters. A mirror speaks up when it is
-//! joined; from then on its master sends what is new, and answers at once if it knows a better label.
+//! A mirror that no edge has joined to anything needs no label. Hosts exchange labels only over *shared* proxies:
+//! mirrors that are joined to something outside the largest component, and their masters. A mirror becomes shared
+//! when it is joined, and then sends its label once. From then on its master sends new labels, and answers at once
+//! if it has a better one.
 
 mod joining;
 mod members;
@@ -46,10 +47,10 @@ use members::Members;
 use sets::{DisjointSets, most_frequent};
 use shared_labels::SharedLabels;
 
-/// Hosts agree on the largest component if a vertex has at least this many edges on average: of fewer
-/// edges the sample is a good part, and it leaves many components that cross hosts.
+/// Hosts agree on the largest component if a vertex has at least this many edges on average. Where there are
+/// fewer, the sample is a good part of all edges, and it leaves many components that cross hosts.
 const MIN_AVERAGE_DEGREE: u64 = 4 * SAMPLED_EDGES as u64;
-/// Mirrors of each peer's masters by which hosts find out whether their largest components are one.
+/// Mirrors of each peer's masters whose labels show whether the largest components of hosts are one.
 const WITNESSES_PER_PEER: usize = 16;
 
 /// Builds the engine.
@@ -98,8 +99,9 @@ struct LargestComponent {
     member: Option<u32>,
     /// Proxies that are not known to be in the largest component.
     outside: Members,
-    /// Those of them that have an edge from outside, as far as is known: the others have edges from members.
-    suspects: Members,
+    /// Proxies that may be outside because a known edge from outside leads to them. All others have edges from
+    /// members.
+    candidates: Members,
     /// Mirrors that turned out to be in the largest component, and their masters.
     reached: Members,
     /// Whether sources are masters on all hosts.
@@ -111,13 +113,13 @@ struct LargestComponent {
 enum Stage {
     /// Not begun. If `agree`, hosts agree on the largest component after a sample of edges.
     First { agree: bool },
-    /// The sample is joined, and hosts find out whether their largest components are one.
+    /// The sample is joined, and hosts compare their largest components.
     Agreeing,
     /// Hosts know the largest component, and masters announce that they are outside.
     Announcing,
     /// The other edges are to be joined.
     Rest,
-    /// All edges are joined, and mirrors tell their masters that they are in the largest component.
+    /// All edges are joined, and mirrors report to their masters that they are in the largest component.
     Reaching,
     /// All is joined.
     Joined,
@@ -151,7 +153,7 @@ impl<'a, P: Relaxation> UnionFind<'a, P> {
             largest: LargestComponent {
                 member: None,
                 outside: Members::new(proxies),
-                suspects: Members::new(proxies),
+                candidates: Members::new(proxies),
                 reached: Members::new(proxies),
                 sources_are_masters: false,
             },
@@ -170,8 +172,7 @@ impl<'a, P: Relaxation> UnionFind<'a, P> {
         self.partition.master_parts().written
     }
 
-    /// Labels what the first edges have joined, and has a few mirrors of the largest component speak
-    /// up.
+    /// Labels what the sample has joined, and sends the labels of a few mirrors of the largest component.
     fn find_largest(&mut self) {
         let (labels, sets) = (self.component_labels.cells(), self.sets.sets());
         sets.flatten(0..self.connected(), |vertex, representative| {
@@ -184,14 +185,13 @@ impl<'a, P: Relaxation> UnionFind<'a, P> {
             let members = mirrors.filter(|&mirror| Some(sets.representative(mirror)) == largest);
             members
                 .take(WITNESSES_PER_PEER)
-                .for_each(|mirror| self.shared.speak_up(LocalId(mirror)));
+                .for_each(|mirror| self.shared.send_label(LocalId(mirror)));
         }
-        self.tell_all();
+        self.update_shared_labels();
     }
 
-    /// Gives every component the best of its members' labels; those over which hosts talk hear of
-    /// it. Mirrors that have been joined to something speak up, unless their masters know already that
-    /// this is the largest.
+    /// Gives every component the best of its members' labels, and updates the shared proxies. Mirrors that have been
+    /// joined to something become shared, unless their masters know already that this is the largest component.
     fn label_components(&mut self) {
         let (labels, shared, sets) =
             (self.component_labels.cells(), &self.shared, self.sets.sets());
@@ -201,12 +201,12 @@ impl<'a, P: Relaxation> UnionFind<'a, P> {
             representative
         });
         let reached = self.largest.reached.members();
-        let speak_up = |mirror: u32, representative: u32| {
+        let send_label = |mirror: u32, representative: u32| {
             for mirror in [mirror, representative].map(LocalId) {
-                // What is in the largest only since others have told so has not told it on.
-                let is_news = Some(representative) != largest || !reached.contains(mirror);
-                if mirror.0 >= self.num_masters && is_news {
-                    shared.speak_up(mirror);
+                // The masters of reached mirrors know that these are in the largest component.
+                let is_unknown = Some(representative) != largest || !reached.contains(mirror);
+                if mirror.0 >= self.num_masters && is_unknown {
+                    shared.send_label(mirror);
                 }
             }
         };
@@ -219,7 +219,7 @@ impl<'a, P: Relaxation> UnionFind<'a, P> {
         let label_mirror = |mirror: u32, representative: u32| {
             if representative != mirror {
                 label_master(mirror, representative);
-                speak_up(mirror, representative);
+                send_label(mirror, representative);
             }
         };
         let masters = 0..self.num_masters;
@@ -242,23 +242,23 @@ impl<'a, P: Relaxation> UnionFind<'a, P> {
                 });
             }
         }
-        self.tell_all();
+        self.update_shared_labels();
     }
 
-    /// Gives all proxies over which hosts talk the label of their component.
-    fn tell_all(&mut self) {
+    /// Gives all shared proxies the label of their component.
+    fn update_shared_labels(&mut self) {
         self.shared.grow();
-        self.shared.proxies().for_each(|proxy| self.tell(proxy));
+        self.shared.proxies().for_each(|proxy| self.update_shared_label(proxy));
     }
 
-    /// Gives a proxy the label of its component; if that is better it must be sent.
-    fn tell(&self, proxy: LocalId) {
+    /// Gives a shared proxy the label of its component. A better label must be sent.
+    fn update_shared_label(&self, proxy: LocalId) {
         if self.shared.labels.fold_alone(proxy, self.label(proxy)) {
             self.shared.labels.updated().insert(proxy);
         }
     }
 
-    /// Labels whole components by what has arrived at single proxies.
+    /// Labels whole components by the labels that have arrived at single proxies.
     fn absorb(&mut self) {
         let mut improved: Vec<u32> = Vec::new();
         for proxy in self.shared.labels.drain_active() {
@@ -266,7 +266,7 @@ impl<'a, P: Relaxation> UnionFind<'a, P> {
             let label = self.shared.labels.get(proxy);
             match self.component_labels.fold_alone(LocalId(representative), label) {
                 true => improved.push(representative),
-                false => self.tell(proxy),
+                false => self.update_shared_label(proxy),
             }
         }
         if improved.is_empty() {
@@ -275,7 +275,7 @@ impl<'a, P: Relaxation> UnionFind<'a, P> {
         self.shared.list(&self.sets);
         improved.sort_unstable();
         improved.dedup();
-        self.shared.members(&improved, |proxy| self.tell(proxy));
+        self.shared.members(&improved, |proxy| self.update_shared_label(proxy));
     }
 
     /// The label of a proxy's component.
@@ -332,7 +332,7 @@ impl<P: Relaxation> Engine for UnionFind<'_, P> {
                 self.stage = Stage::Reaching;
                 self.edges.num_edges()
             }
-            Stage::Announcing if self.largest.sources_are_masters => self.suspect(),
+            Stage::Announcing if self.largest.sources_are_masters => self.mark_candidates(),
             Stage::Agreeing | Stage::Announcing | Stage::Reaching | Stage::Joined => 0,
         };
         // Also right after joining: hosts that are ahead may have sent labels already.
@@ -343,7 +343,7 @@ impl<P: Relaxation> Engine for UnionFind<'_, P> {
     fn exchange(&mut self, phase: Phase, substrate: &mut Substrate<'_>) -> Result<()> {
         let field: &mut dyn Field = match (phase, self.stage) {
             (Phase::Reduce, Stage::Announcing) if self.largest.sources_are_masters => {
-                &mut self.largest.suspects
+                &mut self.largest.candidates
             }
             (Phase::Reduce, Stage::Reaching) => &mut self.largest.reached,
             (Phase::Broadcast, Stage::Announcing) => &mut self.largest.outside,
@@ -358,9 +358,9 @@ impl<P: Relaxation> Engine for UnionFind<'_, P> {
     fn apply(&mut self) -> Result<Tally> {
         match self.stage {
             Stage::Announcing if self.largest.sources_are_masters => {
-                self.join_unsuspected();
-                // They were suspects before hosts knew the largest component.
-                self.largest.suspects.clear();
+                self.join_non_candidates();
+                // The next stage finds other candidates.
+                self.largest.candidates.clear();
             }
             Stage::Reaching => {
                 self.join_reached();
@@ -410,7 +410,7 @@ impl<P: Relaxation> Engine for UnionFind<'_, P> {
 }
 
 impl<P: Relaxation> Paced for UnionFind<'_, P> {
-    /// Hosts that know the largest component need not visit most edges.
+    /// True until all is joined: hosts that know the largest component need not visit most edges.
     fn gains_from_rounds(&self) -> bool {
         self.stage != Stage::Joined
     }

@@ -23,7 +23,7 @@ pub enum WireError {
         found: u32,
     },
     /// More values than the route has places, fewer than one, or not all where all were promised.
-    #[error("byte {at}: {count} values cannot be told so of a route of {len} places")]
+    #[error("byte {at}: {count} values do not fit this mode on a route of {len} places")]
     Count {
         /// Where the count is.
         at: usize,

@@ -35,7 +35,7 @@ impl<P: Relaxation> UnionFind<'_, P> {
         });
     }
 
-    /// Joins the ends of the other edges of all vertices that are not in the largest component.
+    /// Joins the ends of the edges beyond the sample, of all vertices outside the largest component.
     fn join_rest_alone(&self) {
         let (sets, proxies) = (self.sets.sets(), self.sets.len() as u32);
         let Some(largest) = sets.largest(proxies) else { return };
@@ -51,13 +51,13 @@ impl<P: Relaxation> UnionFind<'_, P> {
         });
     }
 
-    /// Joins everything, whatever other hosts have sets.
+    /// Joins the ends of all edges, on a host that knows nothing of other hosts' components.
     pub(super) fn join_all(&mut self) {
         self.join_sample();
         if self.coverage == Coverage::BothEndsHere {
             return self.join_rest_alone();
         }
-        // What is largest here need not be so elsewhere: two hosts would leave an edge to each other.
+        // Two hosts with different largest components would leave an edge to each other.
         self.coverage = Coverage::OneEnd;
         let (sets, proxies) = (self.sets.sets(), self.sets.len() as u32);
         sets.flatten(0..proxies, |_, _| ());
@@ -65,15 +65,15 @@ impl<P: Relaxation> UnionFind<'_, P> {
         self.largest.outside.insert_where(0..proxies, |proxy| Some(sets.parent(proxy)) != largest);
         self.largest.member = largest;
         self.join_rest();
-        // Nobody else knows of it.
+        // No other host knows this component.
         self.largest.member = None;
     }
 
-    /// Notes who has an edge from a master outside; how many edges were looked at.
-    pub(super) fn suspect(&self) -> u64 {
+    /// Marks the vertices to which an edge leads from a master outside. Returns the number of visited edges.
+    pub(super) fn mark_candidates(&self) -> u64 {
         let edges = |vertex: LocalId| {
             let others = self.edges.rows().targets(vertex);
-            others.iter().for_each(|other| _ = self.largest.suspects.insert(*other));
+            others.iter().for_each(|other| _ = self.largest.candidates.insert(*other));
             others.len() as u64
         };
         let visited = parallel::map(&pieces(&self.sources[..1]), |piece| {
@@ -82,37 +82,37 @@ impl<P: Relaxation> UnionFind<'_, P> {
         visited.into_iter().sum()
     }
 
-    /// Joins masters with the largest that have edges, but none from outside as far as anybody knows:
-    /// they are outside no longer.
-    pub(super) fn join_unsuspected(&mut self) {
+    /// Joins masters with the largest component that have edges, but none from outside on any host. They are no
+    /// longer outside.
+    pub(super) fn join_non_candidates(&mut self) {
         let Some(largest) = self.largest.member else { return };
         let (labels, sets) = (self.component_labels.cells(), self.sets.sets());
-        let (outside, suspects) = (&self.largest.outside, &self.largest.suspects);
+        let (outside, candidates) = (&self.largest.outside, &self.largest.candidates);
         let parts = self.partition.master_parts();
         for destinations in [0..parts.both, parts.read..parts.written] {
             parallel::for_each(&pieces(slice::from_ref(&destinations)), |piece| {
-                let unsuspected = |vertex: &LocalId| !suspects.contains(*vertex);
-                for vertex in outside.iter_range(piece.clone()).filter(unsuspected) {
+                let is_no_candidate = |vertex: &LocalId| !candidates.contains(*vertex);
+                for vertex in outside.iter_range(piece.clone()).filter(is_no_candidate) {
                     sets.join(largest, vertex.0);
                     labels.fold(LocalId(largest), labels.get(vertex));
                 }
             });
-            let suspected = suspects.iter_range(destinations.clone());
-            let suspected: Vec<_> = suspected.filter(|it| outside.contains(*it)).collect();
+            let kept = candidates.iter_range(destinations.clone());
+            let kept: Vec<_> = kept.filter(|it| outside.contains(*it)).collect();
             outside.remove_range(destinations);
-            suspected.into_iter().for_each(|vertex| _ = outside.insert(vertex));
+            kept.into_iter().for_each(|vertex| _ = outside.insert(vertex));
         }
     }
 
-    /// Joins everything outside the largest component, which hosts know by now. Mirrors that turn out to be in it are
-    /// noted.
+    /// Joins everything outside the largest component, which hosts know by now, and marks the mirrors that turn
+    /// out to be in it.
     pub(super) fn join_outside(&mut self) {
         let is_known = |mirror: &u32| !self.largest.outside.contains(LocalId(*mirror));
         if self.largest.member.is_none()
             && let Some(mirror) = self.mirrors().find(is_known)
         {
             self.largest.member = Some(mirror);
-            self.shared.speak_up(LocalId(mirror));
+            self.shared.send_label(LocalId(mirror));
         }
         self.join_rest();
         let sets = self.sets.sets();
@@ -121,15 +121,15 @@ impl<P: Relaxation> UnionFind<'_, P> {
         };
         let is_member = |mirror: LocalId| sets.representative(mirror.0) == largest;
         self.largest.reached.insert_of(&self.largest.outside, self.mirrors(), is_member);
-        // A host that has known nobody in it learns its label, too.
+        // A host that had no member of it learns its label this way, too.
         for peer in peers(self.partition) {
             let mirrors = self.partition.routes(peer).mirrors(End::Either);
             let first = self.largest.reached.iter_range(mirrors).next();
-            first.into_iter().for_each(|mirror| self.shared.speak_up(mirror));
+            first.into_iter().for_each(|mirror| self.shared.send_label(mirror));
         }
     }
 
-    /// Joins masters with the largest whose mirrors have told so.
+    /// Joins masters with the largest component that a mirror has found to be members.
     pub(super) fn join_reached(&mut self) {
         for master in self.largest.reached.iter_range(0..self.num_masters) {
             let largest = *self.largest.member.get_or_insert(master.0);
@@ -137,15 +137,14 @@ impl<P: Relaxation> UnionFind<'_, P> {
         }
     }
 
-    /// Joins the ends of all edges, but for those between known members of the largest, which is one for
-    /// all of these.
+    /// Joins the ends of all edges except edges between known members of the largest component.
     fn join_rest(&self) {
         let all = 0..self.sets.len() as u32;
-        let looked_at = match self.coverage {
+        let visited = match self.coverage {
             Coverage::OneEnd => &self.sources[..],
             Coverage::BothEndsHere | Coverage::BothEndsSomewhere => slice::from_ref(&all),
         };
-        parallel::for_each(&pieces(looked_at), |piece| {
+        parallel::for_each(&pieces(visited), |piece| {
             self.largest
                 .outside
                 .iter_range(piece.clone())
@@ -156,20 +155,20 @@ impl<P: Relaxation> UnionFind<'_, P> {
         }
     }
 
-    /// Joins a vertex outside the largest with the other ends of its edges, those into it included if
-    /// they are at hand.
+    /// Joins a vertex outside the largest component with the other ends of its out-edges, and of its in-edges if
+    /// this host has these.
     fn join_edges(&self, vertex: LocalId) {
         let outside = self.largest.outside.members();
         let stand_in = |&other: &LocalId| match self.largest.member {
             Some(largest) if !outside.contains(other) => largest,
             _ => {
-                self.largest.suspects.insert(other);
+                self.largest.candidates.insert(other);
                 other.0
             }
         };
         let join = |others: &[LocalId]| {
             if !others.is_empty() {
-                self.largest.suspects.insert(vertex);
+                self.largest.candidates.insert(vertex);
             }
             self.sets.sets().join_all(vertex.0, others, stand_in);
         };
@@ -179,41 +178,41 @@ impl<P: Relaxation> UnionFind<'_, P> {
         }
     }
 
-    /// Joins the largest component with vertices outside it that have an edge from a member, after these have
-    /// been joined with each other.
+    /// Joins the largest component with the vertices outside it to which an edge leads from a member. The vertices
+    /// outside have been joined with each other before.
     fn join_neighbours(&self, largest: u32) {
         let (sets, outside) = (self.sets.sets(), &self.largest.outside);
-        let suspects = &self.largest.suspects;
-        // A mirror is here because of an edge: if that is nobody's outside, it comes from a member.
+        let candidates = &self.largest.candidates;
+        // A mirror is here because of an edge. If none comes from a vertex outside, one comes from a member.
         parallel::for_each(&pieces(&[self.mirrors()]), |piece| {
             let mirrors = outside.iter_range(piece.clone());
-            let neighbours = mirrors.filter(|&mirror| !suspects.contains(mirror));
+            let neighbours = mirrors.filter(|&mirror| !candidates.contains(mirror));
             neighbours.for_each(|mirror| sets.join(largest, mirror.0));
         });
-        suspects.insert_of(outside, 0..self.num_masters, |_| true);
-        if suspects.is_empty() {
+        candidates.insert_of(outside, 0..self.num_masters, |_| true);
+        if candidates.is_empty() {
             return;
         }
         parallel::for_each(&pieces(&self.sources), |piece| {
             let mut found = Vec::new();
             let mut first = piece.start;
             for vertex in outside.iter_range(piece.clone()) {
-                self.find_suspects(first..vertex.0, &mut found);
+                self.find_candidates(first..vertex.0, &mut found);
                 first = vertex.0 + 1;
             }
-            self.find_suspects(first..piece.end, &mut found);
+            self.find_candidates(first..piece.end, &mut found);
             sets.join_all(largest, &found, |other| *other);
         });
     }
 
-    /// Finds neighbours of consecutive members of the largest that may be outside. They are to be joined
-    /// when memory has had time to fetch them.
-    fn find_suspects(&self, members: Range<u32>, found: &mut Vec<u32>) {
-        let (suspects, sets) = (self.largest.suspects.members(), self.sets.sets());
+    /// Finds neighbours of consecutive members of the largest component that may be outside, and prefetches their
+    /// sets. The caller joins them later, when these have arrived.
+    fn find_candidates(&self, members: Range<u32>, found: &mut Vec<u32>) {
+        let (candidates, sets) = (self.largest.candidates.members(), self.sets.sets());
         for others in self.edges.rows().targets_of(members).chunks(EDGES_PER_TEST) {
-            // Hardly ever: all are looked at before anything is decided.
-            if others.iter().fold(false, |any, other| any | suspects.contains(*other)) {
-                for other in others.iter().filter(|other| suspects.contains(**other)) {
+            // A candidate is rare: one branch tests all edges of the chunk.
+            if others.iter().fold(false, |any, other| any | candidates.contains(*other)) {
+                for other in others.iter().filter(|other| candidates.contains(**other)) {
                     sets.prefetch(other.0);
                     found.push(other.0);
                 }

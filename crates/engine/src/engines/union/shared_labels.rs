@@ -36,8 +36,8 @@ impl<R: Reduction<Value: AtomicValue>> SharedLabels<R> {
         !self.shared.contains(proxy) && self.shared.insert(proxy)
     }
 
-    /// Makes a mirror shared, and sends its label whatever it is: its master then knows.
-    pub(super) fn speak_up(&self, mirror: LocalId) {
+    /// Makes a mirror shared and sends its label even if that is not new, so that its master learns of it.
+    pub(super) fn send_label(&self, mirror: LocalId) {
         if self.share(mirror) {
             self.labels.update(mirror);
         }
@@ -76,7 +76,7 @@ impl<R: Reduction<Value: AtomicValue>> SharedLabels<R> {
     }
 }
 
-/// The entries from a representative on. Searches from the start: it is near if many are asked for.
+/// The entries from a representative on, by exponential search: the place is near the start if many are asked for.
 fn from_representative(list: &[Entry], representative: u32) -> &[Entry] {
     let is_before = |(other, _): &Entry| *other < representative;
     let mut near = 1;
@@ -119,7 +119,7 @@ impl<R: Reduction<Value: AtomicValue>> Field for SharedLabels<R> {
         if how == Absorb::FoldAtMasters {
             for master in route.locals(places) {
                 self.has_grown |= self.share(master);
-                // Also where the label is not new: an answer may be due.
+                // Also where the label is not new: the master may have a better one to send back.
                 self.labels.active().insert_alone(master);
             }
         }

@@ -220,8 +220,8 @@ impl Schedule {
         news.polled()
     }
 
-    /// A host goes away, and its peers will hear of it: after its messages if it finished; if it
-    /// is lost, what arrives later than the news is lost too.
+    /// A host goes away, and its peers get an event. A finished host's event comes after its messages. The messages
+    /// of a lost host that arrive after its event are lost, too.
     pub(super) fn depart(&mut self, host: HostId, departure: Departure) {
         let (now, entry) = (self.now(), &mut self.hosts[host.index()]);
         entry.runs = false;
