@@ -1,10 +1,9 @@
 //! Matrix completion: what users would say of items they have not rated.
 //!
-//! Edges lead from users to items, and their weights are ratings. Every vertex learns a vector of
-//! factors, and the product of two vectors predicts a rating. What is sought is the least sum over
-//! all ratings of `(rating - p·q)² + regularization · (|p|² + |q|²)`, found by stochastic gradient
-//! descent: round after round every rating is predicted, and both its vectors take a step towards
-//! it. A round takes time proportional to ratings times factors.
+//! Edges lead from users to items, and their weights are ratings. Every vertex learns a vector of factors, and the
+//! product of two vectors predicts a rating. The program minimises the sum over all ratings of `(rating - p·q)² +
+//! regularization · (|p|² + |q|²)` by stochastic gradient descent. In every round every rating is predicted, and both
+//! its vectors take a step towards it. A round takes time proportional to ratings times factors.
 
 mod errors;
 mod model;

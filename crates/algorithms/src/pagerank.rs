@@ -1,11 +1,10 @@
 //! PageRank: how often a random surfer visits every vertex.
 //!
-//! `rank(v) = (1 - d) / n + d · (Σ rank(u) / out-degree(u) over edges u → v + lost / n)`, where
-//! `lost` is the rank of vertices without out-edges, which all vertices share, or which is dropped with
-//! [`Dangling::Drop`]. Ranks start at `1 / n`; with `unnormalized` everything is `n` times that.
-//! Every edge counts, parallel ones and self-loops too. The run ends when all ranks together
-//! change by no more than the tolerance (of normalised ranks): a number of rounds that follows
-//! `log tolerance / log d`, each of which looks at every edge once.
+//! `rank(v) = (1 - d) / n + d · (Σ rank(u) / out-degree(u) over edges u → v + lost / n)`, where `lost` is the rank of
+//! vertices without out-edges, which all vertices share, or which is dropped with [`Dangling::Drop`]. Ranks start at
+//! `1 / n`; with `unnormalized` everything is `n` times that. Every edge counts, parallel ones and self-loops too.
+//! The run ends when all ranks together change by no more than the tolerance (of normalised ranks). The number of
+//! rounds follows `log tolerance / log d`, and each round visits every edge once.
 //!
 //! `1 / n` is the teleport distribution: where the surfer starts again. With *seeds* (personalised
 //! PageRank: Haveliwala, WWW'02) it is `1 / seeds` for these and 0 for others, also in what vertices

@@ -3,14 +3,13 @@
 //! Two vertices are in one component if a path leads from each to the other. Every vertex is labelled
 //! with the least vertex of its component.
 //!
-//! The method is Multistep (Slota, Rajamanickam, Madduri, IPDPS'14). *Trimming* (`trim`) removes
-//! vertices without in-edges or out-edges, again after each step. *Forward–backward search* (Fleischer,
-//! Hendrickson, Pınar 2000) from the vertex with most edges finds what is most likely the largest
-//! component: the vertices reached in both directions. *Colouring* (Orzan 2004) finds the rest, many
-//! components at a time: the colour of a vertex is the least label that reaches it, and all vertices
-//! that reach the origin of their colour through vertices of that colour are one component. Labels are
-//! shuffled ids, which cut a chain of components near its middle. About `log` of the number of
-//! components turns are enough, and each takes time in proportion to the edges left.
+//! The method is Multistep (Slota, Rajamanickam, Madduri, IPDPS'14). *Trimming* (`trim`) removes vertices without
+//! in-edges or out-edges, again after each step. *Forward–backward search* (Fleischer, Hendrickson, Pınar 2000) from
+//! the vertex with most edges finds what is most likely the largest component: the vertices reached in both
+//! directions. *Colouring* (Orzan 2004) finds the rest, many components at a time. The colour of a vertex is the
+//! least label that reaches it. All vertices that reach the origin of their colour through vertices of that colour
+//! are one component. Labels are shuffled ids, which cut a chain of components near its middle. About `log` of the
+//! number of components turns are enough, and each takes time in proportion to the edges left.
 
 mod order;
 mod regions;

@@ -162,9 +162,8 @@ pub struct Properties {
     /// stands until the vertex sends another. `scatter` may return `None` only for a vertex without edges
     /// to send along.
     pub stationary: bool,
-    /// Final states do not depend on when, in which order and in how many portions contributions arrive,
-    /// and the program ends when no vertex has anything to send: it does not count rounds, and needs no
-    /// sums over all hosts.
+    /// Final states do not depend on when, in which order and in how many portions contributions arrive. The program
+    /// ends when no vertex has anything to send: it does not count rounds, and needs no sums over all hosts.
     pub any_order: bool,
     /// Which edges messages travel along.
     pub edges: Edges,

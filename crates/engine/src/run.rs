@@ -19,7 +19,7 @@ pub struct Limits {
     pub max_rounds: Option<u64>,
 }
 
-/// Is told of every round as it ends.
+/// Gets a call at the end of every round.
 pub trait Watch {
     /// Round number `round` of this host has ended: what hosts did in it, as far as this one
     /// knows, and what this host sent to each.

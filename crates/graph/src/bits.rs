@@ -1,7 +1,7 @@
 //! Bit sets over vertices, plain and atomic, with operations on ranges of them.
 //!
-//! Local ids are laid out so that most sets Parton cares about are ranges; so the operations that
-//! matter work on a range at a time, whole words inside and masked words at both ends.
+//! Local ids are ordered such that most sets are ranges. So the operations work on a range at a time: whole words
+//! inside, and masked words at both ends.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -110,9 +110,9 @@ impl<T> Deref for Buffer<T> {
 
     #[inline]
     fn deref(&self) -> &[T] {
-        // SAFETY: `start` and `len` describe the elements of `owner`, which never change: a vector
-        // inside buffers is not touched until the last of them is taken apart, and moving it does
-        // not move its elements; the mapping is read-only and kept alive by `owner`.
+        // SAFETY: `start` and `len` describe the elements of `owner`, which never change. A vector inside buffers is
+        // not touched until the last of them is taken apart, and moving it does not move its elements. A mapping is
+        // read-only and kept alive by `owner`.
         unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len) }
     }
 }

@@ -1,14 +1,13 @@
 //! Edges in any order → [`Csr`], by counting sort in two levels.
 //!
-//! A plain counting sort throws every edge at a random place of a large array: one cache miss per
-//! edge. Here each *piece* of the input (a few hundred thousand edges, handled by one thread while
-//! they are hot) is first split by the high bits of the source into buckets of 2¹⁶ vertices; then
-//! every bucket, whose counters fit the cache, is counted and placed on its own. Inside a bucket a
-//! source needs only 16 bits, so an unweighted edge waits in 6 bytes instead of 8.
+//! A plain counting sort throws every edge at a random place of a large array: one cache miss per edge. So a thread
+//! first splits each *piece* of the input, a few hundred thousand edges, by the high bits of the source into buckets
+//! of 2¹⁶ vertices. Then every bucket is counted and placed on its own, with counters that fit the cache. Inside a
+//! bucket a source needs only 16 bits, so an unweighted edge waits in 6 bytes instead of 8.
 //!
-//! Buckets are kept in groups, and a group's memory goes back to the system as soon as it has been
-//! placed: at no time do all waiting edges and the whole result exist together. Pieces carry their
-//! place in the input, so the result is the same for any number of threads.
+//! Buckets are kept in groups, and a group's memory goes back to the system as soon as the group has been placed. All
+//! waiting edges and the whole result are never in memory at the same time. Pieces carry their place in the input, so
+//! the result is the same for any number of threads.
 
 mod groups;
 

@@ -1,7 +1,7 @@
 //! Original ids: what the user calls each vertex.
 //!
-//! Inside Parton vertices are dense numbers in the order of their original ids (integers by value,
-//! names byte by byte), so looking one up is a binary search in the very table that prints them.
+//! Inside Parton, vertices are dense numbers in the order of their original ids: integers by value, names byte by
+//! byte. So a binary search in the table that prints ids also finds them.
 
 use std::fmt;
 

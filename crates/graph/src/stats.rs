@@ -1,8 +1,7 @@
 //! What a graph looks like: counts, degrees, loops, duplicates, symmetry, range of weights.
 //!
-//! One transpose answers most of it: a transpose's lists come out sorted, so parallel edges stand
-//! side by side in it, its degrees are the in-degrees, and comparing it with the graph itself
-//! tells whether the graph is symmetric.
+//! One transpose answers most questions. Its lists are sorted, so parallel edges stand side by side. Its degrees are
+//! the in-degrees. It equals the graph if the graph is symmetric.
 
 use std::ops::Range;
 

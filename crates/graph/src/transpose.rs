@@ -228,7 +228,7 @@ mod tests {
 
     /// Few vertices with many edges, many with few, and rows that end at the ends of blocks.
     #[test]
-    fn edges_are_turned_around_across_bands_and_columns() {
+    fn edges_are_turned_around_across_blocks_and_columns() {
         let vertices = 3 * MAX_BLOCK_ROWS + 5;
         let mut edges: Vec<(u32, u32, u32)> = Vec::new();
         let far = (vertices - 1) as u32;

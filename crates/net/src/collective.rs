@@ -1,8 +1,8 @@
 //! What all hosts do together: barrier, reduce, gather, broadcast, exchange.
 //!
-//! Every host must make the same calls in the same order. In every call, each host hears from
-//! the host before it (around the circle) before it returns: hosts that disagree include two
-//! neighbours that do, and the second of them finds out at once (see `call`).
+//! Every host must make the same calls in the same order. Hosts form a circle, and no call returns before it has a
+//! message of the host before it. If hosts disagree, two neighbours do, and the second of them finds out at once (see
+//! `call`).
 //!
 //! - **Barrier and reduce** use dissemination: in step `k` a host passes what it knows to the host
 //!   2ᵏ further on, so after ⌈log₂ p⌉ hops all know everything. Gathering at one host and

@@ -1,8 +1,8 @@
 //! Threads that stay on their cores.
 //!
-//! Systems move threads about to be fair to all programs. Where a program has exactly one thread
-//! for every core it may use, moving them only ever puts two on one core, and loops that last
-//! milliseconds are over before they are taken apart again.
+//! Systems move threads about to be fair to all programs. If a program has exactly one thread for every core that it
+//! may use, moving threads only puts two on one core. Loops that last milliseconds are over before the system
+//! separates the two.
 //!
 //! Memory belongs to the NUMA domain of the thread that touches it first. Cores are dealt out domain by domain, so that a
 //! host whose threads fit into a domain has its threads and its memory there.

@@ -1,8 +1,8 @@
 //! Contiguous blocks of vertices, one per host.
 //!
-//! Blocks are balanced by a cost per vertex (its out-edges, or its in-edges) with a histogram in
-//! two levels: first over coarse bins of vertices, then, inside the few bins where a cut falls, per
-//! vertex. Both have a fixed size, so finding exact cuts needs no array with an entry per vertex.
+//! Blocks are balanced by a cost per vertex: its out-edges, or its in-edges. A histogram has two levels: coarse bins
+//! of vertices first, then single vertices inside the few bins where a cut falls. Both have a fixed size, so finding
+//! exact cuts needs no array with an entry per vertex.
 
 use std::ops::Range;
 

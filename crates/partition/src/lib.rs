@@ -5,11 +5,11 @@
 //! input ─ my rows ─ policy ─ shuffle ─ layout ─ routes ─ Partition
 //! ```
 //!
-//! Every host reads its own rows of the input, asks the policy for the owner of each edge, ships
-//! edges home, numbers the vertices that its edges touch, and agrees with every peer, once, on the
-//! ordered list of vertices the two share. No host ever holds the whole graph or an array with an
-//! entry per vertex of it. Reading order: [`input`], [`blocks`], [`policy`], `shuffle`,
-//! `in_edges`, [`layout`], `local_edges`, `edge_set`, [`routes`], [`partition`].
+//! Every host reads its own rows of the input, asks the policy for the owner of each edge, and sends edges to their
+//! owners. It numbers the vertices that its edges touch. Once, it agrees with every peer on the ordered list of
+//! vertices that the two share. No host ever holds the whole graph or an array with an entry per vertex of it.
+//! Reading order: [`input`], [`blocks`], [`policy`], `shuffle`, `in_edges`, [`layout`], `local_edges`, `edge_set`,
+//! [`routes`], [`partition`].
 
 pub mod blocks;
 mod dictionary;

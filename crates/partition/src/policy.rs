@@ -1,8 +1,7 @@
 //! A policy answers two questions: which host masters a vertex, and which host gets an edge.
 //!
-//! Where an edge goes depends on the masters of its ends and on how large its source is, and on
-//! nothing else; so a policy answers for a whole row at a time, and a table indexed by the
-//! destination's master answers for each edge of it.
+//! The owner of an edge depends only on the masters of its ends and on the degree of its source. So a policy answers
+//! for a whole row at a time, with a table that gives the owner by the destination's master.
 //!
 //! Everything else (local graphs, proxies, routes, what has to be communicated) is measured from
 //! the answers, never declared: there is no "kind of cut" anywhere.
@@ -64,8 +63,8 @@ impl Masters {
         }
     }
 
-    /// The master of the first of some vertices, and how many of the first have it, if that is seen
-    /// at a glance: where blocks are mastered and rows in order, whole runs do.
+    /// The master of the first of these vertices, and of how many from the first on this is surely the master:
+    /// of several only where hosts master blocks and the vertices ascend.
     #[inline]
     pub(crate) fn of_first(&self, vertices: &[LocalId]) -> (HostId, usize) {
         let master = self.of(vertices[0].0);

@@ -1,9 +1,9 @@
 //! Edges to their owners.
 //!
-//! A row's edges to one owner travel as one run: source, count, destinations, weights. Runs are
-//! never split, so an owner gets all edges of a source from the one host that read its row, in the
-//! order of the row; nothing has to be sorted on arrival. Rows that a host has read and owns do not
-//! travel at all: they are runs where they are, in a mapped file, say.
+//! A row's edges to one owner travel as one run: source, count, destinations, weights. Runs are never split. So an
+//! owner gets all edges of a source from the one host that read its row, in the order of the row, and sorts nothing
+//! on arrival. Rows that a host has read and owns do not travel at all: they are runs where they are, in a mapped
+//! file, say.
 
 use std::ops::Range;
 

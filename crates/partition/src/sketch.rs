@@ -1,8 +1,8 @@
 //! How good a cut is going to be, before it is made.
 //!
-//! A few hosts make the policy from the sample of a [`Survey`], for any number of hosts, and it says where each
-//! sampled edge goes: the policies of the registry answer themselves, and nothing here knows any of them. Mirrors
-//! are then counted as [`Quality`] counts them. Where the sample is everything, the counts of blocks and of
+//! A few hosts make the policy from the sample of a [`Survey`], for any number of hosts, and the policy then gives
+//! the owner of each sampled edge. The policies of the registry answer themselves; nothing here knows any of them.
+//! Mirrors are then counted as [`Quality`] counts them. Where the sample is everything, the counts of blocks and of
 //! hashed masters are exact; scored masters differ a little, because hosts decide in rounds.
 
 use parton_net::{Cluster, HostId, LaunchError, Net};

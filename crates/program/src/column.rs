@@ -61,7 +61,7 @@ impl<R: Reduction<Value: AtomicValue>> AnyColumn for CpuField<R> {
     }
 }
 
-/// A column of values that masters set and mirrors are told.
+/// A column of values that masters set and broadcast to mirrors.
 pub fn values<T: AtomicValue + Default>(proxies: usize, is_shared: bool) -> Box<dyn AnyColumn> {
     column::<parton_sync::reduction::Latest<T>>(proxies, Delivery::Label, is_shared)
 }

@@ -1,9 +1,9 @@
 //! Programs written as plain functions over a graph in one memory, run on many hosts.
 //!
-//! The [surface] is what such a function uses: [`Graph`], [`Vertex`], [`Field`], [`Worklist`]. Called as it is,
-//! the function runs on one thread, and is its own oracle. The attribute [`macro@program`] compiles it to a
-//! [`Code`], which the engine [`Steps`] runs operator by operator, and, where it recognises the shape, to a
-//! `Relaxation` or a `VertexProgram` that other engines and devices run.
+//! The [surface] is what such a function uses: [`Graph`], [`Vertex`], [`Field`], [`Worklist`]. Called as it is, the
+//! function runs on one thread, and is its own oracle. The attribute [`macro@program`] compiles it to a [`Code`],
+//! which the engine [`Steps`] runs operator by operator. Where it recognises the shape, it also makes a `Relaxation`
+//! or a `VertexProgram`, which other engines and devices run.
 //!
 //! Reading order: [`surface`], [`code`], [`mod@column`], [`host`], [`processor`], [`steps`], [`gather`],
 //! [`compiled`].

@@ -1,8 +1,8 @@
-//! What a compiled relaxation is told about the graph that it runs on.
+//! Facts about the graph that a compiled relaxation runs on.
 
 use parton_engine::DeviceType;
 
-/// What a relaxation is told about its run. The same on all hosts.
+/// Facts about the run of a relaxation, the same on all hosts.
 #[derive(Clone, Copy, Debug)]
 pub struct RelaxSetting {
     /// Labels that differ by less are as good as equal when it comes to whose turn it is.

@@ -2,9 +2,9 @@
 //! that their plan asks for.
 //!
 //! A round of the loop is one operator that visits edges. [`conclude`](Engine::conclude) follows the program's
-//! control flow, the same on all hosts, up to the next such operator, runs what masters do before their edges,
-//! and broadcasts what the edges read where it is stale. Scalars that operators fold into are added up over
-//! hosts when somebody reads them.
+//! control flow, the same on all hosts, up to the next such operator. It runs the statements of masters that come
+//! before their edges, and broadcasts stale values that the edges read. Scalars that operators fold into are added up
+//! over hosts when somebody reads them.
 
 mod operators;
 mod traffic;

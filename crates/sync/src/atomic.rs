@@ -1,9 +1,9 @@
 //! Values in memory that the threads of a host share.
 //!
-//! Numbers lie in an atomic of their size. A pair or a struct of at most 8 bytes lies in one atomic
-//! of 8 bytes; a larger one, in atomic words under a sequence lock (compare Boehm, "Can seqlocks
-//! get along with programming language memory models?", MSPC'12): a reader tries again if a writer
-//! was there meanwhile. Nothing here is `unsafe`.
+//! Numbers lie in an atomic of their size. A pair or a struct of at most 8 bytes is stored in one atomic of 8 bytes.
+//! A larger one is stored in atomic words under a sequence lock (compare Boehm, "Can seqlocks get along with
+//! programming language memory models?", MSPC'12). A reader tries again if a writer has changed the words meanwhile.
+//! Nothing here is `unsafe`.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
 

@@ -1,9 +1,8 @@
 //! The substrate: updated values travel along the routes, and every proxy agrees again.
 //!
-//! Hosts either wait for each other, and every exchange brings one message from each peer that has
-//! a route here, or they run in an epoch without waiting: then only updated values are sent, only
-//! messages that have arrived are absorbed, and mirrors fold values in instead of replacing their
-//! own, as a value that arrives late may be older.
+//! Hosts that wait for each other get one message in every exchange from each peer that has a route here. Hosts in an
+//! epoch do not wait: they send only updated values and absorb only messages that have arrived. Their mirrors fold
+//! values in instead of replacing their own, because a value that arrives late may be older.
 
 mod activity;
 mod exchange;

@@ -7,7 +7,7 @@ use super::Finding;
 use super::tree::Tree;
 
 /// What is not said, and what to say instead.
-const WORDS: [(&str, &str); 25] = [
+const WORDS: [(&str, &str); 27] = [
     // One word for one thing.
     ("node", "vertex"),
     ("worker", "host or thread"),
@@ -24,6 +24,8 @@ const WORDS: [(&str, &str); 25] = [
     // The names the field has for a technique.
     ("mattering", "pruned pull"),
     ("giant", "the largest component"),
+    ("suspect", "candidate"),
+    ("speak up", "send, and what is sent"),
     ("singles", "f32 or single precision"),
     ("nowhere", "the place by name; in PageRank, the teleport distribution"),
     // Sentences whose subject has no name.

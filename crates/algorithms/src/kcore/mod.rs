@@ -1,5 +1,5 @@
-//! Cores: the k-core of an undirected simple graph is its largest part in which every vertex has at
-//! least k neighbours; the coreness of a vertex is the greatest k whose core it is in.
+//! Cores. The k-core of an undirected simple graph is its largest part in which every vertex has at least k
+//! neighbours. The coreness of a vertex is the greatest k whose core it is in.
 //!
 //! Found by peeling, level by level (Matula, Beck, JACM 1983; Batagelj, Zaveršnik 2003), if hosts wait
 //! for each other; else by upper bounds that fall to the h-index of the neighbours' bounds

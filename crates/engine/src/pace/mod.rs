@@ -1,13 +1,12 @@
 //! Paces: whether hosts wait for each other in every round (BSP) or not (BASP, Gluon-Async), and when a
 //! run changes from the one to the other.
 //!
-//! In BSP every host waits for the messages of a round. In BASP every host sends what it has updated,
-//! folds in what has arrived and goes on: a slow host then delays no other, but hosts do some work with
-//! values that are about to be improved. BSP is better where hosts are equally fast and rounds are few,
-//! because all values of a round arrive together. Only the run shows which case it is. So a governed run
-//! begins in BSP and leaves the rounds when one host turns out to be slow, or after many rounds. All
-//! hosts sum up what decides this in every round, so all decide the same between two rounds, when no
-//! message is under way.
+//! In BSP every host waits for the messages of a round. In BASP every host sends updated values, folds in the values
+//! that have arrived, and goes on. A slow host then delays no other, but hosts do some work with values that are
+//! about to be improved. BSP is better where hosts are equally fast and rounds are few, because all values of a round
+//! arrive together. Only the run shows which case it is. So a governed run begins in BSP and leaves the rounds when
+//! one host turns out to be slow, or after many rounds. All hosts sum up what decides this in every round, so all
+//! decide the same between two rounds, when no message is under way.
 
 pub(crate) mod speed;
 

@@ -1,10 +1,9 @@
 //! How fast hosts are, as far as a run shows it.
 //!
-//! Whether to wait for a host depends on how long it takes for an edge, not on how many edges it has. A
-//! slow processor shows at once, in a trial of a few microseconds. A host that shares its processor with
-//! other work, or has a quota of it, shows only with time: the scheduler takes a thread off its core for
-//! milliseconds, and which thread it takes first is chance. So computing time counts only where the
-//! difference is larger than chance.
+//! Whether to wait for a host depends on how long it takes for an edge, not on how many edges it has. A slow
+//! processor shows at once, in a trial of a few microseconds. A host that shares its processor with other work, or
+//! has a quota of it, shows only after some time: the scheduler takes a thread off its core for milliseconds, and
+//! picks the thread by chance. So computing time counts only where the difference is larger than chance.
 
 use std::hint::black_box;
 use std::time::Duration;

@@ -1,9 +1,8 @@
 //! Threads of the pool that help one of them, the leader, through many short steps.
 //!
-//! Waking a sleeping thread takes longer than a short step. So helpers spin for a while after each step
-//! before they sleep, and the leader waits for no helper that has not joined: a step is over when all that
-//! joined it are done, and the leader may have done all of it alone. Between steps helpers run other tasks
-//! of the pool.
+//! Waking a sleeping thread takes longer than a short step. So helpers spin for a while after each step before they
+//! sleep. A step is over when all helpers that joined it are done. The leader waits for no other helper, and may do a
+//! whole step alone. Between steps helpers run other tasks of the pool.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};

@@ -1,9 +1,8 @@
 //! How many edges a host visits before it exchanges labels with the others.
 //!
-//! In BSP rounds that is up to the engine. Where hosts do not wait for each other an exchange costs
-//! little, and labels are worth most while they are new: idle hosts can begin, and busy hosts learn early
-//! which of their work is redundant. A BSP run that may leave the rounds begins with short rounds too, so
-//! that a slow host shows early.
+//! In BSP rounds that is up to the engine. Where hosts do not wait for each other, an exchange costs little, and new
+//! labels are worth most: idle hosts can begin, and busy hosts learn early which of their work is redundant. A BSP
+//! run that may leave the rounds begins with short rounds too, so that a slow host shows early.
 
 /// Edges of each thread in a round of a host that does not wait, and in the first short round.
 const EDGES_PER_THREAD: u64 = 1 << 13;

@@ -15,9 +15,9 @@
 //! All numbers are little-endian. Destinations and data that lie in a plain file as Parton wants
 //! them are mapped, not copied: reading costs no more than looking at every byte once.
 //!
-//! Nothing says whether the data are integers or fractions, and there is neither a magic number
-//! nor a checksum: what can be checked is that the counts make up the file's length, that no row
-//! ends before it starts and that every destination exists.
+//! Nothing says whether the data are integers or fractions, and there is neither a magic number nor a checksum. A
+//! reader can check that the counts make up the file's length, that no row ends before it starts, and that every
+//! destination exists.
 //!
 //! Galois' own code disagrees with itself about the padding of version 2: what loads a file skips
 //! it, what computes a file's size and what writes large files leave it out. Both are read here;

@@ -1,10 +1,9 @@
 //! METIS `.graph`: a header `N M [FMT [NCON]]`, then one line per vertex with its neighbours,
 //! from 1; `%` comments. Every undirected edge stands in the lines of both its ends.
 //!
-//! FMT is three digits: vertex sizes, vertex weights (NCON of them), edge weights. Sizes and
-//! vertex weights are read over. Some programs write directed graphs this way and count every
-//! arc (then the file has M entries instead of 2M), or announce vertex sizes that are not there;
-//! the counts show both, which are accepted and noted in `read_as`.
+//! FMT is three digits: vertex sizes, vertex weights (NCON of them), edge weights. Sizes and vertex weights are read
+//! over. Some programs write directed graphs this way and count every arc: the file then has M entries instead of 2M.
+//! Others announce vertex sizes that are not there. The counts show both, which are accepted and noted in `read_as`.
 
 use std::sync::{Mutex, OnceLock};
 

@@ -1,5 +1,5 @@
-//! Random numbers by position: what is drawn for index `i` depends on the seed and `i` alone, so
-//! any slice of a sequence can be made on its own, by any thread or host.
+//! Random numbers by position. The number for index `i` depends on the seed and `i` alone, so any thread or host can
+//! make any slice of a sequence on its own.
 //!
 //! The numbers are those of SplitMix64, read at any place instead of one after the other. Integer
 //! arithmetic only: the same numbers on every machine.

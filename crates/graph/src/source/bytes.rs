@@ -7,10 +7,9 @@
 //! view                  a window of the page cache, 0 copies    one copy
 //! ```
 //!
-//! Copying a large array costs more than its bytes: every fresh page is a fault, and the kernel
-//! zeroes it before it is overwritten, which together take twice as long as the copy itself. A
-//! window has neither, and hosts on one machine share it. Its price: the file must not change
-//! while it is in use.
+//! Copying a large array costs more than its bytes. Every fresh page is a fault, and the kernel zeroes the page
+//! before it is overwritten. Together these take twice as long as the copy itself. A window has neither, and hosts on
+//! one machine share it. Its price: the file must not change while it is in use.
 
 use std::borrow::Cow;
 use std::fs::File;

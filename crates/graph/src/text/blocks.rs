@@ -1,8 +1,7 @@
 //! Blocks of whole lines, handed to all threads.
 //!
-//! One thread at a time reads (and unpacks) the next block while the others work on theirs, so
-//! files, pipes, packed files and folders of parts all take the same path, and no more text is in
-//! memory than one block per thread.
+//! One thread at a time reads (and unpacks) the next block while the others work on theirs. So files, pipes, packed
+//! files and folders of parts all take the same path, and memory holds at most one block of text per thread.
 
 use std::io::Read;
 use std::sync::Mutex;

@@ -9,8 +9,8 @@ use crate::source::{Part, Source};
 use crate::text::number;
 use crate::{Error, Result};
 
-/// A line may hold all neighbours of a vertex, so lines may be long, but words and the gaps between
-/// them may not: a few packed bytes could otherwise unpack to more than there is memory.
+/// A line may hold all neighbours of a vertex, so lines may be long. Words and the gaps between them may not: a few
+/// packed bytes could otherwise unpack to more bytes than there is memory.
 const MAX_WORD_BYTES: usize = 16 << 20;
 
 /// Goes through the lines of a one-part input.

@@ -7,8 +7,8 @@
 //! earliest goes first. Messages overtake each other across peers and tags, hosts pause and stall,
 //! one may be slow, and all of it happens again under the same seed.
 //!
-//! Time is virtual, so a wait costs nothing: when every host waits and nothing is under way, the
-//! first patience to end ends at once, and a deadlock is an error in a millisecond.
+//! Time is virtual, so a wait costs nothing. When every host waits and nothing is under way, the shortest patience
+//! ends at once, so a deadlock is an error in a millisecond.
 //!
 //! What hosts share besides their nets (locks, channels of their own) is not simulated; a host that
 //! blocks on another one outside its net blocks the simulation.

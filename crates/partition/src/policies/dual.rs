@@ -1,8 +1,8 @@
 //! Both ends: blocks balanced by all edges, every edge with its source, and once more with its
 //! destination.
 //!
-//! All neighbours of a vertex, at either end of its edges, are then in one place: a search
-//! can ask for the frontier instead of spreading it, and stop at the first answer, as on a single host.
+//! All neighbours of a vertex, at either end of its edges, are then in one place. A bottom-up search can stop at the
+//! first parent, as on a single host.
 
 use super::oec::WithSource;
 use crate::Result;

@@ -1,10 +1,10 @@
-//! LA3's staggered 2D placement: as many segments of vertices as hosts, as many tiles of edges as
-//! segments squared, dealt out so that every host owns as many tiles as any other and exactly one
-//! of them lies on the diagonal. That one's segment is the host's own.
+//! LA3's staggered 2D placement. There are as many segments of vertices as hosts, and a tile of edges for each pair
+//! of segments. Every host owns as many tiles as any other, and exactly one of them lies on the diagonal. That one's
+//! segment is the host's own.
 //!
-//! With p hosts, C the smallest divisor of p not below √p, R = p / C and L their least common
-//! multiple, segment i belongs to residue class k(i) = (i + ⌊i / L⌋) mod C; the tile of source
-//! segment c and destination segment i lives on host (c mod R)·C + k(i).
+//! With p hosts, let C be the smallest divisor of p not below √p, R = p / C, and L their least common multiple.
+//! Segment i belongs to residue class k(i) = (i + ⌊i / L⌋) mod C. The tile of source segment c and destination
+//! segment i lives on host (c mod R)·C + k(i).
 
 use parton_net::HostId;
 

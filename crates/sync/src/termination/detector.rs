@@ -1,10 +1,9 @@
 //! Finding the end with numbered snapshots that no host waits for (compare Chandy and Lamport 1985,
 //! Mattern 1987: a second count confirms that nothing was under way in the first).
 //!
-//! A snapshot is a message from every host to every other: the state it is in, and how many
-//! messages between proxies it has sent and received. It is an ordinary message under a tag of its
-//! own, so it works on any transport, and data are sent as usual: messages under way show as a
-//! difference of the sums instead of as missing acknowledgements.
+//! A snapshot is a message from every host to every other: the state it is in, and how many messages between proxies
+//! it has sent and received. It is an ordinary message under a tag of its own, so it works on any transport. Data are
+//! sent as usual: messages under way show as a difference of the sums, and need no acknowledgements.
 
 use parton_net::Net;
 

@@ -9,10 +9,9 @@
 //! | the ABI of MPI 5 | small constants, as wide as an address | the name `libmpi_abi` |
 //! | MPICH and its relatives | constants of 32 bits | else |
 //!
-//! One set of signatures serves all three: a handle is passed as a whole register, of which MPICH
-//! looks at the lower half, and a handle that MPI writes goes into a zeroed word, of which MPICH
-//! fills the lower half. That holds on 64-bit little-endian machines, the only ones this is built
-//! for.
+//! One set of signatures serves all three. A handle is passed as a whole register, of which MPICH reads the lower
+//! half. A handle that MPI writes goes into a zeroed word, of which MPICH fills the lower half. That holds on 64-bit
+//! little-endian machines, the only ones this is built for.
 //!
 //! # Contract
 //!

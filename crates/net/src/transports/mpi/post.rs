@@ -12,12 +12,11 @@
 //! the window and, when the queue is too long, makes its host wait in `send`. A slow receiver thus
 //! slows its senders down, and neither side's memory grows with the traffic.
 //!
-//! A host that waits in `send` takes everything that arrives, window or not. So hosts that all send
-//! before any receives, as in an exchange of large buffers, cannot wait for each other in a circle:
-//! every host of the circle takes the messages of the host before it, which then goes on. (It takes
-//! at most the messages that its peers send before they hear from it.) A host that polls takes
-//! everything, too, and a host that computes does not wait. A message larger than the window travels
-//! when the window is empty.
+//! A host that waits in `send` takes everything that arrives, window or not. So hosts that all send before any
+//! receives, as in an exchange of large buffers, cannot wait for each other in a circle. Every host of the circle
+//! takes the messages of the host before it, which then goes on. (It takes at most the messages that its peers send
+//! before they hear from it.) A host that polls takes everything, too, and a host that computes does not wait. A
+//! message larger than the window travels when the window is empty.
 
 use std::collections::VecDeque;
 use std::ffi::c_int;

@@ -1,9 +1,9 @@
 //! Repeated measurements of one thing, and when two of them differ.
 //!
-//! Times of one thing are skewed and come from a shared machine, so no distribution is assumed:
-//! one measurement is faster than another only if *all* its samples are, and its best by more than
-//! a margin and by more than either side scatters. A side that was disturbed in most repetitions
-//! has no best time worth comparing, though its range may lie apart.
+//! Times are skewed and come from a shared machine, so no distribution is assumed. One measurement is faster than
+//! another only if *all* its samples are faster. Its best must also be ahead by more than a margin, and by more than
+//! either side scatters. A side that was disturbed in most repetitions has no best time worth comparing, though its
+//! range may lie apart.
 //!
 //! What the rule cannot see is how one process as a whole differs from another (layout of memory,
 //! clock, neighbours), as each side is of one process: `docs/benchmarking.md` has how often it is

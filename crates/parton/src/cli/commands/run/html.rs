@@ -1,5 +1,5 @@
-//! The report as one page that needs nothing else, in the order of a reader's questions: what was found,
-//! where the time went, who waited for whom, what was sent to whom, how the values settled, and what ran.
+//! The report as one page that needs no other file. It follows a reader's questions: what was found, where the time
+//! went, who waited for whom, what was sent to whom, how the values settled, and what ran.
 
 use serde_json::Value;
 
