@@ -3,7 +3,7 @@
 //! valid certificate, and hosts send each other what processors would.
 //!
 //! An emulated device runs a sample of this; `cargo xtask test --long` tries all. With `PARTON_TEST_GPU=1`
-//! a GPU runs everything.
+//! a GPU runs everything, or one setting of as many as `PARTON_TEST_ONE_IN` says.
 
 use std::io::Write;
 use std::time::Duration;
@@ -19,8 +19,8 @@ use crate::common::nasty::nasty_graphs;
 use crate::common::{Devices, How, Outcome, all_policies, is_long, try_run};
 use crate::matrix::{agrees, settled};
 
-/// One setting of this many is tried, unless all are.
-const ONE_IN: usize = 16;
+/// One setting of this many is tried on an emulated device.
+const ONE_IN: usize = 24;
 /// How long a host waits for another. A device that compiles a kernel takes seconds.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -40,9 +40,11 @@ fn is_gpu_wanted() -> bool {
     is_wanted
 }
 
-/// Whether a setting is tried, given the number of each choice.
-fn is_tried(choices: &[usize], one_in: usize) -> bool {
-    is_long() || is_gpu_wanted() || choices.iter().sum::<usize>().is_multiple_of(one_in)
+/// One setting of this many is tried.
+fn one_in() -> usize {
+    let given = std::env::var("PARTON_TEST_ONE_IN").ok();
+    let tried = if is_long() || is_gpu_wanted() { 1 } else { ONE_IN };
+    given.map_or(tried, |number| number.parse().expect("PARTON_TEST_ONE_IN: a number"))
 }
 
 /// Every algorithm that runs on devices, with every engine that it has there.
@@ -113,33 +115,66 @@ fn compare(
     }
 }
 
-#[test]
-fn algorithms_on_devices() {
+/// All settings, or a sample of them, for this many hosts.
+fn try_all(hosts: usize) {
     let graphs = nasty_graphs();
     let paces = [Pacing::default(), Pacing::AT_ONCE].map(runs_at);
-    let mut turn = 0;
-    for (h, hosts) in [1, 2, 3, 4, 7].into_iter().enumerate() {
-        let mut cluster = Cluster::local(hosts).threads_per_host(1).patience(PATIENCE);
-        for (p, policy) in all_policies().into_iter().enumerate() {
-            for (m, devices) in [Devices::All, Devices::Odd].into_iter().enumerate() {
-                for (pace, runs) in paces.iter().enumerate() {
-                    // A host that is alone has nobody to wait for, or to differ from.
-                    if hosts == 1 && (m, pace) != (0, 0) {
+    let mut cluster = Cluster::local(hosts).threads_per_host(1).patience(PATIENCE);
+    let (one_in, mut turn) = (one_in(), hosts);
+    for (p, policy) in all_policies().into_iter().enumerate() {
+        for (m, devices) in [Devices::All, Devices::Odd].into_iter().enumerate() {
+            for (pace, runs) in paces.iter().enumerate() {
+                // A host that is alone has nobody to wait for, or to differ from.
+                if hosts == 1 && (m, pace) != (0, 0) {
+                    continue;
+                }
+                for (number, one) in runs.iter().enumerate() {
+                    if !(hosts + p + m + pace + number).is_multiple_of(one_in) {
                         continue;
                     }
-                    for (number, one) in runs.iter().enumerate() {
-                        if !is_tried(&[h, p, m, pace, number], ONE_IN) {
-                            continue;
-                        }
-                        // Graphs take turns, but in a long run.
-                        turn += 1;
-                        let count = if is_long() { graphs.len() } else { 1 };
-                        for (name, graph) in graphs.iter().cycle().skip(turn * 5 % 16).take(count) {
-                            compare(&mut cluster, (name, graph), one, policy, devices);
-                        }
+                    // Graphs take turns, but in a long run.
+                    turn += 1;
+                    let count = if is_long() { graphs.len() } else { 1 };
+                    for (name, graph) in graphs.iter().cycle().skip(turn * 5 % 16).take(count) {
+                        compare(&mut cluster, (name, graph), one, policy, devices);
                     }
                 }
             }
         }
     }
+}
+
+#[test]
+fn one_host() {
+    try_all(1);
+}
+
+#[test]
+fn two_hosts() {
+    try_all(2);
+}
+
+#[test]
+fn three_hosts() {
+    try_all(3);
+}
+
+#[test]
+fn four_hosts() {
+    try_all(4);
+}
+
+#[test]
+fn five_hosts() {
+    try_all(5);
+}
+
+#[test]
+fn six_hosts() {
+    try_all(6);
+}
+
+#[test]
+fn seven_hosts() {
+    try_all(7);
 }

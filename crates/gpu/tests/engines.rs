@@ -9,7 +9,7 @@ use parton_engine::{
     Edges, EngineInfo, Limits, Pacing, Properties, Relaxation, Vertex, VertexProgram, device,
     engines, run,
 };
-use parton_gpu::GpuHost;
+use parton_gpu::{GpuHost, discover};
 use parton_gpu::cuda::nvrtc::Nvrtc;
 use parton_gpu::emulated::{Emulated, Settings};
 use parton_net::Cluster;
@@ -17,7 +17,7 @@ use parton_partition::{Input, Partition, Plan, policies};
 use parton_sync::reduction::{Latest, Min, Sum};
 use parton_sync::{Optimize, Substrate, Tally};
 
-use crate::common::say;
+use crate::common::{emulated, is_gpu_wanted, say};
 
 /// Least sums of weights, or numbers of edges, from vertex 0.
 struct Paths {
@@ -236,12 +236,20 @@ enum Mix {
     None,
     All,
     Odd,
+    /// All, with offsets of 64 bits.
+    Wide,
 }
 
-fn device_of(mix: Mix, host: usize) -> Option<Arc<GpuHost>> {
-    let has = mix == Mix::All || mix == Mix::Odd && host % 2 == 1;
-    let driver = || Arc::new(Emulated::new(Settings { seed: host as u64, ..Settings::default() }));
-    has.then(|| Arc::new(GpuHost::new(driver())))
+/// The device of a host: a GPU if tests shall run on one, else an emulated one.
+fn device_of(mix: Mix, host: usize) -> Option<GpuHost> {
+    let driver = match mix {
+        Mix::None => return None,
+        Mix::Odd if host.is_multiple_of(2) => return None,
+        _ if is_gpu_wanted() => discover::open("gpu").expect("a GPU"),
+        _ => emulated(Settings { seed: host as u64, ..Settings::default() }),
+    };
+    let host = GpuHost::new(driver);
+    Some(if mix == Mix::Wide { host.max_narrow_edges(0) } else { host })
 }
 
 /// What all hosts find, by vertex, with the bytes they sent.
@@ -254,7 +262,7 @@ fn on_hosts<T: Copy + Default + Send>(
         let part = Partition::build(net, &input, &Plan::new(policy)).unwrap();
         let part = if mix == Mix::None { part } else { part.beside_devices() };
         let device = device_of(mix, part.host().index());
-        let device = device.as_ref().map(|device| &**device as &dyn Device);
+        let device = device.as_ref().map(|device| device as &dyn Device);
         let mut substrate = Substrate::new(&part, net, Optimize::ALL);
         let (values, sum) = run_host(device, &part, &mut substrate);
         let globals = part.globals()[..part.num_masters()].to_vec();
@@ -368,6 +376,67 @@ fn every_graph_on_one_device() {
     }
 }
 
+/// Rounds of a search on one device, and the levels that it finds.
+fn rounds_of_search(graph: &str) -> (i64, Vec<u32>) {
+    let (levels, rounds) =
+        on_hosts((graph, "oec", 1, Mix::All), |device, part, substrate| {
+            let mut engine = engines::relaxation(engines::FRONTIER, device, &Hops, part).unwrap();
+            let (pacing, limits) = (Pacing::default(), Limits::default());
+            let report = run(&mut *engine, substrate, pacing, limits, &mut ()).unwrap();
+            (engine.labels().unwrap(), report.rounds.len() as i64)
+        });
+    (rounds, levels)
+}
+
+/// Few threads share the edges of a vertex in a launch of many steps, which is no way to visit a long row.
+#[test]
+fn a_launch_of_many_steps_ends_at_a_long_row() {
+    assert_eq!(rounds_of_search("path:70").0, 1);
+    let (rounds, levels) = rounds_of_search("star:200,permute");
+    assert_eq!((rounds, levels.iter().max()), (1, Some(&2)));
+    let (rounds, levels) = rounds_of_search("star:600,permute");
+    assert!(rounds > 1, "{rounds}");
+    assert_eq!((levels[0], levels.iter().max()), (0, Some(&2)));
+}
+
+/// Offsets of 64 bits, which a host has from 2³² edges on.
+#[test]
+fn wide_offsets_find_the_same() {
+    for (graph, hosts) in [("rmat:7,6,3", 1), ("star:3000", 3)] {
+        let setting = |mix| (graph, "cvc", hosts, mix);
+        let paths = Paths { edges: Edges::Both };
+        let pacing = Pacing::default();
+        let expected = labels(setting(Mix::None), engines::PUSH, pacing, &Hops);
+        for engine in [engines::PUSH, engines::FRONTIER, engines::PULL] {
+            assert_eq!(labels(setting(Mix::Wide), engine, pacing, &Hops), expected, "{}", engine.name);
+        }
+        let expected = labels(setting(Mix::None), engines::DELTA, pacing, &paths);
+        assert_eq!(labels(setting(Mix::Wide), engines::DELTA, pacing, &paths), expected);
+        let expected = labels(setting(Mix::None), engines::UNION, pacing, &Least);
+        assert_eq!(labels(setting(Mix::Wide), engines::UNION, pacing, &Least), expected);
+        for stationary in [false, true] {
+            let tokens = |mix| tokens(setting(mix), engines::PULL, (stationary, Edges::Both));
+            assert_eq!(tokens(Mix::Wide), tokens(Mix::None), "{graph} {stationary}");
+        }
+    }
+}
+
+/// What a program of tokens finds.
+fn tokens(
+    setting: (&str, &str, usize, Mix),
+    engine: &EngineInfo,
+    (stationary, edges): (bool, Edges),
+) -> Vec<u64> {
+    let (found, _) = on_hosts(setting, |device, part, substrate| {
+        let program = Tokens { rounds: 4, round: 0, stationary, edges };
+        let mut engine = engines::vertex_program(engine, device, program, part).unwrap();
+        let (pacing, limits) = (Pacing::default(), Limits::default());
+        run(&mut *engine, substrate, pacing, limits, &mut ()).unwrap();
+        (engine.states().unwrap().to_vec(), 0)
+    });
+    found
+}
+
 #[test]
 fn sums_lose_and_double_nothing() {
     for (number, policy) in all_policies().enumerate() {
@@ -377,16 +446,8 @@ fn sums_lose_and_double_nothing() {
             for edges in [Edges::Out, Edges::In, Edges::Both] {
                 let graph = GRAPHS[(number + 2) % GRAPHS.len()];
                 let hosts = [1, 2, 3, 4, 7][(number + 1) % 5];
-                let tokens = |mix| {
-                    on_hosts((graph, policy, hosts, mix), |device, part, substrate| {
-                        let program = Tokens { rounds: 4, round: 0, stationary, edges };
-                        let mut engine =
-                            engines::vertex_program(engine, device, program, part).unwrap();
-                        let (pacing, limits) = (Pacing::default(), Limits::default());
-                        run(&mut *engine, substrate, pacing, limits, &mut ()).unwrap();
-                        (engine.states().unwrap().to_vec(), 0)
-                    })
-                };
+                let setting = |mix| (graph, policy, hosts, mix);
+                let tokens = |mix| tokens(setting(mix), engine, (stationary, edges));
                 let expected = tokens(Mix::None);
                 for mix in [Mix::All, Mix::Odd] {
                     let name = engine.name;

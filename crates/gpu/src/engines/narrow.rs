@@ -1,7 +1,8 @@
 //! Many steps of a narrow frontier in one cooperative launch.
 //!
 //! A road network has thousands of levels of a few hundred vertices. A launch and a look at its result
-//! take longer than such a level, so the device goes on by itself until the frontier ends or grows.
+//! take longer than such a level, so the device goes on by itself until the frontier ends, grows, or comes
+//! to a vertex of very many edges.
 
 use super::labels::Labels;
 use super::queue::{Found, Queue};
@@ -16,7 +17,7 @@ const MAX_VERTICES: u32 = 1 << 13;
 const MAX_EDGES: u64 = 1 << 15;
 /// Blocks and threads of a launch: few wait for each other faster.
 const BLOCKS: u32 = 64;
-const THREADS: u32 = 256;
+const THREADS: u32 = 128;
 /// Steps of one launch, so that a host can be stopped.
 const STEPS_PER_LAUNCH: u32 = 1 << 14;
 
@@ -69,6 +70,7 @@ impl Narrow {
             labels.directions.forward.argument(),
             vertices,
             self.other.address(),
+            self.other.len() as u32,
             self.counts.address(),
             MAX_VERTICES,
             STEPS_PER_LAUNCH,
