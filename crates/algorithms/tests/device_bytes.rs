@@ -17,7 +17,8 @@ use crate::common::{Devices, How, all_policies, run};
 
 #[test]
 fn explore() {
-    let engines: [&EngineInfo; 5] = [engines::FRONTIER, engines::PULL, engines::PUSH, engines::DELTA, engines::UNION];
+    let engines: [&EngineInfo; 5] =
+        [engines::FRONTIER, engines::PULL, engines::PUSH, engines::DELTA, engines::UNION];
     let algorithms: [&dyn Algorithm; 4] = [&Bfs, &Sssp, &Components, &PageRank];
     for algorithm in algorithms {
         for engine in engines.iter().filter(|e| algorithm.engines().contains(e)) {
@@ -25,11 +26,14 @@ fn explore() {
             for (number, policy) in all_policies().into_iter().enumerate() {
                 let hosts = [2, 3, 4][number % 3];
                 let mut cluster = Cluster::local(hosts).threads_per_host(1);
-                let spec = ["rmat:8,8", "grid:9x8,permute", "uniform:300,900", "rmat:7,30"][number % 4];
+                let spec =
+                    ["rmat:8,8", "grid:9x8,permute", "uniform:300,900", "rmat:7,30"][number % 4];
                 let graph = Spec::parse(spec).and_then(|s| s.generate(&Silent)).unwrap();
                 let graph: Graph = if number % 2 == 1 { graph.undirected() } else { graph };
                 let mut options = Options { engine: Some(*engine), ..Options::default() };
-                if algorithm.name() == "pagerank" { options.max_rounds = Some(7); }
+                if algorithm.name() == "pagerank" {
+                    options.max_rounds = Some(7);
+                }
                 let input = Input::from(graph).fitted(algorithm.needs(&options).fit());
                 let one = [(algorithm, options)];
                 let mut sent = |devices| {
@@ -41,9 +45,15 @@ fn explore() {
                 total += 1;
                 same += usize::from(cpu == gpu);
                 rounds += usize::from(cpu.len() == gpu.len());
-                if cpu != gpu && first.is_none() { first = Some((spec, policy, hosts, cpu, gpu)); }
+                if cpu != gpu && first.is_none() {
+                    first = Some((spec, policy, hosts, cpu, gpu));
+                }
             }
-            println!("{} {}: same {same} rounds {rounds} of {total}; {first:?}", algorithm.name(), engine.name);
+            println!(
+                "{} {}: same {same} rounds {rounds} of {total}; {first:?}",
+                algorithm.name(),
+                engine.name
+            );
         }
     }
 }

@@ -119,8 +119,7 @@ fn relaxations() {
     for (number, policy) in all_policies().into_iter().enumerate() {
         let (name, graph) = generated(["rmat:6,20", "complete:30", "uniform:60,900"][number % 3]);
         let graph = if number % 2 == 0 { graph.undirected() } else { graph };
-        let devices =
-            [Devices::Odd, Devices::Even, Devices::All, Devices::Wide][number / 2 % 4];
+        let devices = [Devices::Odd, Devices::Even, Devices::All, Devices::Wide][number / 2 % 4];
         // Hosts that differ do without `union`.
         let differs = matches!(devices, Devices::Odd | Devices::Even);
         let is_run = |options: &Options| !differs || options.engine != Some(engines::UNION);
