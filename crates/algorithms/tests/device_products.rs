@@ -17,6 +17,7 @@ use parton_partition::Input;
 
 use crate::common::nasty::nasty_graphs;
 use crate::common::{Devices, How, Outcome, all_policies, is_long, try_run};
+use crate::device_bytes::sends_the_same;
 use crate::matrix::{agrees, settled};
 
 /// One setting of this many is tried on an emulated device.
@@ -62,13 +63,13 @@ fn runs_at(pacing: Pacing) -> Vec<(&'static dyn Algorithm, Options)> {
     runs
 }
 
-/// Whether what hosts send in rounds follows from the program alone. Within a round, `push` and `delta` take
-/// as many steps as suits the device, and labels of other relaxations are used in the round in which they were
-/// found, as far as they come in time.
-fn sends_the_same(algorithm: &dyn Algorithm, engine: &str) -> bool {
-    match algorithm.name() {
-        "bfs" => ["frontier", "pull"].contains(&engine),
-        name => name == "pagerank",
+/// The processors that send in every round what these hosts do. Some agree with each other on more than they do beside
+/// devices.
+fn alike(algorithm: &str, engine: &str, policy: &str) -> Option<Devices> {
+    match (algorithm, engine) {
+        _ if sends_the_same(algorithm, engine, policy) => Some(Devices::None),
+        ("bfs", "frontier") | ("pagerank", _) => Some(Devices::Elsewhere),
+        _ => None,
     }
 }
 
@@ -103,9 +104,9 @@ fn compare(
     assert!(agrees(hosts, *algorithm, &oracle, options, columns), "{what}: {columns:?}");
     assert_eq!(found.complaint, None, "{what}");
     assert!(found.report.converged || options.max_rounds.is_some(), "{what}: unfinished");
-    if hosts > 1 && pace == Pace::Bsp && sends_the_same(*algorithm, engine) {
-        // Beside devices, processors do without agreements of their own.
-        let expected = run(How { devices: Devices::Elsewhere, ..How::new(policy) });
+    let alike = alike(name_of_algorithm, engine, policy);
+    if let Some(devices) = alike.filter(|_| hosts > 1 && pace == Pace::Bsp) {
+        let expected = run(How { devices, ..How::new(policy) });
         let [found, expected] = [found, expected].map(|outcome| outcome.report.rounds);
         // Ranks are final a little earlier or later, as sums are rounded.
         assert!(found.len() == expected.len() || name_of_algorithm == "pagerank", "{what}");
