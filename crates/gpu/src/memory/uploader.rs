@@ -59,7 +59,7 @@ impl Uploader {
     }
 
     /// The edges that an engine uploaded last.
-    pub fn last_edges(&self) -> Uploaded {
+    pub(crate) fn last_edges(&self) -> Uploaded {
         *self.last_edges.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
