@@ -8,6 +8,7 @@ mod common;
 mod compiled_twins;
 mod conformance;
 mod definitions;
+mod device_bytes;
 mod device_products;
 mod devices;
 #[path = "../../engine/tests/common/mod.rs"]

@@ -272,7 +272,8 @@ impl Field for DeviceField {
             Which::At(places) => {
                 staging.values.resize(places.count(route.len()) * self.kind.bytes(), 0);
                 let (values, into) = (&self.values, &mut staging.values);
-                self.outgoing.gather(&self.kernels, values, route, places, into).map_err(failed)?;
+                let how = (&self.kernels, &self.routes);
+                self.outgoing.gather(how, values, route, places, into).map_err(failed)?;
                 Ok(staging.extracted())
             }
         }

@@ -13,7 +13,7 @@ use parton_partition::Partition;
 use crate::driver::Driver;
 use crate::engines::{ballot, intersect, operators, relaxation, union, vertex};
 use crate::error::Error;
-use crate::memory::{MemoryModel, Uploader};
+use crate::memory::{MemoryModel, Uploaded, Uploader};
 
 /// A host's device.
 pub struct GpuHost {
@@ -45,6 +45,12 @@ impl GpuHost {
         GpuHost { takes_single_steps, ..self }
     }
 
+    /// Takes offsets of 64 bits where a host has more edges than this, also where 32 bits would do: for tests.
+    pub fn max_narrow_edges(mut self, max_narrow_edges: u64) -> Self {
+        self.uploader.max_narrow_edges = max_narrow_edges;
+        self
+    }
+
     /// Bytes of the device's memory that this host may still use.
     pub fn free_memory(&self) -> crate::Result<u64> {
         let free = self.driver.free_memory()?;
@@ -72,6 +78,11 @@ impl GpuHost {
             is_limited: self.memory_limit.is_some_and(|limit| limit == free),
             hosts: partition.num_hosts() as u64,
         }))
+    }
+
+    /// The edges that the last engine uploaded.
+    pub fn last_upload(&self) -> Uploaded {
+        self.uploader.last_edges()
     }
 
     pub(crate) fn driver(&self) -> &Arc<dyn Driver> {

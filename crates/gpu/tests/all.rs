@@ -6,3 +6,4 @@ mod engines;
 mod kernels;
 mod memory;
 mod modules;
+mod programs;

@@ -26,6 +26,9 @@ const ALL: &[(&str, Table)] = &[
     ("pace", |results| pace(results.of("pace"))),
     ("source of gpu", |results| source(results.of("gpu"))),
     ("gpu", super::gpu::gpu),
+    ("gpu more", super::gpu::more),
+    ("gpu translated", super::gpu::translated),
+    ("gpu bytes", super::gpu::bytes),
     ("source of plan", |results| source(results.of("plan"))),
     ("plan", super::plan::plan),
     ("source of levels", |results| source(results.of("levels"))),
@@ -116,8 +119,9 @@ fn source(result: &Value) -> String {
         return NOTHING.into();
     }
     let machine = &result["machine"];
+    let gpu = result["gpu"].as_str().map_or(String::new(), |model| format!(", one {model}"));
     format!(
-        "{}, commit `{}`, {} cores of {}, {:.0} GB of memory: `{}`\n",
+        "{}, commit `{}`, {} cores of {}{gpu}, {:.0} GB of memory: `{}`\n",
         text(&result["date"]),
         text(&result["commit"]),
         machine["cores"],

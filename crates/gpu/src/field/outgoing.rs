@@ -241,7 +241,7 @@ impl Outgoing {
     /// The values at some places of a route.
     pub(super) fn gather(
         &self,
-        kernels: &FieldKernels,
+        (kernels, lists): (&FieldKernels, &RouteLists),
         values: &Buffer<u8>,
         route: &Route<'_>,
         places: Places<'_>,
@@ -255,14 +255,24 @@ impl Outgoing {
             // Consecutive values need no kernel.
             return values.download(range.start as usize * (into.len() / count), into);
         }
-        let proxies: Vec<u32> = route.locals(places).map(|local| local.0).collect();
         let (list, gathered) = &mut *self.gathered.lock().unwrap_or_else(PoisonError::into_inner);
-        list.resize(count)?;
-        list.upload(0, &proxies)?;
         gathered.resize(into.len())?;
-        let tile = Tile { list: list.address().0, first: 0, count: count as u32, ..Tile::zeroed() };
+        let (tile, picked) = match (lists.resident(route), places) {
+            (Some(tile), Places::All) => (tile, Address(0)),
+            (Some(tile), Places::Some(picked)) => {
+                list.resize(count)?;
+                list.upload(0, picked)?;
+                (tile, list.address())
+            }
+            (None, _) => {
+                let proxies: Vec<u32> = route.locals(places).map(|local| local.0).collect();
+                list.resize(count)?;
+                list.upload(0, &proxies)?;
+                (Tile { list: list.address().0, count: count as u32, ..Tile::zeroed() }, Address(0))
+            }
+        };
         let (from, to) = (values.address(), gathered.address());
-        let arguments = arguments![tile, Address(0), count as u32, from, to];
+        let arguments = arguments![tile, picked, count as u32, from, to];
         kernels.launch("gather", count as u64, &arguments)?;
         gathered.download(0, into)
     }

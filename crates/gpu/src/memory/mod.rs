@@ -13,4 +13,4 @@ mod uploader;
 pub use buffer::Buffer;
 pub use pinned::PinnedBuffer;
 pub use plan::{MemoryModel, MemoryPlan};
-pub use uploader::Uploader;
+pub use uploader::{Uploaded, Uploader};

@@ -31,6 +31,11 @@ impl HostAccount<'_> {
         }
     }
 
+    /// Edges per second in the trial before the run, if there was one.
+    fn speed(&self) -> Option<String> {
+        self.device.speed.map(|speed| format!("{} edges/s", show::count(speed as u64)))
+    }
+
     pub(super) fn as_json(&self) -> Value {
         let HostAccount { device, share, report, .. } = self;
         let bytes_to = report.sent_to.iter().map(|sent| json!([sent.values(), sent.metadata()]));
@@ -59,6 +64,7 @@ impl HostAccount<'_> {
         let HostAccount { device, share, report, .. } = self;
         vec![
             device.name.clone(),
+            self.speed().unwrap_or("–".into()),
             show::count(share.masters),
             show::count(share.mirrors),
             format!("{} ({:.1} %)", show::count(share.edges), 100.0 * self.edge_share()),
@@ -77,9 +83,7 @@ impl HostAccount<'_> {
     pub(super) fn as_text(&self) -> String {
         let HostAccount { device, report, .. } = self;
         let sent = report.sent;
-        let speed = device.speed.map_or(String::new(), |speed| {
-            format!(", {} edges/s in the trial", show::count(speed as u64))
-        });
+        let speed = self.speed().map_or(String::new(), |speed| format!(", {speed} in the trial"));
         format!(
             "{}{speed}, {:.1} % of edges, {:.0} % busy; {:.3} s computing, {:.3} s packing, {:.3} s \
              waiting; {} rounds, {} edges, {} in {} messages",
