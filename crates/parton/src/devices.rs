@@ -215,12 +215,14 @@ pub(crate) struct HostDevices {
 }
 
 /// What computes for one host.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct HostDevice {
     /// What users call it.
     pub(crate) name: String,
     /// Edges per second in a trial, if there was one.
     pub(crate) speed: Option<f64>,
+    /// Whether it would have more of the graph if its memory held that.
+    pub(crate) is_memory_bound: bool,
 }
 
 impl HostDevice {
@@ -274,7 +276,7 @@ impl HostDevices {
         let names = net.all_gather(self.name(net.host()).into_bytes())?;
         let device = |name: &Vec<u8>| HostDevice {
             name: String::from_utf8_lossy(name).into_owned(),
-            speed: None,
+            ..HostDevice::default()
         };
         Ok(names.iter().map(device).collect())
     }
