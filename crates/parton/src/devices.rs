@@ -2,8 +2,10 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use parton_engine::device::Device;
+use parton_gpu::memory::Ledger;
 use parton_gpu::{GpuHost, discover};
 use parton_net::{HostId, Net};
 use parton_partition::Partition;
@@ -189,20 +191,25 @@ impl DeviceList {
     ) -> parton_gpu::Result<HostDevices> {
         let names = self.assign(machine, || Ok(discover::list()?.len()))?;
         let mine = machine.iter().zip(names).filter(|(host, _)| here.contains(host));
-        let opened = mine.map(|(_, name)| name.open(memory_limit));
+        let ledger = Arc::default();
+        let opened = mine.map(|(_, name)| name.open(memory_limit, &ledger));
         let hosts = opened.collect::<parton_gpu::Result<_>>()?;
         Ok(HostDevices { first: here.first().copied().unwrap_or(0), hosts })
     }
 }
 
 impl DeviceName {
-    fn open(self, memory_limit: Option<u64>) -> parton_gpu::Result<Option<GpuHost>> {
+    fn open(
+        self,
+        memory_limit: Option<u64>,
+        ledger: &Arc<Ledger>,
+    ) -> parton_gpu::Result<Option<GpuHost>> {
         let driver = match self {
             DeviceName::Cpu => return Ok(None),
             DeviceName::Gpu(number) => discover::open(&format!("gpu:{number}"))?,
             DeviceName::Emulated => discover::open("emulated")?,
         };
-        Ok(Some(GpuHost::new(driver).memory_limit(memory_limit)))
+        Ok(Some(GpuHost::new(driver).memory_limit(memory_limit).ledger(ledger)))
     }
 }
 
