@@ -84,6 +84,11 @@ pub trait Driver: Send + Sync {
     /// other has written.
     fn memory(&self) -> NonZeroU64;
 
+    /// Where allocations come from, by a number: drivers of this process that have the same share what is free.
+    fn pool(&self) -> u64 {
+        self.memory().get()
+    }
+
     /// Bytes of memory that are free now.
     fn free_memory(&self) -> Result<u64>;
 

@@ -11,9 +11,10 @@ use parton_graph::bits::BitSet;
 use parton_partition::Partition;
 
 use crate::driver::Driver;
+use crate::engines::ballot::RowLists;
 use crate::engines::{ballot, intersect, operators, relaxation, union, vertex};
 use crate::error::Error;
-use crate::memory::{MemoryModel, Uploaded, Uploader};
+use crate::memory::{Grant, Ledger, Membership, MemoryModel, MemoryPlan, Uploaded, Uploader};
 
 /// A host's device.
 pub struct GpuHost {
@@ -21,6 +22,8 @@ pub struct GpuHost {
     uploader: Uploader,
     /// Bytes of the device's memory that this host may use.
     memory_limit: Option<u64>,
+    /// What this host and others may use of the device's memory.
+    membership: Membership,
     /// What the last engine takes of the device's memory.
     model: Mutex<Option<MemoryModel>>,
     /// Whether a round is one step of a frontier, also where several could be taken at once.
@@ -31,8 +34,19 @@ impl GpuHost {
     /// A host over this device.
     pub fn new(driver: Arc<dyn Driver>) -> Self {
         let uploader = Uploader::new(&driver);
-        let model = Mutex::new(None);
-        GpuHost { uploader, driver, memory_limit: None, model, takes_single_steps: false }
+        GpuHost {
+            uploader,
+            memory_limit: None,
+            membership: Arc::new(Ledger::default()).join(&*driver),
+            model: Mutex::new(None),
+            takes_single_steps: false,
+            driver,
+        }
+    }
+
+    /// Enters this host in a ledger with others of its process, which may share its device.
+    pub fn ledger(self, ledger: &Arc<Ledger>) -> Self {
+        GpuHost { membership: ledger.join(&*self.driver), ..self }
     }
 
     /// Limits the bytes of the device's memory that this host may use.
@@ -51,9 +65,10 @@ impl GpuHost {
         self
     }
 
-    /// Bytes of the device's memory that this host may still use.
+    /// Bytes of the device's memory that this host may plan with: an equal part of what is free, if hosts share
+    /// the device, and what the user allows at most.
     pub fn free_memory(&self) -> crate::Result<u64> {
-        let free = self.driver.free_memory()?;
+        let free = self.membership.fair_part(&*self.driver)?;
         Ok(self.memory_limit.map_or(free, |limit| limit.min(free)))
     }
 
@@ -63,21 +78,20 @@ impl GpuHost {
         self.model.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Fails if an engine would take more memory than this host may use.
-    fn reserve(&self, model: MemoryModel, partition: &Partition) -> parton_sync::Result<()> {
-        let free = self.free_memory().map_err(failed)?;
+    /// The memory for an engine that is about to be built. Fails if that is more than this host may use.
+    fn reserve(&self, model: MemoryModel, partition: &Partition) -> parton_sync::Result<Grant<'_>> {
         let plan = model.plan(partition);
         *self.model.lock().unwrap_or_else(PoisonError::into_inner) = Some(model);
-        if plan.total() <= free {
-            return Ok(());
-        }
-        Err(failed(Error::DoesNotFit {
-            device: self.name(),
-            plan,
-            free,
-            is_limited: self.memory_limit.is_some_and(|limit| limit == free),
-            hosts: partition.num_hosts() as u64,
-        }))
+        self.grant(plan, partition.num_hosts() as u64)
+    }
+
+    /// The memory for what is planned by one of so many hosts.
+    fn grant(&self, plan: MemoryPlan, hosts: u64) -> parton_sync::Result<Grant<'_>> {
+        let granted = self.membership.grant(&*self.driver, self.memory_limit, plan.total());
+        granted.map_err(failed)?.map_err(|free| {
+            let is_limited = self.memory_limit == Some(free);
+            failed(Error::DoesNotFit { device: self.name(), plan, free, is_limited, hosts })
+        })
     }
 
     /// The edges that the last engine uploaded.
@@ -115,7 +129,8 @@ impl Device for GpuHost {
             _ if engine == engines::UNION => (Edges::Out, false),
             _ => (request.edges, engine != engines::PUSH && engine != engines::DELTA),
         };
-        self.reserve(MemoryModel::of_relaxation(&request, partition, followed), partition)?;
+        let model = MemoryModel::of_relaxation(&request, partition, followed);
+        let _granted = self.reserve(model, partition)?;
         if engine == engines::UNION {
             return Ok(Box::new(
                 union::UnionEngine::new(self, request, partition).map_err(failed)?,
@@ -141,7 +156,7 @@ impl Device for GpuHost {
         partition: &'a Partition,
     ) -> parton_sync::Result<Box<dyn DeviceEngine + 'a>> {
         check_bytes(self, request.accumulated.bytes())?;
-        self.reserve(MemoryModel::of_program(&request, partition), partition)?;
+        let _granted = self.reserve(MemoryModel::of_program(&request, partition), partition)?;
         let built = vertex::VertexEngine::new(self, request, partition);
         Ok(Box::new(built.map_err(failed)?))
     }
@@ -154,7 +169,7 @@ impl Device for GpuHost {
         if let Some(reason) = operators::misfit(request.plan) {
             return Err(parton_sync::Error::DeviceMisfit { device: self.name(), reason });
         }
-        self.reserve(MemoryModel::of_operators(&request), partition)?;
+        let _granted = self.reserve(MemoryModel::of_operators(&request), partition)?;
         let built = operators::OperatorEngine::new(self, request, partition);
         Ok(Box::new(built.map_err(failed)?))
     }
@@ -162,7 +177,9 @@ impl Device for GpuHost {
     fn intersections<'a>(
         &'a self,
         lists: SortedLists<'_>,
+        num_hosts: usize,
     ) -> parton_sync::Result<Box<dyn Intersections + 'a>> {
+        let _granted = self.grant(MemoryPlan::of_lists(lists), num_hosts as u64)?;
         Ok(Box::new(intersect::IntersectEngine::new(self, lists).map_err(failed)?))
     }
 
@@ -172,7 +189,9 @@ impl Device for GpuHost {
         edges: Edges,
         shared: &BitSet,
     ) -> parton_sync::Result<Box<dyn Ballots + 'a>> {
-        let built = ballot::BallotEngine::new(self, partition, edges, shared);
+        let rows = RowLists::new(partition, edges, shared);
+        let _granted = self.reserve(MemoryModel::of_ballots(&rows, partition, edges), partition)?;
+        let built = ballot::BallotEngine::new(self, partition, edges, rows);
         Ok(Box::new(built.map_err(failed)?))
     }
 }
@@ -192,6 +211,7 @@ fn check_bytes(host: &GpuHost, bytes: usize) -> parton_sync::Result<()> {
 pub(crate) fn failed(error: Error) -> parton_sync::Error {
     let device = match &error {
         Error::OutOfMemory { device, .. }
+        | Error::OutOfPinned { device, .. }
         | Error::DoesNotFit { device, .. }
         | Error::Compile { device, .. }
         | Error::Driver { device, .. } => device.clone(),
@@ -200,7 +220,7 @@ pub(crate) fn failed(error: Error) -> parton_sync::Error {
     let text = error.to_string();
     let reason = text.strip_prefix(&format!("{device}: ")).unwrap_or(&text).to_owned();
     match error {
-        Error::OutOfMemory { .. } | Error::DoesNotFit { .. } => {
+        Error::OutOfMemory { .. } | Error::OutOfPinned { .. } | Error::DoesNotFit { .. } => {
             parton_sync::Error::DeviceMemory { device, reason }
         }
         _ => parton_sync::Error::Device { device, reason },

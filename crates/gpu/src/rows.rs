@@ -187,19 +187,26 @@ fn upload_weights<W: Weight>(
     if W::KIND == kind {
         return uploader.buffer(bytemuck::cast_slice(weights));
     }
-    let width = kind.bytes();
-    let mut converted = vec![0u8; weights.len() * width];
-    for (place, weight) in converted.chunks_exact_mut(width).zip(weights) {
-        let value = weight.to_f64();
-        match kind {
-            WeightKind::U32 => place.copy_from_slice(&(value as u32).to_ne_bytes()),
-            WeightKind::F32 => place.copy_from_slice(&(value as f32).to_ne_bytes()),
-            _ => place.copy_from_slice(&value.to_ne_bytes()),
-        }
+    match kind {
+        WeightKind::U32 => upload_as(uploader, driver, weights, |value| value as u32),
+        WeightKind::F32 => upload_as(uploader, driver, weights, |value| value as f32),
+        _ => upload_as(uploader, driver, weights, |value| value),
     }
-    let mut buffer = Buffer::new(driver, converted.len())?;
-    uploader.upload(&mut buffer, 0, &converted)?;
-    Ok(buffer)
+}
+
+/// Weights as another type. All threads convert them on their way.
+fn upload_as<W: Weight, T: Pod + Send + Sync>(
+    uploader: &Uploader,
+    driver: &Arc<dyn Driver>,
+    weights: &[W],
+    convert: impl Fn(f64) -> T + Sync,
+) -> Result<Buffer<u8>> {
+    let mut converted = Buffer::new(driver, weights.len())?;
+    uploader.upload_with(&mut converted, 0, weights.len(), |range, place: &mut [T]| {
+        let from = weights[range].iter();
+        place.iter_mut().zip(from).for_each(|(to, weight)| *to = convert(weight.to_f64()));
+    })?;
+    Ok(converted.into_bytes())
 }
 
 impl DeviceEdges {

@@ -360,7 +360,8 @@ impl<'p, V: Copy + Send + Sync> Run<'p, V> {
         let mut cluster = Cluster::local(self.hosts).threads_per_host(threads);
         let hosts = cluster.launch(|net| {
             // Ranks go along every edge in every round: what that takes is what most programs take.
-            let trial = Trial::new(&PageRank, &Options::default(), threads, &input);
+            let options = Options::default();
+            let trial = Trial::new(&PageRank, &options, threads, &input);
             let build = |net: &mut Net, plan: &Plan| {
                 Ok::<_, Error>((Partition::build(net, &input, plan)?, 0.0))
             };

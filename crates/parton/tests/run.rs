@@ -38,8 +38,8 @@ fn the_report_has_the_agreed_names() {
     assert_eq!(names(round), in_round);
     assert_eq!(names(&round["bytes"]), ["broadcast", "metadata", "reduce", "total", "values"]);
     let host = &report["per_host"][2];
-    let in_host = "busy bytes_to compute_seconds device edge_share edges masters memory_bytes messages \
-                   mirrors other_seconds pack_seconds rounds speed wait_seconds work";
+    let in_host = "busy bytes_to compute_seconds device edge_share edges masters memory_bound memory_bytes \
+                   messages mirrors other_seconds pack_seconds rounds speed wait_seconds work";
     assert_eq!(names(host), in_host.split(' ').collect::<Vec<_>>());
 
     for (name, value) in [

@@ -136,10 +136,18 @@ impl Driver for Cuda {
 
     fn allocate_pinned(&self, bytes: usize) -> Result<Pinned> {
         let action = "allocate pinned memory";
+        self.context.enter().map_err(|code| self.failed(action, code))?;
         let mut host = std::ptr::null_mut();
         let flags = sys::CU_MEMHOSTALLOC_DEVICEMAP | sys::CU_MEMHOSTALLOC_PORTABLE;
         // SAFETY: this is a place for an address.
-        self.call(action, || unsafe { sys::cuMemHostAlloc(&mut host, bytes, flags) })?;
+        match unsafe { sys::cuMemHostAlloc(&mut host, bytes, flags) } {
+            CUresult::CUDA_SUCCESS => {}
+            CUresult::CUDA_ERROR_OUT_OF_MEMORY => {
+                let (device, needed) = (self.info.name.clone(), bytes as u64);
+                return Err(Error::OutOfPinned { device, needed });
+            }
+            code => return Err(self.failed(action, code)),
+        }
         let mut address = 0;
         // SAFETY: the memory was allocated as mapped.
         let mapped = self

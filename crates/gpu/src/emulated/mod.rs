@@ -10,6 +10,7 @@ mod library;
 
 use std::num::NonZeroU64;
 use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
 use arena::Arena;
@@ -76,8 +77,12 @@ impl Default for Settings {
 pub struct Emulated {
     info: DeviceInfo,
     settings: Settings,
+    pool: u64,
     state: Mutex<State>,
 }
+
+/// Number of emulated devices so far: each has memory of its own.
+static POOLS: AtomicU64 = AtomicU64::new(1);
 
 /// All that changes.
 #[derive(Default)]
@@ -134,7 +139,9 @@ impl Emulated {
             multiprocessors: 2,
             threads_per_block: 64,
         };
-        Emulated { info, settings, state: Mutex::default() }
+        // No GPU has such a number.
+        let pool = u64::MAX - POOLS.fetch_add(1, Ordering::Relaxed);
+        Emulated { info, settings, pool, state: Mutex::default() }
     }
 
     /// A device that is lost after this many calls.
@@ -253,6 +260,10 @@ impl Driver for Emulated {
         NonZeroU64::MAX
     }
 
+    fn pool(&self) -> u64 {
+        self.pool
+    }
+
     fn free_memory(&self) -> Result<u64> {
         Ok(self.settings.memory - self.enter("ask for free memory")?.device.used)
     }
@@ -286,7 +297,9 @@ impl Driver for Emulated {
     fn allocate_pinned(&self, bytes: usize) -> Result<Pinned> {
         let mut state = self.enter("allocate pinned memory")?;
         let address = state.pinned.allocate(bytes);
-        let address = address.ok_or_else(|| failed("allocate pinned memory", "no memory left"))?;
+        let needed = bytes as u64;
+        let address =
+            address.ok_or_else(|| Error::OutOfPinned { device: DEVICE.into(), needed })?;
         Ok(Pinned { host: address as *mut u8, address: Address(address), bytes })
     }
 

@@ -114,7 +114,9 @@ impl From<algorithms::Error> for Failure {
 impl From<gpu::Error> for Failure {
     fn from(error: gpu::Error) -> Self {
         let code = match error {
-            gpu::Error::OutOfMemory { .. } | gpu::Error::DoesNotFit { .. } => OUT_OF_MEMORY,
+            gpu::Error::OutOfMemory { .. }
+            | gpu::Error::OutOfPinned { .. }
+            | gpu::Error::DoesNotFit { .. } => OUT_OF_MEMORY,
             gpu::Error::Compile { .. } => BUG,
             _ => HOST_LOST,
         };

@@ -44,6 +44,7 @@ impl HostAccount<'_> {
             "speed": device.speed,
             "edge_share": self.edge_share(),
             "busy": self.busy(),
+            "memory_bound": device.is_memory_bound,
             "masters": share.masters,
             "mirrors": share.mirrors,
             "edges": share.edges,
@@ -84,8 +85,12 @@ impl HostAccount<'_> {
         let HostAccount { device, report, .. } = self;
         let sent = report.sent;
         let speed = self.speed().map_or(String::new(), |speed| format!(", {speed} in the trial"));
+        let bound = match device.is_memory_bound {
+            true => " (no more fits its device)",
+            false => "",
+        };
         format!(
-            "{}{speed}, {:.1} % of edges, {:.0} % busy; {:.3} s computing, {:.3} s packing, {:.3} s \
+            "{}{speed}, {:.1} % of edges{bound}, {:.0} % busy; {:.3} s computing, {:.3} s packing, {:.3} s \
              waiting; {} rounds, {} edges, {} in {} messages",
             device.name,
             100.0 * self.edge_share(),
