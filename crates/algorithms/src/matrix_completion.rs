@@ -128,7 +128,7 @@ impl Algorithm for MatrixCompletion {
         let order = VisitOrder::new(partition.num_edges(), own.seed);
         let rounds = job.options.max_rounds.unwrap_or(DEFAULT_ROUNDS);
         let model = Model::new(&own, ratings, rounds);
-        let mut blocks = BlockEngine::new(model, partition, &sides, order);
+        let mut blocks = BlockEngine::new(model, partition, &sides, order)?;
         let setup_seconds = start.elapsed().as_secs_f64();
         let limits = Limits { max_rounds: Some(rounds) };
         let report = run(&mut blocks, job.substrate, job.options.pacing, limits, job.watch)?;

@@ -9,7 +9,7 @@ pub mod filtering;
 use parton_graph::{GlobalId, LocalId, Weight};
 use parton_partition::End;
 use parton_sync::value::Number;
-use parton_sync::{AtomicValue, Reduction, Tally};
+use parton_sync::{AtomicValue, Error, Reduction, Result, Tally};
 
 use crate::device::DeviceProgram;
 use crate::engine::Measure;
@@ -138,6 +138,21 @@ pub struct Round {
     /// Messages travel against the direction that the properties name. A program turns round only when no
     /// vertex has anything to send, and says so in [`Properties::turns`].
     pub is_reversed: bool,
+}
+
+/// What a program asks of the round that comes next. An error if its properties rule that out.
+pub(crate) fn next_round<P: VertexProgram>(program: &P) -> Result<Round> {
+    let round = program.round();
+    match round.is_reversed && !program.properties().turns {
+        false => Ok(round),
+        true => Err(Error::Program {
+            program: std::any::type_name::<P>().into(),
+            why:
+                "messages of the next round travel against the edges that its properties name: set \
+                  `Properties::turns`"
+                    .into(),
+        }),
+    }
 }
 
 /// What engines may rely on. A check in the tests holds programs to it.

@@ -70,7 +70,7 @@ fn every_edge_is_visited_once_in_every_round() {
                 let sides = Sides::find(&mut substrate)?;
                 let program = Counting { seen: &seen, rounds: 2 };
                 let order = VisitOrder::new(partition.num_edges(), 3);
-                let mut blocks = BlockEngine::new(program, &partition, &sides, order);
+                let mut blocks = BlockEngine::new(program, &partition, &sides, order)?;
                 let limits = Limits::default();
                 let report = run(&mut blocks, &mut substrate, Pacing::default(), limits, &mut ())?;
                 assert!(report.converged);
@@ -130,7 +130,7 @@ fn edges_come_in_the_order_of_their_keys() {
         let mut substrate = Substrate::new(&partition, net, Optimize::ALL);
         let sides = Sides::find(&mut substrate)?;
         let program = Counting { seen: &seen, rounds: 1 };
-        let mut blocks = BlockEngine::new(program, &partition, &sides, order);
+        let mut blocks = BlockEngine::new(program, &partition, &sides, order)?;
         let limits = Limits::default();
         run(&mut blocks, &mut substrate, Pacing::default(), limits, &mut ())?;
         Ok(())
@@ -138,4 +138,20 @@ fn edges_come_in_the_order_of_their_keys() {
     launched.expect("no host fails");
     let expected: Vec<u32> = expected.into_iter().map(|(_, weight)| weight).collect();
     assert!(seen.into_inner().expect("no thread panicked") == expected);
+}
+
+/// A path of three vertices: the one in the middle is both a source and a destination.
+#[test]
+fn a_vertex_on_both_sides_is_an_error() {
+    let input = Input::from(Graph::dense(Csr::from_edges(3, &[(0, 1, 5u32), (1, 2, 5)]), "test"));
+    let launched = Cluster::local(2).launch(|net| -> Result<_, Error> {
+        let partition = Partition::build(net, &input, &Plan::new("oec")).expect("a partition");
+        let sides = Sides::find(&mut Substrate::new(&partition, net, Optimize::ALL))?;
+        let program = Counting { seen: &Mutex::default(), rounds: 1 };
+        let order = VisitOrder::new(partition.num_edges(), 1);
+        Ok(BlockEngine::new(program, &partition, &sides, order).err())
+    });
+    for error in launched.expect("no host fails") {
+        assert!(matches!(error, Some(Error::Misfit { engine: "blocks", .. })), "{error:?}");
+    }
 }

@@ -5,5 +5,6 @@ mod drivers;
 mod engines;
 mod kernels;
 mod memory;
+mod misfits;
 mod modules;
 mod programs;

@@ -1,12 +1,15 @@
 //! Every command shown in the README and in `docs/` works as shown.
 //!
 //! Blocks marked `sh` are run line by line in one folder, in the order of the page. Lines for
-//! cargo itself are left out: cargo cannot run inside its own build.
+//! cargo itself are left out: cargo cannot run inside its own build. The table of algorithms says what the
+//! registry says.
 
 use crate::launchers;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+use parton::algorithms::{self, Algorithm, Options};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -65,4 +68,34 @@ fn commands_in_documents_work() {
         }
     }
     assert!(ran >= 5, "only {ran} commands found");
+}
+
+/// The cells of the first table of a page, without its two lines of headers.
+fn first_table(page: &str) -> Vec<Vec<&str>> {
+    let lines = page.lines().skip_while(|line| !line.starts_with('|'));
+    let rows = lines.take_while(|line| line.starts_with('|')).skip(2);
+    rows.map(|row| row.trim_matches('|').split('|').map(str::trim).collect()).collect()
+}
+
+#[test]
+fn the_table_of_algorithms_is_that_of_the_registry() {
+    let page = std::fs::read_to_string(root().join("docs/algorithms.md")).expect("the page");
+    let rows = first_table(&page);
+    let named =
+        |algorithm: &dyn Algorithm, row: &[&str]| row[0] == format!("`{}`", algorithm.name());
+    assert_eq!(rows.len(), algorithms::ALL.len(), "one row for each algorithm");
+    for &algorithm in algorithms::ALL {
+        let name = algorithm.name();
+        let row = rows.iter().find(|row| named(algorithm, row));
+        let [_, _, engines, paces, _, _] = row.unwrap_or_else(|| panic!("{name} has no row"))[..]
+        else {
+            panic!("{name}: six columns")
+        };
+        let known: Vec<_> = algorithm.engines().iter().map(|engine| engine.name).collect();
+        assert_eq!(engines, known.join(", "), "the engines of {name}");
+        let needs_rounds = algorithm.needs_rounds(&Options::default()).is_some();
+        let without_options = paces.split(';').next();
+        let expected = if needs_rounds { "bsp" } else { "bsp, basp, auto" };
+        assert_eq!(without_options, Some(expected), "the paces of {name}");
+    }
 }

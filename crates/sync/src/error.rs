@@ -62,15 +62,15 @@ pub enum Error {
         /// Why.
         why: String,
     },
-    /// An engine was asked to run a program of a kind that it does not run.
+    /// An engine was asked to run a program, or a graph, of a kind that it does not run.
     #[error("engine {engine} runs no {what}")]
     Misfit {
         /// The engine.
         engine: &'static str,
-        /// The kind of program.
+        /// The kind of program or graph.
         what: &'static str,
     },
-    /// A compiled program came to a point from which no host can go on.
+    /// A program came to a point from which no host can go on.
     #[error("program {program} cannot go on: {why}")]
     Program {
         /// Its name.

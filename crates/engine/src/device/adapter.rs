@@ -1,5 +1,6 @@
 //! An engine on a device, with the face of an engine of a program.
 
+use std::any::type_name;
 use std::borrow::Cow;
 use std::marker::PhantomData;
 
@@ -11,7 +12,7 @@ use parton_sync::{Error, Phase, Reduction, Result, Substrate, Tally, Value};
 use super::operators::{Operators, OperatorsRequest};
 use super::{Device, DeviceEngine, ProgramRequest, RelaxationRequest, untranslated};
 use crate::engine::{Conclusion, Engine, Next, Paced};
-use crate::program::{Accumulated, Relaxation, VertexProgram};
+use crate::program::{Accumulated, Relaxation, VertexProgram, next_round};
 use crate::registry::{EngineInfo, ProgramEngine, RelaxationEngine};
 
 /// Builds the engine of a device for a relaxation.
@@ -54,9 +55,15 @@ pub(crate) fn device_program<'a, P: VertexProgram + 'a>(
         messages_commute: <P::Messages as Reduction>::COMMUTES,
         weight: P::Weight::KIND,
         properties: program.properties(),
-        round: program.round(),
+        round: next_round(&program)?,
     };
-    assert!(request.program.knows::<P::State>("State"), "a program's own form for devices");
+    if !request.program.knows::<P::State>("State") {
+        let (program, state) = (type_name::<P>(), type_name::<P::State>());
+        return Err(Error::DeviceMisfit {
+            device: device.name(),
+            reason: format!("the form for devices of {program} does not know the states {state}"),
+        });
+    }
     let engine = device.vertex_program(engine, request, partition)?;
     let running = OnDevice { device, engine, is_shared: partition.num_hosts() > 1 };
     let num_masters = partition.num_masters();
@@ -166,7 +173,7 @@ impl<P: VertexProgram> Engine for ProgramOnDevice<'_, P> {
         if let Some(program) = VertexProgram::device(&self.program) {
             self.running.engine.update_parameters(&program)?;
         }
-        self.running.engine.prepare_round(self.program.round())?;
+        self.running.engine.prepare_round(next_round(&self.program)?)?;
         Ok(conclusion)
     }
 }

@@ -96,11 +96,17 @@ pub struct BlockEngine<'a, P> {
 }
 
 impl<'a, P: EdgeProgram> BlockEngine<'a, P> {
-    /// This host's part.
-    ///
-    /// # Panics
-    /// When a vertex is both a source and a destination.
-    pub fn new(program: P, partition: &'a Partition, sides: &Sides, order: VisitOrder) -> Self {
+    /// This host's part. An error if a vertex is both a source and a destination.
+    pub fn new(
+        program: P,
+        partition: &'a Partition,
+        sides: &Sides,
+        order: VisitOrder,
+    ) -> Result<Self> {
+        let mut proxies = (0..partition.num_proxies() as u32).map(LocalId);
+        if proxies.any(|proxy| sides.of(proxy) == Side::Both) {
+            return Err(INFO.misfit("graphs in which a vertex has both in-edges and out-edges"));
+        }
         let Layout { rows, sources, destinations } = Layout::new(partition, sides, order);
         let mut spreads = vec![1.0; rows.len()];
         for (proxy, &row) in (0..).map(LocalId).zip(&rows) {
@@ -119,7 +125,7 @@ impl<'a, P: EdgeProgram> BlockEngine<'a, P> {
         let vectors = VectorField::new(program.width(), rows, Delivery::Event, start);
         let shared = shared(partition, sides);
         let sum = 0.0;
-        BlockEngine {
+        Ok(BlockEngine {
             program,
             partition,
             vectors,
@@ -130,7 +136,7 @@ impl<'a, P: EdgeProgram> BlockEngine<'a, P> {
             cells,
             num_connected,
             sum,
-        }
+        })
     }
 
     /// The vector of a proxy. Those of masters are final when the run is over.
@@ -215,10 +221,10 @@ impl Layout {
         let group = |proxy: LocalId| {
             let block = order.block(partition.global(proxy)) as usize;
             match sides.of(proxy) {
-                Side::Source => block,
                 Side::Destination => blocks + block,
                 Side::Neither => 2 * blocks,
-                Side::Both => panic!("vertex {} is both", partition.global(proxy)),
+                // No vertex is on both sides.
+                Side::Source | Side::Both => block,
             }
         };
         let proxies = || (0..partition.num_proxies() as u32).map(LocalId);

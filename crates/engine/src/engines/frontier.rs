@@ -40,7 +40,7 @@ impl BuildEngine for Frontier {
         program: P,
         partition: &'a Partition,
     ) -> Result<Box<dyn ProgramEngine<P> + 'a>> {
-        Ok(Box::new(VertexEngine::new(program, partition, Direction::Either)))
+        Ok(Box::new(VertexEngine::new(program, partition, Direction::Either)?))
     }
 }
 

@@ -35,8 +35,8 @@ impl BuildEngine for Pull {
         partition: &'a Partition,
     ) -> Result<Box<dyn ProgramEngine<P> + 'a>> {
         match leaves_out_much(&program, partition) {
-            true => Ok(Box::new(Product::new(program, partition))),
-            false => Ok(Box::new(VertexEngine::new(program, partition, Direction::Pull))),
+            true => Ok(Box::new(Product::new(program, partition)?)),
+            false => Ok(Box::new(VertexEngine::new(program, partition, Direction::Pull)?)),
         }
     }
 }

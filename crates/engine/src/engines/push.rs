@@ -33,7 +33,7 @@ impl BuildEngine for Push {
         program: P,
         partition: &'a Partition,
     ) -> Result<Box<dyn ProgramEngine<P> + 'a>> {
-        Ok(Box::new(VertexEngine::new(program, partition, Direction::Push)))
+        Ok(Box::new(VertexEngine::new(program, partition, Direction::Push)?))
     }
 }
 

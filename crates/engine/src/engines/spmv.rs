@@ -50,7 +50,7 @@ impl BuildEngine for Spmv {
         // A product knows no edges that some labels do not pass, and devices no tiles.
         match P::FILTERS || partition.is_beside_devices() {
             true => Ok(Box::new(LevelSynchronous::pulling(program, partition, true))),
-            false => Ok(Box::new(Product::new(Labels(program), partition))),
+            false => Ok(Box::new(Product::new(Labels(program), partition)?)),
         }
     }
 
@@ -62,8 +62,8 @@ impl BuildEngine for Spmv {
         // to overlap with.
         let is_alone = partition.num_hosts() == 1 && program.properties().stationary;
         match partition.is_beside_devices() || is_alone && !leaves_out_much(&program, partition) {
-            true => Ok(Box::new(VertexEngine::new(program, partition, Direction::Pull))),
-            false => Ok(Box::new(Product::new(program, partition))),
+            true => Ok(Box::new(VertexEngine::new(program, partition, Direction::Pull)?)),
+            false => Ok(Box::new(Product::new(program, partition)?)),
         }
     }
 }
@@ -120,9 +120,9 @@ struct Account {
 }
 
 impl<'a, P: VertexProgram> Product<'a, P> {
-    pub(super) fn new(program: P, partition: &'a Partition) -> Self {
-        Product {
-            base: VertexEngine::without_collector(program, partition),
+    pub(super) fn new(program: P, partition: &'a Partition) -> Result<Self> {
+        Ok(Product {
+            base: VertexEngine::without_collector(program, partition)?,
             schedule: Schedule::default(),
             groups: Groups::new(partition),
             tiles: None,
@@ -134,7 +134,7 @@ impl<'a, P: VertexProgram> Product<'a, P> {
             keeps_messages: false,
             account: Account::default(),
             has_left_rounds: false,
-        }
+        })
     }
 
     fn properties(&self) -> Properties {

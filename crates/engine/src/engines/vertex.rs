@@ -15,7 +15,7 @@ use parton_partition::{End, Partition};
 use parton_sync::{AtomicValue, CpuField, Field, Phase, Reduction, Result, Substrate, Tally};
 
 use crate::engine::{Conclusion, Engine, Next, Paced};
-use crate::program::{Accumulated, Properties, Round, Vertex, VertexProgram};
+use crate::program::{Accumulated, Properties, Round, Vertex, VertexProgram, next_round};
 use crate::registry::ProgramEngine;
 use crate::techniques::VERTICES_PER_TASK;
 use crate::techniques::bottom_up;
@@ -75,7 +75,7 @@ impl<P: VertexProgram> FusedApply<P> {
 }
 
 impl<'a, P: VertexProgram> VertexEngine<'a, P> {
-    pub(super) fn new(program: P, partition: &'a Partition, direction: Direction) -> Self {
+    pub(super) fn new(program: P, partition: &'a Partition, direction: Direction) -> Result<Self> {
         let proxies = partition.num_proxies();
         let properties = program.properties();
         let pulls = direction != Direction::Push;
@@ -111,20 +111,19 @@ impl<'a, P: VertexProgram> VertexEngine<'a, P> {
             fused: is_fused.then(|| FusedApply::new(proxies)),
             forgets: false,
         };
-        engine.turn();
-        engine
+        engine.turn()?;
+        Ok(engine)
     }
 
     /// Learns what the program asks of the next round. Returns whether messages turn round.
-    fn turn(&mut self) -> bool {
-        let next = self.program.round();
+    fn turn(&mut self) -> Result<bool> {
+        let next = next_round(&self.program)?;
         let turns = next.is_reversed != self.round.is_reversed;
-        if turns {
-            let opposite = self.opposite.as_mut().expect("a program that turns says so");
+        if let Some(opposite) = self.opposite.as_mut().filter(|_| turns) {
             std::mem::swap(&mut self.edges, opposite);
         }
         self.round = next;
-        turns
+        Ok(turns)
     }
 
     pub(super) fn is_stationary(&self) -> bool {
@@ -375,7 +374,7 @@ impl<P: VertexProgram> Engine for VertexEngine<'_, P> {
     fn conclude(&mut self, total: &Tally, _: &mut Substrate<'_>) -> Result<Conclusion> {
         let has_ended = self.program.conclude(total);
         let conclusion = Conclusion { has_ended, measure: self.program.measure() };
-        if self.turn() {
+        if self.turn()? {
             // No mirror is owed a message that went the other way.
             let masters = 0..self.partition.num_masters() as u32;
             self.messages.reset(Phase::Broadcast, End::Either, &[masters])?;

@@ -2,7 +2,7 @@
 
 use parton_graph::{LocalId, parallel};
 use parton_partition::Partition;
-use parton_sync::{CpuField, Delivery, Reduction};
+use parton_sync::{CpuField, Delivery, Reduction, Result};
 
 use super::edge_access::EdgeAccess;
 use super::{Direction, VertexEngine};
@@ -12,7 +12,10 @@ use crate::techniques::VERTICES_PER_TASK;
 impl<'a, P: VertexProgram> VertexEngine<'a, P> {
     /// States, messages and accumulators of a program whose edges another engine visits; a program that is not
     /// stationary has its edges by the end where messages start.
-    pub(in crate::engines) fn without_collector(program: P, partition: &'a Partition) -> Self {
+    pub(in crate::engines) fn without_collector(
+        program: P,
+        partition: &'a Partition,
+    ) -> Result<Self> {
         let properties = program.properties();
         let edges = |properties: Properties| match properties.stationary {
             true => EdgeAccess { forward: None, collector: None, num_edges: 0 },
@@ -36,8 +39,8 @@ impl<'a, P: VertexProgram> VertexEngine<'a, P> {
             forgets: false,
             program,
         };
-        engine.turn();
-        engine
+        engine.turn()?;
+        Ok(engine)
     }
 
     /// Takes over rounds from another engine: what is active is the frontier. Before the first round nothing
