@@ -16,6 +16,7 @@
 //! whole: the part times vertices / sources, of undirected graphs half of that.
 
 mod dependencies;
+pub mod one_source;
 mod search;
 mod sweep;
 
@@ -24,6 +25,8 @@ use std::time::Instant;
 
 use parton_engine::{EngineInfo, Limits, Pacing, RunReport, engines};
 use parton_graph::{Direction, GlobalId, Graph, LocalId, parallel, with_csr};
+use parton_program::Program;
+use parton_program::plan::CompiledPlan;
 
 use crate::algorithm::{Algorithm, Job};
 use crate::answer::{Answer, Column, Fact, Meanings, Values};
@@ -231,6 +234,10 @@ impl Algorithm for Betweenness {
     fn needs_threads(&self, options: &Options) -> Option<&'static str> {
         let is_other = options.engine.is_some_and(|engine| *engine != BRANDES);
         is_other.then_some("there the engine is brandes")
+    }
+
+    fn plan(&self) -> Option<&'static CompiledPlan> {
+        Some(one_source::one_source::compiled_plan())
     }
 
     fn accepts(&self, options: &Options) -> Result<()> {

@@ -6,7 +6,10 @@ mod visits;
 
 use parton_engine::{EngineInfo, engines};
 use parton_graph::{Graph, WeightKind};
-use parton_program::{FieldValues as Found, Program, STEPS, Vertex};
+use parton_program::{
+    Answered, Communication, Delta, FieldValues as Found, HostShare, Program, RelaxSetting, STEPS,
+    Vertex,
+};
 use parton_sync::Substrate;
 
 use visits::{Checking, Referring, Running};
@@ -267,6 +270,33 @@ macro_rules! compiled {
     };
 }
 
+/// How this host runs its share of a program.
+fn host_share<'j>(
+    job: &Job<'j, '_>,
+    engine: &'static EngineInfo,
+    (delta, sums_fit): (Delta, bool),
+) -> HostShare<'j> {
+    HostShare {
+        engine: Some(engine.name),
+        communication: Communication::default(),
+        pacing: job.options.pacing,
+        limits: job.limits(),
+        delta,
+        sums_fit,
+        device: job.device,
+    }
+}
+
+/// Runs a vertex program that is a part of an algorithm. Every host must call this.
+pub(crate) fn run_part<P: Program>(
+    job: &mut Job<'_, '_>,
+    engine: &'static EngineInfo,
+    program: &P,
+) -> Result<Answered> {
+    let share = host_share(job, engine, (RelaxSetting::default().delta, false));
+    Ok(share.run(program, job.substrate, job.watch)?)
+}
+
 /// The name of a program.
 pub fn name<P: Program>() -> &'static str {
     P::NAME
@@ -310,8 +340,12 @@ impl<C: Compiled> Algorithm for C {
     }
 
     fn needs_rounds(&self, options: &Options) -> Option<&'static str> {
-        let is_free = C::Program::IS_RELAXATION && options.engine != Some(STEPS);
+        let is_any_order = C::Program::IS_RELAXATION || C::Program::IS_ANY_ORDER;
+        let is_free = is_any_order && options.engine != Some(STEPS);
         (!is_free).then_some(match C::Program::GATHER {
+            Some(_) if C::Program::IS_ROTATED && options.engine != Some(STEPS) => {
+                "of two messages of a vertex only the last would be heard"
+            }
             Some(_) if options.engine != Some(STEPS) => "every vertex collects in every round",
             _ => "its operators follow each other on all hosts",
         })
@@ -328,7 +362,9 @@ impl<C: Compiled> Algorithm for C {
             None if asks_for_sums::<C>() => Access::SourcesThenDestinations,
             asked => match asked.unwrap_or(C::Program::ENGINES[0]) {
                 engines::FRONTIER if asks_for_levels::<C>() => Access::Either,
-                engines::PULL if C::Program::GATHER.is_some() => Access::Destinations,
+                engines::PULL if C::Program::GATHER.is_some() && !C::Program::IS_ROTATED => {
+                    Access::Destinations
+                }
                 _ => Access::Sources,
             },
         }

@@ -22,8 +22,9 @@
 
 mod left_out;
 mod options;
+pub mod power;
 mod precision;
-mod residual;
+pub mod residual;
 mod teleport;
 mod top;
 
@@ -36,6 +37,8 @@ use parton_engine::{
     Tally, Vertex, VertexProgram, device, engines, run,
 };
 use parton_graph::{Graph, LocalId, parallel, with_csr};
+use parton_program::Program;
+use parton_program::plan::CompiledPlan;
 use parton_sync::reduction::{Latest, Sum};
 use parton_sync::value::Number;
 
@@ -264,6 +267,10 @@ impl Algorithm for PageRank {
             Formulation::Power => Access::Destinations,
             Formulation::Residual => Access::Sources,
         }
+    }
+
+    fn plan(&self) -> Option<&'static CompiledPlan> {
+        Some(power::power::compiled_plan())
     }
 
     fn accepts(&self, options: &Options) -> Result<()> {

@@ -6,7 +6,7 @@ use crate::common::{folder, parton, text};
 fn compiled_programs_are_explained() {
     let folder = folder();
     let said = text(&parton(folder.path(), &["explain", "widest-path"]).stdout);
-    for shown in ["settling", "a relaxation of `width`", "bsp and basp", "stays at masters"] {
+    for shown in ["settling", "a relaxation of `width`", "pace basp: yes", "stays at masters"] {
         assert!(said.contains(shown), "{shown}: {said}");
     }
     let output = parton(folder.path(), &["explain", "hits", "--json"]);
@@ -15,11 +15,19 @@ fn compiled_programs_are_explained() {
     assert_eq!(report["program"], "hits");
     assert_eq!(report["operators"][0]["class"], "independent");
     assert_eq!(report["operators"][0]["broadcasts"][0]["at"], "sources");
-    let refused = parton(folder.path(), &["explain", "pagerank"]);
+    for (algorithm, shape) in [
+        ("pagerank", "a stationary gather"),
+        ("kcore", "a rotated vertex program"),
+        ("betweenness", "operator by operator"),
+    ] {
+        let said = text(&parton(folder.path(), &["explain", algorithm]).stdout);
+        assert!(said.contains(&format!("shape: {shape}")), "{algorithm}: {said}");
+    }
+    let refused = parton(folder.path(), &["explain", "triangles"]);
     assert_eq!(refused.status.code(), Some(2));
-    assert!(
-        text(&refused.stderr).contains("compiled are bfs, sssp, components, widest-path, hits")
-    );
+    let compiled =
+        "compiled are bfs, sssp, components, pagerank, kcore, betweenness, widest-path, hits";
+    assert!(text(&refused.stderr).contains(compiled), "{}", text(&refused.stderr));
 }
 
 #[test]

@@ -26,9 +26,9 @@ pub trait Program: Code + Sized {
     type Output;
     /// The program as a relaxation, if it is one.
     type Relaxed: Relaxation;
-    /// What a vertex of a stationary gather knows.
+    /// What a vertex of a vertex program knows.
     type GatherState: Copy + Send + Sync;
-    /// The program as a stationary gather, if it is one.
+    /// The program as a vertex program, if it is one.
     type Gathered<'a>: Gathering<'a, Self> + VertexProgram<State = Self::GatherState>
     where
         Self: 'a;
@@ -44,8 +44,12 @@ pub trait Program: Code + Sized {
     const ENGINES: &'static [&'static EngineInfo];
     /// Its operators for devices, or why they do not run there.
     const DEVICE: Result<OperatorText<'static>, &'static str>;
-    /// Where a stationary gather goes on, if it is one.
+    /// Where a vertex program goes on, if it is one.
     const GATHER: Option<GatherPlaces>;
+    /// Whether it is a vertex program in which vertices wake their neighbours.
+    const IS_ROTATED: bool = false;
+    /// Whether it is one whose hosts need not wait for each other.
+    const IS_ANY_ORDER: bool = false;
 
     /// What the compiler made of it.
     fn compiled_plan() -> &'static parton_plan::CompiledPlan;
@@ -68,10 +72,13 @@ pub trait Program: Code + Sized {
         0.0
     }
 
-    /// What this host's masters know before the first round of a stationary gather.
+    /// What this host's masters know before the first round of a vertex program.
     fn gather_states(_host: &Host<'_, Self::Weight>) -> Vec<Self::GatherState> {
         Vec::new()
     }
+
+    /// Gives the columns of this host what its masters know after the last round of a rotated vertex program.
+    fn keep_states(_host: &Host<'_, Self::Weight>, _states: &[Self::GatherState]) {}
 
     /// The program as a relaxation, if it is one.
     fn relaxed(&self, setting: RelaxSetting) -> Option<Self::Relaxed>;
@@ -310,7 +317,7 @@ impl HostShare<'_> {
         Ok(Answered { columns, engine: STEPS, setup_seconds, report, operators })
     }
 
-    /// Runs a stationary gather; `None` if it ends before its first round.
+    /// Runs a vertex program; `None` if it ends before its first round.
     fn gather<P: Program>(
         &self,
         program: &P,
@@ -326,19 +333,30 @@ impl HostShare<'_> {
         }
         let control = Control::new(program, places, steps.uniform());
         let start = P::gather_states(steps.host());
-        let [out, into] = steps.into_degrees();
+        let degrees = steps.take_degrees();
+        // Gathers answer from their states: what led to them is dropped.
+        let rest = P::IS_ROTATED.then_some(steps);
         let rounds = self.limits.max_rounds.unwrap_or(u64::MAX);
-        let given = GatherStart { control, start: &start, degrees: [&out, &into], rounds };
+        let [out, into] = &degrees;
+        let given = GatherStart { control, start: &start, degrees: [out, into], rounds };
         let gathering = P::Gathered::new(given);
         let mut running = engines::vertex_program(engine, self.device, gathering, partition)?;
         let setup_seconds = began.elapsed().as_secs_f64();
         let report = run(&mut *running, substrate, self.pacing, self.limits, watch)?;
-        let mine = u32::from(running.program().control().has_underflow());
+        let states = running.states()?;
+        let mine = u32::from(running.program().has_underflow(&states));
         if substrate.net().all_reduce(mine, |a, b| a | b)? != 0 {
             let why = "a number without a sign became less than 0".into();
             return Err(Error::Program { program: P::NAME.into(), why });
         }
-        let columns = P::Gathered::results(&running.states()?);
+        let columns = match rest {
+            None => P::Gathered::results(&states),
+            Some(mut steps) => {
+                P::keep_states(steps.host(), &states);
+                steps.finish(places, substrate)?;
+                steps.results()?
+            }
+        };
         Ok(Some(Answered { columns, engine, setup_seconds, report, operators: Vec::new() }))
     }
 }

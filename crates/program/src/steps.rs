@@ -22,6 +22,7 @@ use parton_sync::{Error, Phase, Result, Substrate, Tally};
 use crate::code::{Code, Uniform};
 use crate::communication::{Communication, end};
 use crate::compiled::FieldValues;
+use crate::gather::GatherPlaces;
 use crate::host::Host;
 use crate::processor::Processor;
 
@@ -212,9 +213,23 @@ impl<'a, C: Code, O: Operators + ?Sized> Steps<'a, C, O> {
         self.operators.set_degrees(&self.degrees)
     }
 
-    /// Out- and in-degrees of masters, where the program asks, and everything else dropped.
-    pub(crate) fn into_degrees(self) -> [Vec<u64>; 2] {
-        self.degrees
+    /// Out- and in-degrees of masters, where the program asks.
+    pub(crate) fn take_degrees(&mut self) -> [Vec<u64>; 2] {
+        std::mem::take(&mut self.degrees)
+    }
+
+    /// Goes on after an operator that somebody else has run, to the end of the program. No operator visits edges
+    /// there.
+    pub(crate) fn finish(
+        &mut self,
+        places: GatherPlaces,
+        substrate: &mut Substrate<'_>,
+    ) -> Result<()> {
+        if let Some(list) = places.drains {
+            self.operators.fill(list, false)?;
+        }
+        (self.stop_at, self.at) = (None, places.after);
+        self.advance(substrate)
     }
 
     /// Follows the control flow to the next operator that visits edges, or to the end.

@@ -4,6 +4,7 @@ mod common;
 mod gathers;
 mod programs;
 mod random;
+mod rotated;
 mod unforeseen;
 
 use common::{GRAPHS, Hosts, agree, close, graph, on_all};

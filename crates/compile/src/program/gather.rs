@@ -1,6 +1,6 @@
 //! Programs that are stationary gathers: in every round every vertex collects one value from all its
-//! neighbours and computes its next state from the fold. They become a `VertexProgram`, so that `pull` with its
-//! row blocks, `push`, `frontier` and devices run them.
+//! neighbours and computes its next state from the fold. They become a `VertexProgram` that `pull` with its row
+//! blocks, `push`, `frontier`, `spmv` and devices run.
 //!
 //! Found on the lowered form. One operator visits edges. What follows it without a decision, loops over vertices
 //! and swaps, is the *tail* and runs in `apply`. All else up to the operator's next run must be code that all
@@ -9,36 +9,21 @@
 
 use std::collections::BTreeSet;
 
-use parton_plan::{ColumnRole, Folding, Instruction, OperatorPart, ProgramShape};
+use parton_plan::{ColumnRole, Folding, Instruction, OperatorPart};
 
-use super::ir::{Act, ActKind, Dir, Expr, ExprKind, FieldId, ScalarId, Ty, VertexPlace};
+use super::ir::{Act, ActKind, ExprKind, FieldId, ScalarId};
 use super::lower::Lowered;
+use super::vertex_form::{self, FormKind, MessageEdge, VertexForm};
 
-/// A stationary gather.
+/// What is special about a stationary gather.
 #[derive(Debug)]
-pub struct Gathered {
-    /// The operator that visits edges.
-    pub operator: usize,
-    /// Which edges messages travel along.
-    pub dir: Dir,
-    /// The column that travels.
-    pub message: FieldId,
-    /// How contributions become one.
-    pub fold: Folding,
-    /// The column of contributions.
-    pub accumulator: FieldId,
-    /// What an edge makes of a message.
-    pub along: Expr,
+pub struct Gather {
     /// What follows the operator at every vertex.
     pub tail: Vec<TailPart>,
-    /// The instruction after the tail.
-    pub after_tail: usize,
     /// Loops over vertices that fold into scalars for the next round.
     pub ahead: Vec<usize>,
     /// Where sums over all vertices travel.
     pub slots: Vec<Slot>,
-    /// Columns that outlast a round.
-    pub state: Vec<FieldId>,
 }
 
 /// A part of what follows the operator at every vertex.
@@ -66,82 +51,35 @@ pub struct Slot {
 /// Sums that the tally of a round has place for, of each kind.
 const MAX_SLOTS: usize = 4;
 
-/// Finds out whether a program is a stationary gather, and notes it in the plan.
-pub fn recognise(lowered: &mut Lowered) -> Option<Gathered> {
+/// Finds out whether a program is a stationary gather; else why it is none.
+pub fn recognise(lowered: &Lowered) -> Result<VertexForm, &'static str> {
     let plan = &lowered.plan;
-    let mut with_edges = plan.operators.iter().enumerate().filter(|(_, op)| op.direction.is_some());
-    let (operator, planned) = with_edges.next()?;
-    let is_fine = with_edges.next().is_none()
-        && plan.lists.is_empty()
-        && !planned.is_partial
-        && planned.requires.is_empty();
-    let at = plan.instructions.iter().position(|one| *one == Instruction::Run(operator))?;
-    let mut runs = plan.instructions.iter().filter(|one| **one == Instruction::Run(operator));
-    if !is_fine || runs.nth(1).is_some() {
-        return None;
+    let edge = vertex_form::edge(lowered)?;
+    let planned = &plan.operators[edge.operator];
+    if !plan.lists.is_empty() || planned.is_partial {
+        return Err("not every vertex takes part in every round");
     }
-    let (dir, message, fold, accumulator, along) = edge(lowered, operator)?;
-    let (tail, after_tail) = tail(lowered, at + 1);
-    let ahead = ahead(lowered, operator, after_tail)?;
-    let mut gathered = Gathered {
-        operator,
-        dir,
-        message,
-        fold,
-        accumulator,
-        along,
-        tail,
-        after_tail,
-        ahead,
-        slots: Vec::new(),
-        state: Vec::new(),
-    };
-    gathered.slots = slots(lowered, &gathered)?;
-    gathered.state = state(lowered, &gathered);
-    lowered.plan.shape = ProgramShape::Gather { operator };
-    Some(gathered)
-}
-
-/// What edges do: one fold, of a value that one end sends.
-fn edge(lowered: &Lowered, operator: usize) -> Option<(Dir, FieldId, Folding, FieldId, Expr)> {
-    let code = &lowered.operators[operator];
-    let (dir, body) = code.edges.as_ref()?;
-    let [Act { kind: ActKind::Fold(accumulator, place, _, along, _), .. }] = &body[..] else {
-        return None;
-    };
-    let sender = match place {
-        VertexPlace::Active => VertexPlace::Far,
-        VertexPlace::Far => VertexPlace::Active,
-    };
-    let mut message = None;
-    let mut is_fine = true;
-    along.walk(&mut |part| match part.kind {
-        ExprKind::Read(column, at) => {
-            is_fine &= at == sender && message.is_none_or(|known| known == column);
-            message = Some(column);
-        }
-        ExprKind::Vertex(_) | ExprKind::Degree(..) | ExprKind::Local(_) => is_fine = false,
-        _ => {}
-    });
-    let message = message.filter(|_| is_fine)?;
-    let (message_ty, ty) =
-        (lowered.program.fields[message.0].ty, lowered.program.fields[accumulator.0].ty);
-    let ColumnRole::Accumulator(fold) = lowered.plan.columns[accumulator.0].role else {
-        return None;
-    };
+    let code = &lowered.operators[edge.operator];
     // A plain field travels as it was before the operator's own part at vertices.
-    let is_field = lowered.plan.columns[message.0].role == ColumnRole::Field;
-    let is_written = is_field && writes(&code.before, message);
+    let is_field = plan.columns[edge.message.0].role == ColumnRole::Field;
+    if is_field && writes(&code.before, edge.message) {
+        return Err("what vertices send is written by the operator that sends it");
+    }
     // Neighbours that were told nothing must have nothing to do.
-    let is_absorbing = code.arrive.iter().all(|act| matches!(act.kind, ActKind::Absorb(..)));
-    let dir = match (dir, sender) {
-        (Dir::Both, _) => Dir::Both,
-        (dir, VertexPlace::Active) => *dir,
-        (Dir::Out, VertexPlace::Far) => Dir::In,
-        (Dir::In, VertexPlace::Far) => Dir::Out,
-    };
-    (message_ty != Ty::Bool && ty != Ty::Bool && !is_written && is_absorbing)
-        .then(|| (dir, message, fold, *accumulator, along.clone()))
+    if !code.arrive.iter().all(|act| matches!(act.kind, ActKind::Absorb(..))) {
+        return Err("what neighbours do depends on whether they were told something");
+    }
+    let run = Instruction::Run(edge.operator);
+    let at =
+        plan.instructions.iter().position(|one| *one == run).ok_or("its operator never runs")?;
+    let (tail, after) = tail(lowered, at + 1);
+    let ahead = ahead(lowered, edge.operator, after)
+        .ok_or("between two rounds there are loops over vertices that write fields")?;
+    let mut gather = Gather { tail, ahead, slots: Vec::new() };
+    gather.slots = slots(lowered, edge.operator, &gather)
+        .ok_or("more is folded over all vertices than the sums of a round have place for")?;
+    let state = state(lowered, &edge, &gather);
+    Ok(VertexForm { edge, after, state, kind: FormKind::Gather(gather) })
 }
 
 /// Whether statements set a column.
@@ -208,14 +146,14 @@ fn ahead(lowered: &Lowered, operator: usize, from: usize) -> Option<Vec<usize>> 
 }
 
 /// Where the sums over all vertices travel; `None` if there are too many, or other folds.
-fn slots(lowered: &Lowered, gathered: &Gathered) -> Option<Vec<Slot>> {
+fn slots(lowered: &Lowered, operator: usize, gather: &Gather) -> Option<Vec<Slot>> {
     let plan = &lowered.plan;
-    let tail = gathered.tail.iter().filter_map(|part| match part {
+    let tail = gather.tail.iter().filter_map(|part| match part {
         TailPart::Vertices(number) => Some((None, *number)),
         TailPart::Swap(..) => None,
     });
-    let ahead = gathered.ahead.iter().map(|number| (Some(*number), *number));
-    let own: Vec<_> = [(None, gathered.operator)].into_iter().chain(tail).collect();
+    let ahead = gather.ahead.iter().map(|number| (Some(*number), *number));
+    let own: Vec<_> = [(None, operator)].into_iter().chain(tail).collect();
     let told: Vec<usize> =
         own.iter().flat_map(|(_, op)| plan.operators[*op].tallies.clone()).collect();
     // What is summed up in a round is known at its end, not within it.
@@ -246,15 +184,15 @@ fn slots(lowered: &Lowered, gathered: &Gathered) -> Option<Vec<Slot>> {
 }
 
 /// Columns whose values at the end of a round somebody reads later.
-fn state(lowered: &Lowered, gathered: &Gathered) -> Vec<FieldId> {
-    let code = &lowered.operators[gathered.operator];
+fn state(lowered: &Lowered, edge: &MessageEdge, gather: &Gather) -> Vec<FieldId> {
+    let code = &lowered.operators[edge.operator];
     let mut live: BTreeSet<FieldId> = lowered.program.results.iter().copied().collect();
     loop {
         let mut before = live.clone();
-        for &number in &gathered.ahead {
+        for &number in &gather.ahead {
             live_before(&lowered.operators[number].before, &mut before);
         }
-        for part in gathered.tail.iter().rev() {
+        for part in gather.tail.iter().rev() {
             match part {
                 TailPart::Vertices(number) => {
                     live_before(&lowered.operators[*number].before, &mut before);
@@ -270,7 +208,7 @@ fn state(lowered: &Lowered, gathered: &Gathered) -> Vec<FieldId> {
             live_before(acts, &mut before);
         }
         live_before(&code.derive, &mut before);
-        before.insert(gathered.message);
+        before.insert(edge.message);
         live_before(&code.before, &mut before);
         live_before(&code.derive, &mut before);
         before.retain(|id| lowered.plan.columns[id.0].role == ColumnRole::Field);

@@ -2,8 +2,8 @@
 //! each of them reads and writes where, and the communication between them (Gill et al., "Abelian: a compiler
 //! for graph analytics on distributed, heterogeneous platforms", Euro-Par'18).
 //!
-//! Reading order: [`ir`], [`parse`], [`mod@print`], [`access`], [`classify`], [`patterns`], [`lower`],
-//! [`recognise`], [`gather`], [`emit`], `expand`; [`interpret`] runs the
+//! Reading order: [`ir`], [`parse`], [`mod@print`], [`access`], [`classify`], [`patterns`], [`restructure`], [`lower`],
+//! [`recognise`], [`vertex_form`], [`gather`], [`rotate`], [`emit`], `expand`; [`interpret`] runs the
 //! intermediate form as it is.
 
 pub mod access;
@@ -18,5 +18,8 @@ pub mod parse;
 pub mod patterns;
 pub mod print;
 pub mod recognise;
+pub mod restructure;
+pub mod rotate;
+pub mod vertex_form;
 
-pub use expand::program;
+pub use expand::{Compiled, compile, program};

@@ -33,15 +33,15 @@ pub struct Relaxed {
 
 impl Relaxed {
     /// The engines that run it, the one that suits first.
-    pub fn engines(&self, root: &TokenStream) -> TokenStream {
-        let engines = quote!(#root::engine::engines);
-        let union = self.passes_unchanged.then(|| quote!(#engines::UNION,));
-        let delta = self.adds.then(|| quote!(#engines::DELTA,));
+    fn engines(&self) -> Vec<String> {
+        let union = self.passes_unchanged.then_some("union");
+        let delta = self.adds.then_some("delta");
         let general = match self.first_wins {
-            true => quote!(#engines::FRONTIER, #engines::PUSH,),
-            false => quote!(#engines::PUSH, #engines::FRONTIER,),
+            true => ["frontier", "push"],
+            false => ["push", "frontier"],
         };
-        quote!(&[#union #general #engines::PULL, #delta #engines::SPMV, #root::STEPS])
+        let all = union.into_iter().chain(general).chain(["pull"]).chain(delta);
+        all.chain(["spmv", "steps"]).map(String::from).collect()
     }
 }
 
@@ -49,16 +49,34 @@ impl Relaxed {
 const LABEL: VariableId = VariableId(0);
 const NUMBER: VariableId = VariableId(1);
 
-/// Finds out whether a program is a relaxation, and notes it in the plan.
+/// Finds out whether a program is a relaxation, and notes it in the plan; or why it is none.
 pub fn recognise(lowered: &mut Lowered) -> Option<Relaxed> {
-    let program = &lowered.program;
-    let [field] = program.results[..] else { return None };
-    let (start, point, rest) = beginning(program, field)?;
-    let (operator, list) = driver(program, rest)?;
-    let settling = settling(operator).filter(|settling| settling.field == field)?;
-    let relaxed = relaxation(program, &settling, (start, point), list)?;
-    lowered.plan.shape = ProgramShape::Relaxation { column: field.0 };
-    Some(relaxed)
+    match found(&lowered.program) {
+        Ok((relaxed, field)) => {
+            lowered.plan.shape = ProgramShape::Relaxation { column: field.0 };
+            lowered.plan.engines = relaxed.engines();
+            Some(relaxed)
+        }
+        Err(why) => {
+            lowered.plan.refusals.push(("a relaxation".into(), why.into()));
+            None
+        }
+    }
+}
+
+fn found(program: &ParsedProgram) -> Result<(Relaxed, FieldId), &'static str> {
+    let [field] = program.results[..] else { return Err("it returns several fields") };
+    if !program.vertex_lists.is_empty() {
+        return Err("it begins at the vertices of a list");
+    }
+    let (start, point, rest) =
+        beginning(program, field).ok_or("it does not begin with the field that it returns")?;
+    let (operator, list) =
+        driver(program, rest).ok_or("it is more than one loop that runs until nothing changes")?;
+    let settling = settling(operator)
+        .filter(|settling| settling.field == field)
+        .ok_or("its operator does more than to improve the field that it returns")?;
+    Ok((relaxation(program, &settling, (start, point), list)?, field))
 }
 
 type Beginning<'p> = (&'p Expr, Option<(&'p Expr, &'p Expr)>, &'p [Step]);
@@ -104,7 +122,7 @@ fn relaxation(
     settling: &Settling,
     (start, point): (&Expr, Option<(&Expr, &Expr)>),
     list: Option<(ListId, &ListMembers)>,
-) -> Option<Relaxed> {
+) -> Result<Relaxed, &'static str> {
     let Settling { field, fold, dir, place, value, guards, .. } = settling;
     let ty = program.fields[field.0].ty;
     let from = if *place == VertexPlace::Far { VertexPlace::Active } else { VertexPlace::Far };
@@ -122,7 +140,9 @@ fn relaxation(
         ExprKind::Bool(true) => true,
         _ => false,
     };
-    let starts_at_point = begins_alike(list, start, point, &is_worst, *fold)?;
+    if begins_alike(list, start, point, &is_worst, *fold) != Some(true) {
+        return Err("vertices that are not visited first may have something to say");
+    }
     let adds = value.any(&|part| {
         matches!(
             part.kind,
@@ -130,15 +150,18 @@ fn relaxation(
         )
     });
     let is_known = |expr: &Expr| !expr.any(&|part| !is_leaf(program, part, is_label));
-    let is_fine = ty != Ty::Bool
-        && guards.iter().all(is_idle)
-        && starts_at_point
-        && is_known(value)
-        && is_known(start)
-        && point.is_none_or(|(_, value)| is_known(value))
-        && never_better(value, *fold, &is_label);
-    if !is_fine {
-        return None;
+    if ty == Ty::Bool {
+        return Err("its labels are truth values: engines for relaxations have numbers");
+    }
+    if !guards.iter().all(is_idle) {
+        return Err("a condition decides whether a label travels along an edge");
+    }
+    let values = [value, start].into_iter().chain(point.map(|(_, value)| value));
+    if !values.into_iter().all(is_known) {
+        return Err("its labels depend on more than a label, a weight and the parameters");
+    }
+    if !never_better(value, *fold, &is_label) {
+        return Err("a label may get better along an edge");
     }
     let has_weight = value.any(&|part| matches!(part.kind, ExprKind::Weight));
     let dir = match (dir, place) {
@@ -149,7 +172,7 @@ fn relaxation(
     };
     let is_own_number =
         matches!(&start.kind, ExprKind::Id(of) if matches!(of.kind, ExprKind::Vertex(_)));
-    Some(Relaxed {
+    Ok(Relaxed {
         fold: *fold,
         ty,
         dir,

@@ -2,6 +2,7 @@
 //! where it stands.
 
 mod checks;
+mod explained;
 mod functions;
 mod harness;
 mod program_refusals;

@@ -69,6 +69,11 @@ impl Emitter<'_> {
                 quote!(host.id(#at))
             }
             ExprKind::Id(of) => self.expr(of),
+            ExprKind::Element(list, at) => {
+                let name = &self.lowered.program.scalars[list.0].name;
+                let (name, at) = (Ident::new(name, Span::call_site()), self.expr(at));
+                quote!(self.#name[(#at) as usize].0)
+            }
             ExprKind::NumVertices => quote!(uniform.num_vertices),
             ExprKind::NumEdges => quote!(uniform.num_edges),
             ExprKind::Unary(operator, a) => {

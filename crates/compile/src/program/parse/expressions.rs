@@ -6,7 +6,7 @@ use syn::{BinOp, Error, Expr as Source, Lit, Result, UnOp};
 use super::Parser;
 use super::scope::{Binding, Level, Literal};
 use super::syntax::{ident, index, value_type};
-use crate::program::ir::{Binary, Dir, Expr, ExprKind, Ty, Unary, VertexPlace};
+use crate::program::ir::{Binary, Dir, Expr, ExprKind, ScalarId, Ty, Unary, VertexPlace};
 
 /// Methods of numbers: the name, and whether the result is a truth value.
 const METHODS: &[(&str, bool)] = &[
@@ -234,6 +234,9 @@ impl Parser {
         if let Some(Binding::Graph) = receiver {
             return self.graph_method(call);
         }
+        if let Some(Binding::VertexList(length)) = receiver {
+            return list_method(call, length);
+        }
         if matches!(&name[..], "lower" | "raise" | "take" | "pop") {
             return Err(Error::new_spanned(
                 call,
@@ -366,5 +369,23 @@ pub(super) fn unsupported(source: &Source) -> &'static str {
         Source::Match(_) => "`match` is not supported: write `if` and `else`",
         Source::Reference(_) => "values have no references here",
         _ => "this is not supported in a program: see docs/compiler.md for what is",
+    }
+}
+
+/// `seeds.len()` and `seeds.is_empty()` of a list of vertices that is a parameter.
+fn list_method(call: &syn::ExprMethodCall, length: ScalarId) -> Result<Expr> {
+    let span = call.span();
+    let value = Expr::new(ExprKind::Scalar(length), Ty::U64, span);
+    match (&call.method.to_string()[..], call.args.is_empty()) {
+        ("len", true) => Ok(value),
+        ("is_empty", true) => {
+            let none = Expr::new(ExprKind::Integer(0), Ty::U64, span);
+            let kind = ExprKind::Binary(Binary::Eq, Box::new(value), Box::new(none));
+            Ok(Expr::new(kind, Ty::Bool, span))
+        }
+        _ => Err(Error::new_spanned(
+            &call.method,
+            "of a list of vertices `len()` and `is_empty()` are known, and `for &v in list`",
+        )),
     }
 }

@@ -142,6 +142,9 @@ impl Parser {
                 let vertex = loop_variable(&each.pat)?;
                 self.operator(Over::All, vertex, &each.body, source, out)
             }
+            Source::ForLoop(each) if self.vertex_list(&each.expr).is_some() => {
+                self.each_of_list(each, out)
+            }
             Source::ForLoop(counted) => self.counted(counted, out),
             Source::While(repeated) => self.repeated(repeated, source, out),
             Source::Loop(forever) => {
@@ -270,6 +273,47 @@ impl Parser {
         body.extend(self.looped(&repeated.body.stmts));
         out.push(Step::Loop(body));
         Ok(())
+    }
+
+    /// The length of a list of vertices that is a parameter.
+    fn vertex_list(&self, source: &Source) -> Option<ScalarId> {
+        match self.scope.find(&ident(source)?.to_string()) {
+            Some(Binding::VertexList(length)) => Some(length),
+            _ => None,
+        }
+    }
+
+    /// `for &seed in seeds` of a parameter `seeds: &[Vertex]`.
+    fn each_of_list(&mut self, each: &syn::ExprForLoop, out: &mut Vec<Step>) -> Result<()> {
+        let list = self.vertex_list(&each.expr).expect("the caller has asked");
+        let span = each.expr.span();
+        let Pat::Reference(pattern) = &*each.pat else {
+            return Err(Error::new_spanned(
+                &each.pat,
+                "a list has references to vertices: write `for &seed in seeds`",
+            ));
+        };
+        self.inside(Level::Uniform, |parser| {
+            let place = parser.hidden_scalar("place", Ty::U64, span);
+            let scalar = |id| Expr::new(ExprKind::Scalar(id), Ty::U64, span);
+            let whole = |value| Expr::new(ExprKind::Integer(value), Ty::U64, span);
+            let binary = |operator, a, b, ty| {
+                Expr::new(ExprKind::Binary(operator, Box::new(a), Box::new(b)), ty, span)
+            };
+            out.push(Step::Assign(place, whole(0)));
+            let is_over = binary(Binary::Ge, scalar(place), scalar(list), Ty::Bool);
+            let mut body = vec![Step::If(is_over, vec![Step::Break], Vec::new())];
+            if let Some(name) = loop_variable(&pattern.pat)? {
+                let vertex = parser.scope.add_scalar(name, Ty::Vertex);
+                let element = ExprKind::Element(list, Box::new(scalar(place)));
+                body.push(Step::Assign(vertex, Expr::new(element, Ty::Vertex, span)));
+            }
+            body.extend(parser.looped(&each.body.stmts));
+            let next = binary(Binary::Add, scalar(place), whole(1), Ty::U64);
+            body.push(Step::Assign(place, next));
+            out.push(Step::Loop(body));
+            Ok(())
+        })
     }
 
     /// `for round in 0..k`.

@@ -76,6 +76,12 @@ pub(super) fn value_type(ty: &Type) -> Result<Ty> {
     known.map(|(_, ty)| *ty).ok_or_else(|| Error::new_spanned(ty, NO_SUCH_TYPE))
 }
 
+/// Whether a type is a list of vertices: `&[Vertex]`.
+pub(in crate::program) fn is_vertex_list(ty: &Type) -> bool {
+    let Type::Reference(reference) = ty else { return false };
+    matches!(&*reference.elem, Type::Slice(slice) if is_named(&slice.elem, "Vertex"))
+}
+
 pub(super) fn is_named(ty: &Type, name: &str) -> bool {
     matches!(ty, Type::Path(path)
         if path.path.segments.last().is_some_and(|last| last.ident == name))
