@@ -1,6 +1,7 @@
 //! The engine `spmv`: every order of arrival gives the bits of `pull`, what is left out of rounds is right at
 //! the end, and mistakes in the schedule are noticed.
 
+mod columns;
 mod rank;
 mod traps;
 
