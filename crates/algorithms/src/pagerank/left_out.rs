@@ -55,3 +55,57 @@ impl LeftOutRanks {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::marker::PhantomData;
+
+    use parton_engine::program::check::{Samples, check_properties};
+    use parton_engine::{DeviceType, VertexProgram};
+    use parton_sync::value::Number;
+
+    use super::super::teleport::Teleport;
+    use super::super::{Dangling, PageRankOptions, Ranks};
+    use super::*;
+
+    const VERTICES: u32 = 30;
+
+    /// Ranks before the first round of a graph in which every third vertex has no out-edges.
+    fn check<S: Number + DeviceType>(dangling: Dangling, is_single: bool) {
+        let own = PageRankOptions { dangling, ..PageRankOptions::default() };
+        let teleport = Teleport::uniform(f64::from(VERTICES));
+        let part = |vertex: u32| f64::from(vertex % 3) / f64::from(vertex + 1);
+        let parts: Vec<f64> = (0..VERTICES).map(part).collect();
+        let ranks = || Ranks::<S> {
+            parts: &parts,
+            start: None,
+            teleport: &teleport,
+            seeds: None,
+            probability: teleport.place_probability(),
+            own: &own,
+            damping: own.damping,
+            teleport_rank: teleport.rank(&own, 1.0 / 3.0),
+            left_out: LeftOutRanks::new(teleport.place_probability()),
+            change: f64::INFINITY,
+            rounds: 20,
+            shares: PhantomData,
+        };
+        assert!(ranks().shared_source().is_some() && ranks().properties().last_message_wins);
+        let is_close = match is_single {
+            true => |a: f64, b: f64| (a - b).abs() <= 2e-7 * a.abs(),
+            false => |a: f64, b: f64| (a - b).abs() <= 1e-14 * a.abs(),
+        };
+        let states = [0.0, 1e-9, 0.03, 0.7, 1.0];
+        let arrived = [0.0, 1e-12, 0.2, 0.9];
+        let samples = Samples { vertices: VERTICES, states: &states, arrived: &arrived, is_close };
+        check_properties(ranks, &samples).expect("ranks are what they declare");
+    }
+
+    #[test]
+    fn ranks_are_what_they_declare() {
+        for dangling in [Dangling::Redistribute, Dangling::Drop] {
+            check::<f64>(dangling, false);
+            check::<f32>(dangling, true);
+        }
+    }
+}
