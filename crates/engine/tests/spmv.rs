@@ -13,7 +13,6 @@ use parton_engine::{Edges, EngineInfo, Limits, Pacing, RunReport, VertexProgram,
 use parton_graph::{Csr, Graph, LocalId, Weight};
 use parton_net::Cluster;
 use parton_partition::Partition;
-use parton_sync::reduction::Sum;
 use parton_sync::{Error, Optimize, Schedule, ScheduleFault, Substrate};
 use rank::Rank;
 

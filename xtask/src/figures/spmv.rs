@@ -72,7 +72,12 @@ fn measure(program: &Program<'_>, command: &[&str], data: &str) -> Option<Body> 
     let graphs = [&random, &web, &crawl];
     let mut links = Vec::new();
     for [rate, only, policies] in LINKS.into_iter().chain([DELAYED]) {
-        if rate == DELAYED[0] && !step("delay", Command::new("bench/links.sh").args([RANKS, rate, "true"]).current_dir(root())) {
+        if rate == DELAYED[0]
+            && !step(
+                "delay",
+                Command::new("bench/links.sh").args([RANKS, rate, "true"]).current_dir(root()),
+            )
+        {
             eprintln!("bench spmv: links are measured without a delay");
             continue;
         }

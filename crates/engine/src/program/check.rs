@@ -64,7 +64,7 @@ impl<P: VertexProgram<State: PartialEq + Debug>, M: Fn() -> P> Check<'_, '_, P, 
 
     /// Every vertex in every state with everything that may arrive.
     fn cases(&self) -> impl Iterator<Item = (Vertex<'_>, P::State, Accumulated<P>)> {
-        self.vertices().flat_map(|vertex| {
+        self.vertices().flat_map(move |vertex| {
             let states = self.samples.states.iter();
             let arrived = move |&state| {
                 self.samples.arrived.iter().map(move |&arrived| (vertex, state, arrived))
