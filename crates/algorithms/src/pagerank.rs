@@ -33,8 +33,8 @@ use std::time::Instant;
 
 use parton_engine::degrees::out_degrees_at_hand;
 use parton_engine::{
-    DeviceType, EngineInfo, LeftOut, Limits, Measure, Pacing, Properties, RunReport, SharedSource,
-    Tally, Vertex, VertexProgram, device, engines, run,
+    DeviceType, Edges, EngineInfo, Filter, LeftOut, Limits, Measure, Pacing, Properties, RunReport,
+    SharedSource, StationaryProgram, Tally, Vertex, VertexProgram, device, engines, run,
 };
 use parton_graph::{Graph, LocalId, parallel, with_csr};
 use parton_program::Program;
@@ -46,7 +46,7 @@ use crate::algorithm::{Access, Algorithm, Job};
 use crate::answer::{Answer, Column, Fact, Meanings, Values};
 use crate::error::Result;
 use crate::options::{OptionSet, Options};
-use left_out::{LeftOutRanks, RoundSums, suitable_engine};
+use left_out::{LeftOutRanks, RoundSums};
 pub use options::{Dangling, Formulation, PageRankOptions, Precision};
 use options::{formulation, limits};
 use precision::{SINGLE_ERROR, is_single};
@@ -286,7 +286,14 @@ impl Algorithm for PageRank {
                 let vertices = job.substrate.partition().num_vertices();
                 let single = is_single(vertices, &own, limits);
                 let precision = if single { "single" } else { "double" };
-                let (suits, because) = suitable_engine(job)?;
+                // Seeds alone get rank from nowhere: other vertices without in-edges do not share theirs.
+                let shares_source = own.seeds.is_none();
+                let ranks = StationaryProgram {
+                    edges: Edges::Out,
+                    filter: Filter { sinks: shares_source, sources: shares_source },
+                    is_on_device: job.device.is_some(),
+                };
+                let (suits, because) = ranks.engine(job.substrate)?;
                 let (engine, why) = job.engine(self, suits, || {
                     format!(
                         "all vertices tell in all rounds, average degree {degree:.1}, \

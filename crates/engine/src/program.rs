@@ -4,6 +4,7 @@
 //! contributions, `apply` a vertex's state and what came in. So it is known which values travel and
 //! when, and the same program runs on every engine, policy, pace and device.
 
+pub mod check;
 pub mod filtering;
 
 use parton_graph::{GlobalId, LocalId, Weight};

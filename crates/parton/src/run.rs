@@ -11,7 +11,8 @@ use crate::defaults::{InputTraits, choose_policy, threads_per_host};
 use crate::devices::DeviceList;
 use crate::engine::device::Device;
 use crate::engine::{
-    self, EngineInfo, Limits, Pace, Pacing, Relaxation, RunReport, VertexProgram, engines,
+    self, EngineInfo, Limits, Pace, Pacing, Relaxation, RunReport, StationaryProgram,
+    VertexProgram, engines,
 };
 use crate::error::{Error, Result};
 use crate::graph::id_map::Names;
@@ -382,7 +383,10 @@ fn run_program<P: VertexProgram>(
     device: Option<&dyn Device>,
     settings: &Settings,
 ) -> Result<HostOutcome<P::State>> {
-    let suits = if program.properties().stationary { engines::PULL } else { engines::PUSH };
+    let suits = match StationaryProgram::of(&program, device.is_some()) {
+        Some(stationary) if settings.engine.is_none() => stationary.engine(substrate)?.0,
+        _ => engines::PUSH,
+    };
     let info = settings.engine(suits)?;
     let mut engine = engines::vertex_program(info, device, program, substrate.partition())?;
     let report = settings.run(&mut *engine, substrate)?;

@@ -21,4 +21,5 @@ mod pages;
 #[path = "../../graph/tests/common/real.rs"]
 mod real;
 mod run;
+mod spmv;
 mod understood;

@@ -5,7 +5,8 @@ use std::time::Instant;
 use parton_engine::device::Device;
 use parton_engine::device::operators::{OperatorText, Operators};
 use parton_engine::{
-    EngineInfo, Limits, Pacing, Relaxation, RunReport, Vertex, VertexProgram, Watch, engines, run,
+    EngineInfo, Limits, Pacing, Relaxation, RunReport, StationaryProgram, Vertex, VertexProgram,
+    Watch, engines, run,
 };
 use parton_graph::{Weight, WeightKind};
 use parton_sync::reduction::Min;
@@ -340,6 +341,10 @@ impl HostShare<'_> {
         let [out, into] = &degrees;
         let given = GatherStart { control, start: &start, degrees: [out, into], rounds };
         let gathering = P::Gathered::new(given);
+        let engine = match StationaryProgram::of(&gathering, self.device.is_some()) {
+            Some(stationary) if self.engine.is_none() => stationary.engine(substrate)?.0,
+            _ => engine,
+        };
         let mut running = engines::vertex_program(engine, self.device, gathering, partition)?;
         let setup_seconds = began.elapsed().as_secs_f64();
         let report = run(&mut *running, substrate, self.pacing, self.limits, watch)?;
