@@ -22,6 +22,7 @@ mod gpu;
 mod lines;
 mod measure;
 mod plan;
+mod plan_graphs;
 mod plan_runs;
 mod scaling;
 mod spmv;
@@ -123,7 +124,7 @@ fn portable<'a>(command: &[&'a str]) -> Vec<&'a str> {
     let word = |at: usize| match at.checked_sub(1).map(|before| command[before]) {
         Some("--data" | "--gap" | "--folder") => "DIR",
         Some("--graphs") if command[0] == "gpu" => "FILE+…",
-        Some("--parton" | "--against" | "--output") => "FILE",
+        Some("--parton" | "--against" | "--output" | "--measured") => "FILE",
         _ => command[at],
     };
     (0..command.len()).map(word).collect()
@@ -217,12 +218,21 @@ pub(crate) fn gpu(command: &[&str]) -> bool {
     rows("gpu", command, &[])
 }
 
-/// Plans beside runs.
+/// Plans beside runs; whether all is measured and plans are as good as they must be.
 pub(crate) fn plan(command: &[&str]) -> bool {
-    parton(command).is_some_and(|parton| {
-        let rows = plan_runs::runs(&parton, option(command, "--data"));
-        keep("plan", command, &[("rows", Value::from(rows))])
-    })
+    let Some(parton) = parton(command) else { return false };
+    let (rows, seconds) = match plan_runs::runs(&parton, command) {
+        Ok(measured) => measured,
+        Err(problem) => {
+            eprintln!("bench plan: {problem}");
+            return false;
+        }
+    };
+    let complaints = plan::complaints(&rows);
+    let body = [("rows", Value::from(rows)), ("seconds_of_refusal", seconds.into())];
+    let is_kept = keep("plan", command, &body);
+    complaints.iter().for_each(|complaint| eprintln!("bench plan: {complaint}"));
+    is_kept && complaints.is_empty()
 }
 
 /// Bytes of compiled programs at each level of communication, exact in any build.

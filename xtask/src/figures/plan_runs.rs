@@ -1,98 +1,227 @@
 //! Plans beside runs: what `parton plan` says of memory and bytes, and what `parton run` then took.
 //!
-//! Every run is a process of its own, so that its peak is that of the work alone.
+//! Every run is a process of its own (or as many as it has ranks), so that its peak is that of the work alone. A
+//! plan or a run that fails is a row that says so.
 
-use std::path::Path;
+use std::collections::HashMap;
 use std::process::Command;
+use std::time::Instant;
 
 use serde_json::{Value, json};
 
-/// Graphs of the data folder.
-const FILES: [&str; 8] = [
-    "snap/soc-Slashdot0902/soc-Slashdot0902.txt.gz",
-    "law/cnr-2000/cnr-2000.txt.gz",
-    "dimacs9/USA-road-d.NY/USA-road-d.NY.gr.gz",
-    "dimacs9/NW/NW.gr.gz",
-    "dimacs9/rome99/rome99.gr",
-    "fb100/Cornell5/Cornell5.txt.gz",
-    "libgrape-lite/p2p-31/p2p-31.e.gz",
-    "networkit/wiki-Vote/wiki-Vote.txt",
-];
-/// Graphs that are generated, and two that are read from files of rows.
-const GENERATED: [&str; 6] = [
-    "rmat:17",
-    "rmat:19,8",
-    "web:150000",
-    "grid:900x700",
-    "uniform:300000,2500000",
-    "grid:500x500,permute",
-];
-const ROWS: [&str; 2] = ["rmat:18", "web:200000"];
-const ALGORITHMS: [&str; 6] = ["bfs", "sssp", "components", "pagerank", "kcore", "triangles"];
-/// Numbers of hosts, and policies on several of them.
-const HOSTS: [&str; 3] = ["1", "2", "4"];
-const POLICIES: [&str; 5] = ["oec", "iec", "cvc", "hvc", "random"];
+use super::plan_graphs::{self, PlanGraph};
+use super::{option, read};
 
-fn call(parton: &str, arguments: &[&str]) -> Option<Value> {
-    let output = Command::new(parton).args(arguments).args(["--json", "--quiet"]).output();
-    let output = output.expect("the parton command");
+const ALGORITHMS: [&str; 12] = [
+    "bfs",
+    "sssp",
+    "components",
+    "pagerank",
+    "kcore",
+    "triangles",
+    "lcc",
+    "betweenness",
+    "strongly-connected",
+    "label-propagation",
+    "widest-path",
+    "hits",
+];
+/// The algorithm of ratings.
+const OF_RATINGS: [&str; 1] = ["matrix-completion"];
+/// What of these runs on ranks, and how many there are.
+const ON_RANKS: [&str; 2] = ["bfs", "pagerank"];
+const RANKS: &str = "4";
+/// Numbers of hosts, which take turns.
+const HOSTS: [&str; 4] = ["1", "2", "4", "8"];
+/// Policies that need no argument. On large graphs every other one is tried, by turns.
+const POLICIES: [&str; 10] =
+    ["oec", "iec", "dual", "cvc", "hvc", "staggered", "fennel", "ginger", "sugar", "random"];
+/// What shortens runs without changing what they hold.
+const SHORTER: [(&str, &[&str]); 3] = [
+    ("pagerank", &["--max-rounds", "10"]),
+    ("betweenness", &["--sources", "4"]),
+    ("matrix-completion", &["--max-rounds", "3"]),
+];
+
+/// One call of the command: its JSON, or why there is none.
+fn call(mut command: Command, arguments: &[&str]) -> Result<Value, String> {
     eprintln!("parton {}", arguments.join(" "));
+    let output = command.args(arguments).args(["--json", "--quiet"]).output();
+    let output = output.map_err(|error| error.to_string())?;
+    let said = || {
+        let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+        eprintln!("{said}");
+        format!("parton {}: {}", arguments[..2].join(" "), said.lines().next().unwrap_or_default())
+    };
     match output.status.code() {
-        Some(0 | 3) => serde_json::from_slice(&output.stdout).ok(),
-        _ => {
-            eprintln!("{arguments:?}: {}", String::from_utf8_lossy(&output.stderr).trim());
-            None
-        }
+        Some(0 | 3) => serde_json::from_slice(&output.stdout).map_err(|_| said()),
+        _ => Err(said()),
     }
 }
 
-/// The runs of one graph, each beside its plan. Of every algorithm, policies take turns over numbers of hosts, so
-/// that each is met with each.
-fn of_graph(parton: &str, graph: &str, number: usize) -> Vec<Value> {
-    let name = graph.rsplit('/').next().unwrap_or(graph);
-    let mut rows = Vec::new();
-    for (turn, algorithm) in ALGORITHMS.iter().enumerate() {
+/// What is measured of a run.
+const MEASURED: [&str; 2] = ["measured_bytes", "measured_traffic"];
+
+/// Runs with the `parton` command, or those of an earlier result, which are only planned anew.
+struct Runs<'r> {
+    parton: &'r str,
+    earlier: Option<HashMap<String, Value>>,
+    rows: Vec<Value>,
+}
+
+/// What of a row says which run it is.
+fn key(row: &Value) -> String {
+    ["graph", "algorithm", "hosts", "policy", "on_ranks"]
+        .map(|name| row[name].to_string())
+        .join(" ")
+}
+
+/// One algorithm on a graph, on hosts of one process or on ranks.
+struct Case<'c> {
+    graph: &'c PlanGraph,
+    algorithm: &'c str,
+    hosts: &'c str,
+    policies: Vec<&'c str>,
+    on_ranks: bool,
+}
+
+impl Case<'_> {
+    /// Arguments that say what is read.
+    fn graph(&self) -> Vec<&str> {
+        let reading = self.graph.reading.iter().map(String::as_str);
+        [&*self.graph.graph].into_iter().chain(reading).collect()
+    }
+
+    fn row(&self, policy: &str) -> Value {
+        json!({
+            "graph": self.graph.name,
+            "algorithm": self.algorithm,
+            "hosts": self.hosts.parse::<u64>().expect("a number"),
+            "policy": policy,
+            "on_ranks": self.on_ranks,
+            "is_large": self.graph.is_large,
+        })
+    }
+
+    /// The memory that is planned: of the fullest rank, or of the one process.
+    fn planned<'p>(&self, plan: &'p Value) -> &'p Value {
+        let peak = if self.on_ranks { "host_peak" } else { "process_peak" };
+        &plan["memory"][peak]["likely"]
+    }
+}
+
+impl Runs<'_> {
+    /// A plan for all policies, and one run for each of them.
+    fn add(&mut self, case: &Case<'_>) {
+        let named = case.policies.join(",");
+        let plan = ["--algorithm", case.algorithm, "--hosts", case.hosts, "--no-trial"];
+        let plan = [&["plan"], &case.graph()[..], &plan, &["--policy", &named]].concat();
+        let planned = call(Command::new(self.parton), &plan);
+        for (at, policy) in case.policies.iter().enumerate() {
+            let mut row = case.row(policy);
+            match &planned {
+                Ok(plan) => {
+                    row["planned_bytes"] = case.planned(&plan["plans"][at]).clone();
+                    row["planned_traffic"] = plan["plans"][at]["bytes_per_round"]["likely"].clone();
+                }
+                Err(said) => row["failed"] = said.as_str().into(),
+            }
+            match self.measured(case, policy, &key(&row)) {
+                Ok(measured) => {
+                    MEASURED.into_iter().for_each(|name| row[name] = measured[name].clone());
+                }
+                Err(said) => row["failed"] = said.into(),
+            }
+            self.rows.push(row);
+        }
+    }
+
+    /// What a run takes, or took.
+    fn measured(&self, case: &Case<'_>, policy: &str, key: &str) -> Result<Value, String> {
+        if let Some(earlier) = &self.earlier {
+            let row = earlier.get(key).ok_or("not in the earlier result")?;
+            return match row["measured_bytes"].is_null() {
+                true => Err(row["failed"].as_str().unwrap_or_default().to_owned()),
+                false => Ok(row.clone()),
+            };
+        }
+        let shorter = SHORTER.iter().find(|(algorithm, _)| *algorithm == case.algorithm);
+        let shorter = shorter.map_or(&[][..], |(_, options)| options);
+        let (command, hosts) = match case.on_ranks {
+            true => (ranks(self.parton), &[][..]),
+            false => (Command::new(self.parton), &["--hosts", case.hosts][..]),
+        };
+        let run = [&["run", case.algorithm], &case.graph()[..], &["--policy", policy]].concat();
+        let report = call(command, &[&run, hosts, shorter].concat())?;
+        let rounds = report["rounds"].as_f64().unwrap_or(1.0).max(1.0);
+        Ok(json!({
+            "measured_bytes": report["memory_peak_of_process_bytes"],
+            "measured_traffic": report["bytes"]["total"].as_f64().map(|bytes| bytes / rounds),
+        }))
+    }
+}
+
+/// The command on ranks, which may outnumber cores and belong to root.
+fn ranks(parton: &str) -> Command {
+    let mut command = Command::new("mpirun.openmpi");
+    for name in ["OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] {
+        command.env(name, "1");
+    }
+    command.env("OMPI_MCA_rmaps_base_oversubscribe", "1");
+    command.args(["-n", RANKS, parton]);
+    command
+}
+
+/// Seconds until `run` has refused a graph that no machine holds: all that it does is its plan.
+fn seconds_of_refusal(parton: &str) -> f64 {
+    let once = || {
+        let start = Instant::now();
+        let refused = Command::new(parton).args(["run", "bfs", "rmat:40", "--quiet"]).output();
+        let refused = refused.is_ok_and(|output| output.status.code() == Some(71));
+        assert!(refused, "bfs on rmat:40 is refused");
+        start.elapsed().as_secs_f64()
+    };
+    (0..5).map(|_| once()).fold(f64::INFINITY, f64::min)
+}
+
+/// Plans and runs all graphs: rows of a result, and seconds that the plan of `run` takes.
+pub(super) fn runs(parton: &str, command: &[&str]) -> Result<(Vec<Value>, f64), String> {
+    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let graphs = plan_graphs::all(parton, option(command, "--data"), folder.path())?;
+    let earlier = option(command, "--measured").map(|file| {
+        let result = read(std::path::Path::new(file));
+        let rows = result["rows"].as_array().cloned().unwrap_or_default();
+        rows.into_iter().map(|row| (key(&row), row)).collect()
+    });
+    let mut all = Runs { parton, earlier, rows: Vec::new() };
+    for (number, graph) in graphs.iter().enumerate() {
+        cases(graph, number).iter().for_each(|case| all.add(case));
+    }
+    Ok((all.rows, seconds_of_refusal(parton)))
+}
+
+/// What is run on a graph. Numbers of hosts take turns over algorithms and graphs, and so do policies on large ones.
+fn cases(graph: &PlanGraph, number: usize) -> Vec<Case<'_>> {
+    let algorithms = if graph.is_ratings { &OF_RATINGS[..] } else { &ALGORITHMS[..] };
+    let case = |(turn, algorithm): (usize, &&'static str)| {
         let hosts = HOSTS[(turn + number) % HOSTS.len()];
-        let policies = if hosts == "1" { &POLICIES[..1] } else { &POLICIES[..] };
-        let named = policies.join(",");
-        let plan = ["plan", graph, "--algorithm", algorithm, "--hosts", hosts, "--no-trial"];
-        let plan = [&plan[..], &["--policy", &named]].concat();
-        let Some(plan) = call(parton, &plan) else { continue };
-        for planned in plan["plans"].as_array().into_iter().flatten() {
-            let policy = planned["policy"].as_str().unwrap_or_default();
-            let limit = if *algorithm == "pagerank" { &["--max-rounds", "10"][..] } else { &[] };
-            let run = ["run", algorithm, graph, "--hosts", hosts, "--policy", policy];
-            let Some(report) = call(parton, &[&run[..], limit].concat()) else { continue };
-            let rounds = report["rounds"].as_f64().unwrap_or(1.0).max(1.0);
-            let row = json!({
-                "graph": name,
-                "algorithm": algorithm,
-                "hosts": report["hosts"],
-                "policy": policy,
-                "planned_bytes": planned["memory"]["process_peak"]["likely"],
-                "measured_bytes": report["memory_peak_bytes"],
-                "planned_traffic": planned["bytes_per_round"]["likely"],
-                "measured_traffic": report["bytes"]["total"].as_f64().map(|bytes| bytes / rounds),
-            });
-            rows.push(row);
-        }
+        let policies = match (hosts, graph.is_large) {
+            ("1", _) => vec![POLICIES[0]],
+            (_, false) => POLICIES.to_vec(),
+            _ => POLICIES.into_iter().skip((turn + number / 4) % 2).step_by(2).collect(),
+        };
+        Case { graph, algorithm, hosts, policies, on_ranks: false }
+    };
+    let mut cases: Vec<_> = algorithms.iter().enumerate().map(case).collect();
+    if graph.is_large && !graph.is_ratings {
+        let policies = || vec!["oec", "cvc"];
+        cases.extend(ON_RANKS.iter().map(|algorithm| Case {
+            graph,
+            algorithm,
+            hosts: RANKS,
+            policies: policies(),
+            on_ranks: true,
+        }));
     }
-    rows
-}
-
-/// Plans and runs all of them; `data` is a folder of real graphs.
-pub(super) fn runs(parton: &str, data: Option<&str>) -> Vec<Value> {
-    let folder = tempfile::tempdir().expect("a folder");
-    let mut graphs: Vec<String> = GENERATED.iter().map(|spec| (*spec).to_owned()).collect();
-    for spec in ROWS {
-        let file = folder.path().join(format!("{}.parton", spec.replace(':', "-")));
-        let file = file.to_string_lossy().into_owned();
-        call(parton, &["generate", spec, &file]);
-        graphs.push(file);
-    }
-    if let Some(data) = data {
-        let files = FILES.iter().map(|file| format!("{data}/{file}"));
-        graphs.extend(files.filter(|file| Path::new(file).exists()));
-    }
-    graphs.iter().enumerate().flat_map(|(at, graph)| of_graph(parton, graph, at)).collect()
+    cases
 }
