@@ -17,14 +17,14 @@ pub(super) struct PlanGraph {
     pub(super) reading: Vec<String>,
     /// True if its edges are ratings of items by users.
     pub(super) is_ratings: bool,
-    /// True if a run takes long enough to try some policies only.
+    /// True if what a graph needs is more than a process does without one.
     pub(super) is_large: bool,
 }
 
 const GENERATED: [&str; 10] = [
     "rmat:10",
-    "rmat:16",
-    "rmat:18,8",
+    "rmat:15",
+    "rmat:17,8",
     "web:100000",
     "grid:700x500",
     "grid:400x400,permute",
@@ -34,7 +34,7 @@ const GENERATED: [&str; 10] = [
     "complete:700",
 ];
 /// Files of rows, by what generates them.
-const ROWS: [&str; 2] = ["rmat:17", "web:150000"];
+const ROWS: [&str; 2] = ["rmat:16", "web:150000"];
 /// From this many bytes on a file is large.
 const LARGE_FILE: u64 = 1 << 18;
 const SMALL_GENERATED: [&str; 1] = ["rmat:10"];

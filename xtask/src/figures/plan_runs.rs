@@ -28,12 +28,12 @@ const ALGORITHMS: [&str; 12] = [
 ];
 /// The algorithm of ratings.
 const OF_RATINGS: [&str; 1] = ["matrix-completion"];
-/// What of these runs on ranks, and how many there are.
+/// What runs on ranks, by turns, and how many ranks there are.
 const ON_RANKS: [&str; 2] = ["bfs", "pagerank"];
 const RANKS: &str = "4";
 /// Numbers of hosts, which take turns.
 const HOSTS: [&str; 4] = ["1", "2", "4", "8"];
-/// Policies that need no argument. On large graphs every other one is tried, by turns.
+/// Policies that need no argument.
 const POLICIES: [&str; 10] =
     ["oec", "iec", "dual", "cvc", "hvc", "staggered", "fennel", "ginger", "sugar", "random"];
 /// What shortens runs without changing what they hold.
@@ -200,28 +200,25 @@ pub(super) fn runs(parton: &str, command: &[&str]) -> Result<(Vec<Value>, f64), 
     Ok((all.rows, seconds_of_refusal(parton)))
 }
 
-/// What is run on a graph. Numbers of hosts take turns over algorithms and graphs, and so do policies on large ones.
+/// What is run on a graph. Numbers of hosts take turns over algorithms and graphs, and so do halves of the policies
+/// and, on large graphs, of the algorithms.
 fn cases(graph: &PlanGraph, number: usize) -> Vec<Case<'_>> {
-    let algorithms = if graph.is_ratings { &OF_RATINGS[..] } else { &ALGORITHMS[..] };
+    let algorithms: Vec<&str> = match (graph.is_ratings, graph.is_large) {
+        (true, _) => OF_RATINGS.to_vec(),
+        (_, true) => ALGORITHMS.into_iter().skip(number % 2).step_by(2).collect(),
+        _ => ALGORITHMS.to_vec(),
+    };
     let case = |(turn, algorithm): (usize, &&'static str)| {
         let hosts = HOSTS[(turn + number) % HOSTS.len()];
-        let policies = match (hosts, graph.is_large) {
-            ("1", _) => vec![POLICIES[0]],
-            (_, false) => POLICIES.to_vec(),
-            _ => POLICIES.into_iter().skip((turn + number / 4) % 2).step_by(2).collect(),
-        };
+        let half = || POLICIES.into_iter().skip((turn + number / 4) % 2).step_by(2).collect();
+        let policies = if hosts == "1" { vec![POLICIES[0]] } else { half() };
         Case { graph, algorithm, hosts, policies, on_ranks: false }
     };
     let mut cases: Vec<_> = algorithms.iter().enumerate().map(case).collect();
     if graph.is_large && !graph.is_ratings {
-        let policies = || vec!["oec", "cvc"];
-        cases.extend(ON_RANKS.iter().map(|algorithm| Case {
-            graph,
-            algorithm,
-            hosts: RANKS,
-            policies: policies(),
-            on_ranks: true,
-        }));
+        let algorithm = ON_RANKS[number % ON_RANKS.len()];
+        let policies = vec!["oec", "cvc"];
+        cases.push(Case { graph, algorithm, hosts: RANKS, policies, on_ranks: true });
     }
     cases
 }
