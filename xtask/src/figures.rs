@@ -221,16 +221,15 @@ pub(crate) fn gpu(command: &[&str]) -> bool {
 /// Plans beside runs; whether all is measured and plans are as good as they must be.
 pub(crate) fn plan(command: &[&str]) -> bool {
     let Some(parton) = parton(command) else { return false };
-    let (rows, seconds) = match plan_runs::runs(&parton, command) {
+    let measured = match plan_runs::runs(&parton, command) {
         Ok(measured) => measured,
         Err(problem) => {
             eprintln!("bench plan: {problem}");
             return false;
         }
     };
-    let complaints = plan::complaints(&rows);
-    let body = [("rows", Value::from(rows)), ("seconds_of_refusal", seconds.into())];
-    let is_kept = keep("plan", command, &body);
+    let complaints = plan::complaints(&measured);
+    let is_kept = keep("plan", command, &measured);
     complaints.iter().for_each(|complaint| eprintln!("bench plan: {complaint}"));
     is_kept && complaints.is_empty()
 }

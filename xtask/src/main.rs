@@ -30,7 +30,8 @@ cargo xtask bench gpu --graphs FILE+FILE…
                                      engines on a GPU beside the processor; fills docs/gpu.md
 cargo xtask bench plan --data DIR    plans of memory and bytes beside runs of every data set in DIR; fills
                                      docs/planning.md, and fails if plans are worse than they must be
-                                     --measured FILE (plans anew beside the runs of an older result)
+                                     --measured FILE (only plans what that result has measured),
+                                     --jobs N (runs at a time)
 cargo xtask bench spmv --data DIR    the engine spmv beside the others on ranks over slow links; fills docs/spmv.md
                                      --turns N, --scale N, --prefix COMMAND (before every measurement)
 cargo xtask bench render             fills the pages from the newest files in bench/results

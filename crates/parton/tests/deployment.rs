@@ -234,13 +234,11 @@ fn images_and_workflows_name_what_there_is() {
     let version = toolchain.split('-').next().expect("a version");
     let workspace = file("Cargo.toml");
     assert!(workspace.contains(&format!("rust-version = \"{version}\"")), "{version}");
-    for (workflow, step) in
-        [
-            ("test", "run: cargo xtask test"),
-            ("test", "run: cargo test --package parton --features remote --test remote"),
-            ("release", "run: cargo xtask release"),
-        ]
-    {
+    for (workflow, step) in [
+        ("test", "run: cargo xtask test"),
+        ("test", "run: cargo test --package parton --features remote --test remote"),
+        ("release", "run: cargo xtask release"),
+    ] {
         assert!(file(&format!(".github/workflows/{workflow}.yml")).contains(step), "{workflow}");
     }
 }

@@ -67,7 +67,8 @@ fn the_page_leads_to_an_algorithm_on_four_hosts() {
 
     std::fs::write(mine.join("src/main.rs"), program).expect("the program");
     let said = shell(folder.path(), own);
-    for shown in ["bottleneck", "hosts        4", "verified     yes", "a relaxation of `heaviest`"] {
+    for shown in ["bottleneck", "hosts        4", "verified     yes", "a relaxation of `heaviest`"]
+    {
         assert!(said.contains(shown), "{shown}: {said}");
     }
     let rows = std::fs::read_to_string(mine.join("heaviest.csv")).expect("rows");

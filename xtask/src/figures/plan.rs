@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::Results;
+use super::plan_runs::{REFUSAL, THOUSAND_HOSTS};
 use super::tables::{NOTHING, number, rows, table, text};
 
 /// A plan of memory is right if it is this close.
@@ -10,6 +11,8 @@ const CLOSE: f64 = 0.25;
 /// Part of the plans that must be close, and of the pairs of policies that must be in order.
 const CLOSE_PLANS: f64 = 0.95;
 const ORDERED_PAIRS: f64 = 0.9;
+/// Bytes that a thousand hosts in one process may take.
+const MOST_OF_A_THOUSAND: f64 = 2e9;
 
 /// One row for each large graph, one for all small ones, one for ranks, one for all: how many plans of memory are close,
 /// how far the worst is, and how many pairs of policies are ordered by bytes as they turned out.
@@ -47,19 +50,24 @@ pub(super) fn plan(results: &Results) -> String {
     table(&head, body)
 }
 
-/// How long the plan of `run` takes, as a sentence.
-pub(super) fn plan_of_run(results: &Results) -> String {
-    match results.of("plan")["seconds_of_refusal"].as_f64() {
-        Some(seconds) => format!(
-            "A refused run, from its start to its end, took {:.0} milliseconds on this machine.\n",
-            1e3 * seconds
+/// How long the plan of `run` takes, and what a thousand hosts need, as sentences.
+pub(super) fn single_figures(results: &Results) -> String {
+    let result = results.of("plan");
+    match (result[REFUSAL].as_f64(), result[THOUSAND_HOSTS].as_f64()) {
+        (Some(seconds), Some(bytes)) => format!(
+            "The plan of `run` took {:.0} milliseconds, from the start of a process to its end by a refusal. A thousand hosts in one process \
+             took {:.2} GB for bfs on `uniform:100000,1000000`.\n",
+            1e3 * seconds,
+            bytes / 1e9
         ),
-        None => NOTHING.into(),
+        _ => NOTHING.into(),
     }
 }
 
 /// What misses its bar, or was not measured.
-pub(super) fn complaints(rows: &[Value]) -> Vec<String> {
+pub(super) fn complaints(result: &[(&str, Value)]) -> Vec<String> {
+    let part = |name: &str| result.iter().find(|(part, _)| *part == name).map(|(_, value)| value);
+    let rows = part("rows").and_then(Value::as_array).map_or(&[][..], |rows| rows);
     let mut complaints: Vec<String> = rows
         .iter()
         .filter_map(|row| row["failed"].as_str())
@@ -74,6 +82,9 @@ pub(super) fn complaints(rows: &[Value]) -> Vec<String> {
         if part.is_nan() || part < bar {
             complaints.push(format!("{:.1} % of {what}, not {:.0} %", 100.0 * part, 100.0 * bar));
         }
+    }
+    if part(THOUSAND_HOSTS).and_then(Value::as_f64).is_none_or(|bytes| bytes > MOST_OF_A_THOUSAND) {
+        complaints.push("a thousand hosts take more than 2 GB".into());
     }
     complaints
 }
@@ -170,16 +181,20 @@ mod tests {
 
     #[test]
     fn what_fails_or_misses_its_bar_is_a_complaint() {
+        let complaints = |rows: &[Value], hosts: f64| {
+            complaints(&[("rows", rows.into()), (THOUSAND_HOSTS, hosts.into())])
+        };
         let good = [row("a", 1.0, 1.0), row("b", 2.0, 3.0)];
-        assert_eq!(complaints(&good), [""; 0]);
+        assert_eq!(complaints(&good, 1e9), [""; 0]);
+        assert_eq!(complaints(&good, 3e9), ["a thousand hosts take more than 2 GB"]);
         let disordered = [row("a", 1.0, 3.0), row("b", 2.0, 1.0)];
-        assert_eq!(complaints(&disordered), ["0.0 % of pairs of policies in order, not 90 %"]);
+        assert_eq!(complaints(&disordered, 1.0), ["0.0 % of pairs of policies in order, not 90 %"]);
         let mut far = good.clone();
         far[0]["planned_bytes"] = 101.0.into();
-        assert_eq!(complaints(&far), ["50.0 % of plans of memory within 25 %, not 95 %"]);
+        assert_eq!(complaints(&far, 1.0), ["50.0 % of plans of memory within 25 %, not 95 %"]);
         let mut failed = good.to_vec();
         failed.push(json!({ "graph": "g", "failed": "no memory" }));
-        assert_eq!(complaints(&failed), ["failed: no memory"]);
-        assert_eq!(complaints(&[]).len(), 2, "nothing measured is not good");
+        assert_eq!(complaints(&failed, 1.0), ["failed: no memory"]);
+        assert_eq!(complaints(&[], 1.0).len(), 2, "nothing measured is not good");
     }
 }

@@ -24,17 +24,17 @@ pub(super) struct PlanGraph {
 const GENERATED: [&str; 10] = [
     "rmat:10",
     "rmat:15",
-    "rmat:17,8",
-    "web:100000",
-    "grid:700x500",
-    "grid:400x400,permute",
-    "uniform:200000,1500000",
-    "path:200000",
-    "star:300000",
-    "complete:700",
+    "rmat:16,8",
+    "web:60000",
+    "grid:500x400",
+    "grid:300x300,permute",
+    "uniform:100000,800000",
+    "path:150000",
+    "star:200000",
+    "complete:600",
 ];
 /// Files of rows, by what generates them.
-const ROWS: [&str; 2] = ["rmat:16", "web:150000"];
+const ROWS: [&str; 2] = ["rmat:14,32", "web:100000"];
 /// From this many bytes on a file is large.
 const LARGE_FILE: u64 = 1 << 18;
 const SMALL_GENERATED: [&str; 1] = ["rmat:10"];
@@ -50,7 +50,7 @@ pub(super) fn all(
         .map(|spec| PlanGraph::plain(spec, spec.to_string(), !SMALL_GENERATED.contains(spec)))
         .collect();
     for spec in ROWS {
-        let name = format!("{}.parton", spec.replace(':', "-"));
+        let name = format!("{}.parton", spec.replace([':', ','], "-"));
         let file = folder.join(&name).to_string_lossy().into_owned();
         let made = Command::new(parton).args(["generate", spec, &file, "--quiet"]).status();
         if !made.is_ok_and(|status| status.success()) {

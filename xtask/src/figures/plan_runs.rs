@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use serde_json::{Value, json};
@@ -59,14 +60,17 @@ fn call(mut command: Command, arguments: &[&str]) -> Result<Value, String> {
     }
 }
 
+/// Figures of a result beside its rows.
+pub(super) const REFUSAL: &str = "seconds_of_refusal";
+pub(super) const THOUSAND_HOSTS: &str = "thousand_hosts_bytes";
+
 /// What is measured of a run.
 const MEASURED: [&str; 2] = ["measured_bytes", "measured_traffic"];
 
-/// Runs with the `parton` command, or those of an earlier result, which are only planned anew.
+/// Runs with the `parton` command. Those of an earlier result are planned anew, and not run again.
 struct Runs<'r> {
     parton: &'r str,
-    earlier: Option<HashMap<String, Value>>,
-    rows: Vec<Value>,
+    earlier: HashMap<String, &'r Value>,
 }
 
 /// What of a row says which run it is.
@@ -78,6 +82,8 @@ fn key(row: &Value) -> String {
 
 /// One algorithm on a graph, on hosts of one process or on ranks.
 struct Case<'c> {
+    /// Its place among all of them.
+    number: usize,
     graph: &'c PlanGraph,
     algorithm: &'c str,
     hosts: &'c str,
@@ -112,12 +118,12 @@ impl Case<'_> {
 
 impl Runs<'_> {
     /// A plan for all policies, and one run for each of them.
-    fn add(&mut self, case: &Case<'_>) {
+    fn of_case(&self, case: &Case<'_>) -> Vec<Value> {
         let named = case.policies.join(",");
         let plan = ["--algorithm", case.algorithm, "--hosts", case.hosts, "--no-trial"];
         let plan = [&["plan"], &case.graph()[..], &plan, &["--policy", &named]].concat();
         let planned = call(Command::new(self.parton), &plan);
-        for (at, policy) in case.policies.iter().enumerate() {
+        let row_of = |(at, policy): (usize, &&str)| {
             let mut row = case.row(policy);
             match &planned {
                 Ok(plan) => {
@@ -132,30 +138,48 @@ impl Runs<'_> {
                 }
                 Err(said) => row["failed"] = said.into(),
             }
-            self.rows.push(row);
-        }
+            row
+        };
+        case.policies.iter().enumerate().map(row_of).collect()
+    }
+
+    /// The rows of all cases, some of which run at the same time: neither memory nor bytes depend on what else runs.
+    fn of_cases(&self, cases: &[Case<'_>], at_a_time: usize) -> Vec<Value> {
+        let next = AtomicUsize::new(0);
+        let take_turns = || {
+            let mut done = Vec::new();
+            while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
+                done.push((case.number, self.of_case(case)));
+            }
+            done
+        };
+        let mut done = std::thread::scope(|scope| {
+            let jobs: Vec<_> = (0..at_a_time).map(|_| scope.spawn(take_turns)).collect();
+            jobs.into_iter().flat_map(|job| job.join().expect("no panic")).collect::<Vec<_>>()
+        });
+        done.sort_by_key(|(number, _)| *number);
+        done.into_iter().flat_map(|(_, rows)| rows).collect()
     }
 
     /// What a run takes, or took.
     fn measured(&self, case: &Case<'_>, policy: &str, key: &str) -> Result<Value, String> {
-        if let Some(earlier) = &self.earlier {
-            let row = earlier.get(key).ok_or("not in the earlier result")?;
-            return match row["measured_bytes"].is_null() {
-                true => Err(row["failed"].as_str().unwrap_or_default().to_owned()),
-                false => Ok(row.clone()),
-            };
+        if let Some(row) = self.earlier.get(key).filter(|row| row["measured_bytes"].is_number()) {
+            return Ok((*row).clone());
         }
         let shorter = SHORTER.iter().find(|(algorithm, _)| *algorithm == case.algorithm);
         let shorter = shorter.map_or(&[][..], |(_, options)| options);
-        let (command, hosts) = match case.on_ranks {
-            true => (ranks(self.parton), &[][..]),
-            false => (Command::new(self.parton), &["--hosts", case.hosts][..]),
+        let (command, hosts, peak) = match case.on_ranks {
+            true => (ranks(self.parton), &[][..], "memory_peak_of_process_bytes"),
+            false => (Command::new(self.parton), &["--hosts", case.hosts][..], "memory_peak_bytes"),
         };
         let run = [&["run", case.algorithm], &case.graph()[..], &["--policy", policy]].concat();
         let report = call(command, &[&run, hosts, shorter].concat())?;
+        if !report[peak].is_number() {
+            return Err(format!("the report has no {peak}"));
+        }
         let rounds = report["rounds"].as_f64().unwrap_or(1.0).max(1.0);
         Ok(json!({
-            "measured_bytes": report["memory_peak_of_process_bytes"],
+            "measured_bytes": report[peak],
             "measured_traffic": report["bytes"]["total"].as_f64().map(|bytes| bytes / rounds),
         }))
     }
@@ -173,31 +197,48 @@ fn ranks(parton: &str) -> Command {
 }
 
 /// Seconds until `run` has refused a graph that no machine holds: all that it does is its plan.
-fn seconds_of_refusal(parton: &str) -> f64 {
+fn seconds_of_refusal(parton: &str) -> Result<f64, String> {
     let once = || {
         let start = Instant::now();
         let refused = Command::new(parton).args(["run", "bfs", "rmat:40", "--quiet"]).output();
-        let refused = refused.is_ok_and(|output| output.status.code() == Some(71));
-        assert!(refused, "bfs on rmat:40 is refused");
-        start.elapsed().as_secs_f64()
+        let seconds = start.elapsed().as_secs_f64();
+        match refused.is_ok_and(|output| output.status.code() == Some(71)) {
+            true => Ok(seconds),
+            false => Err("bfs on rmat:40 is not refused".to_owned()),
+        }
     };
-    (0..5).map(|_| once()).fold(f64::INFINITY, f64::min)
+    let all: Result<Vec<f64>, String> = (0..5).map(|_| once()).collect();
+    Ok(all?.into_iter().fold(f64::INFINITY, f64::min))
 }
 
-/// Plans and runs all graphs: rows of a result, and seconds that the plan of `run` takes.
-pub(super) fn runs(parton: &str, command: &[&str]) -> Result<(Vec<Value>, f64), String> {
+/// The peak of one process with a thousand hosts on a graph of a million edges.
+fn bytes_of_a_thousand_hosts(parton: &str) -> Result<Value, String> {
+    let run = ["run", "bfs", "uniform:100000,1000000", "--hosts", "1000", "--threads", "1"];
+    let report = call(Command::new(parton), &run)?;
+    Ok(report["memory_peak_bytes"].clone())
+}
+
+/// Plans and runs all graphs: the parts of a result.
+pub(super) fn runs(parton: &str, command: &[&str]) -> Result<Vec<(&'static str, Value)>, String> {
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let graphs = plan_graphs::all(parton, option(command, "--data"), folder.path())?;
-    let earlier = option(command, "--measured").map(|file| {
-        let result = read(std::path::Path::new(file));
-        let rows = result["rows"].as_array().cloned().unwrap_or_default();
-        rows.into_iter().map(|row| (key(&row), row)).collect()
-    });
-    let mut all = Runs { parton, earlier, rows: Vec::new() };
-    for (number, graph) in graphs.iter().enumerate() {
-        cases(graph, number).iter().for_each(|case| all.add(case));
-    }
-    Ok((all.rows, seconds_of_refusal(parton)))
+    let earlier = option(command, "--measured").map(|file| read(std::path::Path::new(file)));
+    let earlier = earlier.unwrap_or_default();
+    let at_a_time = option(command, "--jobs").and_then(|jobs| jobs.parse().ok()).unwrap_or(1);
+    let mut cases: Vec<_> =
+        graphs.iter().enumerate().flat_map(|(number, graph)| cases(graph, number)).collect();
+    (0..).zip(&mut cases).for_each(|(number, case)| case.number = number);
+    let rows = earlier["rows"].as_array().into_iter().flatten();
+    let runs = Runs { parton, earlier: rows.map(|row| (key(row), row)).collect() };
+    let thousand_hosts = match &earlier[THOUSAND_HOSTS] {
+        Value::Null => bytes_of_a_thousand_hosts(parton)?,
+        measured => measured.clone(),
+    };
+    Ok(vec![
+        ("rows", runs.of_cases(&cases, at_a_time).into()),
+        (REFUSAL, seconds_of_refusal(parton)?.into()),
+        (THOUSAND_HOSTS, thousand_hosts),
+    ])
 }
 
 /// What is run on a graph. Numbers of hosts take turns over algorithms and graphs, and so do halves of the policies
@@ -212,13 +253,13 @@ fn cases(graph: &PlanGraph, number: usize) -> Vec<Case<'_>> {
         let hosts = HOSTS[(turn + number) % HOSTS.len()];
         let half = || POLICIES.into_iter().skip((turn + number / 4) % 2).step_by(2).collect();
         let policies = if hosts == "1" { vec![POLICIES[0]] } else { half() };
-        Case { graph, algorithm, hosts, policies, on_ranks: false }
+        Case { number: 0, graph, algorithm, hosts, policies, on_ranks: false }
     };
     let mut cases: Vec<_> = algorithms.iter().enumerate().map(case).collect();
     if graph.is_large && !graph.is_ratings {
         let algorithm = ON_RANKS[number % ON_RANKS.len()];
         let policies = vec!["oec", "cvc"];
-        cases.push(Case { graph, algorithm, hosts: RANKS, policies, on_ranks: true });
+        cases.push(Case { number: 0, graph, algorithm, hosts: RANKS, policies, on_ranks: true });
     }
     cases
 }

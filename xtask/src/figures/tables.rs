@@ -28,7 +28,7 @@ const ALL: &[(&str, Table)] = &[
     ("gpu", super::gpu::gpu),
     ("source of plan", |results| source(results.of("plan"))),
     ("plan", super::plan::plan),
-    ("plan of run", super::plan::plan_of_run),
+    ("plan figures", super::plan::single_figures),
     ("source of levels", |results| source(results.of("levels"))),
     ("levels", |results| levels(results.of("levels"))),
     ("source of spmv", |results| source(results.of("spmv"))),
