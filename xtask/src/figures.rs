@@ -23,6 +23,7 @@ mod head;
 mod lines;
 mod measure;
 mod plan;
+mod plan_graphs;
 mod plan_runs;
 mod scaling;
 mod spmv;
@@ -104,7 +105,7 @@ fn commit() -> String {
 fn portable<'a>(command: &[&'a str]) -> Vec<&'a str> {
     let word = |at: usize| match at.checked_sub(1).map(|before| command[before]) {
         Some("--data" | "--gap" | "--folder") => "DIR",
-        Some("--parton" | "--against" | "--output") => "FILE",
+        Some("--parton" | "--against" | "--output" | "--measured") => "FILE",
         _ => command[at],
     };
     (0..command.len()).map(word).collect()
@@ -215,12 +216,20 @@ pub(crate) fn gpu(command: &[&str]) -> bool {
     })
 }
 
-/// Plans beside runs.
+/// Plans beside runs; whether all is measured and plans are as good as they must be.
 pub(crate) fn plan(command: &[&str]) -> bool {
-    parton(command).is_some_and(|parton| {
-        let rows = plan_runs::runs(&parton, option(command, "--data"));
-        keep("plan", command, &[("rows", Value::from(rows))])
-    })
+    let Some(parton) = parton(command) else { return false };
+    let measured = match plan_runs::runs(&parton, command) {
+        Ok(measured) => measured,
+        Err(problem) => {
+            eprintln!("bench plan: {problem}");
+            return false;
+        }
+    };
+    let complaints = plan::complaints(&measured);
+    let is_kept = keep("plan", command, &measured);
+    complaints.iter().for_each(|complaint| eprintln!("bench plan: {complaint}"));
+    is_kept && complaints.is_empty()
 }
 
 /// Bytes of compiled programs at each level of communication, exact in any build.

@@ -28,7 +28,10 @@ cargo xtask bench pace --data DIR    BSP beside BASP in virtual time; fills docs
 cargo xtask bench pace --graphs …    the same on other graphs, or on threads with one made slow
 cargo xtask bench gpu --graphs FILE+FILE…
                                      engines on a GPU beside the processor; fills docs/gpu.md
-cargo xtask bench plan --data DIR    plans of memory and bytes beside runs; fills docs/planning.md
+cargo xtask bench plan --data DIR    plans of memory and bytes beside runs of every data set in DIR; fills
+                                     docs/planning.md, and fails if plans are worse than they must be
+                                     --measured FILE (only plans what that result has measured),
+                                     --jobs N (runs at a time)
 cargo xtask bench spmv --data DIR    the engine spmv beside the others on ranks over slow links; fills docs/spmv.md
                                      --turns N, --scale N, --prefix COMMAND (before every measurement)
 cargo xtask bench render             fills the pages from the newest files in bench/results

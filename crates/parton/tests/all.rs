@@ -12,8 +12,10 @@ mod documents;
 mod everyday;
 mod faults;
 mod graphalytics;
+mod journey;
 #[path = "../../net/tests/common/launchers.rs"]
 mod launchers;
+mod limits;
 mod matrix_completion;
 mod memory;
 mod pages;

@@ -31,6 +31,7 @@ const ALL: &[(&str, Table)] = &[
     ("gpu bytes", super::gpu::bytes),
     ("source of plan", |results| source(results.of("plan"))),
     ("plan", super::plan::plan),
+    ("plan figures", super::plan::single_figures),
     ("source of levels", |results| source(results.of("levels"))),
     ("levels", |results| levels(results.of("levels"))),
     ("source of spmv", |results| source(results.of("spmv"))),

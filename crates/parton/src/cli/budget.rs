@@ -22,7 +22,8 @@ pub(crate) struct Budget<'b> {
     pub(crate) text_bytes: Option<u64>,
 }
 
-/// A plan that is further off than this is wrong: what needs this part of its estimate is refused.
+/// What a plan may be off below its range: with the range's 0.75, a limit below 0.6 of the estimate refuses a run. A run
+/// above it goes ahead, and ends with a sentence where it does not fit.
 const DOUBT: f64 = 0.8;
 /// An edge of a text takes this many bytes at least.
 const LEAST_BYTES_OF_EDGE: f64 = 4.0;
