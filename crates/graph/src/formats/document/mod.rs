@@ -9,7 +9,7 @@
 mod facts;
 mod reader;
 
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead};
 use std::sync::Arc;
 
 use super::{Opened, ReadOptions};
@@ -22,6 +22,9 @@ use crate::text::number::parse_id;
 use crate::weight::WeightKind;
 use crate::{Error, Graph, Place, Result};
 use facts::{Facts, Plan};
+
+/// How much of a document is read at once.
+const BUFFER_BYTES: usize = 1 << 18;
 
 /// What a document consists of, in the order of the file.
 pub(super) enum Item<'a> {
@@ -155,17 +158,12 @@ pub(super) fn open(
     let source = source.on_disk(false)?;
     let part = source.single()?.clone();
     let mut facts = Facts::new(options, document.labels_are_ids());
-    document.scan(&part, &mut *buffered(&part)?, &mut |item| facts.add(item))?;
+    document.scan(&part, &mut part.buffered(BUFFER_BYTES)?, &mut |item| facts.add(item))?;
     let plan = facts.plan().map_err(|problem| source.error(Place::File, problem))?;
     // Where it is not packed, nobody needs to be told that it cannot be split for that reason.
     let cut = if source.is_plain() { Cut::Uneven } else { Cut::Packed };
     let (name, document) = (source.name().to_owned(), Arc::new(document));
     Ok(Opened::Edges(Box::new(DocumentFile { name, part, document, facts, plan, cut })))
-}
-
-fn buffered(part: &Part) -> Result<Box<BufReader<Box<dyn Read + Send>>>> {
-    const BUFFER_BYTES: usize = 1 << 18;
-    Ok(Box::new(BufReader::with_capacity(BUFFER_BYTES, part.reader()?)))
 }
 
 /// Whether the user wants the weights that an input has.
