@@ -107,14 +107,19 @@ impl Expansion<'_> {
         let Expansion { function, root, names, types, cfgs, output } = self;
         let (name, fields) = (&function.sig.ident, &names[1..]);
         let (code, plan) = (emit::code(lowered, root), emit::plan(&lowered.plan, root));
-        let engines = match (relaxed, gathered) {
-            (Some(relaxed), _) => relaxed.engines(root),
-            (None, Some(_)) => {
-                let engines = quote!(#root::engine::engines);
-                quote!(&[#engines::PULL, #engines::PUSH, #engines::FRONTIER, #engines::SPMV, #root::STEPS])
-            }
-            (None, None) => quote!(&[#root::STEPS]),
+        let engines: Vec<_> = match (relaxed, gathered) {
+            (Some(relaxed), _) => relaxed.engines(),
+            (None, Some(_)) => vec!["pull", "push", "frontier", "spmv", "steps"],
+            (None, None) => vec!["steps"],
         };
+        let engines = engines.into_iter().map(|name| match name {
+            "steps" => quote!(#root::STEPS),
+            _ => {
+                let name = syn::Ident::new(&name.to_uppercase(), proc_macro2::Span::call_site());
+                quote!(#root::engine::engines::#name)
+            }
+        });
+        let engines = quote!(&[#(#engines),*]);
         let (relaxed, relaxation) = recognise::emit(lowered, relaxed, root);
         let (gathers, gathering) = emit::gather(lowered, gathered, name, root);
         let results = results(lowered, root);

@@ -11,8 +11,10 @@ use std::collections::BTreeSet;
 
 use parton_plan::{ColumnRole, Folding, Instruction, OperatorPart, ProgramShape};
 
-use super::ir::{Act, ActKind, Dir, Expr, ExprKind, FieldId, ScalarId, Ty, VertexPlace};
-use super::lower::Lowered;
+use super::ir::{
+    Act, ActKind, Dir, Expr, ExprKind, FieldId, ScalarId, Ty, VertexPlace, each_expression,
+};
+use super::lower::{Lowered, OperatorCode};
 
 /// A stationary gather.
 #[derive(Debug)]
@@ -82,7 +84,7 @@ pub fn recognise(lowered: &mut Lowered) -> Option<Gathered> {
     }
     let (dir, message, fold, accumulator, along) = edge(lowered, operator)?;
     let (tail, after_tail) = tail(lowered, at + 1);
-    let ahead = ahead(lowered, operator, after_tail)?;
+    let Between { ahead, assigned } = between(lowered, operator, after_tail)?;
     let mut gathered = Gathered {
         operator,
         dir,
@@ -97,6 +99,9 @@ pub fn recognise(lowered: &mut Lowered) -> Option<Gathered> {
         state: Vec::new(),
     };
     gathered.slots = slots(lowered, &gathered)?;
+    if sends_changing(lowered, &gathered, &assigned) {
+        return None;
+    }
     gathered.state = state(lowered, &gathered);
     lowered.plan.shape = ProgramShape::Gather { operator };
     Some(gathered)
@@ -144,8 +149,13 @@ fn edge(lowered: &Lowered, operator: usize) -> Option<(Dir, FieldId, Folding, Fi
         .then(|| (dir, message, fold, *accumulator, along.clone()))
 }
 
+/// The statements that make the message of a vertex.
+pub(super) fn sending(code: &OperatorCode, message: FieldId) -> &[Act] {
+    if writes(&code.before, message) { &code.before } else { &code.derive }
+}
+
 /// Whether statements set a column.
-pub(super) fn writes(acts: &[Act], column: FieldId) -> bool {
+fn writes(acts: &[Act], column: FieldId) -> bool {
     let mut found = false;
     for act in acts {
         act.walk(&mut |act| found |= matches!(act.kind, ActKind::Write(id, ..) if id == column));
@@ -173,17 +183,29 @@ fn is_of_vertices(lowered: &Lowered, operator: usize) -> bool {
     planned.parts.iter().all(|part| *part == OperatorPart::Before) && planned.requires.is_empty()
 }
 
-/// The loops over vertices between the tail and the operator's next run; `None` if anything else is there that
-/// vertices would have to take part in.
-fn ahead(lowered: &Lowered, operator: usize, from: usize) -> Option<Vec<usize>> {
+/// What happens between the tail and the operator's next run.
+#[derive(Default)]
+struct Between {
+    /// Loops over vertices.
+    ahead: Vec<usize>,
+    /// Scalars that are set.
+    assigned: BTreeSet<usize>,
+}
+
+/// What happens between the tail and the operator's next run; `None` if anything is there that vertices would have to
+/// take part in, but for folding into scalars.
+fn between(lowered: &Lowered, operator: usize, from: usize) -> Option<Between> {
     let plan = &lowered.plan;
-    let (mut seen, mut next, mut ahead) = (BTreeSet::new(), vec![from], Vec::new());
+    let (mut seen, mut next, mut between) = (BTreeSet::new(), vec![from], Between::default());
     while let Some(at) = next.pop() {
         let Some(instruction) = plan.instructions.get(at).filter(|_| seen.insert(at)) else {
             continue;
         };
         match instruction {
-            Instruction::Assign { .. } => next.push(at + 1),
+            Instruction::Assign { scalar, .. } => {
+                between.assigned.insert(*scalar);
+                next.push(at + 1);
+            }
             Instruction::Branch { otherwise, .. } => next.extend([at + 1, *otherwise]),
             Instruction::Jump(to) => next.push(*to),
             Instruction::Run(number) if *number == operator => {}
@@ -198,13 +220,27 @@ fn ahead(lowered: &Lowered, operator: usize, from: usize) -> Option<Vec<usize>> 
                 if !is_fine {
                     return None;
                 }
-                ahead.push(*number);
+                between.ahead.push(*number);
                 next.push(at + 1);
             }
             _ => return None,
         }
     }
-    Some(ahead)
+    Some(between)
+}
+
+/// Whether what vertices send depends on a scalar that is not the same in every round. They send at the end of a round,
+/// before the scalars of the next one are known.
+fn sends_changing(lowered: &Lowered, gathered: &Gathered, assigned: &BTreeSet<usize>) -> bool {
+    let code = &lowered.operators[gathered.operator];
+    let mut is_changing = false;
+    each_expression(sending(code, gathered.message), &mut |part| {
+        if let ExprKind::Scalar(id) = part.kind {
+            let is_told = gathered.slots.iter().any(|slot| slot.scalar == id);
+            is_changing |= is_told || assigned.contains(&id.0);
+        }
+    });
+    is_changing
 }
 
 /// Where the sums over all vertices travel; `None` if there are too many, or other folds.

@@ -8,7 +8,7 @@ use quote::{format_ident, quote};
 
 use super::super::{absorbed, column, local, rust};
 use super::Emitting;
-use crate::program::gather::{Slot, TailPart, writes};
+use crate::program::gather::{Slot, TailPart, sending};
 use crate::program::ir::{
     Act, ActKind, Expr, ExprKind, FieldId, Fold, ScalarId, Ty, each_expression,
 };
@@ -51,8 +51,7 @@ impl Emitting<'_> {
 
     pub(super) fn scatter(&self) -> TokenStream {
         let code = &self.lowered.operators[self.gathered.operator];
-        let acts =
-            if writes(&code.before, self.gathered.message) { &code.before } else { &code.derive };
+        let acts = sending(code, self.gathered.message);
         let all: Vec<&Act> = acts.iter().collect();
         let loaded = self.loaded(&all, &[self.gathered.message]);
         let body = self.acts(acts, None, false);
