@@ -46,7 +46,7 @@ fn main() {
                  parton-bench pace [--graphs GRAPH+GRAPH…] [--policy NAME] [--runs bfs/push+…] [--turns N] [--simulated] [--slow-host cgroup] [--output FILE.json]\n\
                  parton-bench spmv --graphs GRAPH+GRAPH… [--policies NAME+NAME…] [--only spmv+pull…] [--hosts N] [--turns N] [--memory] [--output FILE.json]\n\
                  parton-bench translated --graphs GRAPH+GRAPH… [--device gpu] [--turns N] [--output FILE.json]\n\
-                 parton-bench twins [--graph GRAPH] [--turns N]\n\
+                 parton-bench twins [--graph GRAPH] [--turns N] [--output FILE.json]\n\
                  parton-bench volume --parton PROGRAM --data DIR [--output FILE.json]\n\
                  parton-bench wire"
             );

@@ -9,6 +9,8 @@
 //! | `gpu` | `bench/src/gpu.rs` | docs/gpu.md |
 //! | `plan` | [`plan_runs`]: the `parton` command itself | docs/planning.md |
 //! | `levels` | a test of the crate `parton-program` | docs/compiler.md |
+//! | `twins` | `bench/src/twins.rs` | docs/compiler.md |
+//! | `compile` | [`compile_time`]: Cargo itself | docs/compiler.md |
 //! | `spmv` | `bench/src/spmv.rs`, over links of a given rate | docs/spmv.md |
 //! | `la3` | LA3's public code beside the `parton` command | docs/spmv.md |
 //! | `scaling` | `bench/scaling.py`, on a machine with many cores | docs/performance.md |
@@ -17,6 +19,8 @@
 //! the names. A test fails when a page and the newest JSON disagree.
 
 mod bars;
+mod compile_time;
+mod compiler;
 mod drawings;
 mod gpu;
 mod head;
@@ -36,12 +40,15 @@ use serde_json::Value;
 
 use self::head::{head, said};
 use crate::{cargo, root, step};
+pub(crate) use compile_time::compile;
 pub(crate) use measure::figures;
 pub(crate) use spmv::spmv;
 
 /// The kinds of results, by the names of their files.
-const KINDS: [&str; 9] =
-    ["figures", "volume", "pace", "gpu", "plan", "levels", "spmv", "la3", "scaling"];
+const KINDS: [&str; 11] = [
+    "figures", "volume", "pace", "gpu", "plan", "levels", "twins", "compile", "spmv", "la3",
+    "scaling",
+];
 /// The pages with marked places.
 const PAGES: [&str; 8] = [
     "README.md",
@@ -204,6 +211,11 @@ pub(crate) fn pace(command: &[&str]) -> bool {
     let roads = format!("{data}/dimacs9/USA-road-d.NY/USA-road-d.NY.gr.gz");
     let graphs = format!("{roads}+web:100000,chains=500+web:100000+rmat:15");
     rows("pace", command, &["--simulated", "--graphs", &graphs])
+}
+
+/// Compiled programs beside the same written by hand.
+pub(crate) fn twins(command: &[&str]) -> bool {
+    rows("twins", command, &[])
 }
 
 /// Engines on a GPU, beside those on the processor. The program writes whole results, so that it can also

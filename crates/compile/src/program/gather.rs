@@ -11,8 +11,8 @@ use std::collections::BTreeSet;
 
 use parton_plan::{ColumnRole, Folding, Instruction, OperatorPart};
 
-use super::ir::{Act, ActKind, ExprKind, FieldId, ScalarId};
-use super::lower::Lowered;
+use super::ir::{Act, ActKind, ExprKind, FieldId, ScalarId, each_expression};
+use super::lower::{Lowered, OperatorCode};
 use super::vertex_form::{self, FormKind, MessageEdge, VertexForm};
 
 /// What is special about a stationary gather.
@@ -73,17 +73,25 @@ pub fn recognise(lowered: &Lowered) -> Result<VertexForm, &'static str> {
     let at =
         plan.instructions.iter().position(|one| *one == run).ok_or("its operator never runs")?;
     let (tail, after) = tail(lowered, at + 1);
-    let ahead = ahead(lowered, edge.operator, after)
+    let Between { ahead, assigned } = between(lowered, edge.operator, after)
         .ok_or("between two rounds there are loops over vertices that write fields")?;
     let mut gather = Gather { tail, ahead, slots: Vec::new() };
     gather.slots = slots(lowered, edge.operator, &gather)
         .ok_or("more is folded over all vertices than the sums of a round have place for")?;
+    if sends_changing(code, edge.message, &gather.slots, &assigned) {
+        return Err("what vertices send depends on a scalar that changes from round to round");
+    }
     let state = state(lowered, &edge, &gather);
     Ok(VertexForm { edge, after, state, kind: FormKind::Gather(gather) })
 }
 
+/// The statements that make the message of a vertex.
+pub(super) fn sending(code: &OperatorCode, message: FieldId) -> &[Act] {
+    if writes(&code.before, message) { &code.before } else { &code.derive }
+}
+
 /// Whether statements set a column.
-pub(super) fn writes(acts: &[Act], column: FieldId) -> bool {
+fn writes(acts: &[Act], column: FieldId) -> bool {
     let mut found = false;
     for act in acts {
         act.walk(&mut |act| found |= matches!(act.kind, ActKind::Write(id, ..) if id == column));
@@ -111,17 +119,29 @@ fn is_of_vertices(lowered: &Lowered, operator: usize) -> bool {
     planned.parts.iter().all(|part| *part == OperatorPart::Before) && planned.requires.is_empty()
 }
 
-/// The loops over vertices between the tail and the operator's next run; `None` if anything else is there that
-/// vertices would have to take part in.
-fn ahead(lowered: &Lowered, operator: usize, from: usize) -> Option<Vec<usize>> {
+/// What happens between the tail and the operator's next run.
+#[derive(Default)]
+struct Between {
+    /// Loops over vertices.
+    ahead: Vec<usize>,
+    /// Scalars that are set.
+    assigned: BTreeSet<usize>,
+}
+
+/// What happens between the tail and the operator's next run; `None` if anything is there that vertices would have to
+/// take part in, but for folding into scalars.
+fn between(lowered: &Lowered, operator: usize, from: usize) -> Option<Between> {
     let plan = &lowered.plan;
-    let (mut seen, mut next, mut ahead) = (BTreeSet::new(), vec![from], Vec::new());
+    let (mut seen, mut next, mut between) = (BTreeSet::new(), vec![from], Between::default());
     while let Some(at) = next.pop() {
         let Some(instruction) = plan.instructions.get(at).filter(|_| seen.insert(at)) else {
             continue;
         };
         match instruction {
-            Instruction::Assign { .. } => next.push(at + 1),
+            Instruction::Assign { scalar, .. } => {
+                between.assigned.insert(*scalar);
+                next.push(at + 1);
+            }
             Instruction::Branch { otherwise, .. } => next.extend([at + 1, *otherwise]),
             Instruction::Jump(to) => next.push(*to),
             Instruction::Run(number) if *number == operator => {}
@@ -136,13 +156,31 @@ fn ahead(lowered: &Lowered, operator: usize, from: usize) -> Option<Vec<usize>> 
                 if !is_fine {
                     return None;
                 }
-                ahead.push(*number);
+                between.ahead.push(*number);
                 next.push(at + 1);
             }
             _ => return None,
         }
     }
-    Some(ahead)
+    Some(between)
+}
+
+/// Whether what vertices send depends on a scalar that is not the same in every round. They send at the end of a round,
+/// before the scalars of the next one are known.
+fn sends_changing(
+    code: &OperatorCode,
+    message: FieldId,
+    slots: &[Slot],
+    assigned: &BTreeSet<usize>,
+) -> bool {
+    let mut is_changing = false;
+    each_expression(sending(code, message), &mut |part| {
+        if let ExprKind::Scalar(id) = part.kind {
+            let is_summed = slots.iter().any(|slot| slot.scalar == id);
+            is_changing |= is_summed || assigned.contains(&id.0);
+        }
+    });
+    is_changing
 }
 
 /// Where the sums over all vertices travel; `None` if there are too many, or other folds.

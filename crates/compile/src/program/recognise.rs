@@ -14,26 +14,33 @@ use super::lower::Lowered;
 use super::patterns::{Settling, settling, until_idle};
 
 /// The relaxation that a program is.
+#[derive(Clone, Debug)]
 pub struct Relaxed {
-    fold: Fold,
-    ty: Ty,
+    /// How two labels become one.
+    pub fold: Fold,
+    /// The type of labels.
+    pub ty: Ty,
     /// Which edges labels travel along.
-    dir: Dir,
-    /// The label of a vertex at the beginning.
-    start: Expr,
-    /// The label of one vertex, which is a parameter, at the beginning.
-    point: Option<(Expr, Expr)>,
-    /// The label at the other end of an edge.
-    relax: Expr,
-    passes_unchanged: bool,
-    first_wins: bool,
+    pub dir: Dir,
+    /// The label of a vertex at the beginning, in terms of [`NUMBER`].
+    pub start: Expr,
+    /// A vertex, which is a parameter, and its label at the beginning.
+    pub point: Option<(Expr, Expr)>,
+    /// The label at the other end of an edge, in terms of [`LABEL`].
+    pub relax: Expr,
+    /// Whether labels pass edges as they are, and tell components apart.
+    pub passes_unchanged: bool,
+    /// Whether the first neighbour found decides, level by level.
+    pub first_wins: bool,
     /// Whether labels grow along edges by what is added to them.
-    adds: bool,
+    pub adds: bool,
+    /// Whether whole numbers that are added may not fit their type.
+    may_wrap: bool,
 }
 
 impl Relaxed {
     /// The engines that run it, the one that suits first.
-    fn engines(&self) -> Vec<String> {
+    pub fn engines(&self) -> Vec<String> {
         let union = self.passes_unchanged.then_some("union");
         let delta = self.adds.then_some("delta");
         let general = match self.first_wins {
@@ -45,9 +52,10 @@ impl Relaxed {
     }
 }
 
-/// Stands for the label, and for the number of the vertex, in expressions of a relaxation.
-const LABEL: VariableId = VariableId(0);
-const NUMBER: VariableId = VariableId(1);
+/// Stands for the label in expressions of a relaxation.
+pub const LABEL: VariableId = VariableId(0);
+/// Stands for the number of the vertex.
+pub const NUMBER: VariableId = VariableId(1);
 
 /// Finds out whether a program is a relaxation, and notes it in the plan; or why it is none.
 pub fn recognise(lowered: &mut Lowered) -> Option<Relaxed> {
@@ -105,7 +113,7 @@ fn driver<'p>(
         {
             Some((operator, Some((*list, members))))
         }
-        [Step::Loop(body)] | [Step::Assign(..), Step::Loop(body)] => {
+        [before @ .., Step::Loop(body)] if is_entered(before, body) => {
             until_idle(program, body)?;
             let operator = body.iter().find_map(|step| match step {
                 Step::Operator(operator) => Some(operator),
@@ -114,6 +122,18 @@ fn driver<'p>(
             Some((operator?, None))
         }
         _ => None,
+    }
+}
+
+/// Whether a loop until nothing changes begins: `while changed` does where `changed` is set before it.
+fn is_entered(before: &[Step], body: &[Step]) -> bool {
+    match (before, body) {
+        ([] | [Step::Assign(..)], [Step::Assign(..), ..]) => true,
+        ([Step::Assign(flag, value)], [Step::If(condition, ..), ..]) => {
+            let asks = |part: &Expr| matches!(part.kind, ExprKind::Scalar(id) if id == *flag);
+            matches!(value.kind, ExprKind::Bool(true)) && condition.any(&asks)
+        }
+        _ => false,
     }
 }
 
@@ -160,6 +180,10 @@ fn relaxation(
     if !values.into_iter().all(is_known) {
         return Err("its labels depend on more than a label, a weight and the parameters");
     }
+    // Engines tell a relaxation the label and the edge.
+    if value.any(&|part| matches!(part.kind, ExprKind::Vertex(_))) {
+        return Err("its labels depend on the vertices that they pass");
+    }
     if !never_better(value, *fold, &is_label) {
         return Err("a label may get better along an edge");
     }
@@ -179,6 +203,7 @@ fn relaxation(
         passes_unchanged: is_label(value) && dir == Dir::Both && is_own_number && point.is_none(),
         first_wins: !has_weight && !is_label(value) && list.is_some() && point.is_some(),
         adds: adds && *fold == Fold::Min,
+        may_wrap: value.any(&wraps),
         start: closed(start),
         point: point.map(|(vertex, value)| (closed(vertex), closed(value))),
         relax: closed(value),
@@ -282,14 +307,22 @@ fn never_better(value: &Expr, fold: Fold, is_label: &dyn Fn(&Expr) -> bool) -> b
     }
 }
 
-/// The expression with names for the label and for the vertex.
+/// A sum that may not fit its type.
+fn wraps(expr: &Expr) -> bool {
+    matches!(expr.kind, ExprKind::Binary(Binary::Add, ..)) && expr.ty.is_unsigned()
+}
+
+/// The expression with names for the label and for the vertex. Engines may relax the label of a vertex that has none,
+/// the greatest number: it must not get better, so its sums do not wrap.
 fn closed(expr: &Expr) -> Expr {
     let mut expr = expr.clone();
-    match expr.kind {
-        ExprKind::Read(..) => expr.kind = ExprKind::Local(LABEL),
-        ExprKind::Vertex(_) => expr.kind = ExprKind::Local(NUMBER),
-        _ => {}
-    }
+    let saturates = wraps(&expr);
+    expr.kind = match expr.kind {
+        ExprKind::Read(..) => ExprKind::Local(LABEL),
+        ExprKind::Vertex(_) => ExprKind::Local(NUMBER),
+        ExprKind::Binary(_, a, b) if saturates => ExprKind::Method("saturating_add", vec![*a, *b]),
+        kind => kind,
+    };
     for part in expr.parts_mut() {
         *part = closed(part);
     }
@@ -323,9 +356,7 @@ pub fn emit(
     });
     let ty = emit::rust(relaxed.ty);
     let adds = relaxed.adds;
-    let may_wrap = relaxed.relax.any(&|part| {
-        matches!(part.kind, ExprKind::Binary(Binary::Add, ..)) && part.ty.is_unsigned()
-    });
+    let may_wrap = relaxed.may_wrap;
     let starts = [Some(&relaxed.start), relaxed.point.as_ref().map(|(_, value)| value)];
     let starts = starts.into_iter().flatten().map(|start| start_bound(lowered, start));
     let items = quote! {

@@ -11,11 +11,11 @@ impl Random {
         (self.0 >> 11) as usize % limit
     }
 
-    fn one<'t>(&mut self, of: &[&'t str]) -> &'t str {
+    pub(crate) fn one<'t>(&mut self, of: &[&'t str]) -> &'t str {
         of[self.below(of.len())]
     }
 
-    fn chance(&mut self, percent: usize) -> bool {
+    pub(crate) fn chance(&mut self, percent: usize) -> bool {
         self.below(100) < percent
     }
 }

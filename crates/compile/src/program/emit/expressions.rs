@@ -10,11 +10,6 @@ use crate::program::lower::Lowered;
 /// An expression of a relaxation: parameters are fields of it, the label and the vertex are locals.
 pub(in crate::program) fn in_relaxation(lowered: &Lowered, expr: &Expr) -> TokenStream {
     let leaf = |part: &Expr| match &part.kind {
-        // Engines may relax the label of a vertex that has none, the greatest number: it must not get better.
-        ExprKind::Binary(Binary::Add, a, b) if part.ty.is_unsigned() => {
-            let (a, b) = (in_relaxation(lowered, a), in_relaxation(lowered, b));
-            Some(quote!((#a).saturating_add(#b)))
-        }
         ExprKind::Scalar(id) => {
             let name = Ident::new(&lowered.program.scalars[id.0].name, Span::call_site());
             Some(quote!(self.#name))

@@ -5,7 +5,7 @@ use syn::{BinOp, Error, Expr as Source, Lit, Result, UnOp};
 
 use super::Parser;
 use super::scope::{Binding, Level, Literal};
-use super::syntax::{ident, index, value_type};
+use super::syntax::{NO_REFERENCES, ident, index, value_type};
 use crate::program::ir::{Binary, Dir, Expr, ExprKind, ScalarId, Ty, Unary, VertexPlace};
 
 /// Methods of numbers: the name, and whether the result is a truth value.
@@ -51,7 +51,7 @@ impl Parser {
                 let operator = match unary.op {
                     UnOp::Neg(_) => Unary::Negate,
                     UnOp::Not(_) => Unary::Not,
-                    _ => return Err(Error::new_spanned(unary, "values have no references here")),
+                    _ => return Err(Error::new_spanned(unary, NO_REFERENCES)),
                 };
                 let operand = self.expression(&unary.expr)?;
                 let ty = operand.ty;
@@ -83,7 +83,7 @@ impl Parser {
             Lit::Float(value) => {
                 (ExprKind::Float(value.base10_parse()?), value.suffix(), Literal::Float)
             }
-            other => return Err(Error::new_spanned(other, "values are numbers and truth values")),
+            other => return Err(Error::new_spanned(other, "values are numbers and truth values: text belongs outside the program")),
         };
         let ty = match Ty::NAMED.iter().find(|(name, _)| *name == suffix) {
             Some((_, ty)) => *ty,
@@ -217,7 +217,7 @@ impl Parser {
 
     fn binary(&mut self, binary: &syn::ExprBinary) -> Result<Expr> {
         let operator = operator(&binary.op)
-            .ok_or_else(|| Error::new_spanned(binary, "an assignment is not a value"))?;
+            .ok_or_else(|| Error::new_spanned(binary, "an assignment is not a value: make it a statement of its own"))?;
         let (left, right) = (self.expression(&binary.left)?, self.expression(&binary.right)?);
         let ty = match operator {
             Binary::Shl | Binary::Shr => left.ty,
@@ -321,7 +321,7 @@ impl Parser {
     fn only_value(&mut self, block: &syn::Block, at: &Source) -> Result<Expr> {
         match &block.stmts[..] {
             [syn::Stmt::Expr(value, None)] => self.expression(value),
-            _ => Err(Error::new_spanned(at, "branches of a value are single expressions here")),
+            _ => Err(Error::new_spanned(at, "branches of a value are single expressions here: bind the rest with `let` before the `if`")),
         }
     }
 }
@@ -367,7 +367,7 @@ pub(super) fn unsupported(source: &Source) -> &'static str {
             "programs compute with numbers alone"
         }
         Source::Match(_) => "`match` is not supported: write `if` and `else`",
-        Source::Reference(_) => "values have no references here",
+        Source::Reference(_) => NO_REFERENCES,
         _ => "this is not supported in a program: see docs/compiler.md for what is",
     }
 }

@@ -5,7 +5,8 @@ use syn::{Error, Expr as Source, Pat, Result, Stmt};
 
 use super::scope::{Binding, Level};
 use super::syntax::{
-    argument_of, compound, ident, index, loop_variable, negated, pattern_name, value_type,
+    NO_EFFECT, ONE_NAME, argument_of, compound, ident, index, loop_variable, negated, pattern_name,
+    value_type,
 };
 use super::{Parser, expressions};
 use crate::program::ir::{
@@ -42,7 +43,7 @@ impl Parser {
 
     fn declaration(&mut self, local: &syn::Local, out: &mut Vec<Step>) -> Result<()> {
         let Some(name) = pattern_name(&local.pat) else {
-            return Err(Error::new_spanned(&local.pat, "a `let` binds one name here"));
+            return Err(Error::new_spanned(&local.pat, ONE_NAME));
         };
         let Some(init) = local.init.as_ref().filter(|init| init.diverge.is_none()) else {
             return Err(Error::new_spanned(local, "a `let` needs a value"));
@@ -169,7 +170,7 @@ impl Parser {
             Source::Assign(assign) => self.assignment(&assign.left, None, &assign.right, out),
             Source::Binary(binary) => match compound(&binary.op) {
                 Some(operator) => self.assignment(&binary.left, Some(operator), &binary.right, out),
-                None => Err(Error::new_spanned(binary, "this has no effect")),
+                None => Err(Error::new_spanned(binary, NO_EFFECT)),
             },
             Source::MethodCall(call) if call.method == "push" => {
                 let list =

@@ -5,6 +5,15 @@ use syn::{Error, Expr as Source, Pat, Result, Type};
 use super::NO_SUCH_TYPE;
 use crate::program::ir::{Binary, Expr, ExprKind, Ty, Unary};
 
+/// Why a statement that is only a value is refused.
+pub(super) const NO_EFFECT: &str =
+    "this has no effect: set a field or a scalar with `=` or `+=`, or name the value with `let`";
+/// Why a pattern is refused.
+pub(super) const ONE_NAME: &str = "a `let` binds one name here: write one `let` for each";
+/// Why `&` and `*` are refused.
+pub(super) const NO_REFERENCES: &str =
+    "values have no references here: take the value itself, without `&` and `*`";
+
 /// The opposite of a condition.
 pub(super) fn negated(condition: Expr) -> Expr {
     let span = condition.span;

@@ -7,7 +7,7 @@ use quote::{format_ident, quote};
 
 use super::super::{column, rust};
 use super::Emitting;
-use crate::program::gather::{Gather, Slot, TailPart, writes};
+use crate::program::gather::{Gather, Slot, TailPart, sending};
 use crate::program::ir::{Act, ActKind, FieldId, Ty};
 
 impl Emitting<'_> {
@@ -81,8 +81,7 @@ impl Emitting<'_> {
 
     fn scatter(&self) -> TokenStream {
         let code = self.code();
-        let acts =
-            if writes(&code.before, self.form.edge.message) { &code.before } else { &code.derive };
+        let acts = sending(code, self.form.edge.message);
         let all: Vec<&Act> = acts.iter().collect();
         let loaded = self.loaded(&all, &[self.form.edge.message]);
         let body = self.acts(acts, None, false);
