@@ -24,6 +24,7 @@ mod programs {
 struct Shapes {
     relaxations: usize,
     gathers: usize,
+    rotated: usize,
     others: usize,
 }
 
@@ -39,6 +40,7 @@ fn check<P: Program<Weight = u32>>(
     let shape = match (P::IS_RELAXATION, P::GATHER) {
         (true, _) => &mut count.relaxations,
         (false, Some(_)) => &mut count.gathers,
+        (false, None) if P::IS_ROTATED => &mut count.rotated,
         (false, None) => &mut count.others,
     };
     *shape += 1;
@@ -48,7 +50,8 @@ fn check<P: Program<Weight = u32>>(
         policies::ALL.iter().filter(|kind| kind.argument.is_none()).map(|kind| kind.name).collect();
     for turn in 0..P::ENGINES.len().max(4) {
         let engine = P::ENGINES[turn % P::ENGINES.len()].name;
-        let pacing = match (P::IS_RELAXATION && engine != "steps", (number + turn) % 3) {
+        let has_paces = (P::IS_RELAXATION || P::IS_ANY_ORDER) && engine != "steps";
+        let pacing = match (has_paces, (number + turn) % 3) {
             (false, _) | (true, 0) => Pacing::default(),
             (true, 1) => Pace::Basp.into(),
             (true, _) => Pacing::AT_ONCE,
@@ -83,5 +86,6 @@ fn code_of_random_programs_is_that_of_their_functions() {
     let mut count = Shapes::default();
     programs::check_all(&mut count);
     println!("{count:?}");
-    assert!(count.relaxations >= 20 && count.gathers >= 20 && count.others >= 20, "{count:?}");
+    let Shapes { relaxations, gathers, rotated, others } = count;
+    assert!([relaxations, gathers, rotated, others].into_iter().all(|shape| shape >= 20), "{count:?}");
 }

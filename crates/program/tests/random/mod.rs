@@ -11,7 +11,7 @@ use parton_compile::program::ir::{Fold, Ty};
 use parton_compile::program::lower::{Lowered, lower};
 use parton_compile::program::parse::parse;
 use parton_compile::program::recognise::Relaxed;
-use parton_compile::program::{gather, recognise};
+use parton_compile::program::{recognise, vertex_form};
 use parton_engine::{Pace, Pacing};
 use parton_partition::policies;
 use parton_program::plan::{Class, ProgramShape};
@@ -121,7 +121,7 @@ impl Trial {
         let mut lowered = lower(parsed.clone()).ok()?;
         let relaxed = recognise::recognise(&mut lowered);
         if relaxed.is_none() {
-            gather::recognise(&mut lowered);
+            vertex_form::recognise(&mut lowered);
         }
         let (vertices, edges) = random_graph(random);
         let wide = edges.iter().map(|&(source, target, weight)| (source, target, weight.into()));
