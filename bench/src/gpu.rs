@@ -30,43 +30,66 @@ pub fn run(options: &[&str]) {
     result["gpu"] = json!(gpu.map(|gpu| gpu.model));
     let graphs: Vec<&str> =
         option(options, "--graphs").expect("--graphs GRAPH+GRAPH…").split('+').collect();
-    let (mut rows, mut twins, mut failures) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut rows, mut twins) = (Vec::new(), Vec::new());
     println!("| graph | device | algorithm | rounds | setup s | best ms | median ms | G edges/s |");
     println!("|---|---|---|---|---|---|---|---|");
     for graph in &graphs {
         let (of_engines, of_twins) = on_graph(graph, options);
         rows.extend(of_engines);
         twins.extend(of_twins);
+        result["rows"] = rows.iter().map(Row::json).collect();
+        result["translated"] = json!(twins);
+        write(options, &result);
     }
-    if let Some(parton) = option(options, "--parton") {
+    let mut failures = Vec::new();
+    for (what, found) in of_commands(&graphs, &rows, options) {
+        match found {
+            Ok(found) => result[what] = found,
+            // The other figures are kept.
+            Err(said) => failures.push(format!("{what}: {said}")),
+        }
+        println!("{what}: {}", result[what]);
+        write(options, &result);
+    }
+    if !failures.is_empty() {
+        eprintln!("{}", failures.join("\n"));
+        std::process::exit(1);
+    }
+}
+
+/// Writes what is known by now: somebody may stop this program.
+fn write(options: &[&str], result: &Value) {
+    if let Some(file) = option(options, "--output") {
+        std::fs::write(file, format!("{result:#}\n")).expect("a file to write");
+    }
+}
+
+/// A part of the result, and what was measured or what went wrong.
+type Part = (&'static str, Result<Value, String>);
+
+/// What is measured by the `parton` command that the options name, if they name one.
+fn of_commands<'a>(
+    graphs: &'a [&str],
+    rows: &'a [Row],
+    options: &'a [&str],
+) -> impl Iterator<Item = Part> + 'a {
+    let measured = option(options, "--parton").map(move |parton| {
         let is_ranks = |row: &&Row| row.device != "cpu" && row.algorithm.starts_with("pagerank");
         let ranks = rows.iter().find(is_ranks).expect("pagerank on a device");
         let graph = graphs.iter().find(|graph| stem(graph) == ranks.graph).expect("its graph");
         let limit = option(options, "--device-memory").map(str::to_owned);
         let limit = limit.unwrap_or_else(|| less_than(ranks.memory).to_string());
         let commands = Commands { parton, device: &ranks.device };
-        for (what, found) in [
-            ("sharing", commands.sharing(graph)),
-            ("split", commands.split(graph, &limit)),
-            ("bytes", commands.bytes()),
-        ] {
-            match found {
-                Ok(found) => result[what] = found,
-                // The other figures are kept.
-                Err(said) => failures.push(format!("{what}: {said}")),
-            }
-            println!("{what}: {}", result[what]);
-        }
-    }
-    result["rows"] = rows.iter().map(Row::json).collect();
-    result["translated"] = Value::from(twins);
-    if let Some(file) = option(options, "--output") {
-        std::fs::write(file, format!("{result:#}\n")).expect("a file to write");
-    }
-    if !failures.is_empty() {
-        eprintln!("{}", failures.join("\n"));
-        std::process::exit(1);
-    }
+        ["sharing", "split", "bytes"].into_iter().map(move |what| {
+            let found = match what {
+                "sharing" => commands.sharing(graph),
+                "split" => commands.split(graph, &limit),
+                _ => commands.bytes(),
+            };
+            (what, found)
+        })
+    });
+    measured.into_iter().flatten()
 }
 
 /// The options without those that belong to the machine.

@@ -111,7 +111,7 @@ impl Bench<'_, '_> {
             device: self.device.to_owned(),
             algorithm: algorithm.to_owned(),
             rounds: last.report.rounds.len(),
-            levels: if is_mean { None } else { count(last, "max") },
+            levels: count(last, "max").filter(|_| algorithm.starts_with("bfs") && !is_mean),
             setup: last.setup_seconds,
             best: if is_mean { mean } else { seconds[0] },
             median: seconds[seconds.len() / 2],

@@ -128,9 +128,7 @@ impl Directions {
 }
 
 /// The rows of two directions, those that serve both once.
-fn distinct<'r>(
-    [out, into]: [&'r Option<Arc<DeviceRows>>; 2],
-) -> impl Iterator<Item = &'r Arc<DeviceRows>> {
+fn distinct([out, into]: [&Option<Arc<DeviceRows>>; 2]) -> impl Iterator<Item = &Arc<DeviceRows>> {
     let is_other =
         |rows: &&Arc<DeviceRows>| !out.as_ref().is_some_and(|out| Arc::ptr_eq(out, rows));
     out.iter().chain(into.iter().filter(is_other))
