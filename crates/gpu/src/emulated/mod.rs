@@ -17,7 +17,7 @@ use arena::Arena;
 use library::{Argument, Function};
 
 use crate::cuda::nvrtc::Nvrtc;
-use crate::driver::{Address, DeviceInfo, Driver, Kernel, Launch, Pinned};
+use crate::driver::{Address, DeviceInfo, Driver, Kernel, Launch, Mark, Pinned};
 use crate::error::{Error, Result};
 
 /// What users call the device.
@@ -96,6 +96,7 @@ struct State {
     num_calls: u64,
     num_launches: u64,
     num_allocations: u64,
+    num_marks: u64,
 }
 
 /// Queued work.
@@ -116,6 +117,8 @@ enum Work {
         arguments: Vec<Argument>,
         seed: u64,
     },
+    /// A place that the host may wait for.
+    Mark(Mark),
     /// A kernel that a test makes fault.
     Fault {
         function: Function,
@@ -152,6 +155,11 @@ impl Emulated {
     /// The most bytes of memory that were allocated at once.
     pub fn peak_memory(&self) -> u64 {
         self.lock().device.peak
+    }
+
+    /// Number of copies, fills and launches that are queued and not done.
+    pub fn num_queued(&self) -> usize {
+        self.lock().queue.iter().filter(|work| !matches!(work, Work::Mark(_))).count()
     }
 
     /// Number of calls so far, as [`Settings::failing_after`] counts them.
@@ -203,7 +211,13 @@ impl Emulated {
 impl State {
     /// Does all queued work, and looks for damage.
     fn flush(&mut self) -> Result<(), String> {
-        for work in std::mem::take(&mut self.queue) {
+        self.flush_first(self.queue.len())
+    }
+
+    /// Does so much of the queued work.
+    fn flush_first(&mut self, count: usize) -> Result<(), String> {
+        let rest = self.queue.split_off(count);
+        for work in std::mem::replace(&mut self.queue, rest) {
             let done = self.perform(work);
             if let Err(reason) = done {
                 self.failure = Some(reason.clone());
@@ -211,6 +225,10 @@ impl State {
             }
         }
         Ok(())
+    }
+
+    fn remove_mark(&mut self, mark: Mark) {
+        self.queue.retain(|work| !matches!(work, Work::Mark(queued) if *queued == mark));
     }
 
     fn perform(&mut self, work: Work) -> Result<(), String> {
@@ -226,6 +244,7 @@ impl State {
                 let checked = self.device.check().and_then(|()| self.pinned.check());
                 checked.map_err(|damage| format!("kernel `{}` {damage}", function.name()))?;
             }
+            Work::Mark(_) => {}
             Work::Fault { function } => {
                 return Err(format!("kernel `{}` faulted", function.name()));
             }
@@ -410,6 +429,29 @@ impl Driver for Emulated {
         let seed = (self.settings.seed ^ state.num_launches << 32).max(1);
         let arguments = arguments.iter().map(|bytes| Argument::new(bytes)).collect();
         self.queue(state, "launch a kernel", Work::Launch { function, launch, arguments, seed })
+    }
+
+    fn new_mark(&self) -> Result<Mark> {
+        let mut state = self.enter("make a mark")?;
+        state.num_marks += 1;
+        Ok(Mark(state.num_marks))
+    }
+
+    fn free_mark(&self, mark: Mark) {
+        self.lock().remove_mark(mark);
+    }
+
+    fn set_mark(&self, mark: Mark) -> Result<()> {
+        let mut state = self.enter("set a mark")?;
+        state.remove_mark(mark);
+        self.queue(state, "set a mark", Work::Mark(mark))
+    }
+
+    fn wait_for(&self, mark: Mark) -> Result<()> {
+        let mut state = self.enter("wait for the device")?;
+        let place = state.queue.iter().position(|work| matches!(work, Work::Mark(m) if *m == mark));
+        let done = state.flush_first(place.map_or(0, |place| place + 1));
+        done.map_err(|reason| failed("wait for the device", reason))
     }
 
     fn synchronize(&self) -> Result<()> {
