@@ -141,7 +141,7 @@ pub trait Driver: Send + Sync {
     /// Queues a kernel. Each argument is a value as the kernel's parameter lies in memory.
     fn launch(&self, kernel: Kernel, launch: Launch, arguments: &[&[u8]]) -> Result<()>;
 
-    /// A mark that is nowhere yet: nobody waits for it.
+    /// A mark that is not set yet. Waiting for it ends at once.
     fn new_mark(&self) -> Result<Mark>;
 
     /// Gives a mark back.

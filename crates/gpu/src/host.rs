@@ -79,7 +79,7 @@ impl GpuHost {
         self.grant(plan, partition.num_hosts() as u64)
     }
 
-    /// The memory for what is planned by one of so many hosts.
+    /// The memory for what one of `hosts` hosts plans.
     fn grant(&self, plan: MemoryPlan, hosts: u64) -> parton_sync::Result<Grant<'_>> {
         let granted = self.membership.grant(&*self.driver, self.memory_limit, plan.total());
         granted.map_err(failed)?.map_err(|free| {

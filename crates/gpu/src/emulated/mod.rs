@@ -7,6 +7,7 @@
 mod arena;
 mod compiler;
 mod library;
+mod settings;
 
 use std::num::NonZeroU64;
 use std::ops::Range;
@@ -15,6 +16,7 @@ use std::sync::{Mutex, MutexGuard};
 
 use arena::Arena;
 use library::{Argument, Function};
+pub use settings::Settings;
 
 use crate::cuda::nvrtc::Nvrtc;
 use crate::driver::{Address, DeviceInfo, Driver, Kernel, Launch, Mark, Pinned};
@@ -22,55 +24,10 @@ use crate::error::{Error, Result};
 
 /// What users call the device.
 const DEVICE: &str = "emulated:0";
-/// Variables of the environment that stand for settings: how tests of the command plant failures.
-const MEMORY_VARIABLE: &str = "PARTON_EMULATED_MEMORY";
-const LOST_VARIABLE: &str = "PARTON_EMULATED_LOST_AFTER";
-const FAULT_VARIABLE: &str = "PARTON_EMULATED_FAULT_AT";
-const FULL_VARIABLE: &str = "PARTON_EMULATED_FULL_AFTER";
-/// Size of the device's memory unless the variable says another.
-const DEFAULT_MEMORY: u64 = 1 << 30;
 /// Threads of a block that GPUs allow.
 const MAX_THREADS: u32 = 1024;
 /// Blocks that one multiprocessor runs at once.
 const BLOCKS_PER_MULTIPROCESSOR: u32 = 2;
-
-/// How an emulated device behaves.
-#[derive(Clone, Debug)]
-pub struct Settings {
-    /// Bytes of memory.
-    pub memory: u64,
-    /// True if queued work is done as late as allowed, when the host waits for it. A host that reads
-    /// too early then reads the past. False if it is done at once, for hosts that poll memory.
-    pub is_deferred: bool,
-    /// Determines the order in which blocks and threads run.
-    pub seed: u64,
-    /// Number of calls that succeed. The device is lost from then on. Compiling is none, since it does
-    /// not need the device, and whether it is done depends on what was compiled before.
-    pub failing_after: Option<u64>,
-    /// The launch, counted from 1, whose kernel faults.
-    pub faulting_launch: Option<u64>,
-    /// Number of allocations that succeed. No memory is left from then on.
-    pub full_after: Option<u64>,
-    /// Architectures that NVRTC compiles kernels for, too, as far as it knows them: it refuses some of
-    /// what g++ takes.
-    pub architectures: &'static [&'static str],
-}
-
-impl Default for Settings {
-    fn default() -> Settings {
-        let number =
-            |name: &str| std::env::var(name).ok().and_then(|value| value.parse::<u64>().ok());
-        Settings {
-            memory: number(MEMORY_VARIABLE).unwrap_or(DEFAULT_MEMORY),
-            is_deferred: true,
-            seed: 1,
-            architectures: &[],
-            failing_after: number(LOST_VARIABLE),
-            faulting_launch: number(FAULT_VARIABLE),
-            full_after: number(FULL_VARIABLE),
-        }
-    }
-}
 
 /// One host's emulated device. Kernels of one can read what those of another have written, as if both were one
 /// device; each has its own limit of memory.

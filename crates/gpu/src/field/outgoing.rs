@@ -33,11 +33,7 @@ pub(super) struct Outgoing {
     pieces: Vec<Piece>,
     /// Where the values of each piece end.
     ends: Vec<u64>,
-    /// In which batch each piece is copied; empty if nothing is.
-    batches: Vec<usize>,
-    /// The end of each batch in the device's queue.
-    marks: Vec<QueueMark>,
-    pub(super) min_batch_bytes: usize,
+    pub(super) batches: Batches,
     places: PinnedBuffer<u32>,
     values: PinnedBuffer<u8>,
     /// The places of a piece of which every value is updated: 0, 1, 2 …
@@ -47,6 +43,16 @@ pub(super) struct Outgoing {
     loans: Loans,
     /// Memory for values at some places.
     gathered: Mutex<(Buffer<u32>, Buffer<u8>)>,
+}
+
+/// Pieces that are copied at once.
+pub(super) struct Batches {
+    /// In which batch each piece is copied; empty if nothing is.
+    of_pieces: Vec<usize>,
+    /// The end of each batch in the device's queue.
+    marks: Vec<QueueMark>,
+    /// Bytes of the values of a batch at least, but for the last.
+    pub(super) min_bytes: usize,
 }
 
 /// Proxies that must be sent: to all, and to mirrors at one end of edges only. `Unsent` of `field.cu`.
@@ -92,9 +98,11 @@ impl Outgoing {
             plans: Vec::new(),
             pieces: Vec::new(),
             ends: Vec::new(),
-            batches: Vec::new(),
-            marks: Vec::new(),
-            min_batch_bytes: MIN_BATCH_BYTES,
+            batches: Batches {
+                of_pieces: Vec::new(),
+                marks: Vec::new(),
+                min_bytes: MIN_BATCH_BYTES,
+            },
             places: PinnedBuffer::new(driver, 0)?,
             values: PinnedBuffer::new(driver, 0)?,
             all_places: Vec::new(),
@@ -156,7 +164,7 @@ impl Outgoing {
         let plan = &self.plans[number];
         self.pieces.clone_from(&plan.pieces);
         self.ends = vec![0; routes.len()];
-        self.batches.clear();
+        self.batches.of_pieces.clear();
         let num_tiles = plan.tiles.len() as u32;
         if num_tiles == 0 {
             return Ok((number, 0));
@@ -241,20 +249,20 @@ impl Outgoing {
     ) -> Result<()> {
         let (mut start, mut batch) = (0, 0);
         for (piece, &end) in self.ends.iter().enumerate() {
-            self.batches.push(batch);
+            self.batches.of_pieces.push(batch);
             let part = start..end as usize;
             let bytes = start * value_bytes..part.end * value_bytes;
-            if bytes.len() < self.min_batch_bytes && piece + 1 < self.ends.len() {
+            if bytes.len() < self.batches.min_bytes && piece + 1 < self.ends.len() {
                 continue;
             }
             if needs_places {
                 self.packed_places.queue_download(part.clone(), &mut self.places, start)?;
             }
             self.packed_values.queue_download(bytes.clone(), &mut self.values, bytes.start)?;
-            if batch == self.marks.len() {
-                self.marks.push(QueueMark::new(driver)?);
+            if batch == self.batches.marks.len() {
+                self.batches.marks.push(QueueMark::new(driver)?);
             }
-            self.marks[batch].set()?;
+            self.batches.marks[batch].set()?;
             (start, batch) = (part.end, batch + 1);
         }
         Ok(())
@@ -265,8 +273,8 @@ impl Outgoing {
         let name = (route.id(), route.part());
         let piece = self.pieces.iter().position(|known| *known == name);
         let piece = piece.expect("a route that was announced");
-        if let Some(&batch) = self.batches.get(piece) {
-            self.marks[batch].wait()?;
+        if let Some(&batch) = self.batches.of_pieces.get(piece) {
+            self.batches.marks[batch].wait()?;
         }
         let start = if piece == 0 { 0 } else { self.ends[piece - 1] } as usize;
         let end = self.ends[piece] as usize;

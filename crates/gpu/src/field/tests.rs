@@ -59,7 +59,7 @@ fn a_route_is_there_while_the_next_is_on_its_way() {
         .collect();
     assert!(expected.iter().all(|ids| !ids.is_empty()), "both peers have mirrors");
 
-    field.outgoing.min_batch_bytes = 1;
+    field.outgoing.batches.min_bytes = 1;
     field.begin_extract(Phase::Broadcast, &routes).expect("packing");
     assert_eq!(driver.num_queued(), 3, "packing, and a copy for each route");
     assert_eq!(values(&field, &routes[0]), expected[0]);
@@ -68,7 +68,7 @@ fn a_route_is_there_while_the_next_is_on_its_way() {
     assert_eq!(driver.num_queued(), 0);
 
     // Short routes share a copy.
-    field.outgoing.min_batch_bytes = usize::MAX;
+    field.outgoing.batches.min_bytes = usize::MAX;
     field.begin_extract(Phase::Broadcast, &routes).expect("packing");
     assert_eq!(driver.num_queued(), 2);
     assert_eq!(values(&field, &routes[1]), expected[1]);

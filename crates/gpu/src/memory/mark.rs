@@ -12,7 +12,7 @@ pub(crate) struct QueueMark {
 }
 
 impl QueueMark {
-    /// A mark that is nowhere yet.
+    /// A mark that is not set yet.
     pub(crate) fn new(driver: &Arc<dyn Driver>) -> Result<QueueMark> {
         Ok(QueueMark { driver: driver.clone(), mark: driver.new_mark()? })
     }
