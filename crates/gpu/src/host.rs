@@ -85,7 +85,7 @@ impl GpuHost {
         self.grant(plan, partition.num_hosts() as u64)
     }
 
-    /// The memory for what is planned by one of so many hosts.
+    /// The memory for what one of `hosts` hosts plans.
     fn grant(&self, plan: MemoryPlan, hosts: u64) -> parton_sync::Result<Grant<'_>> {
         let granted = self.membership.grant(&*self.driver, self.memory_limit, plan.total());
         granted.map_err(failed)?.map_err(|free| {
@@ -224,5 +224,64 @@ pub(crate) fn failed(error: Error) -> parton_sync::Error {
             parton_sync::Error::DeviceMemory { device, reason }
         }
         _ => parton_sync::Error::Device { device, reason },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use parton_net::Cluster;
+    use parton_partition::{Input, Plan};
+
+    use super::*;
+    use crate::emulated::{Emulated, Settings};
+
+    const LISTS: SortedLists<'_> =
+        SortedLists { ends: &[0, 1, 3], entries: &[0, 0, 1], weights: &[] };
+
+    /// A host's part of a graph that two hosts have, with the masters that have neighbours on the other.
+    fn part() -> (Partition, BitSet) {
+        let input = Input::open("rmat:11").expect("a graph");
+        let parts =
+            Cluster::local(2).launch(|net| Partition::build(net, &input, &Plan::new("oec")));
+        let part = parts.expect("partitions").swap_remove(0);
+        let mut shared = BitSet::new(part.num_masters());
+        shared.insert_range(0..part.num_masters());
+        (part, shared)
+    }
+
+    #[test]
+    fn work_without_a_program_is_planned_too() {
+        let (part, shared) = part();
+        let driver = Arc::new(Emulated::new(Settings::default()));
+        let host = GpuHost::new(driver.clone()).memory_limit(Some(1000));
+        let refusals = [
+            host.intersections(LISTS, 2).err().expect("no memory"),
+            host.ballots(&part, Edges::Both, &shared).err().expect("no memory"),
+        ];
+        for refusal in refusals.map(|error| error.to_string()) {
+            let words = ["not enough memory: this host's part", "`device_memory`", "`hosts`"];
+            assert!(words.iter().all(|word| refusal.contains(word)), "{refusal}");
+        }
+        assert_eq!(driver.peak_memory(), 0, "refused before anything is allocated");
+
+        let host = GpuHost::new(driver.clone());
+        drop(host.intersections(LISTS, 2).expect("a small engine"));
+        assert!(driver.peak_memory() <= MemoryPlan::of_lists(LISTS).total());
+        for edges in [Edges::Out, Edges::Both] {
+            let driver = Arc::new(Emulated::new(Settings::default()));
+            let host = GpuHost::new(driver.clone());
+            drop(host.ballots(&part, edges, &shared).expect("an engine"));
+            let planned = host.memory_model().expect("a plan").plan(&part).total();
+            let peak = driver.peak_memory();
+            assert!(peak <= planned && planned < 2 * peak, "{peak} of {planned}, {edges:?}");
+        }
+    }
+
+    #[test]
+    fn memory_that_cannot_be_pinned_is_a_lack_of_memory() {
+        let driver = Emulated::new(Settings::default());
+        let error = driver.allocate_pinned(1 << 60).err().expect("too much");
+        assert!(matches!(error, Error::OutOfPinned { needed, .. } if needed == 1 << 60), "{error}");
+        assert!(matches!(failed(error), parton_sync::Error::DeviceMemory { .. }));
     }
 }

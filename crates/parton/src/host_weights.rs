@@ -65,9 +65,6 @@ impl HostWeights {
     }
 }
 
-/// A graph is cut at most this many times.
-const MAX_CUTS: usize = 6;
-
 /// A trial of all hosts.
 pub(crate) struct Trial<'t> {
     algorithm: &'static dyn Algorithm,
@@ -130,7 +127,7 @@ impl Trial<'_> {
         let all_edges = self.input.num_edges().unwrap_or(0) as f64;
         let mut weights = bounded_shares(shown, all_edges);
         let (mut balance, mut seconds) = (Balance::default(), 0.0);
-        for cut in 1.. {
+        loop {
             let plan = Plan { host_weights: Some(weights.clone()), ..plan.clone() };
             let (partition, took) = build(net, &plan)?;
             let partition = partition_for(&computing, partition);
@@ -152,18 +149,15 @@ impl Trial<'_> {
             }
             seconds += took + start.elapsed().as_secs_f64();
             match balance.judge(&weights, &costs, timed.is_some()) {
-                Verdict::CutAgain(better) if cut < MAX_CUTS => weights = better,
-                verdict => {
-                    if let Verdict::Take { is_memory_bound } = verdict {
-                        for (device, is_bound) in computing.iter_mut().zip(is_memory_bound) {
-                            device.is_memory_bound = is_bound;
-                        }
+                Verdict::CutAgain(better) => weights = better,
+                Verdict::Take { is_memory_bound } => {
+                    for (device, is_bound) in computing.iter_mut().zip(is_memory_bound) {
+                        device.is_memory_bound = is_bound;
                     }
                     return Ok(CutGraph { partition, computing, seconds });
                 }
             }
         }
-        unreachable!("the last cut is taken as it is")
     }
 }
 

@@ -40,7 +40,7 @@ pub struct Relaxed {
 
 impl Relaxed {
     /// The engines that run it, the one that suits first.
-    pub fn engines(&self) -> Vec<String> {
+    pub fn engines(&self) -> Vec<&'static str> {
         let union = self.passes_unchanged.then_some("union");
         let delta = self.adds.then_some("delta");
         let general = match self.first_wins {
@@ -48,7 +48,7 @@ impl Relaxed {
             false => ["push", "frontier"],
         };
         let all = union.into_iter().chain(general).chain(["pull"]).chain(delta);
-        all.chain(["spmv", "steps"]).map(String::from).collect()
+        all.chain(["spmv", "steps"]).collect()
     }
 }
 
@@ -62,7 +62,7 @@ pub fn recognise(lowered: &mut Lowered) -> Option<Relaxed> {
     match found(&lowered.program) {
         Ok((relaxed, field)) => {
             lowered.plan.shape = ProgramShape::Relaxation { column: field.0 };
-            lowered.plan.engines = relaxed.engines();
+            lowered.plan.engines = relaxed.engines().into_iter().map(String::from).collect();
             Some(relaxed)
         }
         Err(why) => {

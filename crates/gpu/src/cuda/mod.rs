@@ -18,7 +18,7 @@ use cudarc::driver::sys::{self, CUresult};
 use devices::{Context, describe};
 use nvrtc::Nvrtc;
 
-use crate::driver::{Address, DeviceInfo, Driver, Kernel, Launch, Pinned};
+use crate::driver::{Address, DeviceInfo, Driver, Kernel, Launch, Mark, Pinned};
 use crate::error::{Error, Result};
 
 /// One host's connection to a GPU.
@@ -308,10 +308,38 @@ impl Driver for Cuda {
         })
     }
 
+    fn new_mark(&self) -> Result<Mark> {
+        let mut event: sys::CUevent = std::ptr::null_mut();
+        let flags = sys::CUevent_flags_enum::CU_EVENT_DISABLE_TIMING as u32;
+        // SAFETY: this is a place for an event.
+        self.call("make an event", || unsafe { sys::cuEventCreate(&mut event, flags) })?;
+        Ok(Mark(event as u64))
+    }
+
+    fn free_mark(&self, mark: Mark) {
+        // SAFETY: the caller no longer uses the event, which `new_mark` made.
+        let _ = self.call("free an event", || unsafe { sys::cuEventDestroy_v2(event(mark)) });
+    }
+
+    fn set_mark(&self, mark: Mark) -> Result<()> {
+        // SAFETY: the event and the stream exist.
+        self.call("record an event", || unsafe { sys::cuEventRecord(event(mark), self.stream) })
+    }
+
+    fn wait_for(&self, mark: Mark) -> Result<()> {
+        // SAFETY: the event exists.
+        self.call("wait for the device", || unsafe { sys::cuEventSynchronize(event(mark)) })
+    }
+
     fn synchronize(&self) -> Result<()> {
         // SAFETY: the stream exists for as long as this value.
         self.call("wait for the device", || unsafe { sys::cuStreamSynchronize(self.stream) })
     }
+}
+
+/// The event behind a mark.
+fn event(mark: Mark) -> sys::CUevent {
+    mark.0 as sys::CUevent
 }
 
 impl Drop for Cuda {

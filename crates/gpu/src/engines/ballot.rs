@@ -13,6 +13,7 @@ use parton_graph::bits::BitSet;
 use parton_graph::{Adjacency, WeightKind};
 use parton_partition::Partition;
 use parton_sync::{Delivery, Field, Result as SyncResult, Value};
+use rayon::slice::ParallelSliceMut;
 
 use crate::driver::Address;
 use crate::error::Result;
@@ -244,7 +245,7 @@ impl<'a> BallotEngine<'a> {
         let [num_votes, edges] = counts;
         let mut shared = vec![LabelCount::default(); num_votes as usize];
         self.outcome.votes.download(0, &mut shared)?;
-        shared.sort_unstable();
+        shared.par_sort_unstable();
         Ok(Votes { shared, edges })
     }
 

@@ -146,9 +146,9 @@ impl Trial {
         let hosts = 1 + random.below(7);
         let engines = match &self.relaxed {
             Some(relaxed) if !is_on_devices => relaxed.engines(),
-            _ => vec!["steps".to_owned()],
+            _ => vec!["steps"],
         };
-        let engine = engines[random.below(engines.len())].as_str();
+        let engine = engines[random.below(engines.len())];
         let venue = Hosts {
             hosts,
             policy: policies[random.below(policies.len())],
