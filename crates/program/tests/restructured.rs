@@ -21,7 +21,7 @@ fn passed_on(graph: &Graph<u32>, scale: u64) -> (Field<u64>, Field<u64>, Field<u
             }
             let mut share = sum + own;
             if share > 9 {
-                share = share % 7;
+                share %= 7;
             }
             for edge in graph.out_edges(v) {
                 received[edge.target] += share;
