@@ -2,16 +2,16 @@
 
 use std::marker::PhantomData;
 
+mod arguments;
 mod visits;
 
 use parton_engine::{EngineInfo, engines};
 use parton_graph::{Graph, WeightKind};
 use parton_program::{
     Answered, Communication, Delta, FieldValues as Found, HostShare, Program, RelaxSetting, STEPS,
-    Vertex,
 };
-use parton_sync::Substrate;
 
+pub use arguments::Argument;
 use visits::{Checking, Referring, Running};
 
 use crate::algorithm::{Access, Algorithm, Job};
@@ -20,7 +20,6 @@ use crate::error::{Error, Result};
 use crate::graph_traits::GraphTraits;
 use crate::needs::{Needs, WeightNeed};
 use crate::options::{OptionSet, Options};
-use crate::root::Root;
 
 /// A compiled program under a name, or several that do the same with other types of numbers.
 /// [`compiled!`](crate::compiled!) implements this.
@@ -117,49 +116,6 @@ pub trait Visit {
     /// The program.
     fn program<P: Program>(self, program: P) -> Result<Self::Output>;
 }
-
-/// An option that is an argument of a program.
-pub trait Argument {
-    /// What the program gets.
-    type Value;
-
-    /// The argument on this partition. Every host must call this.
-    fn find(&self, substrate: &mut Substrate<'_>) -> Result<Self::Value>;
-
-    /// The same in a whole graph.
-    fn find_in(&self, graph: &Graph) -> Result<Self::Value>;
-}
-
-/// In a graph without vertices it is a vertex that is not there.
-impl Argument for Root {
-    type Value = Vertex;
-
-    fn find(&self, substrate: &mut Substrate<'_>) -> Result<Vertex> {
-        Ok(Vertex(Root::find(self, substrate)?.map_or(0, |found| found.vertex.0 as u32)))
-    }
-
-    fn find_in(&self, graph: &Graph) -> Result<Vertex> {
-        Ok(Vertex(Root::find_in(self, graph)?.unwrap_or(0) as u32))
-    }
-}
-
-macro_rules! numbers {
-    ($($type:ty),+) => {
-        $(impl Argument for $type {
-            type Value = $type;
-
-            fn find(&self, _: &mut Substrate<'_>) -> Result<$type> {
-                Ok(*self)
-            }
-
-            fn find_in(&self, _: &Graph) -> Result<$type> {
-                Ok(*self)
-            }
-        })+
-    };
-}
-
-numbers!(u32, u64, i32, i64, f32, f64, bool);
 
 /// Makes an algorithm of a compiled program.
 ///
@@ -353,7 +309,11 @@ impl<C: Compiled> Algorithm for C {
 
     fn needs_threads(&self, options: &Options) -> Option<&'static str> {
         let engine = options.engine.unwrap_or(C::Program::ENGINES[0]);
-        C::Program::DEVICE.err().filter(|_| engine == STEPS)
+        let off_devices = &C::Program::compiled_plan().off_devices;
+        match engine == STEPS {
+            true => off_devices.steps.as_deref(),
+            false => off_devices.form.as_deref(),
+        }
     }
 
     fn access(&self, options: &Options) -> Access {

@@ -15,6 +15,37 @@ use parton_partition::{Input, Partition, Plan};
 use parton_program::{Communication, FieldValues, HostShare, Program, RelaxSetting, Typed, Vertex};
 use parton_sync::{Error, Optimize, Substrate};
 
+use crate::common::{How, run};
+
+parton_algorithms::compiled! {
+    /// ranks of a surfer who starts again at seeds
+    struct Personalised = power as "personalised" -> ["rank"];
+    options PersonalisedOptions {
+        /// How much of a rank is passed on.
+        damping: f64 = 0.85;
+        /// Ranks are final when all together change by no more than this.
+        tolerance: f64 = 1e-12;
+        /// Where the surfer starts again.
+        seeds: Option<Vec<String>> = None;
+    }
+}
+
+#[test]
+fn options_list_vertices() {
+    let graph = graph(40, &random_edges(40, 150, 9));
+    for seeds in [None, Some(vec!["3".to_string(), "17".to_string()])] {
+        let own = PersonalisedOptions { seeds: seeds.clone(), ..Default::default() };
+        let runs: [(&dyn Algorithm, Options); 1] = [(&Personalised, Options::default().with(own))];
+        let input: &Input = &graph.clone().into();
+        let outcome = run(&mut Cluster::local(3), input, &runs, How::new("cvc")).remove(0);
+        assert_eq!(outcome.complaint, None);
+        let Values::F64(ranks) = &outcome.columns[0].values else { panic!("ranks are real") };
+        let own = PageRankOptions { tolerance: 1e-12, seeds, ..PageRankOptions::default() };
+        let own = Options::default().with(own);
+        same(ranks, &expected(&PageRank, &graph, own), 1e-10, "personalised");
+    }
+}
+
 /// Edges between vertices drawn at random, more at those with small numbers.
 fn random_edges(vertices: u32, count: u32, mut seed: u64) -> Vec<(u32, u32)> {
     let mut next = |below: u32| {

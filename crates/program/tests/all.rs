@@ -4,6 +4,7 @@ mod common;
 mod gathers;
 mod programs;
 mod random;
+mod restructured;
 mod rotated;
 mod unforeseen;
 

@@ -5,6 +5,7 @@
 
 mod expressions;
 mod folds;
+mod loops;
 mod operators;
 mod scope;
 mod settle;

@@ -179,7 +179,7 @@ impl Emitting<'_> {
                 });
                 found
             };
-            all.iter().any(|act| is_written(act))
+            all.iter().any(is_written)
         });
         let stored = written.map(|id| {
             let name = column(id);
