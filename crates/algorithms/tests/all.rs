@@ -5,6 +5,7 @@ mod bridges;
 mod by_hand;
 mod certificates;
 mod common;
+mod compiled_filter;
 mod compiled_twins;
 mod conformance;
 mod definitions;

@@ -11,7 +11,9 @@ use std::collections::BTreeSet;
 
 use parton_plan::{ColumnRole, Folding, Instruction, OperatorPart, ProgramShape};
 
-use super::ir::{Act, ActKind, Dir, Expr, ExprKind, FieldId, ScalarId, Ty, VertexPlace};
+use super::ir::{
+    Act, ActKind, Dir, Expr, ExprKind, FieldId, Fold, ScalarId, Ty, VertexPlace, each_expression,
+};
 use super::lower::Lowered;
 
 /// A stationary gather.
@@ -39,6 +41,56 @@ pub struct Gathered {
     pub slots: Vec<Slot>,
     /// Columns that outlast a round.
     pub state: Vec<FieldId>,
+    /// Whether what a round leaves in columns depends on what arrived and on columns that never change.
+    pub forgets_state: bool,
+    /// Whether every round does the same, whatever vertices add up to and however many rounds there were.
+    pub is_local: bool,
+}
+
+impl Gathered {
+    /// Statements of `apply`, and of loops that look ahead, in their order.
+    pub fn acts_of_apply<'l>(&self, lowered: &'l Lowered) -> Vec<&'l Act> {
+        let code = &lowered.operators[self.operator];
+        let tail = self.tail.iter().filter_map(|part| match part {
+            TailPart::Vertices(number) => Some(&lowered.operators[*number].before),
+            TailPart::Swap(..) => None,
+        });
+        let ahead = self.ahead.iter().map(|number| &lowered.operators[*number].before);
+        let own = [&code.before, &code.after, &code.arrive];
+        own.into_iter().chain(tail).chain(ahead).flatten().collect()
+    }
+
+    /// The scalars that vertices and edges use.
+    pub fn scalars(&self, lowered: &Lowered) -> Vec<ScalarId> {
+        let mut used = BTreeSet::new();
+        let code = &lowered.operators[self.operator];
+        let mut note = |part: &Expr| {
+            if let ExprKind::Scalar(id) = part.kind {
+                used.insert(id);
+            }
+        };
+        self.along.walk(&mut note);
+        for act in self.acts_of_apply(lowered).into_iter().chain(&code.derive) {
+            each_expression(std::slice::from_ref(act), &mut note);
+        }
+        used.into_iter().collect()
+    }
+
+    /// Columns that `apply` may change.
+    pub fn changed(&self, lowered: &Lowered) -> BTreeSet<FieldId> {
+        let swapped = self.tail.iter().flat_map(|part| match part {
+            TailPart::Swap(a, b) => vec![*a, *b],
+            TailPart::Vertices(_) => Vec::new(),
+        });
+        let mut changed: BTreeSet<FieldId> = swapped.collect();
+        for act in self.acts_of_apply(lowered) {
+            act.walk(&mut |act| match act.kind {
+                ActKind::Write(id, ..) | ActKind::Absorb(id, ..) => _ = changed.insert(id),
+                _ => {}
+            });
+        }
+        changed
+    }
 }
 
 /// A part of what follows the operator at every vertex.
@@ -82,7 +134,7 @@ pub fn recognise(lowered: &mut Lowered) -> Option<Gathered> {
     }
     let (dir, message, fold, accumulator, along) = edge(lowered, operator)?;
     let (tail, after_tail) = tail(lowered, at + 1);
-    let ahead = ahead(lowered, operator, after_tail)?;
+    let Between { ahead, assigned } = between(lowered, operator, after_tail)?;
     let mut gathered = Gathered {
         operator,
         dir,
@@ -95,9 +147,14 @@ pub fn recognise(lowered: &mut Lowered) -> Option<Gathered> {
         ahead,
         slots: Vec::new(),
         state: Vec::new(),
+        forgets_state: false,
+        is_local: false,
     };
     gathered.slots = slots(lowered, &gathered)?;
     gathered.state = state(lowered, &gathered);
+    gathered.forgets_state = forgets_state(lowered, &gathered);
+    let is_fixed = |scalar: &ScalarId| !assigned.contains(&scalar.0);
+    gathered.is_local = gathered.slots.is_empty() && gathered.scalars(lowered).iter().all(is_fixed);
     lowered.plan.shape = ProgramShape::Gather { operator };
     Some(gathered)
 }
@@ -173,17 +230,29 @@ fn is_of_vertices(lowered: &Lowered, operator: usize) -> bool {
     planned.parts.iter().all(|part| *part == OperatorPart::Before) && planned.requires.is_empty()
 }
 
-/// The loops over vertices between the tail and the operator's next run; `None` if anything else is there that
-/// vertices would have to take part in.
-fn ahead(lowered: &Lowered, operator: usize, from: usize) -> Option<Vec<usize>> {
+/// What is between the tail and the operator's next run, or the end.
+#[derive(Default)]
+struct Between {
+    /// Loops over vertices.
+    ahead: Vec<usize>,
+    /// Scalars that get a value.
+    assigned: BTreeSet<usize>,
+}
+
+/// What is between the tail and the operator's next run; `None` if anything is there that vertices would have to
+/// take part in.
+fn between(lowered: &Lowered, operator: usize, from: usize) -> Option<Between> {
     let plan = &lowered.plan;
-    let (mut seen, mut next, mut ahead) = (BTreeSet::new(), vec![from], Vec::new());
+    let (mut seen, mut next, mut between) = (BTreeSet::new(), vec![from], Between::default());
     while let Some(at) = next.pop() {
         let Some(instruction) = plan.instructions.get(at).filter(|_| seen.insert(at)) else {
             continue;
         };
         match instruction {
-            Instruction::Assign { .. } => next.push(at + 1),
+            Instruction::Assign { scalar, .. } => {
+                between.assigned.insert(*scalar);
+                next.push(at + 1);
+            }
             Instruction::Branch { otherwise, .. } => next.extend([at + 1, *otherwise]),
             Instruction::Jump(to) => next.push(*to),
             Instruction::Run(number) if *number == operator => {}
@@ -198,13 +267,13 @@ fn ahead(lowered: &Lowered, operator: usize, from: usize) -> Option<Vec<usize>> 
                 if !is_fine {
                     return None;
                 }
-                ahead.push(*number);
+                between.ahead.push(*number);
                 next.push(at + 1);
             }
             _ => return None,
         }
     }
-    Some(ahead)
+    Some(between)
 }
 
 /// Where the sums over all vertices travel; `None` if there are too many, or other folds.
@@ -251,24 +320,7 @@ fn state(lowered: &Lowered, gathered: &Gathered) -> Vec<FieldId> {
     let mut live: BTreeSet<FieldId> = lowered.program.results.iter().copied().collect();
     loop {
         let mut before = live.clone();
-        for &number in &gathered.ahead {
-            live_before(&lowered.operators[number].before, &mut before);
-        }
-        for part in gathered.tail.iter().rev() {
-            match part {
-                TailPart::Vertices(number) => {
-                    live_before(&lowered.operators[*number].before, &mut before);
-                }
-                TailPart::Swap(a, b) => {
-                    let (had_a, had_b) = (before.remove(a), before.remove(b));
-                    before.extend(had_a.then_some(*b));
-                    before.extend(had_b.then_some(*a));
-                }
-            }
-        }
-        for acts in [&code.arrive, &code.after, &code.before] {
-            live_before(acts, &mut before);
-        }
+        live_before_apply(lowered, gathered, &mut before);
         live_before(&code.derive, &mut before);
         before.insert(gathered.message);
         live_before(&code.before, &mut before);
@@ -279,6 +331,41 @@ fn state(lowered: &Lowered, gathered: &Gathered) -> Vec<FieldId> {
         }
         live.extend(before);
     }
+}
+
+/// What must be known before `apply`, if `live` is asked for after it.
+fn live_before_apply(lowered: &Lowered, gathered: &Gathered, live: &mut BTreeSet<FieldId>) {
+    let code = &lowered.operators[gathered.operator];
+    for &number in &gathered.ahead {
+        live_before(&lowered.operators[number].before, live);
+    }
+    for part in gathered.tail.iter().rev() {
+        match part {
+            TailPart::Vertices(number) => live_before(&lowered.operators[*number].before, live),
+            TailPart::Swap(a, b) => {
+                let (had_a, had_b) = (live.remove(a), live.remove(b));
+                live.extend(had_a.then_some(*b));
+                live.extend(had_b.then_some(*a));
+            }
+        }
+    }
+    for acts in [&code.arrive, &code.after, &code.before] {
+        live_before(acts, live);
+    }
+}
+
+/// Whether `apply` needs nothing that it has changed in the round before. A subtraction that fails does so in one
+/// round and not in another.
+fn forgets_state(lowered: &Lowered, gathered: &Gathered) -> bool {
+    let mut live: BTreeSet<FieldId> = gathered.state.iter().copied().collect();
+    live_before_apply(lowered, gathered, &mut live);
+    let mut subtracts = false;
+    for act in gathered.acts_of_apply(lowered) {
+        act.walk(&mut |act| subtracts |= matches!(act.kind, ActKind::Absorb(_, _, Fold::Less, _)));
+    }
+    let changed = gathered.changed(lowered);
+    let needs = |id: &FieldId| *id != gathered.accumulator && live.contains(id);
+    !subtracts && !changed.iter().any(needs)
 }
 
 /// What must be known before some statements, if `live` is asked for after them.

@@ -2,17 +2,13 @@
 
 mod body;
 
-use std::collections::BTreeSet;
-
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
 use super::device::ROUNDED_OTHERWISE;
 use super::{Emitter, column, rust, scalar, type_of};
-use crate::program::gather::{Gathered, TailPart};
-use crate::program::ir::{
-    Act, ActKind, Dir, Expr, ExprKind, FieldId, Fold, ScalarId, Ty, each_expression,
-};
+use crate::program::gather::Gathered;
+use crate::program::ir::{ActKind, Dir, Expr, ExprKind, FieldId, Fold, Ty, each_expression};
 use crate::program::lower::Lowered;
 
 /// The items of `Program` that are about gathers, and what they need.
@@ -102,34 +98,6 @@ impl Emitting<'_> {
         self.lowered.program.fields[id.0].ty == Ty::Bool
     }
 
-    /// Statements of `apply`, and of loops that look ahead, in their order.
-    fn acts_of_apply(&self) -> Vec<&Act> {
-        let code = &self.lowered.operators[self.gathered.operator];
-        let tail = self.gathered.tail.iter().filter_map(|part| match part {
-            TailPart::Vertices(number) => Some(&self.lowered.operators[*number].before),
-            TailPart::Swap(..) => None,
-        });
-        let ahead =
-            self.gathered.ahead.iter().map(|number| &self.lowered.operators[*number].before);
-        let own = [&code.before, &code.after, &code.arrive];
-        own.into_iter().chain(tail).chain(ahead).flatten().collect()
-    }
-
-    fn scalars(&self) -> Vec<ScalarId> {
-        let mut used = BTreeSet::new();
-        let code = &self.lowered.operators[self.gathered.operator];
-        let mut note = |part: &Expr| {
-            if let ExprKind::Scalar(id) = part.kind {
-                used.insert(id);
-            }
-        };
-        self.gathered.along.walk(&mut note);
-        for act in self.acts_of_apply().into_iter().chain(&code.derive) {
-            each_expression(std::slice::from_ref(act), &mut note);
-        }
-        used.into_iter().collect()
-    }
-
     fn is_for_devices(&self) -> bool {
         let mut is_fine = true;
         let mut note = |part: &Expr| {
@@ -139,11 +107,11 @@ impl Emitting<'_> {
         };
         self.gathered.along.walk(&mut note);
         let code = &self.lowered.operators[self.gathered.operator];
-        for act in self.acts_of_apply().into_iter().chain(&code.derive) {
+        for act in self.gathered.acts_of_apply(self.lowered).into_iter().chain(&code.derive) {
             each_expression(std::slice::from_ref(act), &mut note);
         }
         // Whole numbers without a sign that fall below 0 are found out on processors only.
-        for act in self.acts_of_apply() {
+        for act in self.gathered.acts_of_apply(self.lowered) {
             act.walk(&mut |act| {
                 is_fine &= !matches!(act.kind, ActKind::Absorb(_, _, Fold::Less, _))
             });
@@ -190,7 +158,7 @@ impl Emitting<'_> {
                 if self.is_bool(*id) { quote!(state.#name != 0) } else { quote!(state.#name) };
             quote!(<#ty as #root::Typed>::values(states.iter().map(|state| #value).collect()))
         });
-        let scalars = self.scalars();
+        let scalars = self.gathered.scalars(self.lowered);
         let scalar_names: Vec<_> = scalars.iter().map(|id| scalar(*id)).collect();
         let scalar_types: Vec<_> =
             scalars.iter().map(|id| rust(self.lowered.program.scalars[id.0].ty)).collect();
@@ -253,6 +221,7 @@ impl Emitting<'_> {
             Dir::Both => quote!(Both),
         };
         let (scatter, apply, told) = (self.scatter(), self.apply(), self.told());
+        let (forgets_state, is_local) = (gathered.forgets_state, gathered.is_local);
         quote! {
             #device
             impl<'a> #root::engine::VertexProgram for Gathering<'a> {
@@ -292,6 +261,8 @@ impl Emitting<'_> {
                 fn properties(&self) -> #root::engine::Properties {
                     #root::engine::Properties {
                         stationary: true,
+                        last_message_wins: #forgets_state,
+                        is_local: #is_local,
                         edges: #root::engine::Edges::#edges,
                         rounds: self.rounds,
                         ..#root::engine::Properties::default()

@@ -66,7 +66,7 @@ impl Emitting<'_> {
             TailPart::Vertices(_) => Vec::new(),
         });
         let swapped: Vec<_> = swapped.collect();
-        let loaded = self.loaded(&self.acts_of_apply(), &swapped);
+        let loaded = self.loaded(&self.gathered.acts_of_apply(self.lowered), &swapped);
         let own: TokenStream = [&code.before, &code.after, &code.arrive]
             .into_iter()
             .map(|acts| self.acts(acts, None, true))
@@ -96,13 +96,7 @@ impl Emitting<'_> {
                 quote!({ #acts })
             })
             .collect();
-        let mut changed: BTreeSet<FieldId> = swapped.into_iter().collect();
-        for act in self.acts_of_apply() {
-            act.walk(&mut |act| match act.kind {
-                ActKind::Write(id, ..) | ActKind::Absorb(id, ..) => _ = changed.insert(id),
-                _ => {}
-            });
-        }
+        let changed = self.gathered.changed(self.lowered);
         let stored = self.gathered.state.iter().filter(|id| changed.contains(id)).map(|id| {
             let name = column(*id);
             match self.is_bool(*id) {
