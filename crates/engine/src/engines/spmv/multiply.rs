@@ -86,12 +86,14 @@ impl<P: VertexProgram> Product<'_, P> {
     /// Masters are a sample of the frontier that is known before the first message arrives.
     fn is_bottom_up_less_work(&self) -> bool {
         let has_reverse = self.labels.as_ref().is_some_and(|labels| labels.reverse.is_some());
-        let (true, Some(forward)) = (has_reverse, &self.base.edges.forward) else { return false };
+        let (true, Matrix::Columns { along, .. }) = (has_reverse, &self.matrix) else {
+            return false;
+        };
+        let Some(forward) = &self.base.edges.forward else { return false };
         let (rows, masters) = (forward.rows(), self.groups.range(OWN_GROUP));
-        let active = self.base.messages.active().iter_range(masters.clone());
-        let active: u64 = active.map(|master| rows.degree(master)).sum();
-        let all = parallel::sum(masters.len(), |master| rows.degree(LocalId(master as u32)));
-        pays_off(active, all)
+        let active = self.base.messages.active().iter_range(masters);
+        let active = active.map(|master| rows.degree(master)).sum();
+        pays_off(active, along.num_edges(OWN_GROUP))
     }
 
     /// Takes the vertices of a group that have something to send, once their messages are here.
