@@ -5,7 +5,6 @@ mod bridges;
 mod by_hand;
 mod certificates;
 mod common;
-mod compiled_filter;
 mod compiled_twins;
 mod conformance;
 mod definitions;
