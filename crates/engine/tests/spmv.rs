@@ -4,6 +4,7 @@
 mod columns;
 mod declared;
 mod rank;
+mod suitable;
 mod traps;
 
 use crate::common;

@@ -71,11 +71,6 @@ fn overlap_and_the_order_of_sums_change_no_work() {
     }
     // After the last round that is expected an overlapping run sends no messages.
     assert!(bytes(&on) < bytes(&off));
-    let kinds = |report: &Value| {
-        let spans = report["timeline"].to_string();
-        ["compute", "send", "wait"].map(|kind| spans.contains(kind))
-    };
-    assert_eq!(kinds(&on), kinds(&off));
 }
 
 #[test]

@@ -37,7 +37,7 @@ use crate::state::directions::Directions;
 use crate::techniques::tiles::Groups;
 use filtered::LeftOutVertices;
 use flow::{Chunk, Flow};
-use multiply::{ActiveVertices, LabelRules, Matrix};
+use multiply::{LabelRules, Matrix};
 
 /// Builds the engine.
 pub(super) struct Spmv;
@@ -90,12 +90,7 @@ pub(super) struct Product<'a, P: VertexProgram> {
     base: VertexEngine<'a, P>,
     schedule: Schedule,
     groups: Groups,
-    matrix: Matrix<P::Weight>,
-    /// For each group of destinations, the groups of sources that it has edges from.
-    with_edges: Vec<Vec<usize>>,
-    /// What states that are labels allow.
-    labels: Option<LabelRules<'a, P>>,
-    active: ActiveVertices,
+    matrix: Matrix<'a, P>,
     /// Vertices that are left out of rounds.
     left_out: Option<LeftOutVertices<P>>,
     /// Masters as they are applied, and the chunks that each host reads.
@@ -134,10 +129,7 @@ impl<'a, P: VertexProgram> Product<'a, P> {
             base: VertexEngine::without_collector(program, partition)?,
             schedule: Schedule::default(),
             groups: Groups::new(partition),
-            matrix: Matrix::Unprepared,
-            with_edges: Vec::new(),
-            labels: None,
-            active: ActiveVertices::default(),
+            matrix: Matrix::unprepared(),
             left_out: None,
             chunks: Vec::new(),
             read_by: Vec::new(),
@@ -338,7 +330,7 @@ impl<'a, P: Relaxation> Product<'a, Labels<'a, P>> {
             });
         let reverse = program.first_wins();
         let reverse = reverse.then(|| Directions::reverse(partition, program.edges()));
-        product.labels = Some(LabelRules { contribution: |label| label, reverse });
+        product.matrix.labels = Some(LabelRules { contribution: |label| label, reverse });
         Ok(product)
     }
 }

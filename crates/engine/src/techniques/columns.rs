@@ -72,6 +72,14 @@ impl<W: Weight> Columns<W> {
         self.lanes.iter().map(groups).collect()
     }
 
+    /// Number of edges from a group of sources.
+    pub(crate) fn num_edges(&self, group: usize) -> u64 {
+        let in_lane = |lane: &Lane<W>| {
+            lane.offsets[lane.firsts[group + 1]] - lane.offsets[lane.firsts[group]]
+        };
+        self.lanes.iter().map(in_lane).sum()
+    }
+
     /// Multiplies a tile: folds what these vertices of a group of sources send along their edges into the
     /// accumulators of a lane. `active` ascend; `sends` says what one of them sends along an edge. Returns the
     /// number of edges.
@@ -210,6 +218,10 @@ mod tests {
             let mut expected = vec![0; vertices as usize];
             for &(source, end, weight) in edges.iter().filter(|edge| is_active(edge.0)) {
                 expected[end as usize] += u64::from(source) * 10 + u64::from(weight);
+            }
+            if step == 1 {
+                let all: u64 = (0..groups.len()).map(|group| columns.num_edges(group)).sum();
+                assert_eq!(visited, all);
             }
             assert_eq!(visited, edges.iter().filter(|edge| is_active(edge.0)).count() as u64);
             for (vertex, sum) in expected.into_iter().enumerate() {

@@ -13,8 +13,30 @@ use crate::techniques::bottom_up::pays_off;
 use crate::techniques::columns::Columns;
 use crate::techniques::tiles::Tiles;
 
-/// A host's edges, as its program visits them.
-pub(super) enum Matrix<W: Weight> {
+/// A host's edges, and how this round visits them.
+pub(super) struct Matrix<'a, P: VertexProgram> {
+    form: Form<P::Weight>,
+    /// For each group of destinations, the groups of sources that it has edges from.
+    pub(super) with_edges: Vec<Vec<usize>>,
+    /// What states that are labels allow.
+    pub(super) labels: Option<LabelRules<'a, P>>,
+    pub(super) active: ActiveVertices,
+}
+
+impl<P: VertexProgram> Matrix<'_, P> {
+    /// Without edges.
+    pub(super) fn unprepared() -> Self {
+        Matrix {
+            form: Form::Unprepared,
+            with_edges: Vec::new(),
+            labels: None,
+            active: ActiveVertices::default(),
+        }
+    }
+}
+
+/// Edges as a program visits them.
+enum Form<W: Weight> {
     /// Nothing yet.
     Unprepared,
     /// All of them in every round.
@@ -41,8 +63,8 @@ pub(super) struct ActiveVertices {
 }
 
 impl<P: VertexProgram> Product<'_, P> {
-    /// Makes tiles, or columns. Returns the groups of sources that each group of destinations has edges from.
-    pub(super) fn prepare_matrix(&mut self) -> Vec<Vec<usize>> {
+    /// Makes tiles, or columns.
+    pub(super) fn prepare_matrix(&mut self) {
         let (partition, properties) = (self.base.partition, self.properties());
         if properties.stationary {
             let reverse = Directions::reverse(partition, properties.edges);
@@ -50,9 +72,9 @@ impl<P: VertexProgram> Product<'_, P> {
             let tiles = Tiles::new(partition, reverse.rows(), |source, destination| {
                 left_out.is_none_or(|left_out| left_out.keeps(source, destination))
             });
-            let with_edges = tiles.tiles();
-            self.matrix = Matrix::Tiles(tiles);
-            return with_edges;
+            self.matrix.with_edges = tiles.tiles();
+            self.matrix.form = Form::Tiles(tiles);
+            return;
         }
         let columns = |edges: Edges| {
             let forward = Directions::<P::Weight>::forward(partition, edges);
@@ -66,32 +88,35 @@ impl<P: VertexProgram> Product<'_, P> {
             groups.sort_unstable();
             groups.dedup();
         }
-        self.matrix = Matrix::Columns { along, against };
-        with_edges
+        self.matrix.form = Form::Columns { along, against };
+        self.matrix.with_edges = with_edges;
     }
 
     /// Finds which of this host's masters have something to send, and decides how to multiply it.
     pub(super) fn take_active_masters(&mut self) {
-        self.active = ActiveVertices::default();
-        if !matches!(self.matrix, Matrix::Columns { .. }) {
+        self.matrix.active = ActiveVertices::default();
+        if !matches!(self.matrix.form, Form::Columns { .. }) {
             return;
         }
-        self.active.of_group = (0..self.groups.len()).map(|_| None).collect();
-        self.active.is_bottom_up = self.is_bottom_up_less_work();
-        if !self.active.is_bottom_up {
+        self.matrix.active.of_group = (0..self.groups.len()).map(|_| None).collect();
+        self.matrix.active.is_bottom_up = self.is_bottom_up_less_work();
+        if !self.matrix.active.is_bottom_up {
             self.take_active(OWN_GROUP);
         }
     }
 
     /// Masters are a sample of the frontier that is known before the first message arrives.
     fn is_bottom_up_less_work(&self) -> bool {
-        let has_reverse = self.labels.as_ref().is_some_and(|labels| labels.reverse.is_some());
-        let (true, Some(forward)) = (has_reverse, &self.base.edges.forward) else { return false };
+        let has_reverse =
+            self.matrix.labels.as_ref().is_some_and(|labels| labels.reverse.is_some());
+        let (true, Form::Columns { along, .. }) = (has_reverse, &self.matrix.form) else {
+            return false;
+        };
+        let Some(forward) = &self.base.edges.forward else { return false };
         let (rows, masters) = (forward.rows(), self.groups.range(OWN_GROUP));
-        let active = self.base.messages.active().iter_range(masters.clone());
-        let active: u64 = active.map(|master| rows.degree(master)).sum();
-        let all = parallel::sum(masters.len(), |master| rows.degree(LocalId(master as u32)));
-        pays_off(active, all)
+        let active = self.base.messages.active().iter_range(masters);
+        let active = active.map(|master| rows.degree(master)).sum();
+        pays_off(active, along.num_edges(OWN_GROUP))
     }
 
     /// Takes the vertices of a group that have something to send, once their messages are here.
@@ -103,12 +128,12 @@ impl<P: VertexProgram> Product<'_, P> {
         if group != OWN_GROUP {
             self.settle(&vertices);
         }
-        self.active.of_group[group] = Some(vertices);
+        self.matrix.active.of_group[group] = Some(vertices);
     }
 
     /// A mirror that has been sent its label contributes nothing worse.
     fn settle(&self, mirrors: &[LocalId]) {
-        let Some(labels) = &self.labels else { return };
+        let Some(labels) = &self.matrix.labels else { return };
         let (messages, totals) = (self.base.messages.cells(), self.base.accumulators.cells());
         for &mirror in mirrors {
             totals.fold_alone(mirror, (labels.contribution)(messages.get(mirror)));
@@ -138,20 +163,20 @@ impl<P: VertexProgram> Product<'_, P> {
 
     /// Multiplies a piece of the tile that was begun, or of one whose messages are here. Returns whether there is any.
     fn multiply_piece(&mut self) -> bool {
-        if self.active.is_bottom_up {
+        if self.matrix.active.is_bottom_up {
             return self.multiply_bottom_up();
         }
         let begun = self.account.begun.take();
         let fresh = || Some((self.flow.as_ref()?.next_tile()?, 0));
         let Some(((lane, group), first)) = begun.or_else(fresh) else { return false };
-        let (edges, next) = match &self.matrix {
-            Matrix::Unprepared => unreachable!("rounds begin when edges are prepared"),
-            Matrix::Tiles(tiles) => {
+        let (edges, next) = match &self.matrix.form {
+            Form::Unprepared => unreachable!("rounds begin when edges are prepared"),
+            Form::Tiles(tiles) => {
                 let base = &self.base;
                 let (messages, totals) = (base.messages.cells(), base.accumulators.cells());
                 tiles.multiply(&base.program, messages, totals, (group, lane), first)
             }
-            Matrix::Columns { .. } => (self.multiply_columns(lane, group), None),
+            Form::Columns { .. } => (self.multiply_columns(lane, group), None),
         };
         self.account.edges += edges;
         self.account.begun = next.map(|next| ((lane, group), next));
@@ -164,7 +189,7 @@ impl<P: VertexProgram> Product<'_, P> {
     fn conclude_tile(&mut self, lane: usize, group: usize) {
         let flow = self.flow.as_mut().expect("a round has begun");
         flow.multiplied(lane, group);
-        if let (Matrix::Tiles(tiles), true) = (&self.matrix, flow.is_final(lane)) {
+        if let (Form::Tiles(tiles), true) = (&self.matrix.form, flow.is_final(lane)) {
             let updated = self.base.accumulators.updated();
             updated.insert_all(tiles.written(), tiles.groups().range(lane));
         }
@@ -172,13 +197,13 @@ impl<P: VertexProgram> Product<'_, P> {
 
     /// Multiplies the columns of a tile whose vertices have something to send.
     fn multiply_columns(&mut self, lane: usize, group: usize) -> u64 {
-        if self.active.of_group[group].is_none() {
+        if self.matrix.active.of_group[group].is_none() {
             self.take_active(group);
         }
         let base = &self.base;
-        let Matrix::Columns { along, against } = &self.matrix else { return 0 };
+        let Form::Columns { along, against } = &self.matrix.form else { return 0 };
         let columns = if base.round.is_reversed { against.as_ref() } else { Some(along) };
-        let (Some(columns), Some(active)) = (columns, &self.active.of_group[group]) else {
+        let (Some(columns), Some(active)) = (columns, &self.matrix.active.of_group[group]) else {
             return 0;
         };
         let (program, messages) = (&base.program, base.messages.cells());
@@ -222,7 +247,7 @@ impl<P: VertexProgram> Product<'_, P> {
     /// as the frontier can give does not look, and stops when it is.
     fn look_for_labels(&self, lane: usize) -> u64 {
         let base = &self.base;
-        let Some(labels) = &self.labels else { return 0 };
+        let Some(labels) = &self.matrix.labels else { return 0 };
         let Some(reverse) = &labels.reverse else { return 0 };
         let (rows, active) = (reverse.rows(), base.messages.active().members());
         let (messages, totals) = (base.messages.cells(), base.accumulators.cells());

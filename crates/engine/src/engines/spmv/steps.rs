@@ -24,7 +24,7 @@ impl<'a, P: VertexProgram> Product<'a, P> {
     pub(super) fn prepare_tiles(&mut self) {
         let (partition, properties) = (self.base.partition, self.properties());
         let num_masters = partition.num_masters();
-        self.with_edges = self.prepare_matrix();
+        self.prepare_matrix();
         let mut pieces = parallel::pieces(0..num_masters, VERTICES_PER_TASK);
         if properties.stationary {
             let reverse = Directions::<P::Weight>::reverse(partition, properties.edges);
@@ -79,12 +79,12 @@ impl<'a, P: VertexProgram> Product<'a, P> {
             is_ordered,
             folds_in_order: is_ordered && fault != Some(ScheduleFault::FoldOnArrival),
             overlaps: self.schedule.overlap,
-            needs_all_messages: self.active.is_bottom_up,
+            needs_all_messages: self.matrix.active.is_bottom_up,
             multiplies_early: fault == Some(ScheduleFault::MultiplyEarly),
             sends_early: fault == Some(ScheduleFault::SendEarly),
         };
         let (host, hosts) = (self.base.partition.host().index(), self.base.partition.num_hosts());
-        let mut flow = Flow::new(host, hosts, &self.with_edges, self.chunks.len(), rules);
+        let mut flow = Flow::new(host, hosts, &self.matrix.with_edges, self.chunks.len(), rules);
         if self.broadcast.is_none() {
             (0..hosts).for_each(|host| flow.arrive(host));
         }
@@ -258,7 +258,7 @@ impl<'a, P: VertexProgram> Product<'a, P> {
             messages: &*messages,
             accumulators: &*accumulators,
             is_stationary,
-            keeps_labels: self.labels.is_some(),
+            keeps_labels: self.matrix.labels.is_some(),
             applies_everywhere: round.applies_everywhere,
         };
         let tasks = cut_out(states, ready.iter().map(|&chunk| self.chunks[chunk].masters.clone()));
