@@ -253,6 +253,8 @@ pub fn main(algorithms: &[&'static dyn Algorithm]) -> ExitCode {
         Ok(team) => team,
         Err(failure) => return failure.report(),
     };
+    // With the library of a launcher, if there is one, and without a graph.
+    crate::planning::note_start();
     let stage = team.stage().clone();
     let outcome = match team.check_likeness().map(|()| Arguments::parse_for(algorithms)) {
         Ok(Ok(arguments)) => execute(arguments, algorithms, &mut team),
