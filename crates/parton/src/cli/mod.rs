@@ -248,13 +248,12 @@ fn command_for(
 /// yours, give both: `main(&[&[&Mine], parton::algorithms::ALL].concat())`.
 pub fn main(algorithms: &[&'static dyn Algorithm]) -> ExitCode {
     crate::graph::memory::on_exhaustion(out_of_memory);
+    crate::planning::note_start();
     // Before anything else: a failure after this point is a failure of all ranks.
     let mut team = match Team::assemble() {
         Ok(team) => team,
         Err(failure) => return failure.report(),
     };
-    // With the library of a launcher, if there is one, and without a graph.
-    crate::planning::note_start();
     let stage = team.stage().clone();
     let outcome = match team.check_likeness().map(|()| Arguments::parse_for(algorithms)) {
         Ok(Ok(arguments)) => execute(arguments, algorithms, &mut team),

@@ -43,8 +43,8 @@ impl Range {
 /// How far memory is from its estimate.
 const MEMORY_ERROR: [f64; 2] = [0.75, 1.25];
 
-/// Bytes of a message beside its values.
-const MESSAGE_HEAD: f64 = 4.0;
+/// Bytes of a message beside its values: what it costs that two hosts talk at all, as small graphs show.
+const MESSAGE_HEAD: f64 = 12.0;
 
 /// What one way of running an algorithm is going to need.
 #[derive(Clone, Debug)]
@@ -87,7 +87,7 @@ impl<'p> Planner<'p> {
         let needs: Vec<Need> = quality.hosts.iter().map(need).collect();
         let memory = |bytes: f64| Range::around(bytes, MEMORY_ERROR[0], MEMORY_ERROR[1]);
         let most = |what: fn(&Need) -> f64| needs.iter().map(what).fold(0.0, f64::max);
-        let base = process::process(1, threads);
+        let base = process::process(1, threads) + if hosts > 1 { process::RANK } else { 0.0 };
         let all = needs.iter().fold(Need::default(), |all, need| all.plus(need));
         let value_bytes = memory::value_bytes(self.algorithm);
         let dense = value_bytes * quality.hosts.iter().map(|h| h.values as f64).sum::<f64>();

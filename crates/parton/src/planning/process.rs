@@ -8,12 +8,14 @@ static AT_START: OnceLock<f64> = OnceLock::new();
 
 /// How much a process grows until it has run an algorithm on a graph of nothing: code that is used for the first
 /// time, and the beginnings of heaps.
-const GROWTH: f64 = 1.57;
+const GROWTH: f64 = 3.0;
 /// Each further host of a process, and each thread.
 const HOST: f64 = 0.15e6;
 const THREAD: f64 = 0.06e6;
+/// The library of a launcher, which each rank loads, and its buffers.
+pub(super) const RANK: f64 = 12.5e6;
 /// A process at its start, where the system does not tell.
-const USUAL: f64 = 9e6;
+const USUAL: f64 = 5e6;
 
 /// Notes what this process takes by itself. Plans count from there; without this call, from the first plan on.
 pub fn note_start() {
