@@ -203,29 +203,28 @@ fn what_cannot_fit_is_refused_before_it_is_read() {
     assert!(said.contains("partitioning rmat:22 over 4 hosts by cvc needs about"), "{said}");
 }
 
+/// Stacks of threads are reserved, and hardly used: so many of two mebibytes.
+const STACKS: u64 = 12 * (2 << 20);
+
 /// A plan may be off: limits a little below it refuse nothing, and what then does not fit says so.
 #[test]
 fn a_run_that_just_may_fit_ends_with_a_sentence() {
     let folder = folder();
-    let mut ends = Vec::new();
-    for algorithm in ["bfs", "pagerank"] {
-        let graph = ["rmat:17", "--json", "-q", "--hosts", "1"];
-        let plan = [&["plan"], &graph[..], &["--no-trial", "--algorithm", algorithm]].concat();
-        let planned = parton(folder.path(), &plan);
-        let planned: serde_json::Value = serde_json::from_slice(&planned.stdout).expect("JSON");
-        let likely = &planned["plans"][0]["memory"]["process_peak"]["likely"];
-        let likely = likely.as_f64().expect("bytes");
-        for part in [0.62, 0.7, 0.8, 0.9, 1.0] {
-            // The stack of a thread is reserved, and not used.
-            let bytes = (part * likely) as u64 + (2 << 20);
-            let run = [&["run", algorithm], &graph[..], &["--threads", "1"]].concat();
-            let ended = limited(folder.path(), &run, Resource::Data, bytes);
-            let what = format!("{algorithm} with {part} of what is planned");
-            ends.push(had_enough(&ended, &what));
-            assert!(!text(&ended.stderr).contains("needs about"), "{what} is not refused");
-        }
+    let graph = ["rmat:17", "--json", "-q", "--hosts", "1"];
+    let plan = [&["plan"], &graph[..], &["--no-trial", "--algorithm", "bfs"]].concat();
+    let planned = parton(folder.path(), &plan);
+    let planned: serde_json::Value = serde_json::from_slice(&planned.stdout).expect("JSON");
+    let likely = &planned["plans"][0]["memory"]["process_peak"]["likely"];
+    let likely = likely.as_f64().expect("bytes");
+    for part in [0.65, 0.8, 0.9, 1.0, 1.3] {
+        let bytes = (part * likely) as u64 + STACKS;
+        let run = [&["run", "bfs"], &graph[..], &["--threads", "1"]].concat();
+        let ended = limited(folder.path(), &run, Resource::Data, bytes);
+        let what = format!("bfs with {part} of what is planned");
+        let fits = had_enough(&ended, &what);
+        assert!(!text(&ended.stderr).contains("needs"), "{what} is not refused");
+        assert!(fits || part < 1.25, "{what}: {}", text(&ended.stderr));
     }
-    assert!(ends.contains(&false) && ends.contains(&true), "both ends are tried: {ends:?}");
 }
 
 /// A control group for a test, if this machine lets us make one.

@@ -29,7 +29,7 @@ const GENERATED: [&str; 10] = [
     "grid:500x400",
     "grid:300x300,permute",
     "uniform:100000,800000",
-    "path:150000",
+    "path:2000",
     "star:200000",
     "complete:600",
 ];
@@ -37,7 +37,7 @@ const GENERATED: [&str; 10] = [
 const ROWS: [&str; 2] = ["rmat:14,32", "web:100000"];
 /// From this many bytes on a file is large.
 const LARGE_FILE: u64 = 1 << 18;
-const SMALL_GENERATED: [&str; 1] = ["rmat:10"];
+const SMALL_GENERATED: [&str; 2] = ["rmat:10", "path:2000"];
 
 /// All graphs, those of a data folder last; `folder` takes the files that are made for this.
 pub(super) fn all(
@@ -105,6 +105,10 @@ impl PlanGraph {
         } else if about["directed"] == false {
             reading.push("--undirected".into());
         }
+        // Values of a matrix that are no weights.
+        if !is_ratings && !about["weight"].is_string() {
+            reading.extend(["--weights", "none"].map(str::to_owned));
+        }
         if let [Value::Number(first), Value::Number(last)] =
             about["vertex_range"].as_array().map_or(&[][..], |range| &range[..])
         {
@@ -164,7 +168,7 @@ mod tests {
         of("a/one", r#"{"name": "one", "file": "one.gz", "directed": false}"#, "one.gz");
         of(
             "b/two",
-            r#"{"name": "two", "file": "t", "directed": true, "vertex_range": [0, 4]}"#,
+            r#"{"name": "two", "file": "t", "directed": true, "weight": "int", "vertex_range": [0, 4]}"#,
             "t",
         );
         of("b/likes", r#"{"name": "likes", "file": "l", "kind": "ratings"}"#, "l");
@@ -176,8 +180,11 @@ mod tests {
             .collect();
         let options: Vec<_> =
             graphs.iter().map(|graph| (&*graph.name, graph.reading.join(" "))).collect();
-        let expected =
-            [("one", "--undirected"), ("likes", "--bipartite"), ("two", "--vertices 0-4")];
+        let expected = [
+            ("one", "--undirected --weights none"),
+            ("likes", "--bipartite"),
+            ("two", "--vertices 0-4"),
+        ];
         assert_eq!(options, expected.map(|(name, reading)| (name, reading.to_owned())));
         // A file that is missing is a failure, not one graph less.
         std::fs::remove_file(folder.path().join("a/one/one.gz")).expect("a file");

@@ -129,6 +129,10 @@ impl Runs<'_> {
                 Ok(plan) => {
                     row["planned_bytes"] = case.planned(&plan["plans"][at]).clone();
                     row["planned_traffic"] = plan["plans"][at]["bytes_per_round"]["likely"].clone();
+                    row["replication"] = plan["plans"][at]["replication"].clone();
+                    let graph = &plan["graph"];
+                    row["vertices"] = graph["vertices"].clone();
+                    row["edges"] = graph["edges"].clone();
                 }
                 Err(said) => row["failed"] = said.as_str().into(),
             }
@@ -200,11 +204,11 @@ fn ranks(parton: &str) -> Command {
 fn seconds_of_refusal(parton: &str) -> Result<f64, String> {
     let once = || {
         let start = Instant::now();
-        let refused = Command::new(parton).args(["run", "bfs", "rmat:40", "--quiet"]).output();
+        let refused = Command::new(parton).args(["run", "bfs", "rmat:31", "--quiet"]).output();
         let seconds = start.elapsed().as_secs_f64();
         match refused.is_ok_and(|output| output.status.code() == Some(71)) {
             true => Ok(seconds),
-            false => Err("bfs on rmat:40 is not refused".to_owned()),
+            false => Err("bfs on rmat:31 is not refused".to_owned()),
         }
     };
     let all: Result<Vec<f64>, String> = (0..5).map(|_| once()).collect();
@@ -234,9 +238,10 @@ pub(super) fn runs(parton: &str, command: &[&str]) -> Result<Vec<(&'static str, 
         Value::Null => bytes_of_a_thousand_hosts(parton)?,
         measured => measured.clone(),
     };
+    let refusal = seconds_of_refusal(parton)?;
     Ok(vec![
         ("rows", runs.of_cases(&cases, at_a_time).into()),
-        (REFUSAL, seconds_of_refusal(parton)?.into()),
+        (REFUSAL, refusal.into()),
         (THOUSAND_HOSTS, thousand_hosts),
     ])
 }

@@ -248,6 +248,7 @@ fn command_for(
 /// yours, give both: `main(&[&[&Mine], parton::algorithms::ALL].concat())`.
 pub fn main(algorithms: &[&'static dyn Algorithm]) -> ExitCode {
     crate::graph::memory::on_exhaustion(out_of_memory);
+    crate::planning::note_start();
     // Before anything else: a failure after this point is a failure of all ranks.
     let mut team = match Team::assemble() {
         Ok(team) => team,
