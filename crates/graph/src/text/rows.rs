@@ -174,7 +174,11 @@ impl Dialect {
     #[cold]
     fn slow_row(&self, row: &[u8], rows: &mut Rows) -> Result<(), (usize, String)> {
         if !self.is_row(row) {
-            return Ok(());
+            return self.check_comment(row).map_err(|problem| (0, problem));
+        }
+        if self.header.as_deref() == Some(row) {
+            let problem = "the header again, as where tables were joined: leave it out";
+            return Err((0, problem.into()));
         }
         let (mut count, mut source, mut destination, mut weight) = (0, None, None, None);
         for field in fields(row, self.delimiter) {

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::fmt;
 use std::ops::Deref;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::graph::formats::{self, Format};
 use crate::graph::generate::Spec;
@@ -65,6 +65,18 @@ impl InputName {
             }
         })
     }
+}
+
+/// Refuses ranks that see different files under the name of a list, such as one of vertices. Every rank
+/// must call this.
+pub(crate) fn check_list_alike(name: &str, team: &mut Team) -> Result<(), Failure> {
+    if !team.is_distributed() {
+        return Ok(());
+    }
+    team.check_input(name, |of_all| match Path::new(name).is_file() {
+        true => Ok(seen(&Source::file(Path::new(name))?, of_all)?),
+        false => Ok(("no such file".into(), String::new())),
+    })
 }
 
 /// What a rank sees of an input: what must be the same on all ranks, and when it was changed.
