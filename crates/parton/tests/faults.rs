@@ -109,7 +109,10 @@ fn a_partition_replaces_no_other_files() {
     write(folder, "mine/thesis.txt", "years of work");
     let save = ["partition", "path:9", "--hosts", "2", "--save", "mine", "-q"];
     let refusal = refused(folder, &save, 2);
-    assert!(refusal.contains("mine: there are files in this folder that are no partition"), "{refusal}");
+    assert!(
+        refusal.contains("mine: there are files in this folder that are no partition"),
+        "{refusal}"
+    );
     assert_eq!(files(&folder.join("mine")), ["thesis.txt"]);
     std::fs::remove_file(folder.join("mine/thesis.txt")).unwrap();
     // Into an empty folder, over a partition, and over one that lost its manifest half-way.
@@ -119,7 +122,10 @@ fn a_partition_replaces_no_other_files() {
         }
         let saved = parton(folder, &save);
         assert!(saved.status.success(), "{}", text(&saved.stderr));
-        assert_eq!(files(&folder.join("mine")), ["host-00000.part", "host-00001.part", "manifest.json"]);
+        assert_eq!(
+            files(&folder.join("mine")),
+            ["host-00000.part", "host-00001.part", "manifest.json"]
+        );
     }
 }
 
@@ -310,10 +316,15 @@ fn messages_say_what_is_wrong() {
 fn empty_files_are_an_error_or_get_a_note() {
     let folder = folder();
     let folder = folder.path();
-    for name in ["a.mtx", "a.dimacs", "a.json", "a.gml", "a.graphml", "a.parquet", "a.parton", "a.arrow"] {
+    for name in
+        ["a.mtx", "a.dimacs", "a.json", "a.gml", "a.graphml", "a.parquet", "a.parton", "a.arrow"]
+    {
         write(folder, name, "");
         let said = refused(folder, &["run", "components", name], 65);
-        assert!(said.starts_with(&format!("parton: {name}: ")) && said.lines().count() == 1, "{said}");
+        assert!(
+            said.starts_with(&format!("parton: {name}: ")) && said.lines().count() == 1,
+            "{said}"
+        );
     }
     for name in ["a.mtx", "a.dimacs"] {
         let said = refused(folder, &["run", "components", name], 65);

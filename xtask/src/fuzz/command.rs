@@ -12,7 +12,15 @@ use super::super::{cargo, root, step};
 
 /// Commands that read or make graphs, and the one that reads a program.
 const COMMANDS: [&str; 9] = [
-    "run", "convert", "inspect", "partition", "generate", "plan", "bench", "explain", "graphalytics",
+    "run",
+    "convert",
+    "inspect",
+    "partition",
+    "generate",
+    "plan",
+    "bench",
+    "explain",
+    "graphalytics",
 ];
 /// Options that say how often something is done: as much as is asked for is no hang.
 const REPEATING: [&str; 3] = ["--max-rounds", "--rounds", "--repetitions"];
@@ -304,7 +312,8 @@ fn judge(output: &Output, folder: &Path) -> Result<i32, String> {
     let mut left = Vec::new();
     find_names(folder, &mut left);
     // Files and folders are written under hidden names first.
-    let is_left = |name: &&String| name.starts_with('.') || code != 0 && name.starts_with("written.");
+    let is_left =
+        |name: &&String| name.starts_with('.') || code != 0 && name.starts_with("written.");
     match left.iter().find(is_left) {
         Some(name) => Err(format!("exit code {code}, but {name} is there\n{said}")),
         None => Ok(code),

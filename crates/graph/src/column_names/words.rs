@@ -124,8 +124,8 @@ const OTHERS: &[&str] = &[
 ];
 /// Words for a weight or for a moment.
 const TIMES: &[&str] = &[
-    "time", "t", "epoch", "clock", "ms", "sec", "secs", "second", "minute", "hour", "day", "weekday",
-    "week", "quarter", "decade", "at",
+    "time", "t", "epoch", "clock", "ms", "sec", "secs", "second", "minute", "hour", "day",
+    "weekday", "week", "quarter", "decade", "at",
 ];
 
 /// Words that say nothing beside others.

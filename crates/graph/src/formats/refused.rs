@@ -29,8 +29,16 @@ const KINDS: &[Kind] = &[
     magic!("a 7z archive", b"7z\xbc\xaf\x27\x1c", "unpack it: 7z x -so FILE | parton … -"),
     magic!("a rar archive", b"Rar!\x1a\x07", "unpack it: unrar p -inul FILE | parton … -"),
     magic!("packed by compress (.Z)", b"\x1f\x9d", "unpack it: gzip -dc FILE | parton … -"),
-    magic!("packed by xz's older format (.lzma)", b"\x5d\0\0", "unpack it: xz -dc FILE | parton … -"),
-    magic!("packed by snappy (.sz)", b"\xff\x06\0\0sNaPpY", "unpack it: snzip -dc FILE | parton … -"),
+    magic!(
+        "packed by xz's older format (.lzma)",
+        b"\x5d\0\0",
+        "unpack it: xz -dc FILE | parton … -"
+    ),
+    magic!(
+        "packed by snappy (.sz)",
+        b"\xff\x06\0\0sNaPpY",
+        "unpack it: snzip -dc FILE | parton … -"
+    ),
     magic!("packed by lzip (.lz)", b"LZIP", "unpack it: lzip -dc FILE | parton … -"),
     Kind { name: "a tar archive", is: is_tar, help: "unpack it: tar -xOf FILE | parton … -" },
     magic!("an SQLite database", b"SQLite format 3\0", AS_TABLE),

@@ -83,7 +83,8 @@ mod tests {
         let refused = check("large", 1, 1 << 60, 1 << 62);
         if cfg!(target_os = "linux") {
             let message = refused.unwrap_err().to_string();
-            let sizes = "large: 1 vertices and 1152921504606846976 edges take at least 4611686.0 TB";
+            let sizes =
+                "large: 1 vertices and 1152921504606846976 edges take at least 4611686.0 TB";
             assert!(message.starts_with(sizes), "{message}");
         }
     }

@@ -76,11 +76,7 @@ pub(super) fn are_names(data: &[SampleRow<'_>], source: usize, destination: usiz
 
 /// Whether the rows are those of an adjacency matrix whose first row and column name the vertices, as
 /// pandas and R write it. `has_header` says whether the first row is known to hold names.
-pub(super) fn is_labelled_matrix(
-    rows: &[SampleRow<'_>],
-    has_header: bool,
-    is_whole: bool,
-) -> bool {
+pub(super) fn is_labelled_matrix(rows: &[SampleRow<'_>], has_header: bool, is_whole: bool) -> bool {
     let Some((first, rest)) = rows.split_first() else { return false };
     let columns = rest.first().map_or(0, |row| row.cells.len());
     let labels = match &first.cells[..] {
@@ -96,7 +92,8 @@ pub(super) fn is_labelled_matrix(
 /// and 1, or 0 where a vertex meets itself.
 pub(super) fn is_square(data: &[SampleRow<'_>], columns: usize, is_whole: bool) -> bool {
     let cells = || data.iter().flat_map(|row| &row.cells);
-    if columns < 3 || data.len() != columns || !is_whole || !cells().all(|c| decimal::is_number(c)) {
+    if columns < 3 || data.len() != columns || !is_whole || !cells().all(|c| decimal::is_number(c))
+    {
         return false;
     }
     let is_zero = |cell: &[u8]| cell.iter().all(|b| matches!(b, b'0' | b'.'));
@@ -137,7 +134,8 @@ fn has_index(data: &[SampleRow<'_>]) -> bool {
 fn are_cut_numbers(data: &[SampleRow<'_>]) -> bool {
     /// A moment in seconds has more digits.
     const MAX_FRACTION_DIGITS: usize = 8;
-    let whole = |cell: &[u8]| cell.strip_prefix(b"-").unwrap_or(cell).iter().all(u8::is_ascii_digit);
+    let whole =
+        |cell: &[u8]| cell.strip_prefix(b"-").unwrap_or(cell).iter().all(u8::is_ascii_digit);
     let mut fractions = column(data, 3);
     column(data, 2).all(whole)
         && fractions.clone().all(|cell| cell.iter().all(u8::is_ascii_digit))

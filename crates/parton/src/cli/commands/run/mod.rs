@@ -299,7 +299,8 @@ impl Run {
         let output = self.output.as_deref().map(|path| ("--output", path));
         let report = self.report.as_deref().map(|path| ("--report", path));
         let beside = self.own.graphs(algorithm).map(|(_, file)| file);
-        let beside = beside.chain(self.own.lists(algorithm)).map(|file| ("a file that is read", file));
+        let beside =
+            beside.chain(self.own.lists(algorithm)).map(|file| ("a file that is read", file));
         let read = beside.map(|(what, file)| (what, Path::new(file)));
         let read = read.chain([("the graph", &*self.input.graph.path)]).collect::<Vec<_>>();
         let pairs = read.into_iter().flat_map(|read| [(output, Some(read)), (report, Some(read))]);
