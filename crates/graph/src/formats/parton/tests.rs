@@ -217,6 +217,30 @@ fn opening_does_not_look_at_data_and_verifying_does() {
 }
 
 #[test]
+fn slices_of_blocks_together_find_damage_anywhere() {
+    let bytes = written(&Parton, &several_pieces(), None).unwrap();
+    let blocks = |bytes: &[u8], of: usize| -> Vec<Result<()>> {
+        let source = Source::memory("x.parton", bytes).unwrap();
+        (0..of).map(|index| check_blocks(&source, Slice { index, of })).collect()
+    };
+    let source = Source::memory("x.parton", &bytes[..]).unwrap();
+    let contents = Contents::read(&source.bytes().unwrap()).unwrap();
+    for of in [1, 2, 7] {
+        assert!(blocks(&bytes, of).iter().all(Result::is_ok));
+        for section in contents.sections.iter().filter(|section| section.bytes > 0) {
+            for at in [section.at, section.at + section.bytes - 1] {
+                let mut damaged = bytes.clone();
+                damaged[at as usize] ^= 1;
+                let errors: Vec<_> =
+                    blocks(&damaged, of).into_iter().filter_map(Result::err).collect();
+                assert_eq!(errors.len(), 1, "byte {at}: one slice has the block");
+                assert!(errors[0].to_string().contains("the block is damaged"));
+            }
+        }
+    }
+}
+
+#[test]
 fn every_truncation_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("cut.parton");
