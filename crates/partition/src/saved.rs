@@ -27,6 +27,8 @@ use crate::layout::MasterParts;
 use crate::routes::{Parts, Routes};
 use crate::{Error, Originals, Partition, Result};
 
+mod found;
+
 const MAGIC: u64 = u64::from_le_bytes(*b"\x89PARPART");
 const VERSION: u64 = 1;
 /// The file that says what is in a folder.
@@ -49,36 +51,6 @@ const ROUTE_WORDS: usize = 8;
 
 fn host_file(host: HostId) -> String {
     format!("host-{:05}.part", host.0)
-}
-
-/// What is under the name of a partition before it is written.
-#[derive(Clone, Copy)]
-enum Found {
-    /// At most an empty folder.
-    Nothing,
-    /// A partition, perhaps with files of fewer or more hosts, or one that lost its manifest when it was
-    /// being replaced.
-    Partition,
-    /// Files that are none of a partition's.
-    OtherFiles,
-}
-
-impl Found {
-    fn in_folder(folder: &Path) -> Self {
-        let Ok(entries) = std::fs::read_dir(folder) else { return Found::Nothing };
-        let names = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
-        let names: Vec<String> = names.collect();
-        let is_part = |name: &String| {
-            let number = name.strip_prefix("host-").and_then(|rest| rest.strip_suffix(".part"));
-            number.is_some_and(|number| number.parse::<u16>().is_ok())
-        };
-        match names.is_empty() {
-            true => Found::Nothing,
-            false if names.iter().any(|name| name == MANIFEST) => Found::Partition,
-            false if names.iter().all(is_part) => Found::Partition,
-            false => Found::OtherFiles,
-        }
-    }
 }
 
 /// A file being written, with its checksum.
@@ -108,17 +80,8 @@ impl Partition {
     /// Writes this partition into `folder`, which is made if need be. Every host must call this.
     pub fn save(&self, net: &mut Net, folder: &Path, policy: &str) -> Result<()> {
         let is_root = net.host() == HostId(0);
-        let found = if is_root { Found::in_folder(folder) } else { Found::Nothing };
         // A new folder gets its name when it is complete. Files of an old partition are replaced one by one.
-        let replaces = match net.all_reduce(found as u64, std::cmp::max)? {
-            foreign if foreign == Found::OtherFiles as u64 => {
-                return Err(Error::request(format!(
-                    "{}: there are files in this folder that are no partition; give a new name",
-                    folder.display()
-                )));
-            }
-            found => found == Found::Partition as u64,
-        };
+        let replaces = found::replaces_partition(net, folder)?;
         let claimed = (is_root && !replaces).then(|| NewFolder::claim(folder)).transpose()?;
         if is_root && replaces {
             // An old manifest must not vouch for files that are being replaced.

@@ -16,6 +16,7 @@ mod graphalytics;
 mod launchers;
 mod matrix_completion;
 mod memory;
+mod overwriting;
 mod pages;
 #[allow(dead_code, reason = "it serves tests of other crates, too")]
 #[path = "../../graph/tests/common/real.rs"]

@@ -214,8 +214,18 @@ impl Dialect {
             rows.weights.push(parsed.0);
             rows.has_fraction |= !parsed.1;
         }
+        self.push_ends(&source, &destination, rows)
+    }
+
+    /// Takes the ends of an edge; a problem comes with its column, from 0.
+    fn push_ends(
+        &self,
+        source: &Field<'_>,
+        destination: &Field<'_>,
+        rows: &mut Rows,
+    ) -> Result<(), (usize, String)> {
         if self.names {
-            for field in [&source, &destination] {
+            for field in [source, destination] {
                 if field.value.is_empty() {
                     return Err((field.at, "expected an id, found an empty field".into()));
                 }
@@ -237,7 +247,7 @@ impl Dialect {
                 }
             }
         } else {
-            let (source, destination) = (self.id(&source)?, self.id(&destination)?);
+            let (source, destination) = (self.id(source)?, self.id(destination)?);
             let [sources, destinations] = &mut rows.integers;
             sources.push(source);
             destinations.push(destination);

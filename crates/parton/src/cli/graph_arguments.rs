@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use crate::algorithms::{Algorithm, Options};
 use crate::graph::formats::{
-    self, ColumnKey, Columns, Decimal, IdKind, ReadOptions, TextOptions, Vertices, parton,
+    self, ColumnKey, Columns, Decimal, IdKind, ReadOptions, TextOptions, Vertices,
 };
 use crate::graph::generate::Spec;
 use crate::graph::reweigh::Weights;
@@ -215,27 +215,13 @@ impl GraphArguments {
         Ok(if self.cleaning.transpose { graph.transposed() } else { graph })
     }
 
-    /// Refuses ranks that see different inputs under one name. Every rank must call this.
-    pub(crate) fn check_alike(&self, team: &mut Team) -> Result<(), Failure> {
+    /// Refuses ranks that see different inputs under one name, or different graphs `beside` it. Every rank
+    /// must call this.
+    pub(crate) fn check_alike(&self, beside: &[&str], team: &mut Team) -> Result<(), Failure> {
         let format = self.reading.format.as_deref().map(formats::by_name).transpose()?;
-        self.graph.check_alike(format, team)
-    }
-
-    /// The same for a graph beside the input.
-    pub(crate) fn check_alike_beside(&self, file: &str, team: &mut Team) -> Result<(), Failure> {
-        let format = self.reading.format.as_deref().map(formats::by_name).transpose()?;
-        InputName::from(OsString::from(file)).check_alike(format, team)
-    }
-
-    /// Checks this process's share of the checksums of a `.parton` file, those of what no host needs, too.
-    pub(crate) fn check_blocks(&self, team: &Team) -> Result<()> {
-        if Spec::is_spec(&self.graph) || !self.graph.path.is_file() {
-            return Ok(());
-        }
-        let source = Source::file(&self.graph.path)?;
-        let is_parton =
-            source.is_plain() && formats::detect(&source).is_ok_and(|f| f.name() == "parton");
-        if is_parton { parton::check_blocks(&source, team.share()) } else { Ok(()) }
+        self.graph.check_alike(format, team)?;
+        let mut beside = beside.iter().map(|file| InputName::from(OsString::from(file)));
+        beside.try_for_each(|file| file.check_alike(format, team))
     }
 
     /// Bytes of a file of text; `None` where that tells nothing of the number of edges.

@@ -5,7 +5,7 @@ use std::fmt;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
-use crate::graph::formats::{self, Format};
+use crate::graph::formats::{self, Format, parton};
 use crate::graph::generate::Spec;
 use crate::graph::source::{Fingerprint, Source};
 use crate::partition::saved::MANIFEST;
@@ -64,6 +64,17 @@ impl InputName {
                 None => Ok(("no such file".into(), String::new())),
             }
         })
+    }
+
+    /// Checks this process's share of the checksums of a `.parton` file, those of what no host needs, too.
+    pub(crate) fn check_blocks(&self, team: &Team) -> crate::graph::Result<()> {
+        if Spec::is_spec(self) || !self.path.is_file() {
+            return Ok(());
+        }
+        let source = Source::file(&self.path)?;
+        let is_parton =
+            source.is_plain() && formats::detect(&source).is_ok_and(|f| f.name() == "parton");
+        if is_parton { parton::check_blocks(&source, team.share()) } else { Ok(()) }
     }
 }
 

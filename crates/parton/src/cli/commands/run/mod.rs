@@ -44,7 +44,7 @@ use crate::host_weights::Trial;
 use hosts::HostTask;
 use report::{Report, Request};
 use schedule::ScheduleArguments;
-use target::{Target, is_standard};
+use target::{Target, is_same_file, is_standard};
 
 /// Shown after the options.
 const EXAMPLES: &str = "\
@@ -152,7 +152,7 @@ impl Run {
         let algorithm = context.algorithm(&self.algorithm)?;
         self.check_alike(algorithm, team)?;
         if self.verify {
-            let checked = self.input.check_blocks(team).map_err(Failure::from);
+            let checked = self.input.graph.check_blocks(team).map_err(Failure::from);
             team.together(checked)?;
         }
         let source = match &input {
@@ -271,10 +271,8 @@ impl Run {
 
     /// Refuses ranks that see different files under one name: the graph, and what is read beside it.
     fn check_alike(&self, algorithm: &dyn Algorithm, team: &mut Team) -> Result<(), Failure> {
-        self.input.check_alike(team)?;
-        for (_, file) in self.own.graphs(algorithm) {
-            self.input.check_alike_beside(file, team)?;
-        }
+        let beside: Vec<&str> = self.own.graphs(algorithm).map(|(_, file)| file).collect();
+        self.input.check_alike(&beside, team)?;
         self.own.lists(algorithm).try_for_each(|list| check_list_alike(list, team))
     }
 
@@ -388,17 +386,6 @@ impl Run {
             ),
         }
     }
-}
-
-/// True if writing one of two files would replace the other.
-fn is_same_file(one: &Path, other: &Path) -> bool {
-    let place = |path: &Path| {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let folder = folder.unwrap_or(Path::new(".")).canonicalize().ok();
-        path.canonicalize().ok().or(Some(folder?.join(path.file_name()?)))
-    };
-    let one = place(one).filter(|path| path.is_file() || !path.exists());
-    one.is_some() && one == place(other)
 }
 
 /// Everything a run needs, checked before it begins.
