@@ -254,7 +254,7 @@ mod tests {
             ("who,whom", (0, 1, None)),
             ("src,dst,user_id*", (0, 1, None)),
             ("src,dst,weight_id*", (0, 1, None)),
-            ("src,dst,tripid*,fare*", (0, 1, Some(3))),
+            ("src,dst,trip_id*,fare*", (0, 1, Some(3))),
             ("who,whom,weight*", (0, 1, Some(2))),
             ("sourcenodeid,targetnodeid,distance (km)*", (0, 1, Some(2))),
         ] {
