@@ -223,12 +223,11 @@ fn slices_of_blocks_together_find_damage_anywhere() {
         let source = Source::memory("x.parton", bytes).unwrap();
         (0..of).filter_map(|index| check_blocks(&source, Slice { index, of }).err()).collect()
     };
-    use SectionKind::{Offsets, Sources, Targets};
-    for (of, kind) in [(1, Offsets), (2, Targets), (7, Sources)] {
+    for of in [1, 2, 7] {
         assert!(problems(&bytes, of).is_empty());
-        let (mut damaged, section) = (bytes.clone(), section(&bytes, kind));
+        let (mut damaged, section) = (bytes.clone(), section(&bytes, SectionKind::Sources));
         damaged[(section.at + section.bytes - 1) as usize] ^= 1;
-        let [problem] = &problems(&damaged, of)[..] else { panic!("one of {of} finds {kind:?}") };
+        let [problem] = &problems(&damaged, of)[..] else { panic!("one of {of} finds it") };
         assert!(problem.to_string().contains("the block is damaged"));
     }
 }
