@@ -29,7 +29,7 @@ const WIRE: &str = "wire";
 const TABLES: &str = "tables";
 /// The format that text is read as.
 const TEXT: &str = "edges";
-/// Of so many inputs one is also read without being told its format.
+/// One in this number of inputs is also read without being told its format.
 const DETECTED_INPUTS: u8 = 8;
 /// Bytes that choose options.
 const OPTION_BYTES: usize = 4;

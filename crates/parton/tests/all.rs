@@ -18,6 +18,7 @@ mod launchers;
 mod limits;
 mod matrix_completion;
 mod memory;
+mod overwriting;
 mod pages;
 #[allow(dead_code, reason = "it serves tests of other crates, too")]
 #[path = "../../graph/tests/common/real.rs"]

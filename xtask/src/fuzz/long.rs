@@ -250,8 +250,11 @@ mod tests {
 
     #[test]
     fn targets_take_turns_until_each_has_its_inputs() {
-        let progress = [(600_000, 3), (1_000_000, 0), (0, 0)]
-            .map(|(inputs, next)| Progress { inputs, next, ..Progress::default() });
+        let progress = [(600_000, 3), (1_000_000, 0), (0, 0)].map(|(inputs, next)| Progress {
+            inputs,
+            next,
+            ..Progress::default()
+        });
         let tasks = tasks(&progress, 1_000_000);
         let tasks: Vec<_> = tasks.iter().map(|t| (t.target, t.number, t.inputs)).collect();
         assert_eq!(tasks, [(0, 3, 400_000), (2, 0, 500_000), (2, 1, 500_000)]);

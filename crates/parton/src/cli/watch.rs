@@ -118,12 +118,17 @@ impl Watch {
         Watch { kind, origins: Mutex::default() }
     }
 
-    /// Says how a graph is understood, and keeps it for [`Watch::signed`].
+    /// Says how a graph is understood, and keeps it for [`Watch::signed`]; once, even if a command looks
+    /// at it several times.
     pub(crate) fn has_read(&self, origin: Origin) {
+        let mut origins = self.origins.lock().expect("no thread panicked holding this lock");
+        if origins.iter().any(|known| known.is_same(&origin)) {
+            return;
+        }
         if let Some(note) = origin.note() {
             self.note(&note);
         }
-        self.origins.lock().expect("no thread panicked holding this lock").push(origin);
+        origins.push(origin);
     }
 
     /// The report, with what made it: all graphs that were read, the version, the command line.

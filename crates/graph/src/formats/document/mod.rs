@@ -18,7 +18,7 @@ use crate::error::printable;
 use crate::id_map::OriginalId;
 use crate::progress::{Progress, Unit};
 use crate::source::{Part, Source};
-use crate::text::number::parse_id;
+use crate::text::number::{parse_id, parse_weight};
 use crate::weight::WeightKind;
 use crate::{Error, Graph, Place, Result};
 use facts::{Facts, Plan};
@@ -164,6 +164,12 @@ pub(super) fn open(
     let cut = if source.is_plain() { Cut::Uneven } else { Cut::Packed };
     let (name, document) = (source.name().to_owned(), Arc::new(document));
     Ok(Opened::Edges(Box::new(DocumentFile { name, part, document, facts, plan, cut })))
+}
+
+/// A weight that stands as text in a document, and whether it is an integer that fits `u32`.
+pub(super) fn weight(text: &[u8]) -> Result<(f64, bool), String> {
+    let hint = " (to leave weights out, say `weights` none)";
+    parse_weight(text).map_err(|problem| problem + hint)
 }
 
 /// Whether the user wants the weights that an input has.

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::algorithms::options::Given;
-use crate::algorithms::{self, Access, Options};
+use crate::algorithms::{self, Access, Algorithm, Options};
 use crate::graph::save::Output;
 use crate::net::{HostId, numa_domains};
 use crate::output;
@@ -32,6 +32,7 @@ use crate::cli::budget::Budget;
 use crate::cli::device_arguments::DeviceArguments;
 use crate::cli::exit::{CommandOutput, Failure};
 use crate::cli::graph_arguments::GraphArguments;
+use crate::cli::input_name::check_list_alike;
 use crate::cli::options::{self, OwnArguments, PaceArguments};
 use crate::cli::origin::Origin;
 use crate::cli::task::{AUTO, PartitionSource, Task};
@@ -43,7 +44,7 @@ use crate::host_weights::Trial;
 use hosts::HostTask;
 use report::{Report, Request};
 use schedule::ScheduleArguments;
-use target::{Target, is_standard};
+use target::{Target, is_same_file, is_standard};
 
 /// Shown after the options.
 const EXAMPLES: &str = "\
@@ -149,14 +150,18 @@ impl Run {
         let prepared = self.prepare(context, team, link_rate);
         let Prepared { request, hosts, options, devices, target, plan, input } =
             team.together(prepared)?;
-        self.input.check_alike(team)?;
+        let algorithm = context.algorithm(&self.algorithm)?;
+        self.check_alike(algorithm, team)?;
+        if self.verify {
+            let checked = self.input.graph.check_blocks(team).map_err(Failure::from);
+            team.together(checked)?;
+        }
         let source = match &input {
             Some(input) => PartitionSource::Build(input, plan),
             None => PartitionSource::Load(&self.input.graph.path),
         };
         let load_seconds = start.elapsed().as_secs_f64();
 
-        let algorithm = context.algorithm(&self.algorithm)?;
         let (optimize, schedule) = (request.optimize, self.schedule.schedule());
         let task = Task { algorithm, options: &options, optimize, schedule, verify: self.verify };
         let stage = team.stage().clone();
@@ -223,7 +228,7 @@ impl Run {
         }
         self.devices.check(hosts)?;
         self.devices.check_algorithm(algorithm, &options)?;
-        self.refuse_one_file_for_two()?;
+        self.refuse_one_file_for_two(algorithm)?;
         let format = self.output_format.as_deref();
         let target = self.output.as_deref().map(|path| Target::new(path, format, team));
         let target = target.transpose()?;
@@ -281,6 +286,13 @@ impl Run {
         Ok(Prepared { request, hosts, options, devices, target, plan, input })
     }
 
+    /// Refuses ranks that see different files under one name: the graph, and what is read beside it.
+    fn check_alike(&self, algorithm: &dyn Algorithm, team: &mut Team) -> Result<(), Failure> {
+        let beside: Vec<&str> = self.own.graphs(algorithm).map(|(_, file)| file).collect();
+        self.input.check_alike(&beside, team)?;
+        self.own.lists(algorithm).try_for_each(|list| check_list_alike(list, team))
+    }
+
     /// True if memory of this process is what hosts need, and a look at the input leaves it as it is.
     fn can_be_planned(&self) -> bool {
         self.computes_on_threads() && !self.input.is_stream()
@@ -291,27 +303,33 @@ impl Run {
         self.planning.plan(policy, self.devices.given_weights())
     }
 
-    /// Refuses a request whose report would replace its rows.
-    fn refuse_one_file_for_two(&self) -> Result<(), Failure> {
+    /// Refuses a request whose report would replace its rows, or whose rows or report would replace what
+    /// it reads.
+    fn refuse_one_file_for_two(&self, algorithm: &dyn Algorithm) -> Result<(), Failure> {
         if self.json && self.writes_rows_to_standard() {
             return Err(Failure::usage(
                 "--json and --output - both write to standard output: give --output a file",
             ));
         }
-        let (Some(output), Some(report)) = (&self.output, &self.report) else { return Ok(()) };
-        let place = |path: &Path| {
-            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-            let folder = folder.unwrap_or(Path::new(".")).canonicalize().ok();
-            path.canonicalize().ok().or(Some(folder?.join(path.file_name()?)))
-        };
-        let output = place(output).filter(|path| path.is_file() || !path.exists());
-        match output.is_some() && output == place(report) {
-            true => Err(Failure::usage(format!(
-                "--output and --report are both {}: give each a file of its own",
-                report.display()
-            ))),
-            false => Ok(()),
+        let output = self.output.as_deref().map(|path| ("--output", path));
+        let report = self.report.as_deref().map(|path| ("--report", path));
+        let beside = self.own.graphs(algorithm).map(|(_, file)| file);
+        let beside =
+            beside.chain(self.own.lists(algorithm)).map(|file| ("a file that is read", file));
+        let read = beside.map(|(what, file)| (what, Path::new(file)));
+        let read = read.chain([("the graph", &*self.input.graph.path)]).collect::<Vec<_>>();
+        let pairs = read.into_iter().flat_map(|read| [(output, Some(read)), (report, Some(read))]);
+        for pair in pairs.chain([(output, report)]) {
+            if let (Some((what, path)), Some((other, known))) = pair
+                && is_same_file(path, known)
+            {
+                return Err(Failure::usage(format!(
+                    "{what} and {other} are both {}: give each a file of its own",
+                    known.display()
+                )));
+            }
         }
+        Ok(())
     }
 
     /// Writes the files that were asked for, and returns the report.
