@@ -44,7 +44,13 @@ impl Relaxed {
         let general = if self.first_wins { ["frontier", "push"] } else { ["push", "frontier"] };
         let union = self.passes_unchanged.then_some("union");
         let delta = self.adds.then_some("delta");
-        union.into_iter().chain(general).chain(["pull"]).chain(delta).chain(["spmv", "steps"]).collect()
+        union
+            .into_iter()
+            .chain(general)
+            .chain(["pull"])
+            .chain(delta)
+            .chain(["spmv", "steps"])
+            .collect()
     }
 }
 
@@ -172,7 +178,11 @@ fn relaxation(
         ty,
         dir,
         passes_unchanged: is_label(value) && dir == Dir::Both && is_own_number && point.is_none(),
-        first_wins: !has_weight && !is_label(value) && list.is_some() && point.is_some(),
+        // Level by level only where all others begin without a label.
+        first_wins: !has_weight
+            && !is_label(value)
+            && matches!(list, Some((_, ListMembers::These(_))))
+            && is_worst(start),
         adds: adds && *fold == Fold::Min,
         may_wrap: value.any(&wraps),
         start: closed(start),
@@ -360,6 +370,7 @@ pub fn emit(
 fn start_bound(lowered: &Lowered, start: &Expr) -> TokenStream {
     match &start.kind {
         ExprKind::Constant("MAX" | "INFINITY") => quote!(0.0),
+        ExprKind::Constant("MIN") if start.ty.is_unsigned() => quote!(0.0),
         ExprKind::Id(_) => quote!(vertices),
         ExprKind::Cast(of) => start_bound(lowered, of),
         ExprKind::Integer(value) => {

@@ -83,7 +83,12 @@ impl Parser {
             Lit::Float(value) => {
                 (ExprKind::Float(value.base10_parse()?), value.suffix(), Literal::Float)
             }
-            other => return Err(Error::new_spanned(other, "values are numbers and truth values: text belongs outside the program")),
+            other => {
+                return Err(Error::new_spanned(
+                    other,
+                    "values are numbers and truth values: text belongs outside the program",
+                ));
+            }
         };
         let ty = match Ty::NAMED.iter().find(|(name, _)| *name == suffix) {
             Some((_, ty)) => *ty,
@@ -216,8 +221,12 @@ impl Parser {
     }
 
     fn binary(&mut self, binary: &syn::ExprBinary) -> Result<Expr> {
-        let operator = operator(&binary.op)
-            .ok_or_else(|| Error::new_spanned(binary, "an assignment is not a value: make it a statement of its own"))?;
+        let operator = operator(&binary.op).ok_or_else(|| {
+            Error::new_spanned(
+                binary,
+                "an assignment is not a value: make it a statement of its own",
+            )
+        })?;
         let (left, right) = (self.expression(&binary.left)?, self.expression(&binary.right)?);
         let ty = match operator {
             Binary::Shl | Binary::Shr => left.ty,
@@ -318,7 +327,10 @@ impl Parser {
     fn only_value(&mut self, block: &syn::Block, at: &Source) -> Result<Expr> {
         match &block.stmts[..] {
             [syn::Stmt::Expr(value, None)] => self.expression(value),
-            _ => Err(Error::new_spanned(at, "branches of a value are single expressions here: bind the rest with `let` before the `if`")),
+            _ => Err(Error::new_spanned(
+                at,
+                "branches of a value are single expressions here: bind the rest with `let` before the `if`",
+            )),
         }
     }
 }
