@@ -5,7 +5,7 @@ use syn::{BinOp, Error, Expr as Source, Lit, Result, UnOp};
 
 use super::Parser;
 use super::scope::{Binding, Level, Literal};
-use super::syntax::{NO_REFERENCES, ident, index, value_type};
+use super::syntax::{NO_REFERENCES, OTHER_FUNCTIONS, ident, index, value_type};
 use crate::program::ir::{Binary, Dir, Expr, ExprKind, Ty, Unary, VertexPlace};
 
 /// Methods of numbers: the name, and whether the result is a truth value.
@@ -202,7 +202,13 @@ impl Parser {
         source: &Source,
     ) -> Result<(crate::program::ir::FieldId, VertexPlace)> {
         let Some((name, vertex)) = index(source) else {
-            return Err(Error::new_spanned(source, "expected a field of a vertex: `field[v]`"));
+            let is_of_call = matches!(source, Source::Index(element) if matches!(*element.expr, Source::Call(_)));
+            let why = if is_of_call {
+                OTHER_FUNCTIONS
+            } else {
+                "expected a field of a vertex: `field[v]`"
+            };
+            return Err(Error::new_spanned(source, why));
         };
         let Some(Binding::Field(field)) = self.scope.find(&name.to_string()) else {
             return Err(Error::new_spanned(
@@ -305,11 +311,7 @@ impl Parser {
             let operand = self.expression(argument)?;
             return Ok(Expr::new(ExprKind::Cast(Box::new(operand)), *ty, call.span()));
         }
-        Err(Error::new_spanned(
-            call,
-            "other functions are not seen by the compiler: write what it does here, or compute the value \
-             before and pass it as a parameter",
-        ))
+        Err(Error::new_spanned(call, OTHER_FUNCTIONS))
     }
 
     fn choice(&mut self, choice: &syn::ExprIf) -> Result<Expr> {
