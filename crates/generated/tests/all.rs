@@ -25,6 +25,7 @@ struct Shapes {
     relaxations: usize,
     gathers: usize,
     others: usize,
+    runs: usize,
     /// Runs that did not come to their end.
     stopped: usize,
 }
@@ -63,6 +64,7 @@ fn check<P: Program<Weight = u32>>(
             pacing,
             ..Hosts::new(input)
         };
+        count.runs += 1;
         match venue.run(program) {
             Ok(found) => {
                 let found = P::columns(found);
@@ -93,5 +95,5 @@ fn code_of_random_programs_is_that_of_their_functions() {
     programs::check_all(&mut count);
     println!("{count:?}");
     assert!(count.relaxations >= 20 && count.gathers >= 20 && count.others >= 20, "{count:?}");
-    assert!(count.stopped < count.relaxations, "{count:?}");
+    assert!(count.stopped < count.runs / 10, "{count:?}");
 }

@@ -107,19 +107,7 @@ impl Expansion<'_> {
         let Expansion { function, root, names, types, cfgs, output } = self;
         let (name, fields) = (&function.sig.ident, &names[1..]);
         let (code, plan) = (emit::code(lowered, root), emit::plan(&lowered.plan, root));
-        let engines: Vec<_> = match (relaxed, gathered) {
-            (Some(relaxed), _) => relaxed.engines(),
-            (None, Some(_)) => vec!["pull", "push", "frontier", "spmv", "steps"],
-            (None, None) => vec!["steps"],
-        };
-        let engines = engines.into_iter().map(|name| match name {
-            "steps" => quote!(#root::STEPS),
-            _ => {
-                let name = syn::Ident::new(&name.to_uppercase(), proc_macro2::Span::call_site());
-                quote!(#root::engine::engines::#name)
-            }
-        });
-        let engines = quote!(&[#(#engines),*]);
+        let engines = engines(relaxed, gathered, root);
         let (relaxed, relaxation) = recognise::emit(lowered, relaxed, root);
         let (gathers, gathering) = emit::gather(lowered, gathered, name, root);
         let results = results(lowered, root);
@@ -172,6 +160,27 @@ impl Expansion<'_> {
             };
         }
     }
+}
+
+/// The engines that run a program, the one that suits first.
+fn engines(
+    relaxed: Option<&recognise::Relaxed>,
+    gathered: Option<&gather::Gathered>,
+    root: &TokenStream,
+) -> TokenStream {
+    let names = match (relaxed, gathered) {
+        (Some(relaxed), _) => relaxed.engines(),
+        (None, Some(_)) => vec!["pull", "push", "frontier", "spmv", "steps"],
+        (None, None) => vec!["steps"],
+    };
+    let engines = names.into_iter().map(|name| match name {
+        "steps" => quote!(#root::STEPS),
+        _ => {
+            let name = syn::Ident::new(&name.to_uppercase(), proc_macro2::Span::call_site());
+            quote!(#root::engine::engines::#name)
+        }
+    });
+    quote!(&[#(#engines),*])
 }
 
 /// How the columns of an answer become what the function returns.
