@@ -5,9 +5,6 @@
 use parton_graph::GlobalId;
 use parton_program::{Field, Graph, Program, RelaxSetting, Vertex, Worklist, program};
 
-use crate::algorithm::Job;
-use crate::answer::{Answer, Meanings};
-use crate::error::Result;
 use crate::root::Root;
 use crate::traversal;
 
@@ -35,16 +32,7 @@ crate::compiled! {
         root: Root = Root::MaxDegree;
     }
     with {
-        const MEANINGS: Meanings = &[
-            ("root", traversal::ROOT),
-            ("reached", traversal::REACHED),
-            ("max", "edges from the root to the farthest vertex"),
-            ("sum", "the levels of all reached vertices added up"),
-        ];
-
-        fn finish(job: &mut Job<'_, '_>, own: &BfsOptions, answer: &mut Answer) -> Result<()> {
-            traversal::sum_up(job, &own.root, answer)
-        }
+        traversal::facts_of_search!(BfsOptions);
     }
 }
 

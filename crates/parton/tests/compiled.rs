@@ -64,3 +64,31 @@ fn a_new_crate_has_a_program() {
     );
     assert_eq!(parton(folder.path(), &["new", "1st"]).status.code(), Some(2));
 }
+
+/// Builds the crate of `parton new` as its author would, with what strict authors forbid.
+#[test]
+fn a_new_crate_builds_without_warnings() {
+    if std::env::var_os("PARTON_LONG").is_none() {
+        return;
+    }
+    let folder = folder();
+    let path = concat!(env!("CARGO_MANIFEST_DIR"));
+    let output = parton(folder.path(), &["new", "mine", "--parton", path]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let own = folder.path().join("mine");
+    let main = std::fs::read_to_string(own.join("src/main.rs")).expect("a program");
+    let documented = if main.starts_with("//!") { "" } else { "//! A program.\n" };
+    let strict = format!("#![deny(warnings, missing_docs)]\n{documented}{main}");
+    std::fs::write(own.join("src/main.rs"), strict).expect("a file");
+    // The versions that this workspace was built with are there without a network.
+    let lock = std::path::Path::new(path).join("../../Cargo.lock");
+    std::fs::copy(lock, own.join("Cargo.lock")).expect("a lock file");
+    let mut cargo = std::process::Command::new(env!("CARGO"));
+    cargo.args(["build", "--offline", "--quiet"]).current_dir(&own);
+    let built = cargo.env("CARGO_TARGET_DIR", own.join("target")).output().expect("cargo runs");
+    assert!(built.status.success(), "{}", text(&built.stderr));
+    let run = ["run", "reach", "rmat:6", "--hosts", "3", "--verify"];
+    let ran = std::process::Command::new(own.join("target/debug/mine")).args(run).output();
+    let ran = ran.expect("the program runs");
+    assert!(ran.status.success(), "{}", text(&ran.stderr));
+}

@@ -128,7 +128,7 @@ fn help_and_lists_can_be_read() {
         assert!(line.trim_start().contains("  "), "no blanks after the name: {line}");
     }
     let found = said(&["run", "bfs", "grid:4x3", "--root", "0"]);
-    assert!(found.contains("edges from the root to the farthest vertex"), "{found}");
+    assert!(found.contains("how far the farthest of these is"), "{found}");
 }
 
 /// On a terminal, which `script` pretends to be.

@@ -268,14 +268,14 @@ impl HostShare<'_> {
         {
             return Ok(answered);
         }
-        let communication = self.communication;
+        let (code, communication) = (erased(program), self.communication);
         match self.device {
             None => {
-                let steps = Steps::new(program, partition, communication)?;
+                let steps = Steps::new(code, partition, communication)?;
                 self.follow(steps, began, substrate, watch)
             }
             Some(device) => {
-                let steps = Steps::on_device(program, partition, communication, device)?;
+                let steps = Steps::on_device(code, partition, communication, device)?;
                 self.follow(steps, began, substrate, watch)
             }
         }
@@ -304,9 +304,9 @@ impl HostShare<'_> {
     }
 
     /// Runs a program operator by operator.
-    fn follow<P: Program, O: Operators + ?Sized>(
+    fn follow<C: Code + ?Sized, O: Operators + ?Sized>(
         &self,
-        mut steps: Steps<'_, P, O>,
+        mut steps: Steps<'_, C, O>,
         began: Instant,
         substrate: &mut Substrate<'_>,
         watch: &mut dyn Watch,
@@ -328,7 +328,7 @@ impl HostShare<'_> {
     ) -> Result<Option<Answered>> {
         let began = Instant::now();
         let partition = substrate.partition();
-        let mut steps = Steps::new(program, partition, self.communication)?;
+        let mut steps = Steps::new(erased(program), partition, self.communication)?;
         if !steps.reach(places.operator, substrate)? {
             return Ok(None);
         }
@@ -364,6 +364,11 @@ impl HostShare<'_> {
         };
         Ok(Some(Answered { columns, engine, setup_seconds, report, operators: Vec::new() }))
     }
+}
+
+/// The code of a program, whichever it is: users' crates compile the engine `steps` once for each type of weights.
+fn erased<P: Program>(program: &P) -> &dyn Code<Weight = P::Weight> {
+    program
 }
 
 /// Whether labels only grow along edges, and none can outgrow its type: no path visits a vertex twice. Otherwise

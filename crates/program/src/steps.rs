@@ -33,7 +33,7 @@ pub const STEPS: &EngineInfo =
     &EngineInfo { name: "steps", about: "a compiled program, operator by operator" };
 
 /// A compiled program on one host. `O` runs its operators there.
-pub struct Steps<'a, C: Code, O: Operators + ?Sized> {
+pub struct Steps<'a, C: Code + ?Sized, O: Operators + ?Sized> {
     code: &'a C,
     partition: &'a Partition,
     operators: Box<O>,
@@ -63,7 +63,11 @@ struct Scalars {
 }
 
 /// Which columns other hosts see.
-fn shared<C: Code>(code: &C, partition: &Partition, communication: Communication) -> Vec<bool> {
+fn shared<C: Code + ?Sized>(
+    code: &C,
+    partition: &Partition,
+    communication: Communication,
+) -> Vec<bool> {
     let syncs_all = communication != Communication::OnDemand;
     let is_shared = code.plan().columns.iter().map(|column| {
         let is_field = column.role == ColumnRole::Field;
@@ -72,7 +76,7 @@ fn shared<C: Code>(code: &C, partition: &Partition, communication: Communication
     is_shared.collect()
 }
 
-impl<'a, C: Code> Steps<'a, C, Processor<'a, C>> {
+impl<'a, C: Code + ?Sized> Steps<'a, C, Processor<'a, C>> {
     /// A compiled program on the processors of this host. An error if weights of edges do not fit.
     pub fn new(
         code: &'a C,
@@ -91,7 +95,7 @@ impl<'a, C: Code> Steps<'a, C, Processor<'a, C>> {
     }
 }
 
-impl<'a, C: Code> Steps<'a, C, dyn Operators + 'a> {
+impl<'a, C: Code + ?Sized> Steps<'a, C, dyn Operators + 'a> {
     /// A compiled program on a device. An error if weights of edges do not fit, or if the program has no form for
     /// devices.
     pub fn on_device(
@@ -118,7 +122,7 @@ impl<'a, C: Code> Steps<'a, C, dyn Operators + 'a> {
     }
 }
 
-impl<'a, C: Code, O: Operators + ?Sized> Steps<'a, C, O> {
+impl<'a, C: Code + ?Sized, O: Operators + ?Sized> Steps<'a, C, O> {
     fn over(
         code: &'a C,
         partition: &'a Partition,
@@ -390,7 +394,7 @@ impl<'a, C: Code, O: Operators + ?Sized> Steps<'a, C, O> {
     }
 }
 
-impl<C: Code, O: Operators + ?Sized> Engine for Steps<'_, C, O> {
+impl<C: Code + ?Sized, O: Operators + ?Sized> Engine for Steps<'_, C, O> {
     fn begin(&mut self, substrate: &mut Substrate<'_>) -> Result<()> {
         self.find_degrees(substrate)?;
         self.advance(substrate)

@@ -14,8 +14,11 @@ use crate::{cargo, root, step};
 const PROGRAMS: usize = 5;
 const ATTRIBUTE: &str = "#[parton::program]\n";
 /// What is timed.
-const COMMANDS: [(&str, &[&str]); 3] =
-    [("cargo check", &["check"]), ("cargo build", &["build"]), ("cargo build --release", &["build", "--release"])];
+const COMMANDS: [(&str, &[&str]); 3] = [
+    ("cargo check", &["check"]),
+    ("cargo build", &["build"]),
+    ("cargo build --release", &["build", "--release"]),
+];
 
 /// What the crate does with its programs.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -104,7 +107,9 @@ fn crate_text(page: &str, form: Form) -> String {
         let attribute = if form == Form::Without { "" } else { ATTRIBUTE };
         let arguments: String = arguments.iter().map(|one| format!(", {one}")).collect();
         let call = match form {
-            Form::Run => format!("{name}::run(&mut parton::On::new(&graph)?.hosts(2){arguments})?.output"),
+            Form::Run => {
+                format!("{name}::run(&mut parton::On::new(&graph)?.hosts(2){arguments})?.output")
+            }
             _ => format!("{name}(&graph{arguments})"),
         };
         _ = write!(
@@ -116,7 +121,9 @@ fn crate_text(page: &str, form: Form) -> String {
         );
         _ = writeln!(calls, "    {name}_program::call()?;");
     }
-    format!("#![allow(unused)]\n\n{modules}fn main() -> Result<(), parton::Error> {{\n{calls}    Ok(())\n}}\n")
+    format!(
+        "#![allow(unused)]\n\n{modules}fn main() -> Result<(), parton::Error> {{\n{calls}    Ok(())\n}}\n"
+    )
 }
 
 /// A program of the page.
@@ -136,12 +143,18 @@ fn programs(page: &str) -> Vec<Program<'_>> {
         let (head, parameters) = text.split_once('(').expect("parameters");
         let (parameters, _) = parameters.split_once(") -> ").expect("what it returns");
         let weight = if parameters.contains("Graph<()>") { "()" } else { "u32" };
-        let arguments = parameters.split(", ").skip(1).map(|parameter| match parameter.rsplit(' ').next() {
-            Some("Vertex") => "Vertex(0)",
-            Some("f64") => "0.5",
-            _ => "2",
-        });
-        Program { name: head.trim_start_matches("fn "), weight, arguments: arguments.collect(), text }
+        let arguments =
+            parameters.split(", ").skip(1).map(|parameter| match parameter.rsplit(' ').next() {
+                Some("Vertex") => "Vertex(0)",
+                Some("f64") => "0.5",
+                _ => "2",
+            });
+        Program {
+            name: head.trim_start_matches("fn "),
+            weight,
+            arguments: arguments.collect(),
+            text,
+        }
     });
     programs.collect()
 }
@@ -153,7 +166,8 @@ mod tests {
     #[test]
     fn the_page_has_the_programs() {
         let page = std::fs::read_to_string(root().join("docs/compiler.md")).expect("a page");
-        let known: Vec<_> = programs(&page).into_iter().map(|one| (one.name, one.weight, one.arguments)).collect();
+        let known: Vec<_> =
+            programs(&page).into_iter().map(|one| (one.name, one.weight, one.arguments)).collect();
         assert_eq!(
             known,
             [

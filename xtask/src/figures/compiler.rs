@@ -71,7 +71,14 @@ pub(super) fn compile(results: &Results) -> String {
     let row = |row: &Value| {
         let [without, with, run] = ["without", "with", "run"].map(|form| least(&row[form]));
         let command = format!("`{}`", text(&row["command"]));
-        vec![command, short(without), short(with), short(with - without), short(run), short(run - without)]
+        vec![
+            command,
+            short(without),
+            short(with),
+            short(with - without),
+            short(run),
+            short(run - without),
+        ]
     };
     let head = ["command", "without, s", "with, s", "more, s", "with runs, s", "more, s"];
     table(&head, all.iter().map(row).collect())

@@ -202,6 +202,8 @@ impl Expansion<'_> {
     }
 }
 
+/// The engines that run a program, the one that suits first.
+
 /// How the columns of an answer become what the function returns.
 fn results(lowered: &lower::Lowered, root: &TokenStream) -> TokenStream {
     let fields =

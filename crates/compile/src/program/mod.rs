@@ -2,7 +2,7 @@
 //! each of them reads and writes where, and the communication between them (Gill et al., "Abelian: a compiler
 //! for graph analytics on distributed, heterogeneous platforms", Euro-Par'18).
 //!
-//! Reading order: [`ir`], [`parse`], [`mod@print`], [`access`], [`classify`], [`patterns`], [`restructure`], [`lower`],
+//! Reading order: [`ir`], [`parse`], [`mod@print`], [`access`], [`classify`], [`patterns`], `flowing`, [`restructure`], [`lower`],
 //! [`recognise`], [`vertex_form`], [`gather`], [`rotate`], [`emit`], `expand`; [`interpret`] runs the
 //! intermediate form as it is.
 
@@ -10,6 +10,7 @@ pub mod access;
 pub mod classify;
 pub mod emit;
 mod expand;
+mod flowing;
 pub mod gather;
 pub mod interpret;
 pub mod ir;

@@ -1,6 +1,8 @@
 //! Programs that are relaxations: one label per vertex that only improves. They run on every engine for
 //! relaxations and at every pace, and on devices.
 
+mod relaxed;
+
 use parton_plan::ProgramShape;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
@@ -8,54 +10,11 @@ use quote::quote;
 use super::emit;
 use super::ir::{
     Binary, Dir, Expr, ExprKind, FieldId, Fold, ListId, ListMembers, Operator, Over, ParsedProgram,
-    ScalarId, Step, Ty, VariableId, VertexPlace,
+    ScalarId, Step, Ty, VertexPlace,
 };
 use super::lower::Lowered;
 use super::patterns::{Settling, settling, until_idle};
-
-/// The relaxation that a program is.
-#[derive(Clone, Debug)]
-pub struct Relaxed {
-    /// How two labels become one.
-    pub fold: Fold,
-    /// The type of labels.
-    pub ty: Ty,
-    /// Which edges labels travel along.
-    pub dir: Dir,
-    /// The label of a vertex at the beginning, in terms of [`NUMBER`].
-    pub start: Expr,
-    /// A vertex, which is a parameter, and its label at the beginning.
-    pub point: Option<(Expr, Expr)>,
-    /// The label at the other end of an edge, in terms of [`LABEL`].
-    pub relax: Expr,
-    /// Whether labels pass edges as they are, and tell components apart.
-    pub passes_unchanged: bool,
-    /// Whether the first neighbour found decides, level by level.
-    pub first_wins: bool,
-    /// Whether labels grow along edges by what is added to them.
-    pub adds: bool,
-    /// Whether whole numbers that are added may not fit their type.
-    may_wrap: bool,
-}
-
-impl Relaxed {
-    /// The engines that run it, the one that suits first.
-    pub fn engines(&self) -> Vec<&'static str> {
-        let union = self.passes_unchanged.then_some("union");
-        let delta = self.adds.then_some("delta");
-        let general = match self.first_wins {
-            true => ["frontier", "push"],
-            false => ["push", "frontier"],
-        };
-        let all = union.into_iter().chain(general).chain(["pull"]).chain(delta);
-        all.chain(["spmv", "steps"]).collect()
-    }
-}
-
-/// Stands for the label in expressions of a relaxation.
-pub const LABEL: VariableId = VariableId(0);
-/// Stands for the number of the vertex.
-pub const NUMBER: VariableId = VariableId(1);
+pub use relaxed::{LABEL, NUMBER, Relaxed};
 
 /// Finds out whether a program is a relaxation, and notes it in the plan; or why it is none.
 pub fn recognise(lowered: &mut Lowered) -> Option<Relaxed> {
@@ -201,7 +160,11 @@ fn relaxation(
         ty,
         dir,
         passes_unchanged: is_label(value) && dir == Dir::Both && is_own_number && point.is_none(),
-        first_wins: !has_weight && !is_label(value) && list.is_some() && point.is_some(),
+        // Level by level only where all others begin without a label.
+        first_wins: !has_weight
+            && !is_label(value)
+            && matches!(list, Some((_, ListMembers::These(_))))
+            && is_worst(start),
         adds: adds && *fold == Fold::Min,
         may_wrap: value.any(&wraps),
         start: closed(start),
@@ -389,6 +352,7 @@ pub fn emit(
 fn start_bound(lowered: &Lowered, start: &Expr) -> TokenStream {
     match &start.kind {
         ExprKind::Constant("MAX" | "INFINITY") => quote!(0.0),
+        ExprKind::Constant("MIN") if start.ty.is_unsigned() => quote!(0.0),
         ExprKind::Id(_) => quote!(vertices),
         ExprKind::Cast(of) => start_bound(lowered, of),
         ExprKind::Integer(value) => {

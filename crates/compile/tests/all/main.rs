@@ -8,3 +8,4 @@ mod harness;
 mod program_refusals;
 mod programs;
 mod refusals;
+mod shapes;

@@ -86,17 +86,4 @@ fn a_fold_that_is_read(graph: &Graph<u32>, root: Vertex, k: u32) -> Field<u32> {
     a
 }
 
-#[parton_macros::program(crate = surface)]
-fn a_local_less_its_edges(graph: &Graph<u32>, root: Vertex, k: u32) -> Field<u32> {
-    let mut a = graph.field(0u32);
-    for v in graph.vertices() {
-        let mut y = 9u32;
-        for e in graph.out_edges(v) {
-            y -= e.weight;
-        }
-        a[v] = y;
-    }
-    a
-}
-
 fn main() {}

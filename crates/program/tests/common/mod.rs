@@ -192,7 +192,9 @@ pub(crate) fn close<const N: usize>(
 pub(crate) fn are_close(found: &[FieldValues], expected: &[FieldValues], by: f64) -> bool {
     fn reals(values: &FieldValues) -> Option<Vec<f64>> {
         match values {
-            FieldValues::F32(values) => Some(values.iter().map(|value| f64::from(*value)).collect()),
+            FieldValues::F32(values) => {
+                Some(values.iter().map(|value| f64::from(*value)).collect())
+            }
             FieldValues::F64(values) => Some(values.clone()),
             _ => None,
         }
@@ -202,10 +204,12 @@ pub(crate) fn are_close(found: &[FieldValues], expected: &[FieldValues], by: f64
         is_same || (found - expected).abs() <= by * expected.abs().max(1.0)
     };
     found.len() == expected.len()
-        && found.iter().zip(expected).all(|(found, expected)| match (reals(found), reals(expected)) {
-            (Some(found), Some(expected)) => {
-                found.len() == expected.len() && found.iter().zip(&expected).all(is_close)
+        && found.iter().zip(expected).all(|(found, expected)| {
+            match (reals(found), reals(expected)) {
+                (Some(found), Some(expected)) => {
+                    found.len() == expected.len() && found.iter().zip(&expected).all(is_close)
+                }
+                _ => found == expected,
             }
-            _ => found == expected,
         })
 }

@@ -3,9 +3,7 @@
 use std::marker::PhantomData;
 
 use parton_compile::program::interpret::{View, evaluate};
-use parton_compile::program::ir::{
-    Dir, Expr, FieldId, ScalarId, VariableId, VertexPlace,
-};
+use parton_compile::program::ir::{Dir, Expr, FieldId, ScalarId, VariableId, VertexPlace};
 use parton_compile::program::recognise::{LABEL, NUMBER, Relaxed};
 use parton_engine::{Edges, Relaxation, Vertex};
 use parton_program::reduction::Reduction;
@@ -40,7 +38,8 @@ where
 
     fn start(&self, vertex: Vertex<'_>) -> Option<R::Value> {
         let number = vertex.id().0;
-        let seen = Seen { arguments: &self.arguments, label: None, number: Some(number), weight: None };
+        let seen =
+            Seen { arguments: &self.arguments, label: None, number: Some(number), weight: None };
         let of = |expr: &Expr| evaluate(expr, &seen);
         let label = match &self.relaxed.point {
             Some((at, value)) if of(at) == number => of(value),

@@ -62,8 +62,8 @@ fn relaxation(random: &mut Random) -> String {
     let first = match random.below(8) {
         0..=2 => worst.into(),
         3 if ty == "u32" => "v.id()".into(),
-        3 => format!("v.id() as {ty}"),
-        4 => format!("k as {ty}"),
+        4 if ty == "u32" => "k".into(),
+        3 | 4 if random.chance(30) => format!("v.id() as {ty}"),
         5 => format!("if v == root {{ 0 as {ty} }} else {{ {worst} }}"),
         6 => format!("7 as {ty}"),
         _ => best.to_string(),
@@ -76,7 +76,7 @@ fn relaxation(random: &mut Random) -> String {
     if random.chance(if is_drained { 85 } else { 40 }) {
         let value = match random.below(4) {
             0 => best.into(),
-            1 => format!("k as {ty}"),
+            1 if ty == "u32" => "k".into(),
             _ => format!("0 as {ty}"),
         };
         out += &format!("a[root] = {value};\n");
@@ -119,7 +119,9 @@ fn driven(random: &mut Random, is_drained: bool, body: &str) -> String {
     match random.below(5) {
         0 => {
             let before = random.one(&["true", "true", "k > 1", "false"]);
-            format!("let mut changed = {before};\nwhile changed {{\nchanged = false;\n{operator}}}\n")
+            format!(
+                "let mut changed = {before};\nwhile changed {{\nchanged = false;\n{operator}}}\n"
+            )
         }
         _ => format!("loop {{\nlet mut changed = false;\n{operator}if !changed {{ break; }}\n}}\n"),
     }
@@ -128,16 +130,19 @@ fn driven(random: &mut Random, is_drained: bool, body: &str) -> String {
 /// What becomes of a label along an edge: mostly something that is no better.
 fn relaxed(random: &mut Random, from: &str, (ty, is_real): (&str, bool), fold: &str) -> String {
     let label = format!("a[{from}]");
-    let more = match random.below(3) {
+    let more = match random.below(8) {
         0 => format!("k as {ty}"),
-        1 => format!("1 as {ty}"),
+        1 | 2 if ty == "u32" => "k".into(),
+        1..=3 => format!("1 as {ty}"),
         _ => format!("e.weight as {ty}"),
     };
     let (worse, better) = if fold == "lower" { ("max", "min") } else { ("min", "max") };
     match random.below(16) {
         0 | 1 => label,
-        2..=5 if fold == "lower" => format!("{label} + ({more})"),
-        6 | 7 if !is_real && fold == "lower" => format!("{label}.saturating_add({more})"),
+        2..=5 if fold == "lower" && !ty.starts_with('i') => format!("{label} + ({more})"),
+        6 | 7 if ty.starts_with('u') && fold == "lower" => {
+            format!("{label}.saturating_add({more})")
+        }
         8 => format!("({label} + ({more})) + 1 as {ty}"),
         9 => format!("{label}.{better}({more})"),
         10 if !is_real => format!("{label}.saturating_sub({more})"),
@@ -235,7 +240,10 @@ fn pushing(random: &mut Random, is_real: bool, out: &mut String) {
     *out += &format!(
         "for v in graph.vertices() {{\n{visit}}}\nfor v in graph.vertices() {{\n{}{}}}\n",
         random.one(&["a[v] = b[v].min(16 as T);\n", "a[v] = a[v].max(b[v].min(16 as T));\n"]),
-        random.one(&["b[v] = 0 as T;\n", "b[v] = b[v].min(8 as T);\nif b[v] > 4 as T { d[v] = !d[v]; }\n"]),
+        random.one(&[
+            "b[v] = 0 as T;\n",
+            "b[v] = b[v].min(8 as T);\nif b[v] > 4 as T { d[v] = !d[v]; }\n"
+        ]),
     );
 }
 
@@ -274,6 +282,7 @@ fn flow(random: &mut Random) -> String {
         false => random.one(&[
             "let mut rest = graph.field(1 as T);\nlet mut work = graph.vertices().collect::<Worklist>();\n",
             "let mut rest = graph.field_with(|v| (v.id() % 4) as T);\nlet mut work = graph.vertices().collect::<Worklist>();\n",
+            "let mut rest = graph.field(1 as T);\nlet mut work = Worklist::from([root]);\n",
         ]),
     };
     let factor = random.one(&["0.5", "0.75", "0.25"]);

@@ -5,7 +5,7 @@ use syn::{BinOp, Error, Expr as Source, Lit, Result, UnOp};
 
 use super::Parser;
 use super::scope::{Binding, Level, Literal};
-use super::syntax::{NO_REFERENCES, ident, index, value_type};
+use super::syntax::{NO_REFERENCES, OTHER_FUNCTIONS, ident, index, value_type};
 use crate::program::ir::{Binary, Dir, Expr, ExprKind, ScalarId, Ty, Unary, VertexPlace};
 
 /// Methods of numbers: the name, and whether the result is a truth value.
@@ -83,7 +83,12 @@ impl Parser {
             Lit::Float(value) => {
                 (ExprKind::Float(value.base10_parse()?), value.suffix(), Literal::Float)
             }
-            other => return Err(Error::new_spanned(other, "values are numbers and truth values: text belongs outside the program")),
+            other => {
+                return Err(Error::new_spanned(
+                    other,
+                    "values are numbers and truth values: text belongs outside the program",
+                ));
+            }
         };
         let ty = match Ty::NAMED.iter().find(|(name, _)| *name == suffix) {
             Some((_, ty)) => *ty,
@@ -197,7 +202,13 @@ impl Parser {
         source: &Source,
     ) -> Result<(crate::program::ir::FieldId, VertexPlace)> {
         let Some((name, vertex)) = index(source) else {
-            return Err(Error::new_spanned(source, "expected a field of a vertex: `field[v]`"));
+            let is_of_call = matches!(source, Source::Index(element) if matches!(*element.expr, Source::Call(_)));
+            let why = if is_of_call {
+                OTHER_FUNCTIONS
+            } else {
+                "expected a field of a vertex: `field[v]`"
+            };
+            return Err(Error::new_spanned(source, why));
         };
         let Some(Binding::Field(field)) = self.scope.find(&name.to_string()) else {
             return Err(Error::new_spanned(
@@ -216,8 +227,12 @@ impl Parser {
     }
 
     fn binary(&mut self, binary: &syn::ExprBinary) -> Result<Expr> {
-        let operator = operator(&binary.op)
-            .ok_or_else(|| Error::new_spanned(binary, "an assignment is not a value: make it a statement of its own"))?;
+        let operator = operator(&binary.op).ok_or_else(|| {
+            Error::new_spanned(
+                binary,
+                "an assignment is not a value: make it a statement of its own",
+            )
+        })?;
         let (left, right) = (self.expression(&binary.left)?, self.expression(&binary.right)?);
         let ty = match operator {
             Binary::Shl | Binary::Shr => left.ty,
@@ -299,11 +314,7 @@ impl Parser {
             let operand = self.expression(argument)?;
             return Ok(Expr::new(ExprKind::Cast(Box::new(operand)), *ty, call.span()));
         }
-        Err(Error::new_spanned(
-            call,
-            "other functions are not seen by the compiler: write what it does here, or compute the value \
-             before and pass it as a parameter",
-        ))
+        Err(Error::new_spanned(call, OTHER_FUNCTIONS))
     }
 
     fn choice(&mut self, choice: &syn::ExprIf) -> Result<Expr> {
@@ -321,7 +332,10 @@ impl Parser {
     fn only_value(&mut self, block: &syn::Block, at: &Source) -> Result<Expr> {
         match &block.stmts[..] {
             [syn::Stmt::Expr(value, None)] => self.expression(value),
-            _ => Err(Error::new_spanned(at, "branches of a value are single expressions here: bind the rest with `let` before the `if`")),
+            _ => Err(Error::new_spanned(
+                at,
+                "branches of a value are single expressions here: bind the rest with `let` before the `if`",
+            )),
         }
     }
 }

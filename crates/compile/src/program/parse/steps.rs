@@ -5,8 +5,8 @@ use syn::{Error, Expr as Source, Pat, Result, Stmt};
 
 use super::scope::{Binding, Level};
 use super::syntax::{
-    NO_EFFECT, ONE_NAME, argument_of, compound, ident, index, loop_variable, pattern_name,
-    value_type,
+    NO_EFFECT, ONE_NAME, OTHER_FUNCTIONS, argument_of, compound, ident, index, loop_variable,
+    pattern_name, value_type,
 };
 use super::{Parser, expressions};
 use crate::program::ir::{
@@ -282,6 +282,9 @@ impl Parser {
             return Ok(());
         }
         let bound = ident(left).and_then(|name| self.scope.find(&name.to_string()));
+        if let (Some(Binding::Field(_)), Source::Call(call)) = (bound, right) {
+            return Err(Error::new_spanned(call, OTHER_FUNCTIONS));
+        }
         let Some(Binding::Scalar(scalar)) = bound else {
             return Err(Error::new_spanned(
                 left,

@@ -8,6 +8,9 @@ use crate::program::ir::{Binary, Expr, ExprKind, Ty, Unary};
 /// Why a statement that is only a value is refused.
 pub(super) const NO_EFFECT: &str =
     "this has no effect: set a field or a scalar with `=` or `+=`, or name the value with `let`";
+/// Why a call is refused.
+pub(super) const OTHER_FUNCTIONS: &str = "other functions are not seen by the compiler: write what it does here, or \
+     compute the value before and pass it as a parameter";
 /// Why a pattern is refused.
 pub(super) const ONE_NAME: &str = "a `let` binds one name here: write one `let` for each";
 /// Why `&` and `*` are refused.
