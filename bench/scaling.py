@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """How Parton scales over the threads of a host and over the hosts of a machine, beside the GAP benchmark suite.
 
-    bench/scaling.py --parton FILE --gap DIR [--scale 23] [--limit SECONDS] [--turns 3] [--commit ID] --output FILE.json
+    bench/scaling.py --parton FILE --gap DIR [--scale 23] [--graphs kron,urand,grid] [--limit SECONDS] [--turns 3]
+                     [--commit ID] --output FILE.json
 
 Needs nothing but Python: a machine without a Rust toolchain gets the `parton` command and GAP's programs as files.
-Parton and GAP take turns. A part that the time limit leaves no room for has no rows. `cargo xtask bench render` fills
+Parton and GAP take turns. A part that the time limit leaves no room for has no rows, nor has a graph that is not
+asked for. `cargo xtask bench render` fills
 docs/performance.md from the newest bench/results/scaling-DATE.json.
 """
 
@@ -21,7 +23,7 @@ from pathlib import Path
 ROUNDS = "10"
 PAGERANK = ["--max-rounds", ROUNDS, "--tolerance", "0", "--dangling", "drop"]
 # Parton chooses the width of its buckets; GAP gets the best of these.
-GAP_DELTAS = {"kron": ["2", "16"], "urand": ["2", "16"], "grid": ["16", "64"]}
+GAP_DELTAS = {"kron": ["2", "16"], "urand": ["2", "16"], "grid": ["64", "256", "1024"]}
 GAP_PROGRAMS = {"bfs": "bfs", "components": "cc", "pagerank": "pr", "sssp": "sssp"}
 ALGORITHMS = list(GAP_PROGRAMS)
 # Edges of a generated graph per vertex of GAP's, so that memory fits.
@@ -36,7 +38,10 @@ class Bench:
         self.end = time.monotonic() + arguments.limit
         self.cores = len(os.sched_getaffinity(0))
         self.rows = []
+        self.graphs = arguments.graphs.split(",")
         self.roots = {}
+        # The width of GAP's buckets that was fastest on a graph.
+        self.deltas = {}
 
     def call(self, command, threads=None):
         """Output and seconds of a command; none if it fails or the time is over."""
@@ -72,14 +77,13 @@ class Bench:
         """GAP's two graphs, and a grid for roads, in both systems' own files."""
         side = 1 << ((scale - 1) // 2)
         converter = str(self.gap / "converter")
-        for name, generator in (("kron", ["-g", str(scale)]), ("urand", ["-u", str(scale)])):
-            self.call([converter, *generator, "-b", f"{name}.sg"])
-            self.call([converter, *generator, "-wb", f"{name}.wsg"])
-        grid = ["generate", f"grid:{side}x{side}", "grid.wel", "--weights", "random:1..255", "--to", "edges"]
-        self.call([self.parton, *grid, "--quiet"])
-        self.call([converter, "-s", "-f", "grid.wel", "-b", "grid.sg"])
-        self.call([converter, "-s", "-f", "grid.wel", "-wb", "grid.wsg"])
-        for name in GAP_DELTAS:
+        sources = {"kron": ["-g", str(scale)], "urand": ["-u", str(scale)], "grid": ["-s", "-f", "grid.wel"]}
+        if "grid" in self.graphs:
+            grid = ["generate", f"grid:{side}x{side}", "grid.wel", "--weights", "random:1..255", "--to", "edges"]
+            self.call([self.parton, *grid, "--quiet"])
+        for name in self.graphs:
+            self.call([converter, *sources[name], "-b", f"{name}.sg"])
+            self.call([converter, *sources[name], "-wb", f"{name}.wsg"])
             self.call([self.parton, "convert", f"{name}.sg", f"{name}.parton", "--undirected", "--quiet"])
             self.call([self.parton, "convert", f"{name}.wsg", f"{name}w.parton", "--undirected", "--quiet"])
             report, _ = self.report(["run", "bfs", f"{name}.parton"])
@@ -114,7 +118,10 @@ class Bench:
             output, _ = self.call(self.gap_command(graph, algorithm, turns, delta), threads)
             lines = [line.split() for line in (output or "").splitlines()]
             times = [float(words[2]) for words in lines if words[:2] == ["Trial", "Time:"]]
-            best = min([b for b in (best, times) if b], key=min, default=[])
+            if times and (not best or min(times) < min(best)):
+                best = times
+                if delta:
+                    self.deltas[graph] = delta
         return best
 
     def over_threads(self, graph, all_threads):
@@ -149,7 +156,7 @@ class Bench:
                 root = ["--root", self.roots[graph]] if algorithm in ("bfs", "sssp") else []
                 run = ["run", algorithm, self.file(graph, algorithm), *rounds, *root]
                 times = {"gap": [], "parton": [], "parton_4": []}
-                delta = GAP_DELTAS[graph][-1] if algorithm == "sssp" else None
+                delta = self.deltas.get(graph) if algorithm == "sssp" else None
                 for _ in range(self.turns):
                     output, seconds = self.call(self.gap_command(graph, algorithm, 1, delta), threads)
                     times["gap"] += [seconds] if output else []
@@ -205,6 +212,7 @@ def main():
     parser.add_argument("--parton", required=True)
     parser.add_argument("--gap", required=True)
     parser.add_argument("--scale", type=int, default=23)
+    parser.add_argument("--graphs", default=",".join(GAP_DELTAS))
     parser.add_argument("--limit", type=float, default=540)
     parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--commit", default="")
@@ -217,7 +225,7 @@ def main():
         "machine": machine(),
         "commit": arguments.commit,
         "command": f"bench/scaling.py --parton FILE --gap DIR --scale {arguments.scale} "
-                   f"--turns {arguments.turns} --output FILE",
+                   f"--graphs {arguments.graphs} --turns {arguments.turns} --output FILE",
         "rows": bench.rows,
     }
     doubling = [1 << k for k in range(bench.cores.bit_length()) if 1 << k <= bench.cores]
@@ -228,17 +236,16 @@ def main():
         os.chdir(folder)
         bench.make(arguments.scale)
         # What matters most comes first.
+        first, *others = bench.graphs
         parts = [
-            lambda: bench.over_threads("kron", few[::-1] or doubling[-1:]),
-            lambda: bench.over_hosts("kron"),
-            lambda: bench.partitions("kron"),
-            lambda: bench.whole_commands("kron", ends[::-1]),
-            lambda: bench.over_threads("urand", [bench.cores]),
-            lambda: bench.over_threads("grid", [bench.cores]),
+            lambda: bench.over_threads(first, few[::-1] or doubling[-1:]),
+            lambda: bench.over_hosts(first),
+            lambda: bench.partitions(first),
+            lambda: bench.whole_commands(first, ends[::-1]),
+            *[lambda graph=graph: bench.over_threads(graph, [bench.cores]) for graph in others],
             lambda: bench.loading(arguments.scale, ends),
-            lambda: bench.over_threads("kron", [threads for threads in doubling[::-1] if threads not in few]),
-            lambda: bench.over_threads("urand", [1]),
-            lambda: bench.over_threads("grid", [1]),
+            lambda: bench.over_threads(first, [threads for threads in doubling[::-1] if threads not in few]),
+            *[lambda graph=graph: bench.over_threads(graph, [1]) for graph in others],
         ]
         for part in parts:
             if bench.roots:

@@ -1,173 +1,140 @@
-//! Engines on a GPU beside those on the processor: every row is the best and the median of several runs.
+//! Engines on a GPU beside those on the processor, and all else that is measured on a GPU: one command writes
+//! a whole result, on a machine that need not have this checkout.
 //!
 //! `parton bench --devices` measures whole commands; this program also starts searches at many roots and
 //! gives the rates that GPU systems are compared by: edges of the graph per second of a run.
 
+mod commands;
+mod engines;
+
 use std::path::Path;
 
-use parton_algorithms::options::Given;
-use parton_algorithms::{ALL, Algorithm, Answer, Error, Job, Options};
-use parton_engine::device::Device;
 use parton_gpu::{GpuHost, discover};
-use parton_graph::WeightKind;
 use parton_net::Cluster;
 use parton_partition::{Input, Partition, Plan};
 use parton_sync::{Optimize, Substrate};
+use serde_json::{Value, json};
 
-use crate::{option, save};
+use self::commands::Commands;
+use self::engines::{Bench, Row};
+use crate::head::head;
+use crate::{option, translated};
 
-/// What is measured on graphs without weights, and on graphs with weights.
-const ROWS: [&str; 2] = ["bfs/frontier+components/union+pagerank/pull", "sssp/delta"];
+/// What belongs to the machine and not to the command as somebody else would write it.
+const NOT_SHOWN: [&str; 3] = ["--parton", "--commit", "--output"];
 
 pub fn run(options: &[&str]) {
-    let devices = option(options, "--devices").unwrap_or("gpu+cpu");
-    let mut results = Vec::new();
+    let words = format!("parton-bench gpu {}", shown(options).join(" "));
+    let mut result = head(&words, option(options, "--commit").unwrap_or("unknown"));
+    let gpu = discover::list().ok().map(|gpus| gpus[0].clone());
+    result["gpu"] = json!(gpu.map(|gpu| gpu.model));
+    let graphs: Vec<&str> =
+        option(options, "--graphs").expect("--graphs GRAPH+GRAPH…").split('+').collect();
+    let (mut rows, mut twins) = (Vec::new(), Vec::new());
     println!("| graph | device | algorithm | rounds | setup s | best ms | median ms | G edges/s |");
     println!("|---|---|---|---|---|---|---|---|");
-    for graph in option(options, "--graphs").expect("--graphs GRAPH+GRAPH…").split('+') {
-        let name = Path::new(graph).file_stem().map_or(graph.into(), |stem| stem.to_string_lossy());
-        for device in devices.split('+') {
-            let (edges, found) = on_device(graph, device, options);
-            for row in found {
-                let Row { algorithm, rounds, setup, best, median } = row;
-                let (best_ms, median_ms) = (best * 1e3, median * 1e3);
-                let rate = edges as f64 / best / 1e9;
-                println!(
-                    "| {name} | {device} | {algorithm} | {rounds} | {setup:.2} | {best_ms:.3} | \
-                     {median_ms:.3} | {rate:.1} |"
-                );
-                results.push(serde_json::json!({
-                    "graph": name, "edges": edges, "device": device, "algorithm": algorithm,
-                    "rounds": rounds, "setup": setup, "best": best, "median": median,
-                }));
-            }
-        }
+    for graph in &graphs {
+        let (of_engines, of_twins) = on_graph(graph, options);
+        rows.extend(of_engines);
+        twins.extend(of_twins);
+        result["rows"] = rows.iter().map(Row::json).collect();
+        result["translated"] = json!(twins);
+        write(options, &result);
     }
-    save(options, &results);
+    let mut failures = Vec::new();
+    for (what, found) in of_commands(&graphs, &rows, options) {
+        match found {
+            Ok(found) => result[what] = found,
+            // The other figures are kept.
+            Err(said) => failures.push(format!("{what}: {said}")),
+        }
+        println!("{what}: {}", result[what]);
+        write(options, &result);
+    }
+    if !failures.is_empty() {
+        eprintln!("{}", failures.join("\n"));
+        std::process::exit(1);
+    }
 }
 
-/// Measures all rows of one graph. Returns its number of edges, too.
-fn on_device(graph: &str, device: &str, options: &[&str]) -> (u64, Vec<Row>) {
-    let turns: usize = option(options, "--turns").map_or(5, |n| n.parse().expect("a number"));
-    let num_roots: usize = option(options, "--roots").map_or(0, |n| n.parse().expect("a number"));
+/// Writes what is known by now: somebody may stop this program.
+fn write(options: &[&str], result: &Value) {
+    if let Some(file) = option(options, "--output") {
+        std::fs::write(file, format!("{result:#}\n")).expect("a file to write");
+    }
+}
+
+/// A part of the result, and what was measured or what went wrong.
+type Part = (&'static str, Result<Value, String>);
+
+/// What is measured by the `parton` command that the options name, if they name one.
+fn of_commands<'a>(
+    graphs: &'a [&str],
+    rows: &'a [Row],
+    options: &'a [&str],
+) -> impl Iterator<Item = Part> + 'a {
+    let measured = option(options, "--parton").map(move |parton| {
+        let is_ranks = |row: &&Row| row.device != "cpu" && row.algorithm.starts_with("pagerank");
+        let ranks = rows.iter().find(is_ranks).expect("pagerank on a device");
+        let graph = graphs.iter().find(|graph| stem(graph) == ranks.graph).expect("its graph");
+        let limit = option(options, "--device-memory").map(str::to_owned);
+        let limit = limit.unwrap_or_else(|| less_than(ranks.memory).to_string());
+        let commands = Commands { parton, device: &ranks.device };
+        ["sharing", "split", "bytes"].into_iter().map(move |what| {
+            let found = match what {
+                "sharing" => commands.sharing(graph),
+                "split" => commands.split(graph, &limit),
+                _ => commands.bytes(),
+            };
+            (what, found)
+        })
+    });
+    measured.into_iter().flatten()
+}
+
+/// The options without those that belong to the machine.
+fn shown<'a>(options: &[&'a str]) -> Vec<&'a str> {
+    let is_shown = |at: &usize| {
+        let before = at.checked_sub(1).map(|before| options[before]);
+        ![Some(options[*at]), before].iter().flatten().any(|word| NOT_SHOWN.contains(word))
+    };
+    (0..options.len()).filter(is_shown).map(|at| options[at]).collect()
+}
+
+/// The name of a graph's file, or the words of a generator.
+fn stem(graph: &str) -> String {
+    Path::new(graph).file_stem().map_or(graph.into(), |stem| stem.to_string_lossy().into_owned())
+}
+
+/// A little less memory than this.
+fn less_than(memory: u64) -> u64 {
+    memory / 100 * 97
+}
+
+/// Measures one graph: all engines on all devices, and translated operators beside those by hand.
+fn on_graph(graph: &str, options: &[&str]) -> (Vec<Row>, Vec<Value>) {
+    let devices = option(options, "--devices").unwrap_or("gpu+cpu");
     let input = Input::open(graph).expect("a graph");
-    let found = Cluster::local(1).launch(|net| -> Result<_, Error> {
+    let name = stem(graph);
+    let measured = Cluster::local(1).launch(|net| {
         let partition = Partition::build(net, &input, &Plan::new("oec")).expect("a partition");
-        let host =
-            (device != "cpu").then(|| GpuHost::new(discover::open(device).expect("a device")));
-        let host = host.as_ref().map(|host| host as &dyn Device);
-        let has_weights = partition.out_edges().weight_kind() != WeightKind::None;
-        let rows = option(options, "--runs").unwrap_or(ROWS[usize::from(has_weights)]);
-        let mut substrate = Substrate::new(&partition, net, Optimize::ALL);
-        let mut found = Vec::new();
-        for row in rows.split('+') {
-            found.push(measure(row, turns, &mut substrate, host)?);
-            if num_roots > 0 && row.starts_with("bfs") {
-                found.push(from_many_roots(row, num_roots, &mut substrate, host)?);
+        let (mut rows, mut twins) = (Vec::new(), Vec::new());
+        for device in devices.split('+') {
+            let host = || GpuHost::new(discover::open(device).expect("a device"));
+            let host = (device != "cpu").then(host);
+            let mut substrate = Substrate::new(&partition, net, Optimize::ALL);
+            let mut bench =
+                Bench { graph: &name, device, substrate: &mut substrate, host: host.as_ref() };
+            let found = bench.measure_all(options)?;
+            found.iter().for_each(|row| println!("{}", row.line()));
+            rows.extend(found);
+            // Rows that were asked for stand alone.
+            let wants_twins = option(options, "--runs").is_none();
+            if let Some(host) = host.as_ref().filter(|_| wants_twins) {
+                twins.extend(translated::measure_all(&name, host, &mut substrate, options)?);
             }
         }
-        Ok((partition.num_edges(), found))
+        Ok::<_, parton_algorithms::Error>((rows, twins))
     });
-    found.expect("a run").swap_remove(0)
-}
-
-struct Row {
-    algorithm: String,
-    rounds: usize,
-    setup: f64,
-    best: f64,
-    median: f64,
-}
-
-impl Row {
-    /// The row of some runs. Where each has a root of its own, the harmonic mean of their rates counts:
-    /// the mean of their times.
-    fn new(algorithm: &str, answers: &[Answer], is_mean: bool) -> Row {
-        let mut seconds: Vec<f64> = answers.iter().map(per_run).collect();
-        seconds.sort_by(f64::total_cmp);
-        let best = match is_mean {
-            true => seconds.iter().sum::<f64>() / seconds.len() as f64,
-            false => seconds[0],
-        };
-        let last = answers.last().expect("a run");
-        Row {
-            algorithm: algorithm.to_owned(),
-            rounds: last.report.rounds.len(),
-            setup: last.setup_seconds,
-            best,
-            median: seconds[seconds.len() / 2],
-        }
-    }
-}
-
-/// Seconds of a run, or of a round where every round visits every edge.
-fn per_run(answer: &Answer) -> f64 {
-    let is_stationary = answer.columns[0].name == "rank";
-    answer.report.seconds / if is_stationary { answer.report.rounds.len() as f64 } else { 1.0 }
-}
-
-/// `bfs/frontier`, with options behind further slashes: `sssp/delta/delta=8`.
-fn request(row: &str) -> (&'static dyn Algorithm, Options) {
-    let mut words = row.split('/');
-    let name = words.next().expect("an algorithm");
-    let algorithm = *ALL.iter().find(|known| known.name() == name).expect("an algorithm");
-    let mut options = Options::default();
-    let engine = words.next().filter(|&word| word != "auto");
-    options.engine = engine.map(|name| {
-        *algorithm.engines().iter().find(|known| known.name == name).expect("an engine")
-    });
-    if name == "pagerank" {
-        options.max_rounds = Some(20);
-    }
-    for setting in words {
-        let (name, value) = setting.split_once('=').expect("NAME=VALUE");
-        options.set(algorithm, name, Given::Text(value)).expect("an option");
-    }
-    (algorithm, options)
-}
-
-fn measure(
-    row: &str,
-    turns: usize,
-    substrate: &mut Substrate<'_>,
-    device: Option<&dyn Device>,
-) -> Result<Row, Error> {
-    let (algorithm, options) = request(row);
-    let mut answers = Vec::new();
-    for _ in 0..turns {
-        answers.push(algorithm.run(&mut Job {
-            substrate,
-            options: &options,
-            watch: &mut (),
-            device,
-        })?);
-    }
-    Ok(Row::new(row, &answers, false))
-}
-
-/// Searches from vertices with edges, spread over all ids.
-fn from_many_roots(
-    row: &str,
-    num_roots: usize,
-    substrate: &mut Substrate<'_>,
-    device: Option<&dyn Device>,
-) -> Result<Row, Error> {
-    let (algorithm, mut options) = request(row);
-    let partition = substrate.partition();
-    let offsets = partition.out_edges().offsets();
-    let has_edges = |vertex: &usize| offsets[vertex + 1] > offsets[*vertex];
-    let step = partition.num_vertices() as usize / num_roots;
-    let mut answers = Vec::new();
-    for number in 0..num_roots {
-        let Some(root) = (number * step..).find(has_edges) else { break };
-        let root = partition.globals()[root].to_string();
-        options.set(algorithm, "root", Given::Text(&root)).expect("a root");
-        answers.push(algorithm.run(&mut Job {
-            substrate,
-            options: &options,
-            watch: &mut (),
-            device,
-        })?);
-    }
-    Ok(Row::new(&format!("{row}, {num_roots} roots"), &answers, true))
+    measured.expect("a run").swap_remove(0)
 }

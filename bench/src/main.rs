@@ -4,6 +4,8 @@
 //! nobody inherits a warm allocator. Contestants take turns; the best of several turns counts.
 
 mod gpu;
+#[path = "../../xtask/src/figures/head.rs"]
+mod head;
 mod load;
 mod measure;
 mod net;
@@ -37,14 +39,14 @@ fn main() {
         }
         _ => {
             eprintln!(
-                "parton-bench gpu --graphs GRAPH+GRAPH… [--runs bfs/frontier+…] [--roots N] [--turns N] [--devices gpu+cpu] [--output FILE.json]\n\
+                "parton-bench gpu --graphs GRAPH+GRAPH… [--runs bfs/frontier+…] [--roots N] [--turns N] [--devices gpu+cpu] [--parton PROGRAM] [--commit NAME] [--output FILE.json]\n\
                  parton-bench load [--scale N] [--turns N] [--folder DIR] [--output FILE.json]\nparton-bench net\n\
                  parton-bench partition [--scale N] [--hosts N] [--turns N] [--folder DIR] [--output FILE.json]\n\
                  parton-bench overhead [--graph GRAPH] [--turns N]\n\
                  parton-bench pace [--graphs GRAPH+GRAPH…] [--policy NAME] [--runs bfs/push+…] [--turns N] [--simulated] [--slow-host cgroup] [--output FILE.json]\n\
                  parton-bench spmv --graphs GRAPH+GRAPH… [--policies NAME+NAME…] [--only spmv+pull…] [--hosts N] [--turns N] [--memory] [--output FILE.json]\n\
                  parton-bench translated --graphs GRAPH+GRAPH… [--device gpu] [--turns N] [--output FILE.json]\n\
-                 parton-bench twins [--graph GRAPH] [--turns N]\n\
+                 parton-bench twins [--graph GRAPH] [--turns N] [--output FILE.json]\n\
                  parton-bench volume --parton PROGRAM --data DIR [--output FILE.json]\n\
                  parton-bench wire"
             );

@@ -11,6 +11,7 @@ use parton_net::Cluster;
 use parton_partition::{Input, Partition, Plan};
 use parton_sync::reduction::{Latest, Min, Sum};
 use parton_sync::{Optimize, Substrate, Tally};
+use serde_json::{Value, json};
 
 use crate::{option, save};
 
@@ -166,44 +167,55 @@ rank_twins!(RanksByHand, [], {
 });
 
 pub fn run_all(options: &[&str]) {
-    let turns: usize = option(options, "--turns").map_or(7, |n| n.parse().expect("a number"));
     let device = option(options, "--device").unwrap_or("gpu");
     let mut results = Vec::new();
     println!("| graph | program, engine | translated ms | by hand ms | by hand ÷ translated |");
     println!("|---|---|---|---|---|");
     for graph in option(options, "--graphs").expect("--graphs GRAPH+GRAPH…").split('+') {
-        for (program, [translated, by_hand]) in on_graph(graph, device, turns) {
-            let (ms, ratio) = ([translated, by_hand].map(|s| s * 1e3), by_hand / translated);
-            println!("| {graph} | {program} | {:.3} | {:.3} | {ratio:.3} |", ms[0], ms[1]);
-            results.push(serde_json::json!({
-                "graph": graph, "program": program, "translated": translated, "by_hand": by_hand,
-            }));
+        let input = Input::open(graph).expect("a graph");
+        let measured = Cluster::local(1).launch(|net| -> Result<_, parton_sync::Error> {
+            let partition = Partition::build(net, &input, &Plan::new("oec")).expect("a partition");
+            let host = GpuHost::new(discover::open(device).expect("a device"));
+            let mut substrate = Substrate::new(&partition, net, Optimize::ALL);
+            measure_all(graph, &host, &mut substrate, options)
+        });
+        for row in measured.expect("a run").swap_remove(0) {
+            let [translated, by_hand] =
+                ["translated", "by_hand"].map(|name| 1e3 * row[name].as_f64().expect("seconds"));
+            let (program, ratio) = (&row["program"], by_hand / translated);
+            println!("| {graph} | {program} | {translated:.3} | {by_hand:.3} | {ratio:.3} |");
+            results.push(row);
         }
     }
     save(options, &results);
 }
 
 /// The best times of each pair that fits the graph: with weights, or without.
-fn on_graph(graph: &str, device: &str, turns: usize) -> Vec<(&'static str, [f64; 2])> {
-    let input = Input::open(graph).expect("a graph");
-    let measured = Cluster::local(1).launch(|net| -> Result<_, parton_sync::Error> {
-        let partition = Partition::build(net, &input, &Plan::new("oec")).expect("a partition");
-        let host = GpuHost::new(discover::open(device).expect("a device"));
-        let has_weights = partition.out_edges().weight_kind() != WeightKind::None;
-        let mut substrate = Substrate::new(&partition, net, Optimize::ALL);
-        let mut relax = |engine: &'static EngineInfo, pair: Pair| {
-            best_of(turns, |is_by_hand| pair.seconds(is_by_hand, engine, &host, &mut substrate))
-        };
-        if has_weights {
-            return Ok(vec![("paths, delta", relax(engines::DELTA, Pair::Paths)?)]);
-        }
-        Ok(vec![
-            ("hops, frontier", relax(engines::FRONTIER, Pair::Hops)?),
-            ("hops, push", relax(engines::PUSH, Pair::Hops)?),
-            ("ranks, pull", relax(engines::PULL, Pair::Ranks)?),
-        ])
-    });
-    measured.expect("a run").swap_remove(0)
+pub(crate) fn measure_all(
+    graph: &str,
+    host: &GpuHost,
+    substrate: &mut Substrate<'_>,
+    options: &[&str],
+) -> Result<Vec<Value>, parton_sync::Error> {
+    let turns: usize = option(options, "--turns").map_or(7, |n| n.parse().expect("a number"));
+    let has_weights = substrate.partition().out_edges().weight_kind() != WeightKind::None;
+    let pairs: &[(&str, &EngineInfo, Pair)] = match has_weights {
+        true => &[("paths/delta", engines::DELTA, Pair::Paths)],
+        false => &[
+            ("hops/frontier", engines::FRONTIER, Pair::Hops),
+            ("hops/push", engines::PUSH, Pair::Hops),
+            ("ranks/pull", engines::PULL, Pair::Ranks),
+        ],
+    };
+    let mut rows = Vec::new();
+    for (program, engine, pair) in pairs {
+        let [translated, by_hand] =
+            best_of(turns, |is_by_hand| pair.seconds(is_by_hand, engine, host, substrate))?;
+        rows.push(json!({
+            "graph": graph, "program": program, "translated": translated, "by_hand": by_hand,
+        }));
+    }
+    Ok(rows)
 }
 
 /// The best time of each, in turns; the first turn only warms up.

@@ -1,16 +1,22 @@
-//! Compiled programs beside the same written by hand: the same engine on the same partition runs both in turns.
+//! Compiled programs beside the same written by hand: on the same partition both run in turns.
+
+use std::time::Instant;
 
 use parton_algorithms::bfs::levels;
 use parton_algorithms::components::least;
+use parton_algorithms::kcore::{KCore, KCoreOptions};
+use parton_algorithms::pagerank::{Dangling, PageRank, PageRankOptions};
 use parton_algorithms::sssp::narrow;
+use parton_algorithms::{Algorithm, Error, Job, Options};
 use parton_engine::{RunReport, engines};
 use parton_graph::GlobalId;
 use parton_net::Cluster;
 use parton_partition::{Input, Partition, Plan};
-use parton_program::Vertex;
-use parton_sync::{Error, Optimize, Substrate};
+use parton_program::{Field, Graph, STEPS, Vertex, program};
+use parton_sync::{Optimize, Substrate};
+use serde_json::json;
 
-use crate::option;
+use crate::{option, save};
 
 #[path = "../../crates/algorithms/tests/by_hand.rs"]
 mod by_hand;
@@ -21,58 +27,143 @@ use by_hand::{Distances, Least, Levels, by_hand, compiled, ranks, ranks_by_hand}
 type Form = fn(&mut Substrate<'_>) -> Result<RunReport, Error>;
 
 const ROOT: u32 = 3;
+const TOLERANCE: f64 = 1e-6;
+/// Which core.
+const K: u32 = 10;
 
 /// Algorithms with both their forms, the hand-written one first.
-const TWINS: [(&str, [Form; 2]); 4] = [
+const TWINS: [(&str, [Form; 2]); 5] = [
     (
         "bfs, frontier",
         [
-            |on| by_hand(engines::FRONTIER, &Levels(GlobalId(ROOT as u64)), on),
-            |on| compiled(engines::FRONTIER, &levels { root: Vertex(ROOT) }, on),
+            |on| Ok(by_hand(engines::FRONTIER, &Levels(GlobalId(ROOT as u64)), on)?),
+            |on| Ok(compiled(engines::FRONTIER, &levels { root: Vertex(ROOT) }, on)?),
         ],
     ),
     (
         "sssp, delta",
         [
-            |on| by_hand(engines::DELTA, &Distances(GlobalId(ROOT as u64)), on),
-            |on| compiled(engines::DELTA, &narrow { root: Vertex(ROOT) }, on),
+            |on| Ok(by_hand(engines::DELTA, &Distances(GlobalId(ROOT as u64)), on)?),
+            |on| Ok(compiled(engines::DELTA, &narrow { root: Vertex(ROOT) }, on)?),
         ],
     ),
     (
         "components, union",
-        [|on| by_hand(engines::UNION, &Least, on), |on| compiled(engines::UNION, &least {}, on)],
+        [
+            |on| Ok(by_hand(engines::UNION, &Least, on)?),
+            |on| Ok(compiled(engines::UNION, &least {}, on)?),
+        ],
     ),
-    (
-        "pagerank, pull",
-        [ranks_by_hand, |on| compiled(engines::PULL, &ranks { tolerance: 1e-6 }, on)],
-    ),
+    ("pagerank, pull", [|on| Ok(ranks_by_hand(on)?), compiled_ranks]),
+    ("pagerank, the algorithm's own", [algorithms_ranks, compiled_ranks]),
 ];
 
-/// Seconds, rounds and bytes of the best of several turns.
-type Cost = (f64, usize, u64);
+/// The same for undirected simple graphs.
+const UNDIRECTED_TWINS: [(&str, [Form; 2]); 1] =
+    [("one core, steps", [algorithms_core, |on| Ok(compiled(STEPS, &core { k: K }, on)?)])];
+
+fn compiled_ranks(on: &mut Substrate<'_>) -> Result<RunReport, Error> {
+    Ok(compiled(engines::PULL, &ranks { tolerance: TOLERANCE }, on)?)
+}
+
+/// Which vertices have at least `k` neighbours that have as many.
+#[program(crate = parton_program)]
+fn core(graph: &Graph<()>, k: u32) -> Field<bool> {
+    let mut alive = graph.field(true);
+    let mut degree = graph.field_with(|v| graph.out_degree(v) as u32);
+    loop {
+        let mut removed = 0u64;
+        for v in graph.vertices() {
+            if alive[v] && degree[v] < k {
+                alive[v] = false;
+                removed += 1;
+                for edge in graph.out_edges(v) {
+                    degree[edge.target] -= 1;
+                }
+            }
+        }
+        if removed == 0 {
+            break;
+        }
+    }
+    alive
+}
+
+/// Ranks as `parton run pagerank --dangling drop` finds them.
+fn algorithms_ranks(on: &mut Substrate<'_>) -> Result<RunReport, Error> {
+    let (tolerance, dangling) = (TOLERANCE, Dangling::Drop);
+    let own = PageRankOptions { tolerance, dangling, ..PageRankOptions::default() };
+    algorithm(&PageRank, Options::default().with(own), on)
+}
+
+/// One core as `parton run kcore --k` finds it.
+fn algorithms_core(on: &mut Substrate<'_>) -> Result<RunReport, Error> {
+    algorithm(&KCore, Options::default().with(KCoreOptions { k: Some(K) }), on)
+}
+
+/// Runs an algorithm.
+fn algorithm(
+    algorithm: &dyn Algorithm,
+    options: Options,
+    substrate: &mut Substrate<'_>,
+) -> Result<RunReport, Error> {
+    let job = &mut Job { substrate, options: &options, watch: &mut (), device: None };
+    Ok(algorithm.run(job)?.report)
+}
+
+/// What the best of several turns took.
+#[derive(Clone, Copy)]
+struct Cost {
+    /// From the first round to the last.
+    rounds_seconds: f64,
+    /// From the partition to the answer.
+    seconds: f64,
+    rounds: usize,
+    bytes: u64,
+}
+
+impl Cost {
+    const NONE: Cost =
+        Cost { rounds_seconds: f64::INFINITY, seconds: f64::INFINITY, rounds: 0, bytes: 0 };
+
+    fn json(self) -> serde_json::Value {
+        let Cost { rounds_seconds, seconds, rounds, bytes } = self;
+        json!({ "rounds_seconds": rounds_seconds, "seconds": seconds, "rounds": rounds, "bytes": bytes })
+    }
+}
 
 pub fn run(options: &[&str]) {
     let graph = option(options, "--graph").unwrap_or("rmat:18");
     let turns: usize = option(options, "--turns").map_or(7, |n| n.parse().expect("a number"));
     let input = Input::open(graph).expect("a graph");
-    println!(
-        "| hosts | program | by hand, s | compiled, s | by hand ÷ compiled | rounds | bytes |"
-    );
-    println!("|---|---|---|---|---|---|---|");
+    let needs = KCore.needs(&Options::default());
+    let undirected = Input::open(graph).expect("a graph").fitted(needs.fit());
+    let mut rows = Vec::new();
     for (hosts, threads) in [(1, 2), (4, 1)] {
-        for (name, costs) in measured(&input, (hosts, threads), turns) {
-            let [(hand, hand_rounds, hand_bytes), (own, rounds, bytes)] = costs;
+        let mut measured = measured(&input, &TWINS, (hosts, threads), turns);
+        measured.extend(self::measured(&undirected, &UNDIRECTED_TWINS, (hosts, threads), turns));
+        for (name, [by_hand, compiled]) in measured {
             println!(
-                "| {hosts} × {threads} | {name} | {hand:.5} | {own:.5} | {:.3} | {hand_rounds}, {rounds} | \
-                 {hand_bytes}, {bytes} |",
-                hand / own
+                "{hosts} × {threads} {name}: by hand ÷ compiled {:.3} in rounds, {:.3} in all; rounds {}, {}; bytes {}, {}",
+                by_hand.rounds_seconds / compiled.rounds_seconds,
+                by_hand.seconds / compiled.seconds,
+                by_hand.rounds,
+                compiled.rounds,
+                by_hand.bytes,
+                compiled.bytes,
             );
+            rows.push(json!({
+                "graph": graph, "hosts": hosts, "threads": threads, "program": name, "turns": turns,
+                "by_hand": by_hand.json(), "compiled": compiled.json(),
+            }));
         }
     }
+    save(options, &rows);
 }
 
 fn measured(
     input: &Input,
+    twins: &[(&'static str, [Form; 2])],
     (hosts, threads): (usize, usize),
     turns: usize,
 ) -> Vec<(&'static str, [Cost; 2])> {
@@ -80,16 +171,22 @@ fn measured(
     let measured = cluster.launch(|net| {
         let partition = Partition::build(net, input, &Plan::new("cvc")).expect("a partition");
         let mut all = Vec::new();
-        for (name, forms) in TWINS {
-            let mut best: [Cost; 2] = [(f64::INFINITY, 0, 0); 2];
+        for (name, forms) in twins {
+            let mut best = [Cost::NONE; 2];
             for turn in 0..2 * turns {
                 let form = turn % 2;
+                net.barrier()?;
+                let began = Instant::now();
                 let report = forms[form](&mut Substrate::new(&partition, net, Optimize::ALL))?;
-                if report.seconds < best[form].0 {
-                    best[form] = (report.seconds, report.rounds.len(), report.sent().total());
-                }
+                let known = best[form];
+                best[form] = Cost {
+                    rounds_seconds: known.rounds_seconds.min(report.seconds),
+                    seconds: known.seconds.min(began.elapsed().as_secs_f64()),
+                    rounds: report.rounds.len(),
+                    bytes: report.sent().total(),
+                };
             }
-            all.push((name, best));
+            all.push((*name, best));
         }
         Ok::<_, Error>(all)
     });

@@ -9,6 +9,8 @@
 //! | `gpu` | `bench/src/gpu.rs` | docs/gpu.md |
 //! | `plan` | [`plan_runs`]: the `parton` command itself | docs/planning.md |
 //! | `levels` | a test of the crate `parton-program` | docs/compiler.md |
+//! | `twins` | `bench/src/twins.rs` | docs/compiler.md |
+//! | `compile` | [`compile_time`]: Cargo itself | docs/compiler.md |
 //! | `spmv` | `bench/src/spmv.rs`, over links of a given rate | docs/spmv.md |
 //! | `la3` | LA3's public code beside the `parton` command | docs/spmv.md |
 //! | `scaling` | `bench/scaling.py`, on a machine with many cores | docs/performance.md |
@@ -17,11 +19,15 @@
 //! the names. A test fails when a page and the newest JSON disagree.
 
 mod bars;
+mod compile_time;
+mod compiler;
 mod drawings;
 mod gpu;
+mod head;
 mod lines;
 mod measure;
 mod plan;
+mod plan_graphs;
 mod plan_runs;
 mod scaling;
 mod spmv;
@@ -30,15 +36,19 @@ mod tables;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
+use self::head::{head, said};
 use crate::{cargo, root, step};
+pub(crate) use compile_time::compile;
 pub(crate) use measure::figures;
 pub(crate) use spmv::spmv;
 
 /// The kinds of results, by the names of their files.
-const KINDS: [&str; 9] =
-    ["figures", "volume", "pace", "gpu", "plan", "levels", "spmv", "la3", "scaling"];
+const KINDS: [&str; 11] = [
+    "figures", "volume", "pace", "gpu", "plan", "levels", "twins", "compile", "spmv", "la3",
+    "scaling",
+];
 /// The pages with marked places.
 const PAGES: [&str; 8] = [
     "README.md",
@@ -93,46 +103,31 @@ fn read(file: &Path) -> Value {
     serde_json::from_slice(&text).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
 }
 
-/// What every result begins with: when, where, of what and by which command it was measured.
-fn head(command: &[&str]) -> Value {
-    let said = |program: &str, arguments: &[&str]| {
-        let output = Command::new(program).args(arguments).current_dir(root()).output();
-        output.map_or(String::new(), |output| String::from_utf8_lossy(&output.stdout).trim().into())
-    };
-    let line = |file: &str, name: &str| {
-        let text = std::fs::read_to_string(file).unwrap_or_default();
-        let line = text.lines().find(|line| line.starts_with(name)).unwrap_or_default();
-        line.split_once(':').map_or("", |(_, value)| value.trim()).to_owned()
-    };
-    let kibibytes = line("/proc/meminfo", "MemTotal");
-    let kibibytes = kibibytes.split(' ').next().and_then(|number| number.parse::<u64>().ok());
-    json!({
-        "date": said("date", &["-u", "+%Y-%m-%d"]),
-        "machine": {
-            "cpu": line("/proc/cpuinfo", "model name"),
-            "cores": std::thread::available_parallelism().map_or(1, |cores| cores.get()),
-            "memory_bytes": kibibytes.map(|number| number * 1024),
-        },
-        "commit": said("git", &["describe", "--always", "--dirty"]),
-        "command": format!("cargo xtask bench {}", portable(command).join(" ")),
-    })
+/// The commit of this checkout.
+fn commit() -> String {
+    said(Command::new("git").args(["describe", "--always", "--dirty"]).current_dir(root()))
 }
 
 /// The command as somebody else would write it: folders and files are their own.
 fn portable<'a>(command: &[&'a str]) -> Vec<&'a str> {
     let word = |at: usize| match at.checked_sub(1).map(|before| command[before]) {
         Some("--data" | "--gap" | "--folder") => "DIR",
-        Some("--graphs") if command[0] == "gpu" => "FILE+…",
-        Some("--parton" | "--against" | "--output") => "FILE",
+        Some("--parton" | "--against" | "--output" | "--measured") => "FILE",
         _ => command[at],
     };
     (0..command.len()).map(word).collect()
 }
 
-/// Keeps a result: where `--output` says, or in `bench/results/`, whence the pages are filled.
+/// Keeps what was measured under these names.
 fn keep(kind: &str, command: &[&str], body: &[(&str, Value)]) -> bool {
-    let mut result = head(command);
+    let words = format!("cargo xtask bench {}", portable(command).join(" "));
+    let mut result = head(&words, &commit());
     body.iter().for_each(|(name, value)| result[*name] = value.clone());
+    keep_result(kind, command, &result)
+}
+
+/// Keeps a result: where `--output` says, or in `bench/results/`, whence the pages are filled.
+fn keep_result(kind: &str, command: &[&str], result: &Value) -> bool {
     let date = result["date"].as_str().unwrap_or_default();
     let kept = root().join(format!("bench/results/{kind}-{date}.json"));
     let asked = option(command, "--output").map(PathBuf::from);
@@ -187,12 +182,18 @@ fn parton(command: &[&str]) -> Option<String> {
 
 /// Measures with the program in `bench/` and keeps the rows as a result of that kind.
 fn rows(kind: &str, command: &[&str], more: &[&str]) -> bool {
-    let Ok(folder) = tempfile::tempdir() else { return false };
+    let measured = measured(kind, command, more);
+    measured.is_some_and(|rows| keep(kind, command, &[("rows", rows)]))
+}
+
+/// What the program in `bench/` writes.
+fn measured(kind: &str, command: &[&str], more: &[&str]) -> Option<Value> {
+    let folder = tempfile::tempdir().ok()?;
     let file = folder.path().join("rows.json");
     let file_name = file.to_string_lossy();
     let asked = without(&command[1..], "--output");
     let arguments = [&[kind], &asked[..], more, &["--output", &file_name]].concat();
-    step(kind, &mut bench_program(&arguments)) && keep(kind, command, &[("rows", read(&file))])
+    step(kind, &mut bench_program(&arguments)).then(|| read(&file))
 }
 
 /// Bytes on the wire beside D-Galois's.
@@ -212,17 +213,35 @@ pub(crate) fn pace(command: &[&str]) -> bool {
     rows("pace", command, &["--simulated", "--graphs", &graphs])
 }
 
-/// Engines on a GPU, beside those on the processor.
-pub(crate) fn gpu(command: &[&str]) -> bool {
-    rows("gpu", command, &[])
+/// Compiled programs beside the same written by hand.
+pub(crate) fn twins(command: &[&str]) -> bool {
+    rows("twins", command, &[])
 }
 
-/// Plans beside runs.
-pub(crate) fn plan(command: &[&str]) -> bool {
+/// Engines on a GPU, beside those on the processor. The program writes whole results, so that it can also
+/// measure on a machine without this checkout.
+pub(crate) fn gpu(command: &[&str]) -> bool {
+    let asked = without(command, "--parton");
     parton(command).is_some_and(|parton| {
-        let rows = plan_runs::runs(&parton, option(command, "--data"));
-        keep("plan", command, &[("rows", Value::from(rows))])
+        let more = ["--parton", &parton, "--commit", &commit()];
+        measured("gpu", &asked, &more).is_some_and(|result| keep_result("gpu", &asked, &result))
     })
+}
+
+/// Plans beside runs; whether all is measured and plans are as good as they must be.
+pub(crate) fn plan(command: &[&str]) -> bool {
+    let Some(parton) = parton(command) else { return false };
+    let measured = match plan_runs::runs(&parton, command) {
+        Ok(measured) => measured,
+        Err(problem) => {
+            eprintln!("bench plan: {problem}");
+            return false;
+        }
+    };
+    let complaints = plan::complaints(&measured);
+    let is_kept = keep("plan", command, &measured);
+    complaints.iter().for_each(|complaint| eprintln!("bench plan: {complaint}"));
+    is_kept && complaints.is_empty()
 }
 
 /// Bytes of compiled programs at each level of communication, exact in any build.

@@ -24,15 +24,22 @@ cargo xtask bench figures [OPTIONS]  times, memory and loading; fills docs/perfo
                                      --against FILE (says what changed), --output FILE (fills no page)
 cargo xtask bench volume --data DIR  bytes on the wire beside D-Galois's; fills docs/communication.md
 cargo xtask bench levels --data DIR  bytes of compiled programs at each level of communication; fills docs/compiler.md
+cargo xtask bench twins              compiled programs beside the same written by hand; fills docs/compiler.md
+                                     --graph GRAPH (rmat:18), --turns N (7)
+cargo xtask bench compile            what the attribute adds to the time that a crate takes to compile; fills
+                                     docs/compiler.md; --turns N (3)
 cargo xtask bench pace --data DIR    BSP beside BASP in virtual time; fills docs/async.md
 cargo xtask bench pace --graphs …    the same on other graphs, or on threads with one made slow
 cargo xtask bench gpu --graphs FILE+FILE…
                                      engines on a GPU beside the processor; fills docs/gpu.md
-cargo xtask bench plan --data DIR    plans of memory and bytes beside runs; fills docs/planning.md
+cargo xtask bench plan --data DIR    plans of memory and bytes beside runs of every data set in DIR; fills
+                                     docs/planning.md, and fails if plans are worse than they must be
+                                     --measured FILE (only plans what that result has measured),
+                                     --jobs N (runs at a time)
 cargo xtask bench spmv --data DIR    the engine spmv beside the others on ranks over slow links; fills docs/spmv.md
                                      --turns N, --scale N, --prefix COMMAND (before every measurement)
 cargo xtask bench render             fills the pages from the newest files in bench/results
-cargo xtask bench load|partition|net|wire|overhead|twins
+cargo xtask bench load|partition|net|wire|overhead
                                      single measurements, printed
 cargo xtask release                  programs for others, packed into target/release-archives: one that
                                      finds MPI and CUDA when it runs, one that needs nothing (musl-tools)
@@ -141,6 +148,8 @@ fn bench(arguments: &[&str]) -> bool {
         ["gpu", ..] => figures::gpu(arguments),
         ["plan", ..] => figures::plan(arguments),
         ["levels", ..] => figures::levels(arguments),
+        ["twins", ..] => figures::twins(arguments),
+        ["compile", ..] => figures::compile(arguments),
         ["spmv", ..] => figures::spmv(arguments),
         ["pace", ..] if !arguments.contains(&"--graphs") => figures::pace(arguments),
         ["render"] => figures::render(),

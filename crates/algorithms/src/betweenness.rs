@@ -16,6 +16,7 @@
 //! whole: the part times vertices / sources, of undirected graphs half of that.
 
 mod dependencies;
+pub mod one_source;
 mod search;
 mod sweep;
 
@@ -24,6 +25,8 @@ use std::time::Instant;
 
 use parton_engine::{EngineInfo, Limits, Pacing, RunReport, engines};
 use parton_graph::{Direction, GlobalId, Graph, LocalId, parallel, with_csr};
+use parton_program::Program;
+use parton_program::plan::CompiledPlan;
 
 use crate::algorithm::{Algorithm, Job};
 use crate::answer::{Answer, Column, Fact, Meanings, Values};
@@ -226,7 +229,7 @@ impl Algorithm for Betweenness {
     }
 
     fn memory_use(&self) -> MemoryUse {
-        MemoryUse::new(14.5, 15.0, 8.0)
+        MemoryUse::new(10.0, 120.9, 8.0).with_copies(0.5)
     }
 
     fn needs_rounds(&self, _: &Options) -> Option<&'static str> {
@@ -236,6 +239,10 @@ impl Algorithm for Betweenness {
     fn needs_threads(&self, options: &Options) -> Option<&'static str> {
         let is_other = options.engine.is_some_and(|engine| *engine != BRANDES);
         is_other.then_some("there the engine is brandes")
+    }
+
+    fn plan(&self) -> Option<&'static CompiledPlan> {
+        Some(one_source::one_source::compiled_plan())
     }
 
     fn accepts(&self, options: &Options) -> Result<()> {

@@ -2,13 +2,16 @@
 
 use std::marker::PhantomData;
 
+mod arguments;
 mod visits;
 
 use parton_engine::{EngineInfo, ProgramForm, engines};
 use parton_graph::{Graph, WeightKind};
-use parton_program::{FieldValues as Found, Program, STEPS, Vertex};
-use parton_sync::Substrate;
+use parton_program::{
+    Answered, Communication, Delta, FieldValues as Found, HostShare, Program, RelaxSetting, STEPS,
+};
 
+pub use arguments::Argument;
 use visits::{Checking, Referring, Running};
 
 use crate::algorithm::{Access, Algorithm, Job};
@@ -18,7 +21,6 @@ use crate::graph_traits::GraphTraits;
 use crate::memory_use::MemoryUse;
 use crate::needs::{Needs, WeightNeed};
 use crate::options::{OptionSet, Options};
-use crate::root::Root;
 
 /// A compiled program under a name, or several that do the same with other types of numbers.
 /// [`compiled!`](crate::compiled!) implements this.
@@ -119,49 +121,6 @@ pub trait Visit {
     /// The program.
     fn program<P: Program>(self, program: P) -> Result<Self::Output>;
 }
-
-/// An option that is an argument of a program.
-pub trait Argument {
-    /// What the program gets.
-    type Value;
-
-    /// The argument on this partition. Every host must call this.
-    fn find(&self, substrate: &mut Substrate<'_>) -> Result<Self::Value>;
-
-    /// The same in a whole graph.
-    fn find_in(&self, graph: &Graph) -> Result<Self::Value>;
-}
-
-/// In a graph without vertices it is a vertex that is not there.
-impl Argument for Root {
-    type Value = Vertex;
-
-    fn find(&self, substrate: &mut Substrate<'_>) -> Result<Vertex> {
-        Ok(Vertex(Root::find(self, substrate)?.map_or(0, |found| found.vertex.0 as u32)))
-    }
-
-    fn find_in(&self, graph: &Graph) -> Result<Vertex> {
-        Ok(Vertex(Root::find_in(self, graph)?.unwrap_or(0) as u32))
-    }
-}
-
-macro_rules! numbers {
-    ($($type:ty),+) => {
-        $(impl Argument for $type {
-            type Value = $type;
-
-            fn find(&self, _: &mut Substrate<'_>) -> Result<$type> {
-                Ok(*self)
-            }
-
-            fn find_in(&self, _: &Graph) -> Result<$type> {
-                Ok(*self)
-            }
-        })+
-    };
-}
-
-numbers!(u32, u64, i32, i64, f32, f64, bool);
 
 /// Makes an algorithm of a compiled program.
 ///
@@ -272,6 +231,33 @@ macro_rules! compiled {
     };
 }
 
+/// How this host runs its share of a program.
+fn host_share<'j>(
+    job: &Job<'j, '_>,
+    engine: &'static EngineInfo,
+    (delta, sums_fit): (Delta, bool),
+) -> HostShare<'j> {
+    HostShare {
+        engine: Some(engine.name),
+        communication: Communication::default(),
+        pacing: job.options.pacing,
+        limits: job.limits(),
+        delta,
+        sums_fit,
+        device: job.device,
+    }
+}
+
+/// Runs a vertex program that is a part of an algorithm. Every host must call this.
+pub(crate) fn run_part<P: Program>(
+    job: &mut Job<'_, '_>,
+    engine: &'static EngineInfo,
+    program: &P,
+) -> Result<Answered> {
+    let share = host_share(job, engine, (RelaxSetting::default().delta, false));
+    Ok(share.run(program, job.substrate, job.watch)?)
+}
+
 /// The name of a program.
 pub fn name<P: Program>() -> &'static str {
     P::NAME
@@ -319,8 +305,12 @@ impl<C: Compiled> Algorithm for C {
     }
 
     fn needs_rounds(&self, options: &Options) -> Option<&'static str> {
-        let is_free = C::Program::IS_RELAXATION && options.engine != Some(STEPS);
+        let is_any_order = C::Program::IS_RELAXATION || C::Program::IS_ANY_ORDER;
+        let is_free = is_any_order && options.engine != Some(STEPS);
         (!is_free).then_some(match C::Program::GATHER {
+            Some(_) if C::Program::IS_ROTATED && options.engine != Some(STEPS) => {
+                "of two messages of a vertex only the last would be heard"
+            }
             Some(_) if options.engine != Some(STEPS) => "every vertex collects in every round",
             _ => "its operators follow each other on all hosts",
         })
@@ -328,7 +318,11 @@ impl<C: Compiled> Algorithm for C {
 
     fn needs_threads(&self, options: &Options) -> Option<&'static str> {
         let engine = options.engine.unwrap_or(C::Program::ENGINES[0]);
-        C::Program::DEVICE.err().filter(|_| engine == STEPS)
+        let off_devices = &C::Program::compiled_plan().off_devices;
+        match engine == STEPS {
+            true => off_devices.steps.as_deref(),
+            false => off_devices.form.as_deref(),
+        }
     }
 
     fn access(&self, options: &Options) -> Access {
@@ -337,7 +331,9 @@ impl<C: Compiled> Algorithm for C {
             None if asks_for_sums::<C>() => Access::SourcesThenDestinations,
             asked => match asked.unwrap_or(C::Program::ENGINES[0]) {
                 engines::FRONTIER if asks_for_levels::<C>() => Access::Either,
-                engines::PULL if C::Program::GATHER.is_some() => Access::Destinations,
+                engines::PULL if C::Program::GATHER.is_some() && !C::Program::IS_ROTATED => {
+                    Access::Destinations
+                }
                 _ => Access::Sources,
             },
         }

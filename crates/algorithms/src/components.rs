@@ -33,7 +33,7 @@ crate::compiled! {
     /// weakly connected components: the least vertex that a path joins, edges taken either way
     pub struct Components = least as "components" -> ["component"];
     with {
-        const MEMORY_USE: MemoryUse = MemoryUse::new(5.6, 12.3, 4.0);
+        const MEMORY_USE: MemoryUse = MemoryUse::new(5.9, 13.6, 4.0);
         const ALIASES: &'static [&'static str] = &["cc", "wcc"];
         const MEANINGS: Meanings = COMPONENTS;
 

@@ -49,7 +49,7 @@ impl Algorithm for Lcc {
     }
 
     fn memory_use(&self) -> MemoryUse {
-        MemoryUse::new(48.0, 2.6, 4.0).with_copies(10.3)
+        MemoryUse::new(48.7, 0.2, 4.0).with_copies(4.8)
     }
 
     fn needs_rounds(&self, _: &Options) -> Option<&'static str> {

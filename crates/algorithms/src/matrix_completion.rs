@@ -86,7 +86,7 @@ impl Algorithm for MatrixCompletion {
     }
 
     fn memory_use(&self) -> MemoryUse {
-        MemoryUse::new(75.0, 160.0, 80.0)
+        MemoryUse::new(89.3, 10.9, 80.0)
     }
 
     fn needs_rounds(&self, _: &Options) -> Option<&'static str> {

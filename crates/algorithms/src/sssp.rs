@@ -5,10 +5,7 @@
 
 use parton_program::{Field, Graph, Vertex, Worklist, program};
 
-use crate::algorithm::Job;
-use crate::answer::{Answer, Meanings};
 use crate::bfs::levels;
-use crate::error::Result;
 use crate::memory_use::MemoryUse;
 use crate::root::Root;
 use crate::traversal;
@@ -50,20 +47,11 @@ crate::compiled! {
         delta: Option<f64> = None, value_name = "WIDTH", unset = "as suits weights and degrees";
     }
     with {
-        const MEMORY_USE: MemoryUse = MemoryUse::new(4.4, 6.4, 4.0);
-        const MEANINGS: Meanings = &[
-            ("root", traversal::ROOT),
-            ("reached", traversal::REACHED),
-            ("max", "the distance of the farthest vertex"),
-            ("sum", "the distances of all reached vertices added up"),
-        ];
+        const MEMORY_USE: MemoryUse = MemoryUse::new(7.7, 7.9, 4.0);
+        traversal::facts_of_search!(SsspOptions);
 
         fn width(own: &SsspOptions) -> Option<f64> {
             own.delta
-        }
-
-        fn finish(job: &mut Job<'_, '_>, own: &SsspOptions, answer: &mut Answer) -> Result<()> {
-            traversal::sum_up(job, &own.root, answer)
         }
     }
 }

@@ -265,7 +265,7 @@ impl Algorithm for StronglyConnected {
     }
 
     fn memory_use(&self) -> MemoryUse {
-        MemoryUse::new(9.0, 13.8, 4.0)
+        MemoryUse::new(5.9, 38.8, 4.0).with_copies(1.5)
     }
 
     fn needs_rounds(&self, _: &Options) -> Option<&'static str> {

@@ -8,14 +8,17 @@ use parton_engine::{EngineInfo, Relaxation, RunReport, engines, run};
 use parton_graph::parallel;
 
 use crate::algorithm::Job;
-use crate::answer::{Answer, Column, Fact, Values};
+use crate::answer::{Answer, Column, Fact, Meanings, Values};
 use crate::error::Result;
 use crate::root::Root;
 
-/// The meaning of the fact `root`.
-pub(crate) const ROOT: &str = "where the search starts";
-/// The meaning of the fact `reached`.
-pub(crate) const REACHED: &str = "vertices that a path from the root leads to, and the root";
+/// What the facts of a search mean.
+pub(crate) const MEANINGS: Meanings = &[
+    ("root", "where the search starts"),
+    ("reached", "vertices that a path from the root leads to, and the root"),
+    ("max", "how far the farthest of these is from the root"),
+    ("sum", "how far all of these are from the root, added up"),
+];
 
 /// The labels of this host's masters, and how they came about.
 pub struct Labelled<L> {
@@ -59,6 +62,23 @@ impl<L> Labelled<L> {
         }
     }
 }
+
+/// What an algorithm that searches from its option `root` adds to its answer: items of
+/// [`Compiled`](crate::compiled::Compiled).
+macro_rules! facts_of_search {
+    ($options:ty) => {
+        const MEANINGS: $crate::Meanings = $crate::traversal::MEANINGS;
+
+        fn finish(
+            job: &mut $crate::Job<'_, '_>,
+            own: &$options,
+            answer: &mut $crate::Answer,
+        ) -> $crate::Result<()> {
+            $crate::traversal::sum_up(job, &own.root, answer)
+        }
+    };
+}
+pub(crate) use facts_of_search;
 
 /// Adds the facts `root`, `reached`, `max` and `sum` to the answer of a search. Every host must call
 /// this.

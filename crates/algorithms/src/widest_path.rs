@@ -31,6 +31,6 @@ crate::compiled! {
         root: Root = Root::MaxDegree;
     }
     with {
-        const MEMORY_USE: MemoryUse = MemoryUse::new(12.2, 1.1, 4.0);
+        const MEMORY_USE: MemoryUse = MemoryUse::new(12.3, 9.7, 4.0);
     }
 }

@@ -5,9 +5,11 @@ mod bridges;
 mod by_hand;
 mod certificates;
 mod common;
+mod compiled_forms;
 mod compiled_twins;
 mod conformance;
 mod definitions;
+mod device_bytes;
 mod device_products;
 mod devices;
 #[path = "../../engine/tests/common/mod.rs"]

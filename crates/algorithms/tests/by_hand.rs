@@ -143,6 +143,145 @@ pub(crate) fn ranks(graph: &Graph<()>, tolerance: f64) -> Field<f64> {
     rank
 }
 
+/// Members of a core, as one would find them by hand: who has too few neighbours left goes, and takes an edge from
+/// each neighbour.
+struct Core<'a> {
+    degrees: &'a [u64],
+    k: u32,
+}
+
+impl VertexProgram for Core<'_> {
+    /// Neighbours left, and whether it is a member.
+    type State = (u32, bool);
+    type Message = u32;
+    type Messages = Sum<u32>;
+    type Reduction = Sum<u32>;
+    type Weight = ();
+
+    fn init(&self, vertex: engine::Vertex<'_>) -> (u32, bool) {
+        let left = self.degrees[vertex.local.index()] as u32;
+        (left, left >= self.k)
+    }
+
+    fn scatter(&self, _: engine::Vertex<'_>, (_, is_member): &(u32, bool)) -> Option<u32> {
+        (!is_member).then_some(1)
+    }
+
+    fn along(&self, gone: u32, (): ()) -> u32 {
+        gone
+    }
+
+    fn apply(
+        &self,
+        _: engine::Vertex<'_>,
+        (left, is_member): &mut (u32, bool),
+        gone: u32,
+        _: &mut Tally,
+    ) -> bool {
+        *left -= gone;
+        let goes = *is_member && *left < self.k;
+        *is_member &= !goes;
+        goes
+    }
+
+    fn properties(&self) -> Properties {
+        Properties { any_order: true, ..Properties::default() }
+    }
+}
+
+/// Rank that flows on, as one would write it by hand: the residual method.
+struct Residuals<'a> {
+    out_degrees: &'a [u64],
+    base: f64,
+    threshold: f64,
+}
+
+/// Rank, what has arrived and was not passed on, and what is passed on in this round.
+#[derive(Clone, Copy)]
+struct Flow {
+    rank: f64,
+    residual: f64,
+    passing: f64,
+}
+
+impl VertexProgram for Residuals<'_> {
+    type State = Flow;
+    type Message = f64;
+    type Messages = Sum<f64>;
+    type Reduction = Sum<f64>;
+    type Weight = ();
+
+    fn init(&self, _: engine::Vertex<'_>) -> Flow {
+        Flow { rank: self.base, residual: 0.0, passing: self.base }
+    }
+
+    fn scatter(&self, vertex: engine::Vertex<'_>, flow: &Flow) -> Option<f64> {
+        match self.out_degrees[vertex.local.index()] {
+            0 => None,
+            degree => Some(0.85 * flow.passing / degree as f64),
+        }
+    }
+
+    fn along(&self, share: f64, (): ()) -> f64 {
+        share
+    }
+
+    fn apply(
+        &self,
+        vertex: engine::Vertex<'_>,
+        flow: &mut Flow,
+        shares: f64,
+        _: &mut Tally,
+    ) -> bool {
+        if self.out_degrees[vertex.local.index()] == 0 {
+            flow.rank += shares;
+            return false;
+        }
+        flow.residual += shares;
+        if flow.residual <= self.threshold {
+            return false;
+        }
+        flow.passing = std::mem::take(&mut flow.residual);
+        flow.rank += flow.passing;
+        true
+    }
+
+    fn properties(&self) -> Properties {
+        Properties { any_order: true, ..Properties::default() }
+    }
+}
+
+/// Finds the hand-written core.
+pub(crate) fn core_by_hand(
+    engine: &EngineInfo,
+    k: u32,
+    substrate: &mut Substrate<'_>,
+) -> Result<RunReport, Error> {
+    let degrees = out_degrees(substrate)?;
+    run_by_hand(engine, Core { degrees: &degrees, k }, substrate)
+}
+
+/// Runs the hand-written residual method.
+pub(crate) fn residuals_by_hand(
+    engine: &EngineInfo,
+    threshold: f64,
+    substrate: &mut Substrate<'_>,
+) -> Result<RunReport, Error> {
+    let out_degrees = out_degrees(substrate)?;
+    let base = 0.15 / substrate.partition().num_vertices() as f64;
+    run_by_hand(engine, Residuals { out_degrees: &out_degrees, base, threshold }, substrate)
+}
+
+/// Runs a vertex program.
+fn run_by_hand<P: VertexProgram>(
+    engine: &EngineInfo,
+    program: P,
+    substrate: &mut Substrate<'_>,
+) -> Result<RunReport, Error> {
+    let mut engine = engines::vertex_program(engine, None, program, substrate.partition())?;
+    run(&mut *engine, substrate, Pacing::default(), Limits::default(), &mut ())
+}
+
 /// Runs a relaxation.
 pub(crate) fn by_hand<P: Relaxation>(
     engine: &EngineInfo,
@@ -159,8 +298,7 @@ pub(crate) fn ranks_by_hand(substrate: &mut Substrate<'_>) -> Result<RunReport, 
     let out_degrees = out_degrees(substrate)?;
     let base = 0.15 / partition.num_vertices() as f64;
     let program = Ranks { out_degrees: &out_degrees, base, tolerance: 1e-6 };
-    let mut engine = engines::vertex_program(engines::PULL, None, program, partition)?;
-    run(&mut *engine, substrate, Pacing::default(), Limits::default(), &mut ())
+    run_by_hand(engines::PULL, program, substrate)
 }
 
 /// Runs a compiled program.

@@ -6,6 +6,7 @@ use crate::common;
 use common::nasty::graph_of;
 use common::{How, run};
 use parton_algorithms::betweenness::{Betweenness, BetweennessOptions};
+use parton_algorithms::hits::{Hits, HitsOptions};
 use parton_algorithms::{ALL, Algorithm, EdgeNeed, Options, Sources, Values};
 use parton_graph::tidy::Tidy;
 use parton_graph::{Direction, Graph};
@@ -99,6 +100,43 @@ fn every_word_of_a_result_has_a_meaning() {
         for (name, _) in &found[0].result {
             let known = algorithm.meanings().iter().any(|(known, _)| known == name);
             assert!(known, "{}: what is {name}?", algorithm.name());
+        }
+    }
+}
+
+/// After `k` rounds hubs point along `(A Aᵀ)ᵏ 1`, authorities along `Aᵀ (A Aᵀ)ᵏ⁻¹ 1`: here multiplied out with a dense
+/// matrix, and made as long as 1 at the end alone.
+#[test]
+fn hubs_and_authorities_are_powers_of_the_adjacency_matrix() {
+    const N: usize = 6;
+    let edges = [&DUMBBELL[..], &[(0, 3), (0, 3), (1, 1), (5, 0)]].concat();
+    let mut matrix = [[0.0; N]; N];
+    edges.iter().for_each(|&(source, target)| matrix[source as usize][target as usize] += 1.0);
+    let times = |vector: [f64; N], is_transposed: bool| {
+        let entry = |row: usize, column: usize| match is_transposed {
+            false => matrix[row][column],
+            true => matrix[column][row],
+        };
+        std::array::from_fn(|row| (0..N).map(|column| entry(row, column) * vector[column]).sum())
+    };
+    let unit = |vector: [f64; N]| {
+        let length = vector.iter().map(|part| part * part).sum::<f64>().sqrt();
+        vector.map(|part: f64| part / length)
+    };
+    let mut hubs = [1.0; N];
+    for rounds in 1..=12 {
+        let authorities = times(hubs, true);
+        hubs = times(authorities, false);
+        let expected = [unit(hubs), unit(authorities)];
+        let runs: [(&dyn Algorithm, Options); 1] =
+            [(&Hits, Options::default().with(HitsOptions { rounds }))];
+        let cluster = &mut Cluster::local(3).threads_per_host(1);
+        let input = Input::from(directed(N, &edges));
+        let found = run(cluster, &input, &runs, How::new("cvc")).swap_remove(0);
+        for (column, expected) in found.columns.iter().zip(expected) {
+            let Values::F64(found) = &column.values else { panic!("scores are real numbers") };
+            let is_close = found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12);
+            assert!(is_close, "{} after {rounds}: {found:?}, not {expected:?}", column.name);
         }
     }
 }

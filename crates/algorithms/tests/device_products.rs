@@ -3,7 +3,7 @@
 //! valid certificate, and hosts send each other what processors would.
 //!
 //! An emulated device runs a sample of this; `cargo xtask test --long` tries all. With `PARTON_TEST_GPU=1`
-//! a GPU runs everything.
+//! a GPU runs everything, or one setting of as many as `PARTON_TEST_ONE_IN` says.
 
 use std::io::Write;
 use std::time::Duration;
@@ -17,10 +17,11 @@ use parton_partition::Input;
 
 use crate::common::nasty::nasty_graphs;
 use crate::common::{Devices, How, Outcome, all_policies, is_long, try_run};
+use crate::device_bytes::sends_the_same;
 use crate::matrix::{agrees, settled};
 
-/// One setting of this many is tried, unless all are.
-const ONE_IN: usize = 16;
+/// One setting of this many is tried on an emulated device.
+const ONE_IN: usize = 24;
 /// How long a host waits for another. A device that compiles a kernel takes seconds.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -40,9 +41,11 @@ fn is_gpu_wanted() -> bool {
     is_wanted
 }
 
-/// Whether a setting is tried, given the number of each choice.
-fn is_tried(choices: &[usize], one_in: usize) -> bool {
-    is_long() || is_gpu_wanted() || choices.iter().sum::<usize>().is_multiple_of(one_in)
+/// One setting of this many is tried.
+fn one_in() -> usize {
+    let given = std::env::var("PARTON_TEST_ONE_IN").ok();
+    let tried = if is_long() || is_gpu_wanted() { 1 } else { ONE_IN };
+    given.map_or(tried, |number| number.parse().expect("PARTON_TEST_ONE_IN: a number"))
 }
 
 /// Every algorithm that runs on devices, with every engine that it has there.
@@ -60,13 +63,13 @@ fn runs_at(pacing: Pacing) -> Vec<(&'static dyn Algorithm, Options)> {
     runs
 }
 
-/// Whether what hosts send in rounds follows from the program alone. Within a round, `push` and `delta` take
-/// as many steps as suits the device, and labels of other relaxations are used in the round in which they were
-/// found, as far as they come in time.
-fn sends_the_same(algorithm: &dyn Algorithm, engine: &str) -> bool {
-    match algorithm.name() {
-        "bfs" => ["frontier", "pull"].contains(&engine),
-        name => name == "pagerank",
+/// The processors that send in every round what these hosts do. Some agree with each other on more than they do beside
+/// devices.
+fn alike(algorithm: &str, engine: &str, policy: &str) -> Option<Devices> {
+    match (algorithm, engine) {
+        _ if sends_the_same(algorithm, engine, policy) => Some(Devices::None),
+        ("bfs", "frontier") | ("pagerank", _) => Some(Devices::Elsewhere),
+        _ => None,
     }
 }
 
@@ -101,9 +104,9 @@ fn compare(
     assert!(agrees(hosts, *algorithm, &oracle, options, columns), "{what}: {columns:?}");
     assert_eq!(found.complaint, None, "{what}");
     assert!(found.report.converged || options.max_rounds.is_some(), "{what}: unfinished");
-    if hosts > 1 && pace == Pace::Bsp && sends_the_same(*algorithm, engine) {
-        // Beside devices, processors do without agreements of their own.
-        let expected = run(How { devices: Devices::Elsewhere, ..How::new(policy) });
+    let alike = alike(name_of_algorithm, engine, policy);
+    if let Some(devices) = alike.filter(|_| hosts > 1 && pace == Pace::Bsp) {
+        let expected = run(How { devices, ..How::new(policy) });
         let [found, expected] = [found, expected].map(|outcome| outcome.report.rounds);
         // Ranks are final a little earlier or later, as sums are rounded.
         assert!(found.len() == expected.len() || name_of_algorithm == "pagerank", "{what}");
@@ -113,33 +116,66 @@ fn compare(
     }
 }
 
-#[test]
-fn algorithms_on_devices() {
+/// All settings, or a sample of them, for this many hosts.
+fn try_all(hosts: usize) {
     let graphs = nasty_graphs();
     let paces = [Pacing::default(), Pacing::AT_ONCE].map(runs_at);
-    let mut turn = 0;
-    for (h, hosts) in [1, 2, 3, 4, 7].into_iter().enumerate() {
-        let mut cluster = Cluster::local(hosts).threads_per_host(1).patience(PATIENCE);
-        for (p, policy) in all_policies().into_iter().enumerate() {
-            for (m, devices) in [Devices::All, Devices::Odd].into_iter().enumerate() {
-                for (pace, runs) in paces.iter().enumerate() {
-                    // A host that is alone has nobody to wait for, or to differ from.
-                    if hosts == 1 && (m, pace) != (0, 0) {
+    let mut cluster = Cluster::local(hosts).threads_per_host(1).patience(PATIENCE);
+    let (one_in, mut turn) = (one_in(), hosts);
+    for (p, policy) in all_policies().into_iter().enumerate() {
+        for (m, devices) in [Devices::All, Devices::Odd].into_iter().enumerate() {
+            for (pace, runs) in paces.iter().enumerate() {
+                // A host that is alone has nobody to wait for, or to differ from.
+                if hosts == 1 && (m, pace) != (0, 0) {
+                    continue;
+                }
+                for (number, one) in runs.iter().enumerate() {
+                    if !(hosts + p + m + pace + number).is_multiple_of(one_in) {
                         continue;
                     }
-                    for (number, one) in runs.iter().enumerate() {
-                        if !is_tried(&[h, p, m, pace, number], ONE_IN) {
-                            continue;
-                        }
-                        // Graphs take turns, but in a long run.
-                        turn += 1;
-                        let count = if is_long() { graphs.len() } else { 1 };
-                        for (name, graph) in graphs.iter().cycle().skip(turn * 5 % 16).take(count) {
-                            compare(&mut cluster, (name, graph), one, policy, devices);
-                        }
+                    // Graphs take turns, but in a long run.
+                    turn += 1;
+                    let count = if is_long() { graphs.len() } else { 1 };
+                    for (name, graph) in graphs.iter().cycle().skip(turn * 5 % 16).take(count) {
+                        compare(&mut cluster, (name, graph), one, policy, devices);
                     }
                 }
             }
         }
     }
+}
+
+#[test]
+fn one_host() {
+    try_all(1);
+}
+
+#[test]
+fn two_hosts() {
+    try_all(2);
+}
+
+#[test]
+fn three_hosts() {
+    try_all(3);
+}
+
+#[test]
+fn four_hosts() {
+    try_all(4);
+}
+
+#[test]
+fn five_hosts() {
+    try_all(5);
+}
+
+#[test]
+fn six_hosts() {
+    try_all(6);
+}
+
+#[test]
+fn seven_hosts() {
+    try_all(7);
 }

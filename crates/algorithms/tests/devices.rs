@@ -39,14 +39,18 @@ fn generated(spec: &'static str) -> (&'static str, Graph) {
     (spec, graph.expect("a graph"))
 }
 
-/// Compares these runs on graphs with long rows, of all classes that kernels know.
+/// Compares these runs on graphs with long rows, of all classes that kernels know, also by offsets of 64 bits.
 fn try_long_rows(specs: &[&'static str], runs: &[(&dyn Algorithm, Options)]) {
     for (spec, (hosts, policy)) in
         specs.iter().zip([(1, "oec"), (2, "cvc"), (3, "iec"), (2, "hvc")])
     {
         let (name, graph) = generated(spec);
         let mut cluster = Cluster::local(hosts).threads_per_host(1);
-        let devices = if hosts == 3 { Devices::Even } else { Devices::All };
+        let devices = match (hosts, policy) {
+            (3, _) => Devices::Even,
+            (_, "cvc") => Devices::Wide,
+            _ => Devices::All,
+        };
         compare(&mut cluster, (name, &graph), runs, How { devices, ..How::new(policy) });
     }
 }
@@ -115,10 +119,10 @@ fn relaxations() {
     for (number, policy) in all_policies().into_iter().enumerate() {
         let (name, graph) = generated(["rmat:6,20", "complete:30", "uniform:60,900"][number % 3]);
         let graph = if number % 2 == 0 { graph.undirected() } else { graph };
-        let devices = [Devices::Odd, Devices::Even, Devices::All][number / 2 % 3];
+        let devices = [Devices::Odd, Devices::Even, Devices::All, Devices::Wide][number / 2 % 4];
         // Hosts that differ do without `union`.
-        let is_run =
-            |options: &Options| devices == Devices::All || options.engine != Some(engines::UNION);
+        let differs = matches!(devices, Devices::Odd | Devices::Even);
+        let is_run = |options: &Options| !differs || options.engine != Some(engines::UNION);
         let runs: Vec<_> = runs.iter().filter(|(_, options)| is_run(options)).cloned().collect();
         compare(&mut cluster, (name, &graph), &runs, How { devices, ..How::new(policy) });
     }

@@ -93,8 +93,8 @@ pub trait Paced {
         Throttled::default()
     }
 
-    /// Takes about as long as visiting this many edges, on the device that will visit them. The loop
-    /// times this to find a slow host before the first round.
+    /// Takes about as long as visiting this many edges. The loop times this to find a slow host before the first
+    /// round, where threads compute for all hosts.
     fn trial(&mut self, edges: u64) -> Result<()> {
         speed::visit_no_edges(edges);
         Ok(())

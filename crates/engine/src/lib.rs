@@ -18,6 +18,7 @@ pub mod report;
 pub mod run;
 pub mod simulated;
 pub mod state;
+pub mod suitable;
 pub mod techniques;
 
 pub use device::DeviceType;
@@ -35,5 +36,6 @@ pub use run::{Limits, Watch, run};
 pub use state::directions::{DirectionRows, Directions};
 pub use state::edges::{EdgeRows, EdgeView, check_weights};
 pub use state::{degrees, sides};
+pub use suitable::StationaryProgram;
 pub use techniques::throttle::Throttled;
 pub use techniques::tiles::{TileMemory, tile_memory};

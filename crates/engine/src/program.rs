@@ -4,6 +4,7 @@
 //! contributions, `apply` a vertex's state and what came in. So it is known which values travel and
 //! when, and the same program runs on every engine, policy, pace and device.
 
+pub mod check;
 pub mod filtering;
 
 use parton_graph::{GlobalId, LocalId, Weight};
@@ -155,7 +156,7 @@ pub(crate) fn next_round<P: VertexProgram>(program: &P) -> Result<Round> {
     }
 }
 
-/// What engines may rely on. A check in the tests holds programs to it.
+/// What engines may rely on. [`check`] holds programs to it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Properties {
     /// Every vertex scatters and applies in every round, whether anything has changed or not: a message

@@ -56,6 +56,9 @@ pub enum ProgramForm {
         /// As [`Properties::stationary`](crate::Properties::stationary) says.
         stationary: bool,
     },
+    /// A [`VertexProgram`] that is not stationary, made by the compiler: a vertex acts when something has arrived, and
+    /// wakes its neighbours. Many or few vertices may send in a round.
+    Rotated,
 }
 
 impl ProgramForm {
@@ -82,8 +85,9 @@ pub(crate) enum Programs {
     All,
     /// Relaxations whose labels are sums.
     Adding,
-    /// Relaxations whose labels edges change, where the first label that arrives is the best.
-    FirstWins,
+    /// Programs whose rounds go from many senders to few and back. Relaxations whose labels edges change, where the first
+    /// label that arrives is the best; rotated vertex programs.
+    LevelByLevel,
     /// Relaxations whose labels pass edges unchanged.
     PassingUnchanged,
     /// Vertex programs in which every vertex sends in every round.
@@ -96,9 +100,11 @@ impl Programs {
             (Programs::None, _) => false,
             (Programs::All, _) => true,
             (Programs::Adding, ProgramForm::Relaxation { adds, .. }) => adds,
-            (Programs::FirstWins, ProgramForm::Relaxation { first_wins, passes_unchanged, .. }) => {
-                first_wins && !passes_unchanged
-            }
+            (
+                Programs::LevelByLevel,
+                ProgramForm::Relaxation { first_wins, passes_unchanged, .. },
+            ) => first_wins && !passes_unchanged,
+            (Programs::LevelByLevel, ProgramForm::Rotated) => true,
             (Programs::PassingUnchanged, ProgramForm::Relaxation { passes_unchanged, .. }) => {
                 passes_unchanged
             }

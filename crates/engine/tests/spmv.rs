@@ -1,7 +1,10 @@
 //! The engine `spmv`: every order of arrival gives the bits of `pull`, what is left out of rounds is right at
 //! the end, and mistakes in the schedule are noticed.
 
+mod columns;
+mod declared;
 mod rank;
+mod suitable;
 mod traps;
 
 use crate::common;
@@ -11,7 +14,6 @@ use parton_engine::{Edges, EngineInfo, Limits, Pacing, RunReport, VertexProgram,
 use parton_graph::{Csr, Graph, LocalId, Weight};
 use parton_net::Cluster;
 use parton_partition::Partition;
-use parton_sync::reduction::Sum;
 use parton_sync::{Error, Optimize, Schedule, ScheduleFault, Substrate};
 use rank::Rank;
 
@@ -123,29 +125,76 @@ fn programs_may_take_more_or_fewer_rounds_than_they_expect() {
     }
 }
 
-/// Seeds of simulated schedules; `PARTON_SEEDS=20` tries twenty times as many.
+/// Seeds of simulated schedules for each graph: 10,000 in a long run, `cargo xtask test --long`. `PARTON_SEEDS=20`
+/// tries twenty times as many.
 fn seeds() -> u64 {
-    let times = std::env::var("PARTON_SEEDS").ok().and_then(|times| times.parse().ok());
-    500 * times.unwrap_or(1)
+    let times = std::env::var("PARTON_SEEDS").map_or(1, |times| times.parse().expect("a number"));
+    let seeds = if std::env::var_os("PARTON_LONG").is_some() { 10_000 } else { 160 };
+    times * seeds
+}
+
+/// Graphs where messages arrive in every order: one of all classes of vertices, a star whose hub everyone reads and
+/// writes, and a long path across all hosts.
+fn places() -> [(Graph, &'static str, usize); 4] {
+    let star = (1..50).flat_map(|v| [(0, v, v % 7), (v, 0, v % 5)]);
+    let path = (0..49).map(|v| (v * 7 % 50, (v + 1) * 7 % 50, v % 3));
+    let [star, path]: [Vec<(u32, u32, u32)>; 2] = [star.collect(), path.collect()];
+    let dense = |edges: &[_]| Graph::dense(Csr::from_edges(50, edges), "test");
+    [
+        (graph(60), "staggered", 4),
+        (graph(80), "cvc", 6),
+        (dense(&star), "hvc", 3),
+        (dense(&path), "cvc", 4),
+    ]
 }
 
 #[test]
 fn messages_may_arrive_in_every_order() {
-    let graph = graph(60);
-    for (policy, hosts) in [("staggered", 4), ("cvc", 6), ("hvc", 3)] {
+    for (graph, policy, hosts) in places() {
         let parts = partition(&graph, policy, hosts);
-        let program = &Rank::<u32> { is_local: false, ..Rank::new(6, 60) };
+        let vertices = graph.num_vertices();
+        let program = &Rank::<u32> { is_local: false, ..Rank::new(6, vertices) };
         let expected = bits(&mut local(hosts), &parts, (engines::PULL, UNFILTERED), program);
-        let filtered = &Rank::<u32> { shares_source: true, ..Rank::new(6, 60) };
+        let filtered = &Rank::<u32> { shares_source: true, ..Rank::new(6, vertices) };
         let how = (engines::SPMV, Schedule::default());
         let expected_filtered = bits(&mut local(hosts), &parts, how, filtered);
         let mut cluster = Cluster::sim(hosts, 0);
-        for seed in 0..seeds() / 3 {
+        for seed in 0..seeds() {
             cluster.set_seed(seed);
             let found = bits(&mut cluster, &parts, (engines::SPMV, UNFILTERED), program);
             assert!(found == expected, "{policy}, seed {seed}");
             let found = bits(&mut cluster, &parts, how, filtered);
             assert!(found == expected_filtered, "{policy}, filtered, seed {seed}");
+        }
+    }
+}
+
+/// What is left out of rounds is multiplied in a fixed order, too: on one partition the bits depend neither on
+/// threads nor on overlap nor on the transport.
+#[test]
+fn filtered_sums_have_the_same_bits_however_a_partition_runs() {
+    let graph = graph(300);
+    for policy in all_policies() {
+        for hosts in [1, 2, 4, 6] {
+            let parts = partition(&graph, policy, hosts);
+            for (edges, shares_source) in
+                [(Edges::Out, true), (Edges::Out, false), (Edges::In, true)]
+            {
+                let program = &Rank::<()> { edges, shares_source, ..Rank::new(7, 300) };
+                let how = |overlap| (engines::SPMV, Schedule { overlap, ..Schedule::default() });
+                let expected = bits(&mut local(hosts), &parts, how(true), program);
+                let mut clusters = [
+                    Cluster::local(hosts).threads_per_host(3),
+                    Cluster::sim(hosts, 7),
+                    Cluster::sim(hosts, 8),
+                ];
+                for cluster in &mut clusters {
+                    for overlap in [true, false] {
+                        let found = bits(cluster, &parts, how(overlap), program);
+                        assert!(found == expected, "{policy}, {hosts} hosts, {edges:?}, {overlap}");
+                    }
+                }
+            }
         }
     }
 }
@@ -217,16 +266,4 @@ fn sums_in_any_order_are_right_up_to_rounding() {
             assert!((a - b).abs() <= 1e-13 * a, "seed {seed}: {a} {b}");
         }
     }
-}
-
-/// What a program declares holds: `apply` forgets the state before.
-#[test]
-fn the_last_message_wins_where_a_program_says_so() {
-    let program = Rank::<u32>::new(3, 10);
-    let states = [0.0, 0.1, -3.5, f64::MAX];
-    assert!(common::properties::forgets_state(&program, &states, &[0.0, 0.2, 7.5]));
-    let tokens = common::programs::Tokens::<Sum<u64>>::new(3);
-    let mut heard = [common::programs::Heard::default(); 2];
-    heard[1].history = 5;
-    assert!(!common::properties::forgets_state(&tokens, &heard, &[1, 2]), "it adds up");
 }

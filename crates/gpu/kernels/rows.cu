@@ -78,17 +78,20 @@ template <class Fold, class T> struct SharedCell {
             old = found;
         }
     }
+    DEVICE bool fold_at_once(T* cell, T value) { return fold(cell, value); }
 };
 
 // The hardware has these folds. Most values do not improve their cell, which a load tells.
 template <class T> struct SharedLeast {
-    DEVICE bool fold(T* cell, T value) { return value < *(volatile T*)cell && value < atomicMin(cell, value); }
+    DEVICE bool fold(T* cell, T value) { return value < *(volatile T*)cell && fold_at_once(cell, value); }
+    DEVICE bool fold_at_once(T* cell, T value) { return value < atomicMin(cell, value); }
 };
 template <> struct SharedCell<Min<u32>, u32> : SharedLeast<u32> {};
 template <> struct SharedCell<Min<u64>, u64> : SharedLeast<u64> {};
 
 template <class T> struct SharedSum {
     DEVICE bool fold(T* cell, T value) { return value != 0 && (atomicAdd(cell, value), true); }
+    DEVICE bool fold_at_once(T* cell, T value) { return fold(cell, value); }
 };
 template <> struct SharedCell<Sum<u32>, u32> : SharedSum<u32> {};
 template <> struct SharedCell<Sum<u64>, u64> : SharedSum<u64> {};
@@ -96,6 +99,12 @@ template <> struct SharedCell<Sum<u64>, u64> : SharedSum<u64> {};
 template <class Fold, class T> DEVICE bool fold_into(T* cell, T value)
 {
     return SharedCell<Fold, T>::fold(cell, value);
+}
+
+// The same in one trip to memory where the hardware has the fold: for a thread that waits for the answer.
+template <class Fold, class T> DEVICE bool fold_at_once(T* cell, T value)
+{
+    return SharedCell<Fold, T>::fold_at_once(cell, value);
 }
 
 DEVICE u64 thread_of_grid() { return (u64)blockIdx.x * blockDim.x + threadIdx.x; }

@@ -60,6 +60,10 @@ pub struct Launch {
     pub is_cooperative: bool,
 }
 
+/// A place in a device's queue, as its driver names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mark(pub u64);
+
 /// Memory of the host that a device copies from and to while the host goes on.
 pub struct Pinned {
     /// Where the host sees it.
@@ -83,6 +87,11 @@ pub trait Driver: Send + Sync {
     /// The memory of the device, by a number: drivers of this process that have the same can read what each
     /// other has written.
     fn memory(&self) -> NonZeroU64;
+
+    /// Where allocations come from, by a number: drivers of this process that have the same share what is free.
+    fn pool(&self) -> u64 {
+        self.memory().get()
+    }
 
     /// Bytes of memory that are free now.
     fn free_memory(&self) -> Result<u64>;
@@ -131,6 +140,18 @@ pub trait Driver: Send + Sync {
 
     /// Queues a kernel. Each argument is a value as the kernel's parameter lies in memory.
     fn launch(&self, kernel: Kernel, launch: Launch, arguments: &[&[u8]]) -> Result<()>;
+
+    /// A mark that is not set yet. Waiting for it ends at once.
+    fn new_mark(&self) -> Result<Mark>;
+
+    /// Gives a mark back.
+    fn free_mark(&self, mark: Mark);
+
+    /// Moves a mark to the end of the queue.
+    fn set_mark(&self, mark: Mark) -> Result<()>;
+
+    /// Waits until everything that was queued before the mark is done. Failures of kernels show here, too.
+    fn wait_for(&self, mark: Mark) -> Result<()>;
 
     /// Waits until everything that was queued is done. Failures of kernels show here at the latest.
     fn synchronize(&self) -> Result<()>;

@@ -22,6 +22,17 @@ pub enum Error {
         /// What there was.
         free: u64,
     },
+    /// The machine does not have enough memory that the device copies from.
+    #[error(
+        "{device}: not enough memory: {needed} bytes of the machine's memory are needed for copies, and it \
+         cannot pin as many"
+    )]
+    OutOfPinned {
+        /// Which device.
+        device: String,
+        /// What was asked for.
+        needed: u64,
+    },
     /// A host's part of the graph is known not to fit, before anything was uploaded.
     #[error(
         "{device}: not enough memory: this host's part of the graph needs {} ({} for edges, {} for \

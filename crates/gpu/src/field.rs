@@ -1,11 +1,13 @@
 //! A field in a device's memory: values, which of them are updated, and which are active.
 //!
 //! Updated values of all routes of a phase are packed at once, in the order of places, and cross the bus
-//! together. Nothing that follows the number of proxies crosses it. Encoding is the host's.
+//! while the host writes messages. Nothing that follows the number of proxies crosses it. Encoding is the host's.
 
 mod incoming;
 mod lent;
 mod outgoing;
+#[cfg(test)]
+mod tests;
 mod tiles;
 
 use std::num::NonZeroU64;
@@ -268,11 +270,12 @@ impl Field for DeviceField {
         staging: &'f mut Staging,
     ) -> Result<Extracted<'f>> {
         match which {
-            Which::Updated => Ok(self.outgoing.packed(route, self.kind.bytes())),
+            Which::Updated => self.outgoing.packed(route, self.kind.bytes()).map_err(failed),
             Which::At(places) => {
                 staging.values.resize(places.count(route.len()) * self.kind.bytes(), 0);
                 let (values, into) = (&self.values, &mut staging.values);
-                self.outgoing.gather(&self.kernels, values, route, places, into).map_err(failed)?;
+                let how = (&self.kernels, &self.routes);
+                self.outgoing.gather(how, values, route, places, into).map_err(failed)?;
                 Ok(staging.extracted())
             }
         }

@@ -1,6 +1,7 @@
 //! A host's edges in a device's memory.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use bytemuck::{Pod, Zeroable};
 use parton_engine::Edges;
@@ -9,7 +10,7 @@ use parton_partition::Partition;
 
 use crate::driver::{Address, Driver};
 use crate::error::Result;
-use crate::memory::{Buffer, Uploader};
+use crate::memory::{Buffer, Uploaded, Uploader};
 
 /// Edges by one of their ends: out-edges, in-edges, or both.
 #[derive(Clone)]
@@ -68,7 +69,8 @@ impl Directions {
         weight: WeightKind,
         wanted: Wanted,
     ) -> Result<Self> {
-        let is_wide = partition.edges().num_edges() > u64::from(u32::MAX);
+        let start = Instant::now();
+        let is_wide = partition.edges().num_edges() > uploader.max_narrow_edges;
         let uploaded = |adjacency: &Adjacency| {
             DeviceRows::upload(uploader, driver, adjacency, weight, is_wide).map(Arc::new)
         };
@@ -108,6 +110,8 @@ impl Directions {
         let reverse = (wanted != Wanted::Forward).then(|| along(reversed));
         let none = DeviceEdges { parts: Vec::new(), num_edges: 0 };
         let forward = if wanted == Wanted::Reverse { none } else { along(edges) };
+        let bytes = distinct([&out, &into]).map(|rows| rows.bytes()).sum();
+        uploader.remember_edges(Uploaded { bytes, time: start.elapsed() });
         Ok(Directions { forward, reverse, is_wide })
     }
 
@@ -123,7 +127,23 @@ impl Directions {
     }
 }
 
+/// The rows of two directions, those that serve both once.
+fn distinct([out, into]: [&Option<Arc<DeviceRows>>; 2]) -> impl Iterator<Item = &Arc<DeviceRows>> {
+    let is_other =
+        |rows: &&Arc<DeviceRows>| !out.as_ref().is_some_and(|out| Arc::ptr_eq(out, rows));
+    out.iter().chain(into.iter().filter(is_other))
+}
+
 impl DeviceRows {
+    fn bytes(&self) -> u64 {
+        let offsets = match &self.offsets {
+            Offsets::Narrow(offsets) => offsets.bytes(),
+            Offsets::Wide(offsets) => offsets.bytes(),
+        };
+        let weights = self.weights.as_ref().map_or(0, Buffer::bytes);
+        (offsets + self.ends.bytes() + weights) as u64
+    }
+
     fn upload(
         uploader: &Uploader,
         driver: &Arc<dyn Driver>,
@@ -165,19 +185,26 @@ fn upload_weights<W: Weight>(
     if W::KIND == kind {
         return uploader.buffer(bytemuck::cast_slice(weights));
     }
-    let width = kind.bytes();
-    let mut converted = vec![0u8; weights.len() * width];
-    for (place, weight) in converted.chunks_exact_mut(width).zip(weights) {
-        let value = weight.to_f64();
-        match kind {
-            WeightKind::U32 => place.copy_from_slice(&(value as u32).to_ne_bytes()),
-            WeightKind::F32 => place.copy_from_slice(&(value as f32).to_ne_bytes()),
-            _ => place.copy_from_slice(&value.to_ne_bytes()),
-        }
+    match kind {
+        WeightKind::U32 => upload_as(uploader, driver, weights, |value| value as u32),
+        WeightKind::F32 => upload_as(uploader, driver, weights, |value| value as f32),
+        _ => upload_as(uploader, driver, weights, |value| value),
     }
-    let mut buffer = Buffer::new(driver, converted.len())?;
-    uploader.upload(&mut buffer, 0, &converted)?;
-    Ok(buffer)
+}
+
+/// Weights as another type. All threads convert them on their way.
+fn upload_as<W: Weight, T: Pod + Send + Sync>(
+    uploader: &Uploader,
+    driver: &Arc<dyn Driver>,
+    weights: &[W],
+    convert: impl Fn(f64) -> T + Sync,
+) -> Result<Buffer<u8>> {
+    let mut converted = Buffer::new(driver, weights.len())?;
+    uploader.upload_with(&mut converted, 0, weights.len(), |range, place: &mut [T]| {
+        let from = weights[range].iter();
+        place.iter_mut().zip(from).for_each(|(to, weight)| *to = convert(weight.to_f64()));
+    })?;
+    Ok(converted.into_bytes())
 }
 
 impl DeviceEdges {

@@ -7,3 +7,4 @@ mod kernels;
 mod memory;
 mod misfits;
 mod modules;
+mod programs;

@@ -4,231 +4,17 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use parton_engine::device::{Device, DeviceProgram};
-use parton_engine::{
-    Edges, EngineInfo, Limits, Pacing, Properties, Relaxation, Vertex, VertexProgram, device,
-    engines, run,
-};
-use parton_gpu::GpuHost;
+use parton_engine::device::Device;
+use parton_engine::{Edges, EngineInfo, Limits, Pacing, Relaxation, engines, run};
 use parton_gpu::cuda::nvrtc::Nvrtc;
 use parton_gpu::emulated::{Emulated, Settings};
+use parton_gpu::{GpuHost, discover};
 use parton_net::Cluster;
 use parton_partition::{Input, Partition, Plan, policies};
-use parton_sync::reduction::{Latest, Min, Sum};
-use parton_sync::{Optimize, Substrate, Tally};
+use parton_sync::{Optimize, Substrate};
 
-use crate::common::say;
-
-/// Least sums of weights, or numbers of edges, from vertex 0.
-struct Paths {
-    edges: Edges,
-}
-
-impl Relaxation for Paths {
-    type Label = u32;
-    type Reduction = Min<u32>;
-    type Weight = u32;
-
-    fn start(&self, vertex: Vertex<'_>) -> Option<u32> {
-        (vertex.id().0 == 0).then_some(0)
-    }
-
-    fn relax(&self, label: u32, weight: u32) -> u32 {
-        label.saturating_add(weight)
-    }
-
-    fn edges(&self) -> Edges {
-        self.edges
-    }
-
-    fn bucket(&self, label: u32) -> usize {
-        (label >> 2) as usize
-    }
-
-    fn device(&self) -> Option<DeviceProgram<'_>> {
-        const TEXT: &str = "
-            DEVICE Option<Label> start(const Program&, Vertex vertex) { return {vertex.global == 0, 0}; }
-            DEVICE Label relax(const Program&, Label label, Weight weight) {
-                return label + weight < label ? 0xffffffffu : label + weight;
-            }
-            DEVICE u64 bucket(const Program&, Label label) { return label >> 2; }";
-        let program = DeviceProgram::new(TEXT, &["bucket"]);
-        let program = program.with_type::<u32>("Label").with_type::<u32>("Weight");
-        Some(program.with_reduction::<Min<u32>>("Fold"))
-    }
-}
-
-/// Numbers of edges from vertex 0.
-struct Hops;
-
-impl Relaxation for Hops {
-    type Label = u32;
-    type Reduction = Min<u32>;
-    type Weight = ();
-
-    fn start(&self, vertex: Vertex<'_>) -> Option<u32> {
-        (vertex.id().0 == 0).then_some(0)
-    }
-
-    fn relax(&self, label: u32, (): ()) -> u32 {
-        label + 1
-    }
-
-    fn first_wins(&self) -> bool {
-        true
-    }
-
-    fn device(&self) -> Option<DeviceProgram<'_>> {
-        const TEXT: &str = "
-            DEVICE Option<Label> start(const Program&, Vertex vertex) { return {vertex.global == 0, 0}; }
-            DEVICE Label relax(const Program&, Label label, Weight) { return label + 1; }";
-        let program = DeviceProgram::new(TEXT, &[]);
-        let program = program.with_type::<u32>("Label").with_type::<()>("Weight");
-        Some(program.with_reduction::<Min<u32>>("Fold"))
-    }
-}
-
-/// The least vertex that a path joins.
-struct Least;
-
-impl Relaxation for Least {
-    type Label = u32;
-    type Reduction = Min<u32>;
-    type Weight = ();
-
-    fn start(&self, vertex: Vertex<'_>) -> Option<u32> {
-        Some(vertex.id().0 as u32)
-    }
-
-    fn relax(&self, label: u32, (): ()) -> u32 {
-        label
-    }
-
-    fn passes_unchanged(&self) -> bool {
-        true
-    }
-
-    fn edges(&self) -> Edges {
-        Edges::Both
-    }
-
-    fn device(&self) -> Option<DeviceProgram<'_>> {
-        const TEXT: &str = "
-            DEVICE Option<Label> start(const Program&, Vertex vertex) { return {true, (u32)vertex.global}; }
-            DEVICE Label relax(const Program&, Label label, Weight) { return label; }";
-        let program = DeviceProgram::new(TEXT, &[]);
-        let program = program.with_type::<u32>("Label").with_type::<()>("Weight");
-        Some(program.with_reduction::<Min<u32>>("Fold"))
-    }
-}
-
-/// Tokens that are passed on for some rounds: a sum that shows lost and doubled contributions.
-struct Tokens {
-    rounds: u64,
-    round: u64,
-    stationary: bool,
-    edges: Edges,
-}
-
-impl VertexProgram for Tokens {
-    type State = u64;
-    type Message = u64;
-    type Messages = Latest<u64>;
-    type Reduction = Sum<u64>;
-    type Weight = ();
-
-    fn init(&self, vertex: Vertex<'_>) -> u64 {
-        if self.stationary || vertex.id().0 % 3 == 1 { vertex.id().0 + 1 } else { 0 }
-    }
-
-    fn scatter(&self, _: Vertex<'_>, state: &u64) -> Option<u64> {
-        (*state != 0 || self.stationary).then_some(*state)
-    }
-
-    fn along(&self, message: u64, (): ()) -> u64 {
-        message
-    }
-
-    fn apply(&self, _: Vertex<'_>, state: &mut u64, sum: u64, tally: &mut Tally) -> bool {
-        *state = state.wrapping_mul(3).wrapping_add(sum);
-        tally.counts[1] = tally.counts[1].wrapping_add(sum as i64);
-        self.round + 1 < self.rounds
-    }
-
-    fn properties(&self) -> Properties {
-        Properties { stationary: self.stationary, edges: self.edges, ..Properties::default() }
-    }
-
-    fn conclude(&mut self, total: &Tally) -> bool {
-        self.round += 1;
-        total.active == 0 || self.round == self.rounds
-    }
-
-    fn device(&self) -> Option<DeviceProgram<'_>> {
-        const TEXT: &str = "
-            DEVICE State init(const Program& self, Vertex vertex) {
-                return self.stationary || vertex.global % 3 == 1 ? vertex.global + 1 : 0;
-            }
-            DEVICE Option<Message> scatter(const Program& self, Vertex, const State& state) {
-                return {state != 0 || self.stationary, state};
-            }
-            DEVICE Accumulated along(const Program&, Message message, Weight) { return message; }
-            DEVICE bool apply(const Program& self, Vertex, State& state, Accumulated sum, Tally& tally) {
-                state = state * 3 + sum;
-                tally.counts[1] += (i64)sum;
-                return self.round + 1 < self.rounds;
-            }";
-        let program = DeviceProgram::new(TEXT, &[])
-            .with_type::<u64>("State")
-            .with_type::<u64>("Message")
-            .with_type::<u64>("Accumulated")
-            .with_type::<()>("Weight")
-            .with_reduction::<Latest<u64>>("Messages")
-            .with_reduction::<Sum<u64>>("Fold");
-        let program = program.with("rounds", &self.rounds).with("round", &self.round);
-        Some(program.with("stationary", &self.stationary))
-    }
-}
-
-/// Whole numbers as floating-point ones, which every vertex adds up in every round: sums are exact in any order.
-struct Shares {
-    rounds: u32,
-}
-
-#[device]
-impl VertexProgram for Shares {
-    type State = f64;
-    type Message = f64;
-    type Messages = Latest<f64>;
-    type Reduction = Sum<f64>;
-    type Weight = ();
-
-    fn init(&self, vertex: Vertex) -> f64 {
-        (vertex.id().0 + 1) as f64
-    }
-
-    fn scatter(&self, _: Vertex, state: &f64) -> Option<f64> {
-        Some(*state)
-    }
-
-    fn along(&self, message: f64, (): ()) -> f64 {
-        message
-    }
-
-    fn apply(&self, _: Vertex, state: &mut f64, sum: f64, _: &mut Tally) -> bool {
-        *state = sum + 1.0;
-        true
-    }
-
-    fn properties(&self) -> Properties {
-        Properties { stationary: true, ..Properties::default() }
-    }
-
-    fn conclude(&mut self, _: &Tally) -> bool {
-        self.rounds -= 1;
-        self.rounds == 0
-    }
-}
+use crate::common::{emulated, is_gpu_wanted, say};
+use crate::programs::{Hops, Least, Paths, Shares, Tokens};
 
 /// Which hosts have a device.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -236,12 +22,20 @@ enum Mix {
     None,
     All,
     Odd,
+    /// All, with offsets of 64 bits.
+    Wide,
 }
 
-fn device_of(mix: Mix, host: usize) -> Option<Arc<GpuHost>> {
-    let has = mix == Mix::All || mix == Mix::Odd && host % 2 == 1;
-    let driver = || Arc::new(Emulated::new(Settings { seed: host as u64, ..Settings::default() }));
-    has.then(|| Arc::new(GpuHost::new(driver())))
+/// The device of a host: a GPU if tests shall run on one, else an emulated one.
+fn device_of(mix: Mix, host: usize) -> Option<GpuHost> {
+    let driver = match mix {
+        Mix::None => return None,
+        Mix::Odd if host.is_multiple_of(2) => return None,
+        _ if is_gpu_wanted() => discover::open("gpu").expect("a GPU"),
+        _ => emulated(Settings { seed: host as u64, ..Settings::default() }),
+    };
+    let host = GpuHost::new(driver);
+    Some(if mix == Mix::Wide { host.max_narrow_edges(0) } else { host })
 }
 
 /// What all hosts find, by vertex, with the bytes they sent.
@@ -254,7 +48,7 @@ fn on_hosts<T: Copy + Default + Send>(
         let part = Partition::build(net, &input, &Plan::new(policy)).unwrap();
         let part = if mix == Mix::None { part } else { part.beside_devices() };
         let device = device_of(mix, part.host().index());
-        let device = device.as_ref().map(|device| &**device as &dyn Device);
+        let device = device.as_ref().map(|device| device as &dyn Device);
         let mut substrate = Substrate::new(&part, net, Optimize::ALL);
         let (values, sum) = run_host(device, &part, &mut substrate);
         let globals = part.globals()[..part.num_masters()].to_vec();
@@ -368,6 +162,88 @@ fn every_graph_on_one_device() {
     }
 }
 
+/// Rounds of a search on one device, and the levels that it finds.
+fn rounds_of_search(graph: &str) -> (i64, Vec<u32>) {
+    let (levels, rounds) = on_hosts((graph, "oec", 1, Mix::All), |device, part, substrate| {
+        let mut engine = engines::relaxation(engines::FRONTIER, device, &Hops, part).unwrap();
+        let (pacing, limits) = (Pacing::default(), Limits::default());
+        let report = run(&mut *engine, substrate, pacing, limits, &mut ()).unwrap();
+        (engine.labels().unwrap(), report.rounds.len() as i64)
+    });
+    (rounds, levels)
+}
+
+/// Few threads share the edges of a vertex in a launch of many steps, which is no way to visit a long row.
+#[test]
+fn a_launch_of_many_steps_ends_at_a_long_row() {
+    assert_eq!(rounds_of_search("path:70").0, 1);
+    let (rounds, levels) = rounds_of_search("star:200,permute");
+    assert_eq!((rounds, levels.iter().max()), (1, Some(&2)));
+    let (rounds, levels) = rounds_of_search("star:600,permute");
+    assert!(rounds > 1, "{rounds}");
+    assert_eq!((levels[0], levels.iter().max()), (0, Some(&2)));
+}
+
+/// Edges of a symmetric graph are uploaded once, and counted with offsets of either width.
+#[test]
+fn uploads_of_edges_are_counted() {
+    let input = Input::open("path:70").unwrap();
+    let [narrow, wide] = [Mix::All, Mix::Wide].map(|mix| {
+        let found = Cluster::local(1).launch(|net| {
+            let part = Partition::build(net, &input, &Plan::new("oec")).unwrap();
+            let host = device_of(mix, 0).expect("a device");
+            engines::relaxation(engines::FRONTIER, Some(&host), &Hops, &part)?;
+            Ok::<_, parton_sync::Error>(host.last_upload())
+        });
+        found.unwrap().swap_remove(0)
+    });
+    assert_eq!([narrow.bytes, wide.bytes], [71 * 4 + 138 * 4, 71 * 8 + 138 * 4]);
+    assert!(!narrow.time.is_zero());
+}
+
+/// Offsets of 64 bits, which a host has from 2³² edges on.
+#[test]
+fn wide_offsets_find_the_same() {
+    for (graph, hosts) in [("rmat:7,6,3", 1), ("star:3000", 3)] {
+        let setting = |mix| (graph, "cvc", hosts, mix);
+        let paths = Paths { edges: Edges::Both };
+        let pacing = Pacing::default();
+        let expected = labels(setting(Mix::None), engines::PUSH, pacing, &Hops);
+        for engine in [engines::PUSH, engines::FRONTIER, engines::PULL] {
+            assert_eq!(
+                labels(setting(Mix::Wide), engine, pacing, &Hops),
+                expected,
+                "{}",
+                engine.name
+            );
+        }
+        let expected = labels(setting(Mix::None), engines::DELTA, pacing, &paths);
+        assert_eq!(labels(setting(Mix::Wide), engines::DELTA, pacing, &paths), expected);
+        let expected = labels(setting(Mix::None), engines::UNION, pacing, &Least);
+        assert_eq!(labels(setting(Mix::Wide), engines::UNION, pacing, &Least), expected);
+        for stationary in [false, true] {
+            let tokens = |mix| tokens(setting(mix), engines::PULL, (stationary, Edges::Both));
+            assert_eq!(tokens(Mix::Wide), tokens(Mix::None), "{graph} {stationary}");
+        }
+    }
+}
+
+/// What a program of tokens finds.
+fn tokens(
+    setting: (&str, &str, usize, Mix),
+    engine: &EngineInfo,
+    (stationary, edges): (bool, Edges),
+) -> Vec<u64> {
+    let (found, _) = on_hosts(setting, |device, part, substrate| {
+        let program = Tokens { rounds: 4, round: 0, stationary, edges };
+        let mut engine = engines::vertex_program(engine, device, program, part).unwrap();
+        let (pacing, limits) = (Pacing::default(), Limits::default());
+        run(&mut *engine, substrate, pacing, limits, &mut ()).unwrap();
+        (engine.states().unwrap().to_vec(), 0)
+    });
+    found
+}
+
 #[test]
 fn sums_lose_and_double_nothing() {
     for (number, policy) in all_policies().enumerate() {
@@ -377,16 +253,8 @@ fn sums_lose_and_double_nothing() {
             for edges in [Edges::Out, Edges::In, Edges::Both] {
                 let graph = GRAPHS[(number + 2) % GRAPHS.len()];
                 let hosts = [1, 2, 3, 4, 7][(number + 1) % 5];
-                let tokens = |mix| {
-                    on_hosts((graph, policy, hosts, mix), |device, part, substrate| {
-                        let program = Tokens { rounds: 4, round: 0, stationary, edges };
-                        let mut engine =
-                            engines::vertex_program(engine, device, program, part).unwrap();
-                        let (pacing, limits) = (Pacing::default(), Limits::default());
-                        run(&mut *engine, substrate, pacing, limits, &mut ()).unwrap();
-                        (engine.states().unwrap().to_vec(), 0)
-                    })
-                };
+                let setting = |mix| (graph, policy, hosts, mix);
+                let tokens = |mix| tokens(setting(mix), engine, (stationary, edges));
                 let expected = tokens(Mix::None);
                 for mix in [Mix::All, Mix::Odd] {
                     let name = engine.name;

@@ -1,13 +1,10 @@
 //! Arrays on a device, of all sizes around the chunks in which they travel.
 
-use std::time::Instant;
-
-use parton_gpu::discover;
 use parton_gpu::driver::Address;
 use parton_gpu::emulated::Settings;
 use parton_gpu::memory::{Buffer, PinnedBuffer, Uploader};
 
-use crate::common::{emulated, is_gpu_wanted, on_each_driver, say};
+use crate::common::{emulated, on_each_driver};
 
 #[test]
 fn arrays_of_all_sizes_arrive() {
@@ -35,23 +32,6 @@ fn large_arrays_arrive() {
         let uploader = Uploader::new(driver);
         assert!(uploader.buffer(&elements).unwrap().to_vec().unwrap() == elements);
     });
-}
-
-#[test]
-fn the_speed_of_uploads_is_shown() {
-    if !is_gpu_wanted() {
-        return;
-    }
-    let driver = discover::open("gpu").unwrap();
-    let uploader = Uploader::new(&driver);
-    let elements = vec![7u64; 1 << 28];
-    let mut buffer = Buffer::new(&driver, elements.len()).unwrap();
-    for turn in ["first", "second"] {
-        let start = Instant::now();
-        uploader.upload(&mut buffer, 0, &elements).unwrap();
-        let speed = size_of_val(&elements[..]) as f64 / 1e9 / start.elapsed().as_secs_f64();
-        say(&format!("{turn} upload of 2 GiB: {speed:.1} GB/s"));
-    }
 }
 
 #[test]

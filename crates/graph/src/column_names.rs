@@ -9,7 +9,7 @@
 mod words;
 
 use crate::error::printable;
-use words::{Name, UNCLEAR, pair_rank};
+use words::{Name, pair_rank};
 
 /// What is known of a column.
 #[derive(Clone, Copy, Debug)]
@@ -76,7 +76,7 @@ pub(crate) fn ends(names: &[&str]) -> Option<Ends> {
 /// Whether a name says what a column of numbers holds.
 pub(crate) fn names_numbers(name: &str) -> bool {
     let name = Name::of(name);
-    name.is_weight() || name.is_other() || name.is_one_of(&[UNCLEAR])
+    name.is_weight() || name.is_other() || name.is_time()
 }
 
 /// How surely a name is that of a weight: 0 is the surest, `None` is no weight's.
@@ -162,9 +162,9 @@ fn weight(
         [(_, place), ..] => return Ok(Some(place)),
     }
     let unknown: Vec<&(usize, Name)> =
-        further.iter().filter(|(_, name)| !name.is_other()).collect();
+        further.iter().filter(|(_, name)| !name.is_other() && !name.has_id()).collect();
     match unknown[..] {
-        [(only, name)] if columns[*only].is_number => match name.is_one_of(&[UNCLEAR]) {
+        [(only, name)] if columns[*only].is_number => match name.is_time() {
             true => Err(doubt(&names(), "the weight", &[source, destination, *only])),
             false => Ok(Some(*only)),
         },
@@ -252,6 +252,9 @@ mod tests {
             ("userId*,movieId*,rating*,timestamp*", (0, 1, Some(2))),
             ("a,b,c*", (0, 1, Some(2))),
             ("who,whom", (0, 1, None)),
+            ("src,dst,user_id*", (0, 1, None)),
+            ("src,dst,weight_id*", (0, 1, None)),
+            ("src,dst,trip_id*,fare*", (0, 1, Some(3))),
             ("who,whom,weight*", (0, 1, Some(2))),
             ("sourcenodeid,targetnodeid,distance (km)*", (0, 1, Some(2))),
         ] {
@@ -266,6 +269,11 @@ mod tests {
             ("when,who,whom,amount*", "`columns` when,who"),
             ("source,target,distance*,cost*", "`columns` source,target,distance"),
             ("from,to,time*", "`columns` from,to,time"),
+            ("from,to,departure_time*", "`columns` from,to,departure_time"),
+            ("from,to,unixtime*", "`columns` from,to,unixtime"),
+            ("from,to,hours*", "`columns` from,to,hours"),
+            ("src,dst,created_at*", "`columns` src,dst,created_at"),
+            ("u,v,t*", "`columns` u,v,t"),
             ("Id,Label", "`columns` Id,Label"),
             ("a,b,c,d", "`columns` a,b"),
         ] {

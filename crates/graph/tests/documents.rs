@@ -178,6 +178,20 @@ fn keys_are_found_by_their_names() {
             "<graphml><key id='w' for='edge' attr.name='value' attr.type='int'><default>4</default></key><graph edgedefault='directed'><node id='n0'/><node id='n1'/><edge source='n0' target='n1'/><edge source='n1' target='n0' directed='false'><data key='w'> 9 </data></edge></graph></graphml>",
             "n0>n1:4 n0>n1:9 n1>n0:9 |  | directed",
         ),
+        // Every attribute as text, which some programs write.
+        (
+            "graph [ directed 1 node [ id 5 ] node [ id 6 ] edge [ source 5 target 6 weight \"1.5\" ] ]",
+            "5>6:1.5 |  | directed",
+        ),
+        (
+            "<graphml><key id='w' for='edge' attr.name='weight' attr.type='string'/><graph edgedefault='directed'><node id='a'/><edge source='a' target='a'><data key='w'>2.5</data></edge></graph></graphml>",
+            "a>a:2.5 |  | directed",
+        ),
+        // A number rather than a text.
+        (
+            "<graphml><key id='t' for='edge' attr.name='weight' attr.type='string'/><key id='w' for='edge' attr.name='w' attr.type='double'/><graph edgedefault='directed'><node id='a'/><edge source='a' target='a'><data key='t'>much</data><data key='w'>3</data></edge></graph></graphml>",
+            "a>a:3 |  | directed",
+        ),
         (
             "<graphml><graph edgedefault='undirected'><node id='007'/><node id='7'/><edge source='007' target='7'/></graph></graphml>",
             "007>7:1 7>007:1 |  | undirected",
@@ -256,6 +270,14 @@ fn mistakes_have_their_place() {
         ("{\"a\":1}", "expected an object with \"nodes\" and \"links\" or \"edges\", found a"),
         ("[[1,2],[2,3]]", "expected an object that is an edge"),
         ("graph [\n node [ id 0 ]\n edge [ source 0 ]\n]\n", "x:3:"),
+        (
+            "graph [\n node [ id 0 ]\n edge [ source 0 target 0 weight \"much\" ]\n]\n",
+            "expected a weight, found 'much' (to leave weights out, say `weights` none)",
+        ),
+        (
+            "<graphml><key id='w' for='edge' attr.name='weight' attr.type='string'/><graph edgedefault='directed'><node id='a'/><edge source='a' target='a'><data key='w'>much</data></edge></graph></graphml>",
+            "expected a weight, found 'much' (to leave weights out, say `weights` none)",
+        ),
         (
             "graph [\n node [ id 0 label \"a\" ] node [ id 1 label \"a\" ]\n]\n",
             "two vertices are labelled 'a'",

@@ -27,6 +27,8 @@ use crate::layout::MasterParts;
 use crate::routes::{Parts, Routes};
 use crate::{Error, Originals, Partition, Result};
 
+mod found;
+
 const MAGIC: u64 = u64::from_le_bytes(*b"\x89PARPART");
 const VERSION: u64 = 1;
 /// The file that says what is in a folder.
@@ -78,10 +80,8 @@ impl Partition {
     /// Writes this partition into `folder`, which is made if need be. Every host must call this.
     pub fn save(&self, net: &mut Net, folder: &Path, policy: &str) -> Result<()> {
         let is_root = net.host() == HostId(0);
-        let has_files =
-            is_root && std::fs::read_dir(folder).is_ok_and(|mut all| all.next().is_some());
         // A new folder gets its name when it is complete. Files of an old partition are replaced one by one.
-        let replaces = net.all_reduce(u64::from(has_files), std::cmp::max)? > 0;
+        let replaces = found::replaces_partition(net, folder)?;
         let claimed = (is_root && !replaces).then(|| NewFolder::claim(folder)).transpose()?;
         if is_root && replaces {
             // An old manifest must not vouch for files that are being replaced.

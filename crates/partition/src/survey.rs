@@ -2,7 +2,7 @@
 //!
 //! A small input is its own sample. Of a larger one a survey takes slices at even distances (of rows, or of a
 //! generator's edges), or the beginning of a text. Memory and time follow the sample, never the input. Estimates
-//! of what grows slower than the edges (vertices, mirrors) follow the curve of two thinner samples: see [`Growth`].
+//! of what grows slower than the edges (vertices, mirrors) follow the curve of two thinner samples: see `Growth`.
 
 mod draw;
 mod sample;

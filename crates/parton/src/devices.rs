@@ -2,8 +2,10 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use parton_engine::device::Device;
+use parton_gpu::memory::Ledger;
 use parton_gpu::{GpuHost, discover};
 use parton_net::{HostId, Net};
 use parton_partition::Partition;
@@ -189,20 +191,25 @@ impl DeviceList {
     ) -> parton_gpu::Result<HostDevices> {
         let names = self.assign(machine, || Ok(discover::list()?.len()))?;
         let mine = machine.iter().zip(names).filter(|(host, _)| here.contains(host));
-        let opened = mine.map(|(_, name)| name.open(memory_limit));
+        let ledger = Arc::default();
+        let opened = mine.map(|(_, name)| name.open(memory_limit, &ledger));
         let hosts = opened.collect::<parton_gpu::Result<_>>()?;
         Ok(HostDevices { first: here.first().copied().unwrap_or(0), hosts })
     }
 }
 
 impl DeviceName {
-    fn open(self, memory_limit: Option<u64>) -> parton_gpu::Result<Option<GpuHost>> {
+    fn open(
+        self,
+        memory_limit: Option<u64>,
+        ledger: &Arc<Ledger>,
+    ) -> parton_gpu::Result<Option<GpuHost>> {
         let driver = match self {
             DeviceName::Cpu => return Ok(None),
             DeviceName::Gpu(number) => discover::open(&format!("gpu:{number}"))?,
             DeviceName::Emulated => discover::open("emulated")?,
         };
-        Ok(Some(GpuHost::new(driver).memory_limit(memory_limit)))
+        Ok(Some(GpuHost::new(driver).memory_limit(memory_limit).ledger(ledger)))
     }
 }
 
@@ -215,12 +222,14 @@ pub(crate) struct HostDevices {
 }
 
 /// What computes for one host.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct HostDevice {
     /// What users call it.
     pub(crate) name: String,
     /// Edges per second in a trial, if there was one.
     pub(crate) speed: Option<f64>,
+    /// Whether it would have more of the graph if its memory held that.
+    pub(crate) is_memory_bound: bool,
 }
 
 impl HostDevice {
@@ -274,7 +283,7 @@ impl HostDevices {
         let names = net.all_gather(self.name(net.host()).into_bytes())?;
         let device = |name: &Vec<u8>| HostDevice {
             name: String::from_utf8_lossy(name).into_owned(),
-            speed: None,
+            ..HostDevice::default()
         };
         Ok(names.iter().map(device).collect())
     }

@@ -4,9 +4,11 @@
 //! A trial runs the algorithm on samples that all hosts make alike, each host for itself and all at the
 //! same time, as they will share cores and devices in the run. Samples grow until the fastest host takes
 //! long enough to be compared, or the slowest too long. A last one with fewer edges tells the time of an
-//! edge from that of a vertex. The graph is cut by what samples show. If hosts then have parts that do not
-//! fit their devices, or that take much longer than others, it is cut again.
+//! edge from that of a vertex. The graph is cut by what samples show. Hosts then run some rounds on the parts
+//! that they got. If parts do not fit their devices, or take longer than others, the graph is cut again.
 
+mod balance;
+mod parts;
 mod samples;
 
 use std::str::FromStr;
@@ -17,6 +19,7 @@ use parton_gpu::GpuHost;
 use parton_net::Net;
 use parton_partition::{Input, Partition, Plan};
 
+use self::balance::{Balance, Cost, Verdict};
 use self::samples::Shown;
 use crate::devices::{HostDevice, HostDevices, partition_for};
 use crate::error::{Error, Result};
@@ -62,17 +65,11 @@ impl HostWeights {
     }
 }
 
-/// A graph is cut at most this many times.
-const MAX_CUTS: usize = 4;
-/// The slowest host may take this many times as long as hosts do on average.
-const MAX_IMBALANCE: f64 = 1.3;
-/// The part of a device's memory that a new cut fills: the cut itself is not exact.
-const FILLED: f64 = 0.98;
-
 /// A trial of all hosts.
 pub(crate) struct WeightTrial<'t> {
     algorithm: &'static dyn Algorithm,
-    options: Options,
+    /// What the user asked for.
+    options: &'t Options,
     /// Threads of each host.
     threads: usize,
     /// The graph that is to be cut.
@@ -80,15 +77,13 @@ pub(crate) struct WeightTrial<'t> {
 }
 
 impl WeightTrial<'_> {
-    /// A trial of an algorithm as it is run without any options but the engine: others may name vertices
-    /// that samples do not have.
+    /// A trial of an algorithm on the graph that it is to run on.
     pub(crate) fn new<'t>(
         algorithm: &'static dyn Algorithm,
-        options: &Options,
+        options: &'t Options,
         threads: usize,
         input: &'t Input,
     ) -> WeightTrial<'t> {
-        let options = Options { engine: options.engine, ..Options::default() };
         WeightTrial { algorithm, options, threads, input }
     }
 
@@ -109,9 +104,9 @@ impl WeightTrial<'_> {
                 let device = devices.get(net.host());
                 let shown = self.measure(net, device, &mut computing)?;
                 let trial_seconds = start.elapsed().as_secs_f64();
-                let (partition, seconds) = self.cut_to_fit(net, device, &shown, plan, build)?;
-                let partition = partition_for(&computing, partition);
-                return Ok(CutGraph { partition, computing, seconds: trial_seconds + seconds });
+                let mut cut = self.cut_evenly(net, (device, computing), &shown, plan, build)?;
+                cut.seconds += trial_seconds;
+                return Ok(cut);
             }
             HostWeights::Equal | HostWeights::Measured => None,
             HostWeights::Given(weights) => Some(weights),
@@ -120,32 +115,49 @@ impl WeightTrial<'_> {
         Ok(CutGraph { partition: partition_for(&computing, partition), computing, seconds })
     }
 
-    /// Cuts the graph by what hosts have shown, again where parts do not fit.
-    fn cut_to_fit<E: From<Error>>(
+    /// Cuts the graph by what hosts have shown, again where parts do not fit or do not take equally long.
+    fn cut_evenly<E: From<Error>>(
         &self,
         net: &mut Net,
-        device: Option<&GpuHost>,
+        (device, mut computing): (Option<&GpuHost>, Vec<HostDevice>),
         shown: &[Shown],
         plan: &Plan,
         build: impl Fn(&mut Net, &Plan) -> Result<(Partition, f64), E>,
-    ) -> Result<(Partition, f64), E> {
+    ) -> Result<CutGraph, E> {
         let all_edges = self.input.num_edges().unwrap_or(0) as f64;
         let mut weights = bounded_shares(shown, all_edges);
-        let mut seconds = 0.0;
-        for cut in 1.. {
+        let (mut balance, mut seconds) = (Balance::default(), 0.0);
+        loop {
             let plan = Plan { host_weights: Some(weights.clone()), ..plan.clone() };
             let (partition, took) = build(net, &plan)?;
-            seconds += took;
-            let own = shown[net.host().index()].forecast(&partition, device)?;
-            let all = net.all_gather(bytemuck::bytes_of(&own).to_vec()).map_err(Error::from)?;
-            let all: Vec<HostForecast> =
-                all.iter().map(|f| bytemuck::pod_read_unaligned(f)).collect();
-            match better_weights(&weights, &all, cut == 1) {
-                Some(better) if cut < MAX_CUTS => weights = better,
-                _ => return Ok((partition, seconds)),
+            let partition = partition_for(&computing, partition);
+            let start = Instant::now();
+            let forecast = shown[net.host().index()].forecast(&partition, device)?;
+            let mut costs = all_costs(net, forecast)?;
+            // Engines of parts that do not fit would fail.
+            let timed = match costs.iter().all(Cost::fits) {
+                true => self.time_parts(net, &partition, device)?,
+                false => None,
+            };
+            if let Some(timed) = &timed {
+                // The memory is that of the engine that was timed.
+                let forecast = shown[net.host().index()].forecast(&partition, device)?;
+                costs = all_costs(net, forecast)?;
+                for (cost, timed) in costs.iter_mut().zip(timed) {
+                    (cost.seconds, cost.compute_seconds) = (timed.seconds, timed.compute_seconds);
+                }
+            }
+            seconds += took + start.elapsed().as_secs_f64();
+            match balance.judge(&weights, &costs, timed.is_some()) {
+                Verdict::CutAgain(better) => weights = better,
+                Verdict::Take { is_memory_bound } => {
+                    for (device, is_bound) in computing.iter_mut().zip(is_memory_bound) {
+                        device.is_memory_bound = is_bound;
+                    }
+                    return Ok(CutGraph { partition, computing, seconds });
+                }
             }
         }
-        unreachable!("the last cut is taken as it is")
     }
 }
 
@@ -159,74 +171,34 @@ pub(crate) struct CutGraph {
     pub(crate) seconds: f64,
 }
 
-/// What a host expects of its part of the graph. Hosts tell each other.
-#[derive(Clone, Copy, Debug, Default, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
-#[repr(C)]
-struct HostForecast {
-    /// Of a round.
-    seconds: f64,
-    /// Bytes of the device's memory that follow the number of edges,
-    edge_bytes: f64,
-    /// and that do not.
-    other_bytes: f64,
-    /// Bytes that the host may use; infinite for a processor.
-    free_bytes: f64,
+/// Tells all hosts what each expects of its part. Every host must call this.
+fn all_costs(net: &mut Net, own: Cost) -> Result<Vec<Cost>> {
+    let all = net.all_gather(bytemuck::bytes_of(&own).to_vec())?;
+    Ok(all.iter().map(|cost| bytemuck::pod_read_unaligned(cost)).collect())
 }
 
 impl Shown {
-    /// What this host expects of its part.
-    fn forecast(&self, partition: &Partition, device: Option<&GpuHost>) -> Result<HostForecast> {
+    /// What this host expects of its part before it has run anything there.
+    fn forecast(&self, partition: &Partition, device: Option<&GpuHost>) -> Result<Cost> {
         let (edges, proxies) = (partition.edges().num_edges(), partition.num_proxies());
         let seconds = self.edge_seconds * edges as f64 + self.vertex_seconds * proxies as f64;
+        let cost = Cost {
+            seconds,
+            compute_seconds: seconds,
+            free_bytes: f64::INFINITY,
+            ..Cost::default()
+        };
         let planned = device.and_then(GpuHost::memory_model).map(|model| model.plan(partition));
         Ok(match (planned, device) {
-            (Some(plan), Some(gpu)) => HostForecast {
-                seconds,
+            (Some(plan), Some(gpu)) => Cost {
                 edge_bytes: plan.edges as f64,
                 other_bytes: (plan.total() - plan.edges) as f64,
                 free_bytes: gpu.free_memory()? as f64,
+                ..cost
             },
-            _ => HostForecast { seconds, free_bytes: f64::INFINITY, ..HostForecast::default() },
+            _ => cost,
         })
     }
-}
-
-impl HostForecast {
-    fn fits(&self) -> bool {
-        self.edge_bytes + self.other_bytes <= self.free_bytes
-    }
-
-    /// The part of its edges that would fit.
-    fn fitting_part(&self) -> f64 {
-        ((FILLED * self.free_bytes - self.other_bytes) / self.edge_bytes.max(1.0)).clamp(0.1, 1.0)
-    }
-}
-
-/// Weights for another cut, if these give a host more than fits, or much more work than others. What a cut
-/// for memory has taken from a host is not given back for balance.
-fn better_weights(weights: &[f64], all: &[HostForecast], may_balance: bool) -> Option<Vec<f64>> {
-    let sum: f64 = weights.iter().sum();
-    if !all.iter().all(HostForecast::fits) {
-        let kept = |(weight, host): (&f64, &HostForecast)| match host.fits() {
-            true => 0.0,
-            false => weight * host.fitting_part(),
-        };
-        let kept: Vec<f64> = weights.iter().zip(all).map(kept).collect();
-        let open: f64 = weights.iter().zip(all).filter(|(_, h)| h.fits()).map(|(w, _)| w).sum();
-        // If nobody has room, a run says so.
-        let factor = (sum - kept.iter().sum::<f64>()) / open;
-        let share = |((weight, kept), host): ((&f64, &f64), &HostForecast)| match host.fits() {
-            true => weight * factor,
-            false => *kept,
-        };
-        return (open > 0.0).then(|| weights.iter().zip(&kept).zip(all).map(share).collect());
-    }
-    let mean = all.iter().map(|host| host.seconds).sum::<f64>() / all.len() as f64;
-    let slowest = all.iter().map(|host| host.seconds).fold(0.0, f64::max);
-    if !may_balance || slowest <= MAX_IMBALANCE * mean || all.iter().any(|h| h.seconds <= 0.0) {
-        return None;
-    }
-    Some(weights.iter().zip(all).map(|(weight, host)| weight / host.seconds).collect())
 }
 
 /// A part of the graph for each host: as fast as it is, and no more edges than fit. What does not fit
@@ -266,34 +238,6 @@ mod tests {
     }
 
     #[test]
-    fn a_graph_is_cut_again_where_parts_do_not_fit_or_differ_much() {
-        let cpu = |seconds| HostForecast {
-            seconds,
-            free_bytes: f64::INFINITY,
-            ..HostForecast::default()
-        };
-        let gpu = |seconds, free_bytes| HostForecast {
-            seconds,
-            edge_bytes: 80.0,
-            other_bytes: 20.0,
-            free_bytes,
-        };
-        let weights = [0.9, 0.1];
-        assert_eq!(better_weights(&weights, &[gpu(1.0, 100.0), cpu(1.2)], true), None);
-        // The CPU takes three times as long: it gets a third, relative to the GPU.
-        let balanced = better_weights(&weights, &[gpu(1.0, 100.0), cpu(3.0)], true).unwrap();
-        assert!((balanced[0] / balanced[1] - 27.0).abs() < 1e-9);
-        assert_eq!(better_weights(&weights, &[gpu(1.0, 100.0), cpu(3.0)], false), None);
-        // Memory goes before balance. What does not follow the edges stays.
-        let fitting = better_weights(&weights, &[gpu(1.0, 61.0), cpu(3.0)], true).unwrap();
-        let part = (0.98 * 61.0 - 20.0) / 80.0;
-        assert!((fitting[0] - 0.9 * part).abs() < 1e-9);
-        assert!((fitting.iter().sum::<f64>() - 1.0).abs() < 1e-9);
-        // Nobody has room.
-        assert_eq!(better_weights(&weights, &[gpu(1.0, 10.0), gpu(1.0, 10.0)], true), None);
-    }
-
-    #[test]
     fn weights_are_read() {
         assert_eq!("equal".parse(), Ok(HostWeights::Equal));
         assert_eq!("auto".parse(), Ok(HostWeights::Measured));
@@ -325,7 +269,10 @@ mod tests {
     #[test]
     fn mixed_hosts_are_measured_unless_asked_otherwise() {
         let hosts = |names: &[&str]| -> Vec<HostDevice> {
-            names.iter().map(|name| HostDevice { name: (*name).into(), speed: None }).collect()
+            names
+                .iter()
+                .map(|name| HostDevice { name: (*name).into(), ..HostDevice::default() })
+                .collect()
         };
         assert_eq!(HostWeights::of(None, &hosts(&["cpu", "cpu"])), HostWeights::Equal);
         assert_eq!(HostWeights::of(None, &hosts(&["gpu:0", "gpu:1"])), HostWeights::Equal);

@@ -11,8 +11,8 @@ use crate::defaults::{InputTraits, choose_policy, threads_per_host};
 use crate::devices::DeviceList;
 use crate::engine::device::Device;
 use crate::engine::{
-    self, EngineInfo, Limits, Pace, Pacing, ProgramForm, Relaxation, RunReport, VertexProgram,
-    engines,
+    self, EngineInfo, Limits, Pace, Pacing, ProgramForm, Relaxation, RunReport, StationaryProgram,
+    VertexProgram, engines,
 };
 use crate::error::{Error, Result};
 use crate::graph::id_map::Names;
@@ -361,7 +361,8 @@ impl<'p, V: Copy + Send + Sync> Run<'p, V> {
         let mut cluster = Cluster::local(self.hosts).threads_per_host(threads);
         let hosts = cluster.launch(|net| {
             // Ranks go along every edge in every round: what that takes is what most programs take.
-            let trial = WeightTrial::new(&PageRank, &Options::default(), threads, &input);
+            let options = Options::default();
+            let trial = WeightTrial::new(&PageRank, &options, threads, &input);
             let build = |net: &mut Net, plan: &Plan| {
                 Ok::<_, Error>((Partition::build(net, &input, plan)?, 0.0))
             };
@@ -382,7 +383,11 @@ fn run_program<P: VertexProgram>(
     device: Option<&dyn Device>,
     settings: &Settings,
 ) -> Result<HostOutcome<P::State>> {
-    let info = settings.engine(engines::suiting(ProgramForm::of_program(&program)))?;
+    let suits = match StationaryProgram::of(&program, device.is_some()) {
+        Some(stationary) if settings.engine.is_none() => stationary.engine(substrate)?.0,
+        _ => engines::suiting(ProgramForm::of_program(&program)),
+    };
+    let info = settings.engine(suits)?;
     let mut engine = engines::vertex_program(info, device, program, substrate.partition())?;
     let report = settings.run(&mut *engine, substrate)?;
     Ok(HostOutcome { values: engine.states()?.to_vec(), engine: info.name, report })

@@ -1,5 +1,6 @@
 //! The files that put Parton into containers say what their readers understand: the manifest for Kubernetes
-//! keeps to its schema, and manifest, image and scripts agree with each other and with the command.
+//! keeps to a schema of the fields that it may use, and manifest, image and scripts agree with each other and with
+//! the command. Nothing here asks a cluster or builds an image.
 
 use std::path::Path;
 
@@ -68,8 +69,16 @@ fn scalar(words: &str) -> Value {
     }
 }
 
+/// The claim of a volume, and the job that uses it.
+fn claim_and_job() -> [Value; 2] {
+    let manifest = file("deploy/mpijob.yaml");
+    let (claim, job) = manifest.split_once("\n---\n").expect("two documents");
+    [claim, job].map(yaml)
+}
+
 fn manifest() -> Value {
-    yaml(&file("deploy/mpijob.yaml"))
+    let [_, job] = claim_and_job();
+    job
 }
 
 /// What of a value a schema does not allow. Knows as much of JSON Schema as the schema uses.
@@ -166,6 +175,53 @@ fn manifest_image_and_command_agree() {
     assert!(ran.status.success(), "{command:?}: {}", text(&ran.stderr));
 }
 
+/// Pods on several machines mount the volume that is claimed, and may all write to it.
+#[test]
+fn the_volume_is_shared_by_all_workers() {
+    let [claim, job] = claim_and_job();
+    assert_eq!(claim["kind"], "PersistentVolumeClaim");
+    assert_eq!(claim["spec"]["accessModes"], serde_json::json!(["ReadWriteMany"]));
+    let pod = &job["spec"]["mpiReplicaSpecs"]["Worker"]["template"]["spec"];
+    let volume = &pod["volumes"][0];
+    assert_eq!(volume["persistentVolumeClaim"]["claimName"], claim["metadata"]["name"]);
+    let mount = &pod["containers"][0]["volumeMounts"][0];
+    assert_eq!(mount["name"], volume["name"]);
+    let folder = mount["mountPath"].as_str().expect("a folder");
+    assert!(file("Dockerfile").contains(&format!("WORKDIR {folder}\n")));
+}
+
+/// What the image copies is there; what it copies from another stage is what that stage builds.
+#[test]
+fn the_image_copies_what_there_is() {
+    let image = file("Dockerfile");
+    let stages: Vec<&str> = image.lines().filter_map(|line| line.strip_prefix("FROM ")).collect();
+    let named = |stage: &str| stages.iter().any(|from| from.ends_with(&format!(" AS {stage}")));
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut copies = 0;
+    for copy in image.lines().filter_map(|line| line.strip_prefix("COPY ")) {
+        let words: Vec<&str> = copy.split(' ').collect();
+        let (sources, stage) = match words[0].strip_prefix("--from=") {
+            Some(stage) => (&words[1..words.len() - 1], Some(stage)),
+            None => (&words[..words.len() - 1], None),
+        };
+        assert!(!sources.is_empty(), "{copy}");
+        copies += sources.len();
+        for source in sources {
+            match stage {
+                Some(stage) => {
+                    assert!(named(stage), "{copy}");
+                    assert_eq!(*source, "/parton/target/dist/parton", "what cargo builds there");
+                }
+                None => assert!(root.join(source).exists(), "{copy}: no {source}"),
+            }
+        }
+    }
+    assert_eq!(copies, 4, "sources, the program, two licences");
+    // A program for a system's C library runs on the same release of it.
+    let releases: Vec<bool> = stages.iter().map(|from| from.contains("bookworm")).collect();
+    assert_eq!(releases, [true, true], "{stages:?}");
+}
+
 /// What the image is made from is there, and the tools that workflows call are named as they are.
 #[test]
 fn images_and_workflows_name_what_there_is() {
@@ -178,9 +234,11 @@ fn images_and_workflows_name_what_there_is() {
     let version = toolchain.split('-').next().expect("a version");
     let workspace = file("Cargo.toml");
     assert!(workspace.contains(&format!("rust-version = \"{version}\"")), "{version}");
-    for (workflow, step) in
-        [("test", "run: cargo xtask test"), ("release", "run: cargo xtask release")]
-    {
+    for (workflow, step) in [
+        ("test", "run: cargo xtask test"),
+        ("test", "run: cargo test --package parton --features remote --test remote"),
+        ("release", "run: cargo xtask release"),
+    ] {
         assert!(file(&format!(".github/workflows/{workflow}.yml")).contains(step), "{workflow}");
     }
 }

@@ -173,8 +173,11 @@ fn hosts_of_different_speed_are_measured() {
     let given = report(folder.path(), &[&run[..], &["--host-weights", "1,3"]].concat());
     assert!((of_hosts(&given, "edge_share")[0] - 0.25).abs() < 0.05);
     assert_eq!(given["per_host"][0]["speed"], Value::Null);
-    let text = text(&parton(folder.path(), &[&["run"], &run[..]].concat()).stdout);
+    let page = ["run", "--report", "page.html"];
+    let text = text(&parton(folder.path(), &[&page, &run[..]].concat()).stdout);
     assert!(text.contains("edges/s in the trial") && text.contains("% busy"), "{text}");
+    let page = std::fs::read_to_string(folder.path().join("page.html")).expect("a page");
+    assert!(page.contains("<th>speed</th>") && page.contains(" edges/s</td>"));
 }
 
 #[test]

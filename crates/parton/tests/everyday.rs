@@ -43,6 +43,37 @@ fn rows_go_to_a_pipe() {
     }
 }
 
+/// What was probably meant is said, whichever part of the line is wrong.
+#[test]
+fn slips_get_a_hint() {
+    let folder = folder();
+    for (arguments, code, hint) in [
+        (&["run", "bsf", "path:9"][..], 2, "a similar value exists: 'bfs'"),
+        (&["pagerank", "path:9"], 2, "'run pagerank'"),
+        (&["wcc", "path:9"], 2, "'run wcc'"),
+        (&["plan", "path:9", "--hosts", "0"], 2, "expected 1 to 65535"),
+        (&["bench", "path:9", "--hosts", "1,0"], 2, "expected 1 to 65535"),
+    ] {
+        let refused = parton(folder.path(), arguments);
+        let said = text(&refused.stderr);
+        assert_eq!(refused.status.code(), Some(code), "{arguments:?}: {said}");
+        assert!(said.contains(hint), "{arguments:?}: {said}");
+    }
+}
+
+/// Notes on a standard error that nobody reads are dropped, and end nothing.
+#[test]
+fn a_closed_standard_error_is_no_failure() {
+    let folder = folder();
+    let (reader, writer) = std::io::pipe().expect("a pipe");
+    drop(reader);
+    let mut command = command();
+    command.args(["partition", "rmat:6", "--hosts", "2"]).current_dir(folder.path());
+    let output = command.stdout(Stdio::piped()).stderr(writer).output().expect("it runs");
+    assert_eq!(output.status.code(), Some(0));
+    assert!(text(&output.stdout).contains("recommendation: "));
+}
+
 /// `| head`: the pipe holds 64 KiB, and the rows are more.
 #[test]
 fn a_reader_that_has_seen_enough_is_no_failure() {
@@ -97,7 +128,7 @@ fn help_and_lists_can_be_read() {
         assert!(line.trim_start().contains("  "), "no blanks after the name: {line}");
     }
     let found = said(&["run", "bfs", "grid:4x3", "--root", "0"]);
-    assert!(found.contains("edges from the root to the farthest vertex"), "{found}");
+    assert!(found.contains("how far the farthest of these is"), "{found}");
 }
 
 /// On a terminal, which `script` pretends to be.

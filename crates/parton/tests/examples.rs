@@ -2,8 +2,11 @@
 //! `docs/own-algorithm.md` work as shown.
 //!
 //! This program has a `main` of its own: called by the name `bottleneck`, it is the command that the
-//! example makes of its algorithm.
+//! example makes of its algorithm; called `reach`, that which `parton::main!` makes in a new crate.
 
+#[path = "../src/cli/commands/new/main.rs.txt"]
+#[allow(dead_code, reason = "this program's own `main` does what that of the crate does")]
+mod new_crate;
 #[path = "../examples/own_engine.rs"]
 #[allow(dead_code)]
 mod own_engine;
@@ -29,18 +32,22 @@ use parton::sync::{Optimize, Substrate};
 use parton_algorithms::sssp::{Sssp, SsspOptions};
 use parton_algorithms::{Algorithm, Column, Job, Options, Root, Values};
 
-const COMMAND: &str = "bottleneck";
+const BOTTLENECK: &str = "bottleneck";
+const REACH: &str = "reach";
 
 fn main() -> ExitCode {
     let called = std::env::args_os().next().unwrap_or_default();
-    if Path::new(&called).file_name().is_some_and(|name| name == COMMAND) {
-        return parton::cli::main(&[&Bottleneck]);
+    match Path::new(&called).file_name().and_then(|name| name.to_str()) {
+        Some(BOTTLENECK) => return parton::cli::main(&[&Bottleneck]),
+        Some(REACH) => return parton::cli::main(&[&new_crate::Own]),
+        _ => {}
     }
-    let tests: [(&str, fn()); 4] = [
+    let tests: [(&str, fn()); 5] = [
         ("petgraph_on_four_hosts_agrees_with_the_oracle", petgraph_agrees),
         ("bottlenecks_agree_with_their_reference", bottlenecks_agree),
         ("katz_agrees_with_a_serial_loop", katz_agrees),
         ("an_own_algorithm_has_the_whole_command_line", own_command_line),
+        ("a_new_crate_has_the_whole_command_line", new_command_line),
     ];
     for (name, test) in tests {
         test();
@@ -145,9 +152,19 @@ fn katz_agrees() {
     }
 }
 
-/// Runs the command that the example makes; what it prints, if it ends with this code.
-fn bottleneck(folder: &Path, arguments: &[&str], code: i32) -> String {
-    let output = Command::new(folder.join(COMMAND)).args(arguments).current_dir(folder).output();
+/// A folder in which this program has another name, and with a small graph.
+fn folder_with(command: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    let program = std::env::current_exe().expect("this program");
+    std::os::unix::fs::symlink(program, folder.path().join(command)).expect("a link");
+    let edges = "source,target,weight\n1,2,5\n2,3,1\n1,3,9\n7,1,2\n";
+    std::fs::write(folder.path().join("g.csv"), edges).expect("a file");
+    folder
+}
+
+/// Runs a command that this program is; what it prints, if it ends with this code.
+fn call(folder: &Path, command: &str, arguments: &[&str], code: i32) -> String {
+    let output = Command::new(folder.join(command)).args(arguments).current_dir(folder).output();
     let output = output.expect("the command runs");
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(code), "{arguments:?}: {said}");
@@ -155,13 +172,9 @@ fn bottleneck(folder: &Path, arguments: &[&str], code: i32) -> String {
 }
 
 fn own_command_line() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder_with(BOTTLENECK);
     let folder = folder.path();
-    let program = std::env::current_exe().expect("this program");
-    std::os::unix::fs::symlink(program, folder.join(COMMAND)).expect("a link");
-    std::fs::write(folder.join("g.csv"), "source,target,weight\n1,2,5\n2,3,1\n1,3,9\n7,1,2\n")
-        .expect("a file");
-    let run = |arguments: &[&str]| bottleneck(folder, arguments, 0);
+    let run = |arguments: &[&str]| call(folder, BOTTLENECK, arguments, 0);
     let arguments = ["run", "bottleneck", "g.csv", "--root", "1", "--hosts", "2", "--verify"];
     let said = run(&[&arguments[..], &["--output", "out.csv"]].concat());
     assert!(said.contains("verified     yes"), "{said}");
@@ -170,9 +183,9 @@ fn own_command_line() {
     let listed = run(&["list"]);
     assert!(listed.contains("bottleneck") && !listed.contains("pagerank"), "{listed}");
     assert!(run(&["run", "--help"]).contains("--root <max-degree|ID>"));
-    let refused = bottleneck(folder, &["run", "bfs", "g.csv"], 2);
+    let refused = call(folder, BOTTLENECK, &["run", "bfs", "g.csv"], 2);
     assert!(refused.contains("possible values: bottleneck"), "{refused}");
-    let refused = bottleneck(folder, &["run", "bottleneck", "g.csv", "--damping", "0.5"], 2);
+    let refused = call(folder, BOTTLENECK, &["run", "bottleneck", "g.csv", "--damping", "0.5"], 2);
     assert!(refused.contains("--damping"), "{refused}");
 
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/own-algorithm.md");
@@ -183,4 +196,22 @@ fn own_command_line() {
     for command in commands {
         run(&command.split(' ').collect::<Vec<_>>());
     }
+}
+
+/// The program of `parton new`, with the command line that `parton::main!` gives it.
+fn new_command_line() {
+    let folder = folder_with(REACH);
+    let folder = folder.path();
+    for policy in ["oec", "cvc"] {
+        let run = ["run", "reach", "g.csv", "--root", "2", "--hosts", "3", "--policy", policy];
+        let said =
+            call(folder, REACH, &[&run[..], &["--verify", "--output", "out.csv"]].concat(), 0);
+        assert!(said.contains("verified     yes"), "{said}");
+        let rows = std::fs::read_to_string(folder.join("out.csv")).expect("an output");
+        assert_eq!(rows, "id,steps\n1,\n2,0\n3,1\n7,\n");
+    }
+    let explained = call(folder, REACH, &["explain", "reach"], 0);
+    assert!(explained.contains("settling"), "{explained}");
+    let refused = call(folder, REACH, &["run", "bfs", "g.csv"], 2);
+    assert!(refused.contains("possible values: reach"), "{refused}");
 }

@@ -43,6 +43,34 @@ fn browser() -> Option<&'static str> {
     found
 }
 
+/// A browser without a window, which keeps what it keeps in a folder.
+fn headless(browser: &str, folder: &Path, is_dark: bool, (width, height): (u32, u32)) -> Command {
+    let mut command = Command::new(browser);
+    command.args(["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"]);
+    command.arg(format!("--user-data-dir={}", folder.join("profile").display()));
+    command.arg(format!("--window-size={width},{height}"));
+    if is_dark {
+        command.arg("--blink-settings=preferredColorScheme=0");
+    }
+    command
+}
+
+/// Leaves a picture of a page, light and dark, in `target/screenshots`: for people to look at.
+fn picture(browser: &str, page: &Path, name: &str) {
+    let pictures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/screenshots");
+    std::fs::create_dir_all(&pictures).expect("a folder");
+    for (is_dark, colours) in [(false, "light"), (true, "dark")] {
+        let folder = folder();
+        let file = pictures.join(format!("{name}-{colours}.png"));
+        let mut command = headless(browser, folder.path(), is_dark, (1100, 3400));
+        command.arg(format!("--screenshot={}", file.display()));
+        command.arg(format!("file://{}", page.display()));
+        let output = command.output().expect("it runs");
+        let bytes = std::fs::read(&file).unwrap_or_default();
+        assert!(bytes.starts_with(b"\x89PNG"), "{}: {}", file.display(), text(&output.stderr));
+    }
+}
+
 /// What a browser makes of a page: number of charts, colours of page and text, problems.
 fn inspected(browser: &str, page: &Path, is_dark: bool, width: u32) -> [String; 4] {
     let folder = folder();
@@ -50,19 +78,8 @@ fn inspected(browser: &str, page: &Path, is_dark: bool, width: u32) -> [String; 
     let html = std::fs::read_to_string(page).expect("a page");
     std::fs::write(&copy, html.replace("</body>", &format!("{INSPECTION}</body>")))
         .expect("a copy");
-    let mut command = Command::new(browser);
-    command.args([
-        "--headless",
-        "--no-sandbox",
-        "--disable-gpu",
-        "--hide-scrollbars",
-        "--dump-dom",
-    ]);
-    command.arg(format!("--user-data-dir={}", folder.path().join("profile").display()));
-    command.arg(format!("--window-size={width},1000"));
-    if is_dark {
-        command.arg("--blink-settings=preferredColorScheme=0");
-    }
+    let mut command = headless(browser, folder.path(), is_dark, (width, 1000));
+    command.arg("--dump-dom");
     let output = command.arg(format!("file://{}", copy.display())).output().expect("it runs");
     let dom = text(&output.stdout);
     let verdict =
@@ -144,11 +161,17 @@ fn a_report_says_all_there_is_to_know() {
     let html = std::fs::read_to_string(&pages[0]).unwrap();
     assert!(html.contains("ends at 1e-6") && html.contains("✓ verified"), "PageRank's goal");
     assert!(html.contains("all ranks added up"), "words are explained");
-    let Some(browser) = browser() else { return };
+    let Some(browser) = browser() else {
+        eprintln!("no browser is installed: pages are checked as text only");
+        return;
+    };
     let mut backgrounds = Vec::new();
     // A browser takes seconds to start.
-    let looked_at = if std::env::var_os("PARTON_LONG").is_some() { pages.len() } else { 3 };
-    pages.truncate(looked_at);
+    let is_long = std::env::var_os("PARTON_LONG").is_some();
+    if is_long {
+        picture(browser, &pages[0], "report");
+    }
+    pages.truncate(if is_long { pages.len() } else { 3 });
     for (page, is_dark, width) in
         pages.iter().flat_map(|page| [(page, false, 1100), (page, true, 700)])
     {
@@ -187,5 +210,8 @@ fn a_measurement_has_one_scale_or_says_that_it_has_several() {
     for is_dark in [false, true] {
         let [charts, _, _, problems] = inspected(browser, &path.join("p.html"), is_dark, 1100);
         assert_eq!((&charts[..], &problems[..]), ("1 charts", ""));
+    }
+    if std::env::var_os("PARTON_LONG").is_some() {
+        picture(browser, &path.join("p.html"), "measurement");
     }
 }

@@ -26,7 +26,7 @@ fn the_report_has_the_agreed_names() {
     let folder = folder();
     let report = report(folder.path(), &["bfs", "rmat:8", "--hosts", "3", "--threads", "2"]);
     let agreed = "algorithm bytes command converged engine governor graph hosts imbalance inputs local_rounds \
-                  memory_peak_bytes messages optimize pace pace_why parton per_host per_round policy \
+                  memory_peak_bytes memory_peak_of_process_bytes messages optimize pace pace_why parton per_host per_round policy \
                   replication result rounds seconds threads timeline verified work";
     assert_eq!(names(&report), agreed.split(' ').collect::<Vec<_>>());
     assert_eq!(names(&report["graph"]), ["edges", "vertices"]);
@@ -38,8 +38,8 @@ fn the_report_has_the_agreed_names() {
     assert_eq!(names(round), in_round);
     assert_eq!(names(&round["bytes"]), ["broadcast", "metadata", "reduce", "total", "values"]);
     let host = &report["per_host"][2];
-    let in_host = "busy bytes_to compute_seconds device edge_share edges masters memory_bytes messages \
-                   mirrors other_seconds pack_seconds rounds speed wait_seconds work";
+    let in_host = "busy bytes_to compute_seconds device edge_share edges masters memory_bound memory_bytes \
+                   messages mirrors other_seconds pack_seconds rounds speed wait_seconds work";
     assert_eq!(names(host), in_host.split(' ').collect::<Vec<_>>());
 
     for (name, value) in [

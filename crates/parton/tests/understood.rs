@@ -51,6 +51,30 @@ fn every_command_says_once_how_it_read_a_graph() {
 }
 
 #[test]
+fn plan_and_graphalytics_say_once_how_they_read_a_graph() {
+    let folder = folder();
+    let path = folder.path();
+    std::fs::write(path.join("g.csv"), EDGES).unwrap();
+    let sets = concat!(env!("CARGO_MANIFEST_DIR"), "/../graph/tests/data/graphalytics");
+    for name in ["bow.properties", "bow.v", "bow.e"] {
+        std::fs::copy(format!("{sets}/{name}"), path.join(name)).unwrap();
+    }
+    for (arguments, read_as) in [
+        (&["plan", "g.csv", "--no-trial"][..], READ_AS),
+        (&["plan", "g.csv", "--algorithm", "bfs", "--hosts", "1,2"], READ_AS),
+        (&["graphalytics", "bow.properties"], "bow.e: read as "),
+        (&["graphalytics", "bow.properties", "--hosts", "2"], "bow.e: read as "),
+    ] {
+        let output = parton(path, arguments);
+        let said = text(&output.stderr);
+        assert!(output.status.success(), "{arguments:?}: {said}");
+        assert_eq!(said.matches(read_as).count(), 1, "{arguments:?}: {said}");
+        let quiet = parton(path, &[arguments, &["--quiet"]].concat());
+        assert!(quiet.stderr.is_empty(), "{arguments:?}: {}", text(&quiet.stderr));
+    }
+}
+
+#[test]
 fn doubts_are_refused_with_the_option_that_helps() {
     let folder = folder();
     let path = folder.path();

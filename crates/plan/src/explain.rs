@@ -1,11 +1,14 @@
 //! What the compiler found out, for people and for programs.
 
+mod json;
+
 use std::fmt::Write;
 
 use crate::{
-    Class, ColumnRole, CompiledPlan, EdgeDirection, EdgeSide, Folding, Instruction,
-    PlannedOperator, ProgramShape,
+    AccessKind, Class, ColumnRole, CompiledPlan, EdgeDirection, EdgeSide, Elimination, Folding,
+    Instruction, OperatorPart, PlannedAccess, PlannedOperator, ProgramShape,
 };
+pub use json::json;
 
 /// A plan as text.
 pub fn text(plan: &CompiledPlan) -> String {
@@ -24,8 +27,16 @@ pub fn text(plan: &CompiledPlan) -> String {
     for (number, instruction) in plan.instructions.iter().enumerate() {
         _ = writeln!(out, "  {number:>2} {}", instruction_text(plan, instruction));
     }
-    let (shape, pace) = shape(plan);
-    _ = write!(out, "\nengines: {shape}\npaces: {pace}\n");
+    _ = write!(out, "\nshape: {}\n", shape(plan));
+    for (shape, why) in &plan.refusals {
+        _ = writeln!(out, "  not {shape}: {why}");
+    }
+    _ = writeln!(out, "engines: {}", plan.engines.join(", "));
+    for Pace { name, is_legal, why } in paces(plan) {
+        let legal = if is_legal { "yes" } else { "no" };
+        _ = writeln!(out, "pace {name}: {legal}, {why}");
+    }
+    _ = writeln!(out, "devices: {}", devices(plan));
     out
 }
 
@@ -36,95 +47,47 @@ fn describe(plan: &CompiledPlan, operator: &PlannedOperator, out: &mut String) {
     };
     _ = writeln!(out, "  {}: {over}; {}", operator.name, class(operator.class).1);
     let name = |column: &usize| format!("`{}`", plan.columns[*column].name);
-    if let Some(direction) = operator.direction {
-        _ = writeln!(out, "    visits {} edges", direction_name(direction));
-        for (column, side) in &operator.traffic.reads {
-            let (name, end) = (name(column), end(direction, *side));
-            _ = writeln!(out, "    before it: broadcast {name} where it is stale, to {end}");
-        }
-        for column in &operator.traffic.messages {
-            let (name, end) = (name(column), end(direction, EdgeSide::Near));
-            _ = writeln!(out, "    before it: broadcast {name} of active vertices, to {end}");
-        }
-        for (column, side) in &operator.traffic.folds {
-            let (name, end) = (name(column), end(direction, *side));
-            _ = writeln!(out, "    after it: reduce {name}, written at {end}");
-        }
+    let direction = operator.direction.unwrap_or(EdgeDirection::Out);
+    for access in &operator.accesses {
+        let PlannedAccess { column, kind, side } = access;
+        let (name, done) = (name(column), access_name(*kind).1);
+        _ = writeln!(out, "    {name} is {done} at {}", place(direction, *side));
+    }
+    if operator.direction.is_some() {
+        let parts: Vec<_> = operator.parts.iter().map(|part| part_name(*part)).collect();
+        _ = writeln!(out, "    split into: {}", parts.join("; "));
+        traffic(plan, operator, direction, out);
     }
     if !operator.writes.is_empty() {
         let written: Vec<_> = operator.writes.iter().map(name).collect();
         _ = writeln!(out, "    masters write {}", written.join(", "));
     }
-    for note in &operator.notes {
-        _ = writeln!(out, "    {note}");
+    if let Some(how) = &operator.elimination {
+        _ = writeln!(out, "    the worklist is a set of masters: {}", elimination(plan, how).1);
     }
 }
 
-/// A plan as JSON.
-pub fn json(plan: &CompiledPlan) -> String {
-    let columns = plan.columns.iter().map(|column| {
-        let (name, ty, role) =
-            (quoted(&column.name), quoted(&column.ty), quoted(&role(column.role)));
-        format!(
-            "{{\"name\":{name},\"type\":{ty},\"role\":{role},\"travels\":{}}}",
-            column.is_shared
-        )
-    });
-    let operators = plan.operators.iter().map(|operator| operator_json(plan, operator));
-    let instructions =
-        plan.instructions.iter().map(|instruction| quoted(&instruction_text(plan, instruction)));
-    let results = plan.results.iter().map(|column| quoted(&plan.columns[*column].name));
-    let (shape, pace) = shape(plan);
-    format!(
-        "{{\"program\":{},\"columns\":{},\"operators\":{},\"control\":{},\"results\":{},\"engines\":{},\
-         \"paces\":{}}}",
-        quoted(&plan.name),
-        list(columns),
-        list(operators),
-        list(instructions),
-        list(results),
-        quoted(&shape),
-        quoted(&pace)
-    )
-}
-
-fn operator_json(plan: &CompiledPlan, operator: &PlannedOperator) -> String {
-    let name = |column: usize| quoted(&plan.columns[column].name);
-    let direction = operator.direction.unwrap_or(EdgeDirection::Out);
-    let at = |(column, side): &(usize, EdgeSide)| {
-        format!("{{\"column\":{},\"at\":{}}}", name(*column), quoted(end(direction, *side)))
-    };
-    format!(
-        "{{\"name\":{},\"over\":{},\"class\":{},\"edges\":{},\"partial\":{},\"broadcasts\":{},\
-         \"messages\":{},\"reduces\":{},\"writes\":{},\"notes\":{}}}",
-        quoted(&operator.name),
-        operator.list.map_or("null".into(), |number| quoted(&plan.lists[number])),
-        quoted(class(operator.class).0),
-        operator.direction.map_or("null".into(), |direction| quoted(direction_name(direction))),
-        operator.is_partial,
-        list(operator.traffic.reads.iter().map(at)),
-        list(operator.traffic.messages.iter().map(|column| name(*column))),
-        list(operator.traffic.folds.iter().map(at)),
-        list(operator.writes.iter().map(|column| name(*column))),
-        list(operator.notes.iter().map(|note| quoted(note))),
-    )
-}
-
-fn list(items: impl Iterator<Item = String>) -> String {
-    format!("[{}]", items.collect::<Vec<_>>().join(","))
-}
-
-fn quoted(text: &str) -> String {
-    let mut out = String::from('"');
-    for letter in text.chars() {
-        match letter {
-            '"' | '\\' => out.extend(['\\', letter]),
-            letter if u32::from(letter) < 0x20 => _ = write!(out, "\\u{:04x}", u32::from(letter)),
-            letter => out.push(letter),
-        }
+/// What travels before and after the edges of an operator.
+fn traffic(
+    plan: &CompiledPlan,
+    operator: &PlannedOperator,
+    direction: EdgeDirection,
+    out: &mut String,
+) {
+    let name = |column: &usize| format!("`{}`", plan.columns[*column].name);
+    _ = writeln!(out, "    visits {} edges", direction_name(direction));
+    for (column, side) in &operator.traffic.reads {
+        let (name, end) = (name(column), end(direction, *side));
+        _ = writeln!(out, "    before it: broadcast {name} where it is stale, to {end}");
     }
-    out.push('"');
-    out
+    for column in &operator.traffic.messages {
+        let (name, end) = (name(column), end(direction, EdgeSide::Near));
+        _ = writeln!(out, "    before it: broadcast {name} of active vertices, to {end}");
+    }
+    for (column, side) in &operator.traffic.folds {
+        let (name, end) = (name(column), end(direction, *side));
+        _ = writeln!(out, "    after it: reduce {name}, written at {end}");
+    }
 }
 
 fn role(role: ColumnRole) -> String {
@@ -200,26 +163,97 @@ fn instruction_text(plan: &CompiledPlan, instruction: &Instruction) -> String {
     }
 }
 
-/// Which engines and which paces can run it.
-fn shape(plan: &CompiledPlan) -> (String, String) {
+/// Where an access happens.
+fn place(direction: EdgeDirection, side: Option<EdgeSide>) -> &'static str {
+    match side {
+        Some(side) => end(direction, side),
+        None => "any vertex, its own",
+    }
+}
+
+/// The name of an access, and how it reads in a sentence.
+fn access_name(kind: AccessKind) -> (&'static str, String) {
+    match kind {
+        AccessKind::Read => ("read", "read".into()),
+        AccessKind::Write => ("write", "written".into()),
+        AccessKind::Reduce(fold) => ("reduce", format!("reduced by {}", fold_name(fold))),
+    }
+}
+
+fn part_name(part: OperatorPart) -> &'static str {
+    match part {
+        OperatorPart::Derive => "what all masters compute for edges",
+        OperatorPart::Before => "what active masters do before their edges",
+        OperatorPart::Edges => "edges",
+        OperatorPart::After => "what active masters do after their edges",
+        OperatorPart::Arrive => "what masters do that neighbours contributed to",
+    }
+}
+
+/// The name of a way to do without a worklist, and what it means.
+fn elimination(plan: &CompiledPlan, how: &Elimination) -> (&'static str, String) {
+    match how {
+        Elimination::ByChange { column } => {
+            let name = &plan.columns[*column].name;
+            ("change", format!("those at which `{name}` changed"))
+        }
+        Elimination::ByPredicate { predicate } => (
+            "predicate",
+            format!("those that find `{predicate}` once their neighbours have contributed"),
+        ),
+        Elimination::BySet => ("set", "a bit each".into()),
+    }
+}
+
+/// The form of a program that decides which engines run it.
+fn shape(plan: &CompiledPlan) -> String {
+    let operator = |number: &usize| &plan.operators[*number].name;
     match &plan.shape {
-        ProgramShape::Relaxation { column } => (
-            format!(
-                "a relaxation of `{}`: all engines for relaxations, and steps",
-                plan.columns[*column].name
-            ),
-            "bsp and basp: labels may arrive in any order".into(),
-        ),
-        ProgramShape::Gather { operator } => (
-            format!(
-                "a stationary gather at {}: pull, push, frontier and steps, on devices, too",
-                plan.operators[*operator].name
-            ),
-            "bsp: every vertex collects in every round".into(),
-        ),
-        ProgramShape::Steps => (
-            "steps: operator by operator, on devices, too".into(),
-            "bsp: the control flow between operators needs all hosts at the same place".into(),
-        ),
+        ProgramShape::Relaxation { column } => {
+            format!("a relaxation of `{}`", plan.columns[*column].name)
+        }
+        ProgramShape::Gather { operator: number } => {
+            format!("a stationary gather at {}", operator(number))
+        }
+        ProgramShape::Rotated { operator: number, .. } => {
+            format!("a rotated vertex program at {}", operator(number))
+        }
+        ProgramShape::Steps => "operator by operator".into(),
+    }
+}
+
+/// Whether hosts may run at a pace, and why.
+struct Pace {
+    name: &'static str,
+    is_legal: bool,
+    why: &'static str,
+}
+
+fn paces(plan: &CompiledPlan) -> [Pace; 2] {
+    let (is_legal, why) = match &plan.shape {
+        ProgramShape::Relaxation { .. } => (true, "labels may arrive in any order"),
+        ProgramShape::Rotated { is_any_order: true, .. } => {
+            (true, "contributions may arrive in any order and in any portions")
+        }
+        ProgramShape::Rotated { .. } => {
+            (false, "of two messages of a vertex only the last would be heard")
+        }
+        ProgramShape::Gather { .. } => (false, "every vertex collects in every round"),
+        ProgramShape::Steps => {
+            (false, "the control flow between operators needs all hosts at the same place")
+        }
+    };
+    let bsp = "hosts wait for each other in every round";
+    [Pace { name: "bsp", is_legal: true, why: bsp }, Pace { name: "basp", is_legal, why }]
+}
+
+/// Where devices run the program.
+fn devices(plan: &CompiledPlan) -> String {
+    let has_form = plan.shape != ProgramShape::Steps;
+    match (&plan.off_devices.form, &plan.off_devices.steps) {
+        (None, None) => "yes".into(),
+        (Some(why), None) => format!("by steps alone: {why}"),
+        (None, Some(why)) if has_form => format!("yes, but not by steps: {why}"),
+        (_, Some(why)) => format!("no: {why}"),
     }
 }

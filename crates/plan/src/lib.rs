@@ -28,8 +28,23 @@ pub struct CompiledPlan {
     pub results: Vec<usize>,
     /// Whether it asks for out-degrees, and for in-degrees.
     pub degrees: [bool; 2],
-    /// Which other form the program has, if any, and why or why not.
+    /// Which other form the program has, if any.
     pub shape: ProgramShape,
+    /// Forms that it does not have, each with the reason.
+    pub refusals: Vec<(String, String)>,
+    /// Names of the engines that run it, the one that suits first.
+    pub engines: Vec<String>,
+    /// Which engines do not run it on devices.
+    pub off_devices: OffDevices,
+}
+
+/// Why a program does not run on devices; `None` where it does.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OffDevices {
+    /// By the engines for its form.
+    pub form: Option<String>,
+    /// Operator by operator.
+    pub steps: Option<String>,
 }
 
 /// How values become one.
@@ -125,8 +140,49 @@ pub struct PlannedOperator {
     pub requires: Vec<(usize, String)>,
     /// Which parts it has.
     pub parts: Vec<OperatorPart>,
-    /// What was found out about it.
-    pub notes: Vec<String>,
+    /// What the loop does to fields, as it is written.
+    pub accesses: Vec<PlannedAccess>,
+    /// What became of its worklist, if it has one.
+    pub elimination: Option<Elimination>,
+}
+
+/// What a loop does to a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlannedAccess {
+    /// The column of the field.
+    pub column: usize,
+    /// What it does.
+    pub kind: AccessKind,
+    /// The end of the edges at which it does so; `None`: at its own vertex, whatever edges that has.
+    pub side: Option<EdgeSide>,
+}
+
+/// What is done to a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AccessKind {
+    /// Its value is used.
+    Read,
+    /// It gets a value.
+    Write,
+    /// A value is folded in.
+    Reduce(Folding),
+}
+
+/// How a worklist became a set of vertices that hosts keep for their own masters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Elimination {
+    /// The members are the vertices at which the fold of a field changed it.
+    ByChange {
+        /// The column of the field.
+        column: usize,
+    },
+    /// The master of a vertex asks, after its neighbours have contributed, whether it is a member.
+    ByPredicate {
+        /// What it asks.
+        predicate: String,
+    },
+    /// A bit per vertex says whether it is a member.
+    BySet,
 }
 
 /// What travels between hosts for the edges of an operator.
@@ -210,5 +266,12 @@ pub enum ProgramShape {
     Gather {
         /// The operator that visits edges.
         operator: usize,
+    },
+    /// A vertex acts when something has arrived, and wakes its neighbours: engines for vertex programs.
+    Rotated {
+        /// The operator that visits edges.
+        operator: usize,
+        /// Whether messages of several rounds may become one: then hosts need not wait for each other.
+        is_any_order: bool,
     },
 }

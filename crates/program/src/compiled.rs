@@ -5,8 +5,8 @@ use std::time::Instant;
 use parton_engine::device::Device;
 use parton_engine::device::operators::{OperatorText, Operators};
 use parton_engine::{
-    EngineInfo, EngineList, Limits, Pacing, ProgramForm, Relaxation, RunReport, Vertex,
-    VertexProgram, Watch, engines, run,
+    EngineInfo, EngineList, Limits, Pacing, ProgramForm, Relaxation, RunReport, StationaryProgram,
+    Vertex, VertexProgram, Watch, engines, run,
 };
 use parton_graph::{Weight, WeightKind};
 use parton_sync::reduction::Min;
@@ -27,9 +27,9 @@ pub trait Program: Code + Sized {
     type Output;
     /// The program as a relaxation, if it is one.
     type Relaxed: Relaxation;
-    /// What a vertex of a stationary gather knows.
+    /// What a vertex of a vertex program knows.
     type GatherState: Copy + Send + Sync;
-    /// The program as a stationary gather, if it is one.
+    /// The program as a vertex program, if it is one.
     type Gathered<'a>: Gathering<'a, Self> + VertexProgram<State = Self::GatherState>
     where
         Self: 'a;
@@ -47,8 +47,12 @@ pub trait Program: Code + Sized {
     const ADDS: bool = matches!(Self::FORM, Some(ProgramForm::Relaxation { adds: true, .. }));
     /// Its operators for devices, or why they do not run there.
     const DEVICE: Result<OperatorText<'static>, &'static str>;
-    /// Where a stationary gather goes on, if it is one.
+    /// Where a vertex program goes on, if it is one.
     const GATHER: Option<GatherPlaces>;
+    /// Whether it is a vertex program in which vertices wake their neighbours.
+    const IS_ROTATED: bool = matches!(Self::FORM, Some(ProgramForm::Rotated));
+    /// Whether it is one whose hosts need not wait for each other.
+    const IS_ANY_ORDER: bool = false;
 
     /// What the compiler made of it.
     fn compiled_plan() -> &'static parton_plan::CompiledPlan;
@@ -77,10 +81,13 @@ pub trait Program: Code + Sized {
         0.0
     }
 
-    /// What this host's masters know before the first round of a stationary gather.
+    /// What this host's masters know before the first round of a vertex program.
     fn gather_states(_host: &Host<'_, Self::Weight>) -> Vec<Self::GatherState> {
         Vec::new()
     }
+
+    /// Gives the columns of this host what its masters know after the last round of a rotated vertex program.
+    fn keep_states(_host: &Host<'_, Self::Weight>, _states: &[Self::GatherState]) {}
 
     /// The program as a relaxation, if it is one.
     fn relaxed(&self, setting: RelaxSetting) -> Option<Self::Relaxed>;
@@ -277,14 +284,14 @@ impl HostShare<'_> {
         {
             return Ok(answered);
         }
-        let communication = self.communication;
+        let (code, communication) = (erased(program), self.communication);
         match self.device {
             None => {
-                let steps = Steps::new(program, partition, communication)?;
+                let steps = Steps::new(code, partition, communication)?;
                 self.follow(steps, began, substrate, watch)
             }
             Some(device) => {
-                let steps = Steps::on_device(program, partition, communication, device)?;
+                let steps = Steps::on_device(code, partition, communication, device)?;
                 self.follow(steps, began, substrate, watch)
             }
         }
@@ -316,9 +323,9 @@ impl HostShare<'_> {
     }
 
     /// Runs a program operator by operator.
-    fn follow<P: Program, O: Operators + ?Sized>(
+    fn follow<C: Code + ?Sized, O: Operators + ?Sized>(
         &self,
-        mut steps: Steps<'_, P, O>,
+        mut steps: Steps<'_, C, O>,
         began: Instant,
         substrate: &mut Substrate<'_>,
         watch: &mut dyn Watch,
@@ -330,7 +337,7 @@ impl HostShare<'_> {
         Ok(Answered { columns, engine: STEPS, setup_seconds, report, operators })
     }
 
-    /// Runs a stationary gather; `None` if it ends before its first round.
+    /// Runs a vertex program; `None` if it ends before its first round.
     fn gather<P: Program>(
         &self,
         program: &P,
@@ -340,27 +347,47 @@ impl HostShare<'_> {
     ) -> Result<Option<Answered>> {
         let began = Instant::now();
         let partition = substrate.partition();
-        let mut steps = Steps::new(program, partition, self.communication)?;
+        let mut steps = Steps::new(erased(program), partition, self.communication)?;
         if !steps.reach(places.operator, substrate)? {
             return Ok(None);
         }
         let control = Control::new(program, places, steps.uniform());
         let start = P::gather_states(steps.host());
-        let [out, into] = steps.into_degrees();
+        let degrees = steps.take_degrees();
+        // Gathers answer from their states: what led to them is dropped.
+        let rest = P::IS_ROTATED.then_some(steps);
         let rounds = self.limits.max_rounds.unwrap_or(u64::MAX);
-        let given = GatherStart { control, start: &start, degrees: [&out, &into], rounds };
+        let [out, into] = &degrees;
+        let given = GatherStart { control, start: &start, degrees: [out, into], rounds };
         let gathering = P::Gathered::new(given);
+        let engine = match StationaryProgram::of(&gathering, self.device.is_some()) {
+            Some(stationary) if self.engine.is_none() => stationary.engine(substrate)?.0,
+            _ => engine,
+        };
         let mut running = engines::vertex_program(engine, self.device, gathering, partition)?;
         let setup_seconds = began.elapsed().as_secs_f64();
         let report = run(&mut *running, substrate, self.pacing, self.limits, watch)?;
-        let mine = u32::from(running.program().control().has_underflow());
+        let states = running.states()?;
+        let mine = u32::from(running.program().has_underflow(&states));
         if substrate.net().all_reduce(mine, |a, b| a | b)? != 0 {
             let why = "a number without a sign became less than 0".into();
             return Err(Error::Program { program: P::NAME.into(), why });
         }
-        let columns = P::Gathered::results(&running.states()?);
+        let columns = match rest {
+            None => P::Gathered::results(&states),
+            Some(mut steps) => {
+                P::keep_states(steps.host(), &states);
+                steps.finish(places, substrate)?;
+                steps.results()?
+            }
+        };
         Ok(Some(Answered { columns, engine, setup_seconds, report, operators: Vec::new() }))
     }
+}
+
+/// The code of a program, whichever it is: users' crates compile the engine `steps` once for each type of weights.
+fn erased<P: Program>(program: &P) -> &dyn Code<Weight = P::Weight> {
+    program
 }
 
 /// Whether labels only grow along edges, and none can outgrow its type: no path visits a vertex twice. Otherwise

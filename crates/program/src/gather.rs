@@ -1,5 +1,5 @@
-//! Compiled programs that are stationary gathers: a `VertexProgram` whose rounds follow the program's control
-//! flow.
+//! Compiled programs that are vertex programs: stationary gathers, whose rounds follow the program's control flow,
+//! and rotated ones, after whose rounds the program goes on operator by operator.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -10,13 +10,16 @@ use parton_sync::reduction::{Latest, Min};
 use crate::code::{Code, Uniform};
 use crate::compiled::FieldValues;
 
-/// Where in its plan a stationary gather goes on.
+/// Where in its plan a vertex program goes on.
 #[derive(Clone, Copy, Debug)]
 pub struct GatherPlaces {
     /// The operator that visits edges.
     pub operator: usize,
-    /// The instruction after the loops over vertices that follow it.
-    pub after_tail: usize,
+    /// The instruction after the loops over vertices that follow it; of a rotated program, after the loop that runs
+    /// the operator.
+    pub after: usize,
+    /// The worklist that the operator drains.
+    pub drains: Option<usize>,
 }
 
 /// A compiled program as a vertex program. The attribute `program` implements this.
@@ -29,6 +32,9 @@ pub trait Gathering<'a, C: Code>: VertexProgram + Sized + 'a {
 
     /// Where the program is.
     fn control(&self) -> &Control<'a, C>;
+
+    /// Whether a number without a sign became less than 0 on this host.
+    fn has_underflow(&self, states: &[Self::State]) -> bool;
 }
 
 /// What a gather begins with.
@@ -84,7 +90,8 @@ impl<'a, C: Code> Control<'a, C> {
         self.underflow.store(true, Ordering::Relaxed);
     }
 
-    pub(crate) fn has_underflow(&self) -> bool {
+    /// Whether it did so on this host.
+    pub fn has_underflow(&self) -> bool {
         self.underflow.load(Ordering::Relaxed)
     }
 
@@ -93,7 +100,7 @@ impl<'a, C: Code> Control<'a, C> {
     pub fn conclude(&mut self, told: &[Told]) -> bool {
         self.learn(told.iter().filter(|told| told.ahead.is_none()));
         let instructions = &self.code.plan().instructions;
-        let mut at = self.places.after_tail;
+        let mut at = self.places.after;
         while let Some(instruction) = instructions.get(at) {
             at += 1;
             match instruction {
@@ -164,6 +171,10 @@ impl<'a, C: Code> Gathering<'a, C> for NotGathering {
     }
 
     fn control(&self) -> &Control<'a, C> {
+        match *self {}
+    }
+
+    fn has_underflow(&self, _: &[u32]) -> bool {
         match *self {}
     }
 }

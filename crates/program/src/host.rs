@@ -251,6 +251,19 @@ impl<'a, W: Weight> Host<'a, W> {
         std::mem::replace(&mut partial.0[scalar], self.identity[scalar])
     }
 
+    /// Whether the vertex of a master is on a worklist.
+    #[inline]
+    pub fn is_listed(&self, list: usize, master: LocalId) -> bool {
+        self.lists[list].contains(master)
+    }
+
+    /// Calls `visit` with every master and its state.
+    pub fn each_state<S: Sync>(&self, states: &[S], visit: impl Fn(LocalId, &S) + Sync) {
+        parallel::for_each_index(states.len(), |master| {
+            visit(LocalId(master as u32), &states[master]);
+        });
+    }
+
     /// What `of` makes of every master.
     pub fn each_master<T: Send>(&self, of: impl Fn(LocalId) -> T + Sync) -> Vec<T> {
         parallel::generate(self.partition.num_masters(), |master| of(LocalId(master as u32)))

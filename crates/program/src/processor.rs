@@ -12,12 +12,12 @@ use crate::code::Code;
 use crate::host::{Host, Vertices};
 
 /// One host's operators on processors.
-pub struct Processor<'a, C: Code> {
+pub struct Processor<'a, C: Code + ?Sized> {
     code: &'a C,
     host: Host<'a, C::Weight>,
 }
 
-impl<'a, C: Code> Processor<'a, C> {
+impl<'a, C: Code + ?Sized> Processor<'a, C> {
     /// The columns of a program, of which other hosts see some, and nothing done yet.
     pub(crate) fn new(code: &'a C, partition: &'a Partition, is_shared: &[bool]) -> Self {
         let plan = code.plan();
@@ -86,7 +86,7 @@ impl<'a, C: Code> Processor<'a, C> {
     }
 }
 
-impl<C: Code> ProgramColumns for Processor<'_, C> {
+impl<C: Code + ?Sized> ProgramColumns for Processor<'_, C> {
     fn column(&mut self, column: usize) -> &mut dyn Field {
         self.host.columns[column].as_field()
     }
@@ -119,7 +119,7 @@ impl<C: Code> ProgramColumns for Processor<'_, C> {
     }
 }
 
-impl<C: Code> Worklists for Processor<'_, C> {
+impl<C: Code + ?Sized> Worklists for Processor<'_, C> {
     fn fill(&mut self, list: usize, all: bool) -> Result<()> {
         self.host.lists[list].clear();
         if all {
@@ -138,7 +138,7 @@ impl<C: Code> Worklists for Processor<'_, C> {
     }
 }
 
-impl<C: Code> Operators for Processor<'_, C> {
+impl<C: Code + ?Sized> Operators for Processor<'_, C> {
     fn set_degrees(&mut self, degrees: &[Vec<u64>; 2]) -> Result<()> {
         self.host.degrees = degrees.clone();
         Ok(())

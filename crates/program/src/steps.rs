@@ -22,6 +22,7 @@ use parton_sync::{Error, Phase, Result, Substrate, Tally};
 use crate::code::{Code, Uniform};
 use crate::communication::{Communication, end};
 use crate::compiled::FieldValues;
+use crate::gather::GatherPlaces;
 use crate::host::Host;
 use crate::processor::Processor;
 
@@ -32,7 +33,7 @@ pub const STEPS: &EngineInfo =
     &EngineInfo { name: "steps", about: "a compiled program, operator by operator" };
 
 /// A compiled program on one host. `O` runs its operators there.
-pub struct Steps<'a, C: Code, O: Operators + ?Sized> {
+pub struct Steps<'a, C: Code + ?Sized, O: Operators + ?Sized> {
     code: &'a C,
     partition: &'a Partition,
     operators: Box<O>,
@@ -62,7 +63,11 @@ struct Scalars {
 }
 
 /// Which columns other hosts see.
-fn shared<C: Code>(code: &C, partition: &Partition, communication: Communication) -> Vec<bool> {
+fn shared<C: Code + ?Sized>(
+    code: &C,
+    partition: &Partition,
+    communication: Communication,
+) -> Vec<bool> {
     let syncs_all = communication != Communication::OnDemand;
     let is_shared = code.plan().columns.iter().map(|column| {
         let is_field = column.role == ColumnRole::Field;
@@ -71,7 +76,7 @@ fn shared<C: Code>(code: &C, partition: &Partition, communication: Communication
     is_shared.collect()
 }
 
-impl<'a, C: Code> Steps<'a, C, Processor<'a, C>> {
+impl<'a, C: Code + ?Sized> Steps<'a, C, Processor<'a, C>> {
     /// A compiled program on the processors of this host. An error if weights of edges do not fit.
     pub fn new(
         code: &'a C,
@@ -90,7 +95,7 @@ impl<'a, C: Code> Steps<'a, C, Processor<'a, C>> {
     }
 }
 
-impl<'a, C: Code> Steps<'a, C, dyn Operators + 'a> {
+impl<'a, C: Code + ?Sized> Steps<'a, C, dyn Operators + 'a> {
     /// A compiled program on a device. An error if weights of edges do not fit, or if the program has no form for
     /// devices.
     pub fn on_device(
@@ -117,7 +122,7 @@ impl<'a, C: Code> Steps<'a, C, dyn Operators + 'a> {
     }
 }
 
-impl<'a, C: Code, O: Operators + ?Sized> Steps<'a, C, O> {
+impl<'a, C: Code + ?Sized, O: Operators + ?Sized> Steps<'a, C, O> {
     fn over(
         code: &'a C,
         partition: &'a Partition,
@@ -212,9 +217,23 @@ impl<'a, C: Code, O: Operators + ?Sized> Steps<'a, C, O> {
         self.operators.set_degrees(&self.degrees)
     }
 
-    /// Out- and in-degrees of masters, where the program asks, and everything else dropped.
-    pub(crate) fn into_degrees(self) -> [Vec<u64>; 2] {
-        self.degrees
+    /// Out- and in-degrees of masters, where the program asks.
+    pub(crate) fn take_degrees(&mut self) -> [Vec<u64>; 2] {
+        std::mem::take(&mut self.degrees)
+    }
+
+    /// Goes on after an operator that somebody else has run, to the end of the program. No operator visits edges
+    /// there.
+    pub(crate) fn finish(
+        &mut self,
+        places: GatherPlaces,
+        substrate: &mut Substrate<'_>,
+    ) -> Result<()> {
+        if let Some(list) = places.drains {
+            self.operators.fill(list, false)?;
+        }
+        (self.stop_at, self.at) = (None, places.after);
+        self.advance(substrate)
     }
 
     /// Follows the control flow to the next operator that visits edges, or to the end.
@@ -375,7 +394,7 @@ impl<'a, C: Code, O: Operators + ?Sized> Steps<'a, C, O> {
     }
 }
 
-impl<C: Code, O: Operators + ?Sized> Engine for Steps<'_, C, O> {
+impl<C: Code + ?Sized, O: Operators + ?Sized> Engine for Steps<'_, C, O> {
     fn begin(&mut self, substrate: &mut Substrate<'_>) -> Result<()> {
         self.find_degrees(substrate)?;
         self.advance(substrate)

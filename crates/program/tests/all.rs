@@ -4,6 +4,8 @@ mod common;
 mod gathers;
 mod programs;
 mod random;
+mod restructured;
+mod rotated;
 mod unforeseen;
 
 use common::{GRAPHS, Hosts, agree, close, graph, on_all};

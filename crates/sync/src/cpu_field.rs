@@ -147,6 +147,11 @@ impl<R: Reduction<Value: AtomicValue>> CpuField<R> {
         self.is_shared
     }
 
+    /// Whether values are labels, which may arrive twice, or events.
+    pub fn delivery(&self) -> Delivery {
+        self.delivery
+    }
+
     /// Number of proxies.
     pub fn num_proxies(&self) -> usize {
         self.cells.len()

@@ -13,6 +13,7 @@ mod header;
 mod indices;
 mod plan;
 mod rice;
+mod share;
 mod values;
 
 #[cfg(test)]

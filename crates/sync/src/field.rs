@@ -18,7 +18,7 @@ use crate::route::Route;
 ///
 /// ```text
 /// lend(routes to hosts with the same memory)             where hosts of one process share a device
-/// begin_extract(all other routes of the phase)           a device starts to pack all of them
+/// begin_extract(all other routes of the phase)           a device packs all of them, and starts to copy
 /// for each of these routes: extract(route, Updated)      … and hands over the first when it is there
 ///                           extract(route, At(places))   where more than the updated may pay
 ///                                                        by all threads at once, where the field is shared()

@@ -12,10 +12,12 @@ use crate::{cargo, root, step};
 
 /// Rates of links, with the contestants that are timed over them and the policies that these run on.
 const LINKS: [[&str; 3]; 3] = [
-    ["1gbit", "spmv+no overlap+pull+frontier", "cvc+hvc+iec"],
+    ["1gbit", "spmv+no overlap+pull+frontier", "cvc+hvc+iec+oec+staggered+dual"],
     ["1gbit", "nothing+computation alone+communication alone+overlap alone", "cvc"],
-    ["200mbit", "spmv+no overlap+pull", "cvc+hvc"],
+    ["200mbit", "spmv+no overlap+pull", "cvc+hvc+iec+oec+staggered+dual"],
 ];
+/// Links that messages take some time on, too; a kernel may not offer them.
+const DELAYED: [&str; 3] = ["1gbit+200us", "spmv+no overlap+pull", "cvc+hvc+staggered"];
 const RANKS: &str = "4";
 
 /// Calls of the measuring program.
@@ -69,7 +71,16 @@ fn measure(program: &Program<'_>, command: &[&str], data: &str) -> Option<Body> 
     let web = format!("web:{}", 1u64 << scale);
     let graphs = [&random, &web, &crawl];
     let mut links = Vec::new();
-    for [rate, only, policies] in LINKS {
+    for [rate, only, policies] in LINKS.into_iter().chain([DELAYED]) {
+        if rate == DELAYED[0]
+            && !step(
+                "delay",
+                Command::new("bench/links.sh").args([RANKS, rate, "true"]).current_dir(root()),
+            )
+        {
+            eprintln!("bench spmv: links are measured without a delay");
+            continue;
+        }
         for graph in graphs {
             let arguments =
                 ["--graphs", graph, "--turns", turns, "--only", only, "--policies", policies];

@@ -26,10 +26,18 @@ const ALL: &[(&str, Table)] = &[
     ("pace", |results| pace(results.of("pace"))),
     ("source of gpu", |results| source(results.of("gpu"))),
     ("gpu", super::gpu::gpu),
+    ("gpu more", super::gpu::more),
+    ("gpu translated", super::gpu::translated),
+    ("gpu bytes", super::gpu::bytes),
     ("source of plan", |results| source(results.of("plan"))),
     ("plan", super::plan::plan),
+    ("plan figures", super::plan::single_figures),
     ("source of levels", |results| source(results.of("levels"))),
-    ("levels", |results| levels(results.of("levels"))),
+    ("levels", super::compiler::levels),
+    ("source of twins", |results| source(results.of("twins"))),
+    ("twins", super::compiler::twins),
+    ("source of compile", |results| source(results.of("compile"))),
+    ("compile", super::compiler::compile),
     ("source of spmv", |results| source(results.of("spmv"))),
     ("spmv links", super::spmv::links),
     ("spmv ideas", super::spmv::ideas),
@@ -116,8 +124,9 @@ fn source(result: &Value) -> String {
         return NOTHING.into();
     }
     let machine = &result["machine"];
+    let gpu = result["gpu"].as_str().map_or(String::new(), |model| format!(", one {model}"));
     format!(
-        "{}, commit `{}`, {} cores of {}, {:.0} GB of memory: `{}`\n",
+        "{}, commit `{}`, {} cores of {}{gpu}, {:.0} GB of memory: `{}`\n",
         text(&result["date"]),
         text(&result["commit"]),
         machine["cores"],
@@ -400,28 +409,6 @@ fn volume_summary(result: &Value) -> String {
         100.0 * ratios(push, dgalois).fold(0.0, f64::max),
         geometric_mean(ratios(none, push)),
         geometric_mean(ratios(theirs, dgalois)),
-    )
-}
-
-fn levels(result: &Value) -> String {
-    let all = rows(&result["rows"]);
-    if all.is_empty() {
-        return NOTHING.into();
-    }
-    let ratio = |row: &Value, more: &str| number(&row[more]) / number(&row["on_demand"]);
-    let row = |row: &Value| {
-        let bytes = ["unoptimised", "fine_grained", "on_demand"].map(|level| count(&row[level]));
-        let ratios = ["unoptimised", "fine_grained"].map(|more| format!("{:.1}", ratio(row, more)));
-        let names = [text(&row["graph"]).into(), text(&row["algorithm"]).into()];
-        [&names[..], &bytes, &ratios].concat()
-    };
-    let head = ["graph", "program", "UO, bytes", "FG", "FO", "UO ÷ FO", "FG ÷ FO"];
-    let mean = |more: &'static str| geometric_mean(all.iter().map(move |row| ratio(row, more)));
-    format!(
-        "{}\nGeometric means: UO ÷ FO {:.1}, FG ÷ FO {:.1}.\n",
-        table(&head, all.iter().map(row).collect()),
-        mean("unoptimised"),
-        mean("fine_grained")
     )
 }
 

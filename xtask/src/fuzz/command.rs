@@ -10,8 +10,20 @@ use std::time::Duration;
 
 use super::super::{cargo, root, step};
 
-/// Commands that read or make graphs.
-const COMMANDS: [&str; 5] = ["run", "convert", "inspect", "partition", "generate"];
+/// Commands that read or make graphs, and the one that reads a program.
+const COMMANDS: [&str; 9] = [
+    "run",
+    "convert",
+    "inspect",
+    "partition",
+    "generate",
+    "plan",
+    "bench",
+    "explain",
+    "graphalytics",
+];
+/// Options that say how often something is done: as much as is asked for is no hang.
+const REPEATING: [&str; 3] = ["--max-rounds", "--rounds", "--repetitions"];
 /// Exit codes that docs/running.md explains, but for 70: that one is a bug in Parton.
 const EXIT_CODES: [i32; 8] = [0, 2, 3, 65, 66, 69, 71, 74];
 /// The exit code for arguments that make no sense.
@@ -220,8 +232,10 @@ impl Choices {
         if command == "run" {
             arguments.push(random.of(&self.algorithms).clone());
         }
-        arguments.push(match random.below(4) {
-            0 => random.of(&GRAPHS).to_string(),
+        arguments.push(match (command, random.below(4)) {
+            ("explain", 1..) => random.of(&self.algorithms).clone(),
+            ("graphalytics", 1..) => self.data_set(random, folder)?,
+            (_, 0) => random.of(&GRAPHS).to_string(),
             _ => damaged(&random.of(&self.files).clone(), random, folder)?,
         });
         if matches!(command, "convert" | "generate") {
@@ -231,8 +245,7 @@ impl Choices {
         let mut options = Vec::new();
         for _ in 0..random.below(5) {
             let flag = random.of(&self.flags[number]);
-            // As many rounds as are asked for are no hang.
-            if flag.name == "--max-rounds" {
+            if REPEATING.contains(&&flag.name[..]) {
                 options.push(vec![flag.name.clone(), random.below(20).to_string()]);
                 continue;
             }
@@ -248,10 +261,25 @@ impl Choices {
         Ok((arguments, options))
     }
 
+    /// A data set of Graphalytics, its files damaged one by one; the name of the file that describes it.
+    fn data_set(&self, random: &mut Random, folder: &Path) -> Result<String, String> {
+        let is_description = |file: &&PathBuf| file.extension().is_some_and(|e| e == "properties");
+        let descriptions: Vec<&PathBuf> = self.files.iter().filter(is_description).collect();
+        if descriptions.is_empty() {
+            return Err("no data set of Graphalytics among the files".into());
+        }
+        let description = *random.of(&descriptions);
+        let is_beside = |file: &&PathBuf| file.with_extension("properties") == *description;
+        for file in self.files.iter().filter(is_beside) {
+            damaged(file, random, folder)?;
+        }
+        Ok(description.file_name().unwrap_or_default().to_string_lossy().into_owned())
+    }
+
     /// Runs the command with little memory, and no longer than it may.
     fn launch(&self, arguments: &[String], folder: &Path) -> Result<Output, String> {
         let mut command = Command::new(&self.parton);
-        command.args(arguments).current_dir(folder);
+        command.args(arguments).current_dir(folder).env("TMPDIR", folder);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         let mut child = command.spawn().map_err(|error| error.to_string())?;
         // Pauses are counted, since a machine may stand still.
@@ -281,11 +309,24 @@ fn judge(output: &Output, folder: &Path) -> Result<i32, String> {
     if code != 0 && said.trim().is_empty() {
         return Err(format!("exit code {code} without a word"));
     }
-    let names = fs::read_dir(folder).map_err(|error| error.to_string())?.flatten();
-    let names = names.map(|entry| entry.file_name().to_string_lossy().into_owned());
-    match names.filter(|name| name.starts_with("written.")).find(|_| code != 0) {
+    let mut left = Vec::new();
+    find_names(folder, &mut left);
+    // Files and folders are written under hidden names first.
+    let is_left =
+        |name: &&String| name.starts_with('.') || code != 0 && name.starts_with("written.");
+    match left.iter().find(is_left) {
         Some(name) => Err(format!("exit code {code}, but {name} is there\n{said}")),
         None => Ok(code),
+    }
+}
+
+/// The names of everything in a folder and the folders in it.
+fn find_names(folder: &Path, found: &mut Vec<String>) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        found.push(entry.file_name().to_string_lossy().into_owned());
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            find_names(&entry.path(), found);
+        }
     }
 }
 
@@ -340,4 +381,36 @@ fn find_files(folder: &Path, found: &mut Vec<PathBuf>) {
         }
     }
     found.sort();
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::process::ExitStatusExt;
+
+    use super::*;
+
+    fn ended(code: i32, said: &str, folder: &Path) -> Result<i32, String> {
+        let status = std::process::ExitStatus::from_raw(code << 8);
+        judge(&Output { status, stdout: Vec::new(), stderr: said.into() }, folder)
+    }
+
+    #[test]
+    fn an_end_is_judged_by_its_code_its_words_and_what_it_leaves() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path();
+        assert_eq!(ended(0, "", path), Ok(0));
+        assert_eq!(ended(65, "g.csv:1: no", path), Ok(65));
+        assert!(ended(65, " ", path).unwrap_err().contains("without a word"));
+        assert!(ended(70, "a bug", path).unwrap_err().contains("exit code 70"));
+        fs::write(path.join("written.csv"), "").unwrap();
+        assert_eq!(ended(0, "", path), Ok(0));
+        assert!(ended(74, "no room", path).unwrap_err().contains("written.csv is there"));
+        for hidden in [".parton-x.tmp", "parts/.parts.parton-new"] {
+            let hidden = path.join(hidden);
+            fs::create_dir_all(hidden.parent().unwrap()).unwrap();
+            fs::write(&hidden, "").unwrap();
+            assert!(ended(0, "", path).unwrap_err().contains("parton-"));
+            fs::remove_file(hidden).unwrap();
+        }
+    }
 }

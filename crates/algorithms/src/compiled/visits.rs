@@ -4,10 +4,10 @@ use std::marker::PhantomData;
 
 use parton_engine::{EngineInfo, ProgramForm, engines};
 use parton_graph::{Graph, WeightKind, with_csr};
-use parton_program::{Communication, Delta, HostShare, Program, RelaxSetting};
+use parton_program::{Delta, Program, RelaxSetting};
 use parton_sync::Substrate;
 
-use super::{Argument, Compiled, Visit, column, weight_kind};
+use super::{Argument, Compiled, Visit, column, host_share, weight_kind};
 use crate::algorithm::Job;
 use crate::answer::{Answer, Column, Values};
 use crate::certificate;
@@ -44,15 +44,7 @@ impl<C: Compiled> Visit for Running<'_, '_, '_, C> {
         };
         let (suits, reason) = suitable::<P>(job, &traits, width)?;
         let (engine, why) = job.engine(algorithm, suits, || reason)?;
-        let share = HostShare {
-            engine: Some(engine.name),
-            communication: Communication::default(),
-            pacing: job.options.pacing,
-            limits: job.limits(),
-            delta: Delta::new(width),
-            sums_fit: C::VARIANTS.len() > 1,
-            device: job.device,
-        };
+        let share = host_share(job, engine, (Delta::new(width), C::VARIANTS.len() > 1));
         let answered = share.run(&program, job.substrate, job.watch)?;
         let columns = C::COLUMNS.iter().zip(answered.columns);
         let columns: Vec<_> =
@@ -102,6 +94,9 @@ fn suitable<P: Program>(
             format!("every edge counts 1, average degree {degree:.1}: level by level")
         }
         Some(ProgramForm::Relaxation { .. }) => "the program was recognised as a relaxation".into(),
+        Some(ProgramForm::Rotated) => {
+            format!("many or few vertices wake their neighbours, average degree {degree:.1}")
+        }
         Some(ProgramForm::VertexProgram { .. }) => {
             format!("all vertices send in all rounds, average degree {degree:.1}")
         }

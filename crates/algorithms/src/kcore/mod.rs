@@ -7,6 +7,7 @@
 
 mod bounds;
 mod certificate;
+pub mod core;
 mod peel;
 mod removal;
 
@@ -15,6 +16,8 @@ use std::time::Instant;
 use parton_engine::degrees::out_degrees;
 use parton_engine::{EngineInfo, Pace, RunReport, engines, run};
 use parton_graph::{Graph, LocalId, with_csr};
+use parton_program::Program;
+use parton_program::plan::CompiledPlan;
 
 use crate::algorithm::{Algorithm, Job};
 use crate::answer::{Answer, Column, Fact, Meanings, Values};
@@ -61,11 +64,11 @@ fn peel(job: &mut Job<'_, '_>, k: Option<u32>) -> Result<Cores> {
     Ok(Cores { cores: bounds.of_masters(), setup_seconds, report, notes })
 }
 
-/// Peels by a vertex program, on devices and beside them. Every host must call this.
-fn remove(job: &mut Job<'_, '_>, k: Option<u32>) -> Result<Cores> {
+/// Peels level by level with a vertex program, on devices and beside them. Every host must call this.
+fn remove(job: &mut Job<'_, '_>) -> Result<Cores> {
     let start = Instant::now();
     let degrees = out_degrees(job.substrate)?;
-    let (program, partition) = (CoreRemoval::new(&degrees, k), job.substrate.partition());
+    let (program, partition) = (CoreRemoval::new(&degrees), job.substrate.partition());
     let mut engine = engines::vertex_program(engines::PUSH, job.device, program, partition)?;
     let setup_seconds = start.elapsed().as_secs_f64();
     let (limits, pacing) = (job.limits(), job.options.pacing);
@@ -104,7 +107,7 @@ impl Algorithm for KCore {
     }
 
     fn memory_use(&self) -> MemoryUse {
-        MemoryUse::new(2.6, 14.8, 4.0)
+        MemoryUse::new(3.5, 13.0, 4.0)
     }
 
     fn needs_rounds(&self, _: &Options) -> Option<&'static str> {
@@ -117,11 +120,19 @@ impl Algorithm for KCore {
             .then_some("without rounds only a single core: give `k`, or another `pace`")
     }
 
+    fn plan(&self) -> Option<&'static CompiledPlan> {
+        Some(core::core::compiled_plan())
+    }
+
     fn run(&self, job: &mut Job<'_, '_>) -> Result<Answer> {
         let why = || "vertices with the fewest neighbours left are peeled first".into();
         let (engine, why) = job.engine(self, &PEEL, why)?;
         let k = job.options.own::<KCoreOptions>().k;
-        let found = if job.has_devices(self)? { remove(job, k)? } else { peel(job, k)? };
+        let found = match (job.has_devices(self)?, k) {
+            (false, _) => peel(job, k)?,
+            (true, Some(k)) => core::find(job, k)?,
+            (true, None) => remove(job)?,
+        };
         let Cores { cores, setup_seconds, report, notes } = found;
         let net = job.substrate.net();
         let (column, fact) = match k {

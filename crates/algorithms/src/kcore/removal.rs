@@ -1,10 +1,10 @@
 //! Peeling as a vertex program, for runs in which some host computes on a device.
 //!
-//! A vertex with fewer neighbours left than the *bound* is removed, and takes an edge from each neighbour.
-//! One core has one bound. For the coreness of all vertices the bound rises, from one level with a removal
-//! to the next, when no removal is under way: then every vertex compares itself with the new bound.
+//! A vertex with fewer neighbours left than the *bound* is removed, and takes an edge from each neighbour. The
+//! bound rises, from one level with a removal to the next, when no removal is under way: then every vertex
+//! compares itself with the new bound.
 
-use parton_engine::{DeviceType, Properties, Round, Tally, Vertex, VertexProgram, device};
+use parton_engine::{DeviceType, Round, Tally, Vertex, VertexProgram, device};
 use parton_sync::reduction::Sum;
 
 /// The level of a vertex that was not removed.
@@ -16,8 +16,6 @@ pub(super) struct CoreRemoval<'a> {
     degrees: &'a [u64],
     /// Vertices with fewer neighbours are removed.
     bound: u32,
-    /// Whether the bound rises until all vertices are removed.
-    rises: bool,
     /// Whether all vertices compare themselves with the bound in this round.
     is_new_bound: bool,
     /// No vertex that is present has fewer neighbours left.
@@ -35,15 +33,9 @@ pub(super) struct Peeled {
 }
 
 impl<'a> CoreRemoval<'a> {
-    /// For one core, or for the coreness of all vertices.
-    pub(super) fn new(degrees: &'a [u64], core: Option<u32>) -> Self {
-        CoreRemoval {
-            degrees,
-            bound: core.unwrap_or(1),
-            rises: core.is_none(),
-            is_new_bound: core.is_none(),
-            least_left: f64::INFINITY,
-        }
+    /// For the coreness of all vertices.
+    pub(super) fn new(degrees: &'a [u64]) -> Self {
+        CoreRemoval { degrees, bound: 1, is_new_bound: true, least_left: f64::INFINITY }
     }
 }
 
@@ -83,10 +75,6 @@ impl VertexProgram for CoreRemoval<'_> {
         false
     }
 
-    fn properties(&self) -> Properties {
-        Properties { any_order: !self.rises, ..Properties::default() }
-    }
-
     fn round(&self) -> Round {
         Round { applies_everywhere: self.is_new_bound, ..Round::default() }
     }
@@ -96,7 +84,7 @@ impl VertexProgram for CoreRemoval<'_> {
         // is left now.
         self.least_left = self.least_left.min(total.least[0]);
         self.is_new_bound = false;
-        if total.active > 0 || !self.rises || self.least_left == f64::INFINITY {
+        if total.active > 0 || self.least_left == f64::INFINITY {
             return total.active == 0;
         }
         self.bound = self.bound.max(self.least_left as u32) + 1;
@@ -128,8 +116,8 @@ mod tests {
 
     #[test]
     fn translation() {
-        for core in [None, Some(0), Some(3)] {
-            let program = CoreRemoval::new(&[0, 1, 2, 3, 1 << 31], core);
+        for bound in [1, 3] {
+            let program = CoreRemoval { bound, ..CoreRemoval::new(&[0, 1, 2, 3, 1 << 31]) };
             checks::vertex_program(&program, &[9, 8, 7, 6, 5]);
         }
     }

@@ -1,14 +1,9 @@
-//! Ranks of vertices that the engine `spmv` leaves out of rounds, and when it is worth it.
+//! Ranks of vertices that the engine `spmv` leaves out of rounds.
 //!
 //! Vertices without in-edges all have the same rank, and all ranks together are 1. So what vertices without
 //! out-edges lose is known without their ranks.
 
-use parton_engine::{EngineInfo, LeftOut, engines};
-use parton_net::HostId;
-use parton_partition::End;
-
-use crate::algorithm::Job;
-use crate::error::Result;
+use parton_engine::LeftOut;
 
 /// What stands in for vertices that are left out of rounds.
 pub(super) struct LeftOutRanks {
@@ -61,77 +56,56 @@ impl LeftOutRanks {
     }
 }
 
-/// From this many hosts on, waiting for messages takes longer than computing.
-const MIN_HOSTS_TO_OVERLAP: usize = 8;
-/// Up to this many hosts: the books of a round have an entry for every peer and group of sources, on every host.
-const MAX_HOSTS_TO_OVERLAP: usize = 64;
-/// From this share of sources and sinks on, leaving them out saves more than tiles cost.
-const MIN_SHARE_TO_FILTER: f64 = 0.25;
-/// A network is measured only if a host sends this much in a round: the measurement takes longer than less.
-const MIN_BYTES_TO_MEASURE: u64 = 1 << 18;
-/// What a message takes for a vertex, about.
-const BYTES_PER_MESSAGE: u64 = 8;
-/// What an edge takes on one thread, about.
-const SECONDS_PER_EDGE: f64 = 1e-9;
+#[cfg(test)]
+mod tests {
+    use std::marker::PhantomData;
 
-/// The engine for the power method, and what to add to the reasons for it. Every host must call this.
-pub(super) fn suitable_engine(job: &mut Job<'_, '_>) -> Result<(&'static EngineInfo, String)> {
-    let partition = job.substrate.partition();
-    let hosts = partition.num_hosts();
-    // A host that is alone has nothing to overlap with; devices have no tiles.
-    let fits = (2..=MAX_HOSTS_TO_OVERLAP).contains(&hosts);
-    if !fits || partition.is_beside_devices() || job.device.is_some() {
-        return Ok((engines::PULL, String::new()));
-    }
-    let parts = partition.master_parts();
-    let left_out = u64::from(parts.written - parts.both);
-    let left_out = job.substrate.net().all_reduce(left_out, |a, b| a + b)?;
-    let share = left_out as f64 / partition.num_vertices().max(1) as f64;
-    if share >= MIN_SHARE_TO_FILTER {
-        let percent = 100.0 * share;
-        let why = format!(", {percent:.0} % of the vertices are left out of rounds");
-        return Ok((engines::SPMV, why));
-    }
-    if hosts >= MIN_HOSTS_TO_OVERLAP {
-        let why = format!(", {hosts} hosts compute while messages are under way");
-        return Ok((engines::SPMV, why));
-    }
-    let Some(round) = RoundTimes::measure(job)? else { return Ok((engines::PULL, String::new())) };
-    let [messages, edges] = [round.messages, round.edges].map(|seconds| 1e3 * seconds);
-    let times = format!("messages of a round take {messages:.1} ms and its edges {edges:.1} ms");
-    Ok(match messages >= edges {
-        true => (engines::SPMV, format!(", {times} at the same time")),
-        false => (engines::PULL, format!(", {times}")),
-    })
-}
+    use parton_engine::program::check::{Samples, check_properties};
+    use parton_engine::{DeviceType, VertexProgram};
+    use parton_sync::value::Number;
 
-/// What a round takes, by the host that it takes longest.
-struct RoundTimes {
-    messages: f64,
-    edges: f64,
-}
+    use super::super::teleport::Teleport;
+    use super::super::{Dangling, PageRankOptions, Ranks};
+    use super::*;
 
-impl RoundTimes {
-    /// Measures the network. `None` if messages are few or take no time. Every host must call this.
-    fn measure(job: &mut Job<'_, '_>) -> Result<Option<Self>> {
-        let partition = job.substrate.partition();
-        let sent_to = |host: usize| {
-            let routes = partition.routes(HostId(host as u16));
-            let (read, written) = (routes.masters(End::Source), routes.mirrors(End::Destination));
-            (read.len() + written.len()) as u64 * BYTES_PER_MESSAGE
+    const VERTICES: u32 = 30;
+
+    /// Ranks before the first round of a graph in which every third vertex has no out-edges.
+    fn check<S: Number + DeviceType>(dangling: Dangling, is_single: bool) {
+        let own = PageRankOptions { dangling, ..PageRankOptions::default() };
+        let teleport = Teleport::uniform(f64::from(VERTICES));
+        let part = |vertex: u32| f64::from(vertex % 3) / f64::from(vertex + 1);
+        let parts: Vec<f64> = (0..VERTICES).map(part).collect();
+        let ranks = || Ranks::<S> {
+            parts: &parts,
+            start: None,
+            teleport: &teleport,
+            seeds: None,
+            probability: teleport.place_probability(),
+            own: &own,
+            damping: own.damping,
+            teleport_rank: teleport.rank(&own, 1.0 / 3.0),
+            left_out: LeftOutRanks::new(teleport.place_probability()),
+            change: f64::INFINITY,
+            rounds: 20,
+            shares: PhantomData,
         };
-        let bytes: u64 = (0..partition.num_hosts()).map(sent_to).sum();
-        let edges = partition.edges().num_edges();
-        let net = job.substrate.net();
-        let bytes = net.all_reduce(bytes, u64::max)?;
-        let edges = net.all_reduce(edges, u64::max)?;
-        if bytes < MIN_BYTES_TO_MEASURE {
-            return Ok(None);
+        assert!(ranks().shared_source().is_some() && ranks().properties().last_message_wins);
+        let is_close = match is_single {
+            true => |a: f64, b: f64| (a - b).abs() <= 2e-7 * a.abs(),
+            false => |a: f64, b: f64| (a - b).abs() <= 1e-14 * a.abs(),
+        };
+        let states = [0.0, 1e-9, 0.03, 0.7, 1.0];
+        let arrived = [0.0, 1e-12, 0.2, 0.9];
+        let samples = Samples { vertices: VERTICES, states: &states, arrived: &arrived, is_close };
+        check_properties(ranks, &samples).expect("ranks are what they declare");
+    }
+
+    #[test]
+    fn ranks_are_what_they_declare() {
+        for dangling in [Dangling::Redistribute, Dangling::Drop] {
+            check::<f64>(dangling, false);
+            check::<f32>(dangling, true);
         }
-        let threads = rayon::current_num_threads() as f64;
-        Ok(net.sending_rate()?.map(|rate| RoundTimes {
-            messages: bytes as f64 / rate,
-            edges: edges as f64 * SECONDS_PER_EDGE / threads,
-        }))
     }
 }

@@ -2,7 +2,7 @@
 
 use parton_engine::device;
 use parton_graph::bits::BitSet;
-use parton_graph::{Graph, LocalId};
+use parton_graph::{GlobalId, Graph, LocalId};
 use parton_sync::Substrate;
 
 use super::{Dangling, PageRankOptions};
@@ -29,10 +29,9 @@ impl Teleport {
     /// The distribution that was asked for. Every host must call this.
     pub(super) fn find(substrate: &mut Substrate<'_>, own: &PageRankOptions) -> Result<Self> {
         let partition = substrate.partition();
-        let Some(ids) = &own.seeds else {
+        let Some(mut vertices) = seeds(substrate, own)? else {
             return Ok(Teleport::uniform(partition.num_vertices() as f64));
         };
-        let mut vertices = vertices::find(substrate, ids, SEEDS)?;
         vertices.sort_unstable();
         let mut seeds = BitSet::new(partition.num_masters());
         for master in 0..partition.num_masters() {
@@ -77,6 +76,14 @@ impl Teleport {
         };
         (1.0 - own.damping + own.damping * lost) / self.places
     }
+}
+
+/// The seeds that were asked for, if any. Every host must call this.
+pub(super) fn seeds(
+    substrate: &mut Substrate<'_>,
+    own: &PageRankOptions,
+) -> Result<Option<Vec<GlobalId>>> {
+    own.seeds.as_ref().map(|ids| vertices::find(substrate, ids, SEEDS)).transpose()
 }
 
 /// Whether the surfer may start again at a master.

@@ -14,9 +14,14 @@ pub(super) enum Counting<'a> {
 }
 
 impl<'a> Counting<'a> {
-    pub(super) fn new(device: Option<&'a dyn Device>, lists: &Lists, len: usize) -> Result<Self> {
+    /// Counts for `len` positions of one of `num_hosts` hosts.
+    pub(super) fn new(
+        device: Option<&'a dyn Device>,
+        lists: &Lists,
+        (len, num_hosts): (usize, usize),
+    ) -> Result<Self> {
         Ok(match device {
-            Some(device) => Counting::Device(device.intersections(lists.sorted())?),
+            Some(device) => Counting::Device(device.intersections(lists.sorted(), num_hosts)?),
             None => Counting::Threads(Counter::new(len)),
         })
     }

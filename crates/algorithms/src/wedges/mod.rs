@@ -176,7 +176,11 @@ impl Engine for Wedges<'_> {
     fn begin(&mut self, substrate: &mut Substrate<'_>) -> SyncResult<()> {
         self.order = DegreeOrder::new(self.partition, substrate)?;
         self.lists = Lists::new(self.partition, &self.order, self.is_weighted);
-        self.counting = Counting::new(self.device, &self.lists, self.order.len())?;
+        self.counting = Counting::new(
+            self.device,
+            &self.lists,
+            (self.order.len(), self.partition.num_hosts()),
+        )?;
         if self.partition.num_hosts() > 1 {
             let (order, lists) = (&self.order, &self.lists);
             self.remote = Some(Remote::new(self.partition, order, lists, substrate)?);

@@ -120,6 +120,8 @@ pub(crate) enum Devices {
     Odd,
     /// The others.
     Even,
+    /// All, with offsets of 64 bits.
+    Wide,
 }
 
 impl Devices {
@@ -127,12 +129,12 @@ impl Devices {
     fn of(self, host: usize) -> Option<GpuHost> {
         let has_device = match self {
             Devices::None | Devices::Elsewhere => false,
-            Devices::All => true,
+            Devices::All | Devices::Wide => true,
             Devices::Odd => host % 2 == 1,
             Devices::Even => host.is_multiple_of(2),
         };
         let is_gpu = || std::env::var("PARTON_TEST_GPU").as_deref() == Ok("1");
-        has_device.then(|| match is_gpu() {
+        let opened = has_device.then(|| match is_gpu() {
             true => GpuHost::new(parton_gpu::discover::open("gpu").expect("a GPU")),
             false => {
                 // What NVRTC compiles for a GPU, where it is installed, is what the emulator runs.
@@ -145,7 +147,11 @@ impl Devices {
                 let settings = Settings { seed, architectures, ..Settings::default() };
                 GpuHost::new(Arc::new(Emulated::new(settings)))
             }
-        })
+        });
+        match self {
+            Devices::Wide => opened.map(|host| host.max_narrow_edges(0)),
+            _ => opened,
+        }
     }
 }
 

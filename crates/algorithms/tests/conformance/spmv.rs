@@ -1,6 +1,6 @@
 //! The engine `spmv` on every real graph, with any policy, on 1 to 9 hosts that are threads, simulated hosts or
 //! ranks: with all vertices in all rounds PageRank has the bits of `pull`, and with vertices left out the oracle's
-//! ranks; searches and components are the oracle's.
+//! ranks, with the same bits on every transport; searches and components are the oracle's.
 
 use parton_algorithms::bfs::Bfs;
 use parton_algorithms::components::Components;
@@ -15,7 +15,7 @@ use parton_partition::Input;
 use parton_sync::Schedule;
 
 use super::{FEW, MEDIUM, SMALL, launchers, real, with_derived_weights};
-use crate::common::{How, all_policies, is_long, run};
+use crate::common::{How, Outcome, all_policies, is_long, run};
 use crate::matrix;
 
 /// Where hosts run.
@@ -36,15 +36,50 @@ fn ranks_by(engine: &'static EngineInfo) -> (&'static dyn Algorithm, Options) {
     (&PageRank, Options { engine, max_rounds, ..Options::default() }.with(own))
 }
 
+/// The bits of ranks.
+fn bits(outcome: &Outcome) -> Vec<u64> {
+    match &outcome.columns[0].values {
+        Values::F64(ranks) => ranks.iter().map(|rank| rank.to_bits()).collect(),
+        other => panic!("ranks are real numbers, not {other:?}"),
+    }
+}
+
+/// With all vertices in all rounds ranks have the bits of `pull`. With vertices left out their sums are rounded
+/// otherwise; they have the bits of hosts that are threads and do not overlap.
 fn compare_bits(cluster: &mut Cluster, name: &str, input: &Input, policy: &str) {
+    let hosts = cluster.num_hosts();
     let schedule = Schedule { filter: false, ..Schedule::default() };
     let runs = [engines::PULL, engines::SPMV].map(ranks_by);
     let found = run(cluster, input, &runs, How { schedule, ..How::new(policy) });
-    let [pull, spmv] = [0, 1].map(|at: usize| match &found[at].columns[0].values {
-        Values::F64(ranks) => ranks.iter().map(|rank| rank.to_bits()).collect::<Vec<_>>(),
-        other => panic!("ranks are real numbers, not {other:?}"),
-    });
-    assert!(pull == spmv, "{name}, {policy}, {} hosts", cluster.num_hosts());
+    assert!(bits(&found[0]) == bits(&found[1]), "{name}, {policy}, {hosts} hosts");
+    let runs = &runs[1..];
+    let filtered = &run(cluster, input, runs, How::new(policy))[0];
+    let schedule = Schedule { overlap: false, ..Schedule::default() };
+    let mut threads = Cluster::local(hosts).threads_per_host(1);
+    let expected = &run(&mut threads, input, runs, How { schedule, ..How::new(policy) })[0];
+    assert!(bits(filtered) == bits(expected), "{name}, {policy}, {hosts} hosts, filtered");
+}
+
+/// Seeds of simulated schedules.
+fn seeds() -> u64 {
+    if is_long() { 10_000 } else { 60 }
+}
+
+/// PageRank as it is shipped, with messages in every order.
+#[test]
+fn ranks_have_the_same_bits_in_every_order_of_arrival() {
+    let input = Input::open("rmat:6,4").expect("a generator");
+    for (policy, hosts) in [("cvc", 4), ("staggered", 6), ("hvc", 3)] {
+        let runs = [ranks_by(engines::SPMV)];
+        let mut threads = Cluster::local(hosts).threads_per_host(1);
+        let expected = bits(&run(&mut threads, &input, &runs, How::new(policy))[0]);
+        let mut cluster = Cluster::sim(hosts, 0);
+        for seed in 0..seeds() / 3 {
+            cluster.set_seed(seed);
+            let found = bits(&run(&mut cluster, &input, &runs, How::new(policy))[0]);
+            assert!(found == expected, "{policy}, seed {seed}");
+        }
+    }
 }
 
 /// Ranks with vertices left out, searches and components beside the oracle.

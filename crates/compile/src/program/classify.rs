@@ -156,16 +156,20 @@ fn check_scalars(program: &ParsedProgram, body: &[Act]) -> Result<()> {
 
 /// Locals that edges fold into are not read by edges, and are folded one way.
 fn check_gathers(program: &ParsedProgram, body: &[Act]) -> Result<()> {
-    let mut edges: Option<&[Act]> = None;
+    let mut loops: Vec<&[Act]> = Vec::new();
     for act in body {
         act.walk(&mut |act| {
             if let ActKind::Edges(_, inside) = &act.kind {
-                edges = Some(inside);
+                loops.push(inside);
             }
         });
     }
+    loops.into_iter().try_for_each(|edges| check_gathers_of(program, edges))
+}
+
+fn check_gathers_of(program: &ParsedProgram, edges: &[Act]) -> Result<()> {
     let mut gathered: Vec<(VariableId, Fold, Span)> = Vec::new();
-    for act in edges.unwrap_or_default() {
+    for act in edges {
         act.walk(&mut |act| {
             if let ActKind::Gather(id, fold, _) = act.kind {
                 gathered.push((id, fold, act.span));
@@ -178,7 +182,7 @@ fn check_gathers(program: &ParsedProgram, body: &[Act]) -> Result<()> {
             return refuse(*span, format!("`{name}` is folded two ways: use two locals"));
         }
         let mut read = None;
-        each_expression(edges.unwrap_or_default(), &mut |part| {
+        each_expression(edges, &mut |part| {
             if matches!(part.kind, ExprKind::Local(other) if other == *id) {
                 read = Some(part.span);
             }

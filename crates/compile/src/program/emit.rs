@@ -3,8 +3,8 @@
 mod device;
 mod edges;
 mod expressions;
-mod gather;
 mod plan;
+mod vertex_form;
 
 use parton_plan::{Class, ColumnRole};
 use proc_macro2::{Ident, Span, TokenStream};
@@ -16,9 +16,10 @@ use super::ir::{
 };
 use super::lower::{Lowered, OperatorCode};
 pub use device::{DeviceText, device};
+pub(super) use device::{ROUNDED_OTHERWISE, is_rounded_otherwise_on_devices};
 pub(super) use expressions::in_relaxation;
-pub(super) use gather::gather;
 pub use plan::plan;
+pub(super) use vertex_form::vertex_form;
 
 /// The methods of `Code`, for a struct with a field per parameter. `root` is the path of the crate that has
 /// the trait.
@@ -28,9 +29,13 @@ pub fn code(lowered: &Lowered, root: &TokenStream) -> TokenStream {
     let parts = emitter.parts();
     let (identities, combines) = emitter.tallies();
     let weight = type_of(lowered.program.weight);
-    let arguments = lowered.program.scalars[..lowered.program.num_parameters].iter().map(|named| {
+    let parameters = &lowered.program.scalars[..lowered.program.num_parameters];
+    let arguments = parameters.iter().enumerate().map(|(number, named)| {
         let name = Ident::new(&named.name, Span::call_site());
         match named.ty {
+            _ if lowered.program.vertex_lists.contains(&ScalarId(number)) => {
+                quote!(self.#name.len() as u64)
+            }
             Ty::Vertex => quote!(u64::from(self.#name.0)),
             _ => quote!(#root::Element::to_bits(self.#name)),
         }

@@ -5,7 +5,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{FnArg, ItemFn, Pat, Result};
 
-use super::{emit, gather, lower, parse, recognise};
+use super::{emit, lower, parse, recognise, vertex_form};
 
 /// Expands the attribute `program`. The function is there even where the program is refused, so that what
 /// else is wrong with it is found, too.
@@ -20,20 +20,37 @@ pub fn program(arguments: TokenStream, item: TokenStream) -> TokenStream {
     }
 }
 
-fn compiled(arguments: TokenStream, function: &ItemFn) -> Result<TokenStream> {
-    let root = crate_path(arguments)?;
+/// A program with everything that is found out about it.
+pub struct Compiled {
+    /// Its plan and its code.
+    pub lowered: lower::Lowered,
+    /// The relaxation that it is, if any.
+    pub relaxed: Option<recognise::Relaxed>,
+    /// The vertex program that it is, if any.
+    pub form: Option<vertex_form::VertexForm>,
+}
+
+/// Finds out everything about a program.
+pub fn compile(function: &ItemFn) -> Result<Compiled> {
     let mut lowered = lower::lower(parse::parse(function)?)?;
     let relaxed = recognise::recognise(&mut lowered);
-    let gathered = if relaxed.is_none() { gather::recognise(&mut lowered) } else { None };
-    let (names, types) = function.sig.inputs.iter().filter_map(parameter).unzip();
+    let form = if relaxed.is_none() { vertex_form::recognise(&mut lowered) } else { None };
+    Ok(Compiled { lowered, relaxed, form })
+}
+
+fn compiled(arguments: TokenStream, function: &ItemFn) -> Result<TokenStream> {
+    let root = crate_path(arguments)?;
+    let Compiled { lowered, relaxed, form } = compile(function)?;
+    let (names, types): (Vec<_>, Vec<_>) = function.sig.inputs.iter().filter_map(parameter).unzip();
     let cfgs = function.attrs.iter().filter(|attribute| attribute.path().is_ident("cfg")).collect();
     let output = match &function.sig.output {
         syn::ReturnType::Type(_, ty) => quote!(#ty),
         syn::ReturnType::Default => quote!(()),
     };
-    let expansion = Expansion { function, root, names, types, cfgs, output };
+    let is_list = types.iter().map(|ty| parse::is_vertex_list(ty)).collect();
+    let expansion = Expansion { function, root, names, types, is_list, cfgs, output };
     let (face, body) =
-        (expansion.face(), expansion.body(&lowered, relaxed.as_ref(), gathered.as_ref()));
+        (expansion.face(), expansion.body(&lowered, relaxed.as_ref(), form.as_ref()));
     Ok(quote!(#face #body))
 }
 
@@ -44,6 +61,8 @@ struct Expansion<'f> {
     /// Names and types of parameters, the graph first.
     names: Vec<&'f syn::Ident>,
     types: Vec<&'f syn::Type>,
+    /// Which of them are lists of vertices.
+    is_list: Vec<bool>,
     cfgs: Vec<&'f syn::Attribute>,
     output: TokenStream,
 }
@@ -51,16 +70,26 @@ struct Expansion<'f> {
 impl Expansion<'_> {
     /// The type of the function's name, and what users call.
     fn face(&self) -> TokenStream {
-        let Expansion { function, root, names, types, cfgs, output } = self;
+        let Expansion { function, root, names, types, is_list, cfgs, output } = self;
         let (name, visibility) = (&function.sig.ident, &function.vis);
         let inputs = function.sig.inputs.iter();
-        let (fields, field_types) = (&names[1..], &types[1..]);
+        let (fields, input_types) = (&names[1..], &types[1..]);
+        let field_types =
+            input_types.iter().zip(&is_list[1..]).map(|(ty, is_list)| match is_list {
+                true => quote!(Vec<#root::Vertex>),
+                false => quote!(#ty),
+            });
+        let values = fields.iter().zip(&is_list[1..]).map(|(field, is_list)| match is_list {
+            true => quote!(#field: #field.to_vec()),
+            false => quote!(#field),
+        });
+        let copy = (!is_list.contains(&true)).then(|| quote!(Copy,));
         let about = format!("The program [`{name}`](fn@{name}), compiled for many hosts.");
         quote! {
             #(#cfgs)*
             #[doc = #about]
             #[allow(non_camel_case_types)]
-            #[derive(Clone, Copy, Debug)]
+            #[derive(Clone, #copy Debug)]
             #visibility struct #name {
                 #(
                     #[doc = "A parameter of the program."]
@@ -89,9 +118,9 @@ impl Expansion<'_> {
                 /// Runs the program on many hosts.
                 pub fn run<V: #root::Venue>(
                     venue: &mut V
-                    #(, #fields: #field_types)*
+                    #(, #fields: #input_types)*
                 ) -> Result<V::Outcome<#output>, V::Error> {
-                    venue.run(&#name { #(#fields),* })
+                    venue.run(&#name { #(#values),* })
                 }
             }
         }
@@ -102,23 +131,24 @@ impl Expansion<'_> {
         &self,
         lowered: &lower::Lowered,
         relaxed: Option<&recognise::Relaxed>,
-        gathered: Option<&gather::Gathered>,
+        form: Option<&vertex_form::VertexForm>,
     ) -> TokenStream {
-        let Expansion { function, root, names, types, cfgs, output } = self;
+        let Expansion { function, root, names, types, is_list, cfgs, output } = self;
         let (name, fields) = (&function.sig.ident, &names[1..]);
         let (code, plan) = (emit::code(lowered, root), emit::plan(&lowered.plan, root));
-        let form = match (relaxed, gathered) {
+        let program_form = match (relaxed, form) {
             (Some(relaxed), _) => {
                 let form = relaxed.form(root);
                 quote!(Some(#form))
             }
-            (None, Some(_)) => {
-                quote!(Some(#root::engine::ProgramForm::VertexProgram { stationary: true }))
+            (None, Some(form)) => {
+                let form = form.program_form(root);
+                quote!(Some(#form))
             }
             (None, None) => quote!(None),
         };
         let (relaxed, relaxation) = recognise::emit(lowered, relaxed, root);
-        let (gathers, gathering) = emit::gather(lowered, gathered, name, root);
+        let (gathers, gathering) = emit::vertex_form(lowered, form, name, root);
         let results = results(lowered, root);
         let engine = quote!(#root::engine::device);
         let device = match emit::device(lowered) {
@@ -127,6 +157,10 @@ impl Expansion<'_> {
             }
             Err(why) => quote!(Err(#why)),
         };
+        let arguments = fields.iter().zip(&is_list[1..]).map(|(field, is_list)| match is_list {
+            true => quote!(&self.#field),
+            false => quote!(self.#field),
+        });
         let graph = match types[0] {
             syn::Type::Reference(reference) => &*reference.elem,
             other => other,
@@ -146,7 +180,7 @@ impl Expansion<'_> {
                 impl #root::Program for #name {
                     type Output = #output;
                     const NAME: &'static str = #text;
-                    const FORM: Option<#root::engine::ProgramForm> = #form;
+                    const FORM: Option<#root::engine::ProgramForm> = #program_form;
                     const DEVICE: Result<#engine::operators::OperatorText<'static>, &'static str> = #device;
 
                     fn compiled_plan() -> &'static #root::plan::CompiledPlan {
@@ -156,7 +190,7 @@ impl Expansion<'_> {
                     }
 
                     fn sequential(&self, graph: &#graph) -> Self::Output {
-                        #name(graph #(, self.#fields)*)
+                        #name(graph #(, #arguments)*)
                     }
 
                     #results

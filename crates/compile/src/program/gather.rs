@@ -1,6 +1,6 @@
 //! Programs that are stationary gathers: in every round every vertex collects one value from all its
-//! neighbours and computes its next state from the fold. They become a `VertexProgram`, so that `pull` with its
-//! row blocks, `push`, `frontier` and devices run them.
+//! neighbours and computes its next state from the fold. They become a `VertexProgram` that `pull` with its row
+//! blocks, `push`, `frontier`, `spmv` and devices run.
 //!
 //! Found on the lowered form. One operator visits edges. What follows it without a decision, loops over vertices
 //! and swaps, is the *tail* and runs in `apply`. All else up to the operator's next run must be code that all
@@ -9,36 +9,21 @@
 
 use std::collections::BTreeSet;
 
-use parton_plan::{ColumnRole, Folding, Instruction, OperatorPart, ProgramShape};
+use parton_plan::{ColumnRole, Folding, Instruction, OperatorPart};
 
-use super::ir::{Act, ActKind, Dir, Expr, ExprKind, FieldId, ScalarId, Ty, VertexPlace};
-use super::lower::Lowered;
+use super::ir::{Act, ActKind, ExprKind, FieldId, ScalarId, each_expression};
+use super::lower::{Lowered, OperatorCode};
+use super::vertex_form::{self, FormKind, MessageEdge, VertexForm};
 
-/// A stationary gather.
+/// What is special about a stationary gather.
 #[derive(Debug)]
-pub struct Gathered {
-    /// The operator that visits edges.
-    pub operator: usize,
-    /// Which edges messages travel along.
-    pub dir: Dir,
-    /// The column that travels.
-    pub message: FieldId,
-    /// How contributions become one.
-    pub fold: Folding,
-    /// The column of contributions.
-    pub accumulator: FieldId,
-    /// What an edge makes of a message.
-    pub along: Expr,
+pub struct Gather {
     /// What follows the operator at every vertex.
     pub tail: Vec<TailPart>,
-    /// The instruction after the tail.
-    pub after_tail: usize,
     /// Loops over vertices that fold into scalars for the next round.
     pub ahead: Vec<usize>,
     /// Where sums over all vertices travel.
     pub slots: Vec<Slot>,
-    /// Columns that outlast a round.
-    pub state: Vec<FieldId>,
 }
 
 /// A part of what follows the operator at every vertex.
@@ -66,86 +51,47 @@ pub struct Slot {
 /// Sums that the tally of a round has place for, of each kind.
 const MAX_SLOTS: usize = 4;
 
-/// Finds out whether a program is a stationary gather, and notes it in the plan.
-pub fn recognise(lowered: &mut Lowered) -> Option<Gathered> {
+/// Finds out whether a program is a stationary gather; else why it is none.
+pub fn recognise(lowered: &Lowered) -> Result<VertexForm, &'static str> {
     let plan = &lowered.plan;
-    let mut with_edges = plan.operators.iter().enumerate().filter(|(_, op)| op.direction.is_some());
-    let (operator, planned) = with_edges.next()?;
-    let is_fine = with_edges.next().is_none()
-        && plan.lists.is_empty()
-        && !planned.is_partial
-        && planned.requires.is_empty();
-    let at = plan.instructions.iter().position(|one| *one == Instruction::Run(operator))?;
-    let mut runs = plan.instructions.iter().filter(|one| **one == Instruction::Run(operator));
-    if !is_fine || runs.nth(1).is_some() {
-        return None;
+    let edge = vertex_form::edge(lowered)?;
+    let planned = &plan.operators[edge.operator];
+    if !plan.lists.is_empty() || planned.is_partial {
+        return Err("not every vertex takes part in every round");
     }
-    let (dir, message, fold, accumulator, along) = edge(lowered, operator)?;
-    let (tail, after_tail) = tail(lowered, at + 1);
-    let ahead = ahead(lowered, operator, after_tail)?;
-    let mut gathered = Gathered {
-        operator,
-        dir,
-        message,
-        fold,
-        accumulator,
-        along,
-        tail,
-        after_tail,
-        ahead,
-        slots: Vec::new(),
-        state: Vec::new(),
-    };
-    gathered.slots = slots(lowered, &gathered)?;
-    gathered.state = state(lowered, &gathered);
-    lowered.plan.shape = ProgramShape::Gather { operator };
-    Some(gathered)
+    let code = &lowered.operators[edge.operator];
+    // A plain field travels as it was before the operator's own part at vertices.
+    let is_field = plan.columns[edge.message.0].role == ColumnRole::Field;
+    if is_field && writes(&code.before, edge.message) {
+        return Err("what vertices send is written by the operator that sends it");
+    }
+    // Neighbours that were told nothing must have nothing to do.
+    if !code.arrive.iter().all(|act| matches!(act.kind, ActKind::Absorb(..))) {
+        return Err("what neighbours do depends on whether they were told something");
+    }
+    let run = Instruction::Run(edge.operator);
+    let at =
+        plan.instructions.iter().position(|one| *one == run).ok_or("its operator never runs")?;
+    let (tail, after) = tail(lowered, at + 1);
+    let Between { ahead, assigned } = between(lowered, edge.operator, after)
+        .ok_or("between two rounds there are loops over vertices that write fields")?;
+    let mut gather = Gather { tail, ahead, slots: Vec::new() };
+    gather.slots = slots(lowered, edge.operator, &gather)
+        .ok_or("more is folded over all vertices than the sums of a round have place for")?;
+    if sends_changing(code, edge.message, &gather.slots, &assigned) {
+        return Err("what vertices send depends on a scalar that changes from round to round");
+    }
+    let state = state(lowered, &edge, &gather);
+    Ok(VertexForm { edge, after, state, kind: FormKind::Gather(gather) })
 }
 
-/// What edges do: one fold, of a value that one end sends.
-fn edge(lowered: &Lowered, operator: usize) -> Option<(Dir, FieldId, Folding, FieldId, Expr)> {
-    let code = &lowered.operators[operator];
-    let (dir, body) = code.edges.as_ref()?;
-    let [Act { kind: ActKind::Fold(accumulator, place, _, along, _), .. }] = &body[..] else {
-        return None;
-    };
-    let sender = match place {
-        VertexPlace::Active => VertexPlace::Far,
-        VertexPlace::Far => VertexPlace::Active,
-    };
-    let mut message = None;
-    let mut is_fine = true;
-    along.walk(&mut |part| match part.kind {
-        ExprKind::Read(column, at) => {
-            is_fine &= at == sender && message.is_none_or(|known| known == column);
-            message = Some(column);
-        }
-        ExprKind::Vertex(_) | ExprKind::Degree(..) | ExprKind::Local(_) => is_fine = false,
-        _ => {}
-    });
-    let message = message.filter(|_| is_fine)?;
-    let (message_ty, ty) =
-        (lowered.program.fields[message.0].ty, lowered.program.fields[accumulator.0].ty);
-    let ColumnRole::Accumulator(fold) = lowered.plan.columns[accumulator.0].role else {
-        return None;
-    };
-    // A plain field travels as it was before the operator's own part at vertices.
-    let is_field = lowered.plan.columns[message.0].role == ColumnRole::Field;
-    let is_written = is_field && writes(&code.before, message);
-    // Neighbours that were told nothing must have nothing to do.
-    let is_absorbing = code.arrive.iter().all(|act| matches!(act.kind, ActKind::Absorb(..)));
-    let dir = match (dir, sender) {
-        (Dir::Both, _) => Dir::Both,
-        (dir, VertexPlace::Active) => *dir,
-        (Dir::Out, VertexPlace::Far) => Dir::In,
-        (Dir::In, VertexPlace::Far) => Dir::Out,
-    };
-    (message_ty != Ty::Bool && ty != Ty::Bool && !is_written && is_absorbing)
-        .then(|| (dir, message, fold, *accumulator, along.clone()))
+/// The statements that make the message of a vertex.
+pub(super) fn sending(code: &OperatorCode, message: FieldId) -> &[Act] {
+    if writes(&code.before, message) { &code.before } else { &code.derive }
 }
 
 /// Whether statements set a column.
-pub(super) fn writes(acts: &[Act], column: FieldId) -> bool {
+fn writes(acts: &[Act], column: FieldId) -> bool {
     let mut found = false;
     for act in acts {
         act.walk(&mut |act| found |= matches!(act.kind, ActKind::Write(id, ..) if id == column));
@@ -173,17 +119,29 @@ fn is_of_vertices(lowered: &Lowered, operator: usize) -> bool {
     planned.parts.iter().all(|part| *part == OperatorPart::Before) && planned.requires.is_empty()
 }
 
-/// The loops over vertices between the tail and the operator's next run; `None` if anything else is there that
-/// vertices would have to take part in.
-fn ahead(lowered: &Lowered, operator: usize, from: usize) -> Option<Vec<usize>> {
+/// What happens between the tail and the operator's next run.
+#[derive(Default)]
+struct Between {
+    /// Loops over vertices.
+    ahead: Vec<usize>,
+    /// Scalars that are set.
+    assigned: BTreeSet<usize>,
+}
+
+/// What happens between the tail and the operator's next run; `None` if anything is there that vertices would have to
+/// take part in, but for folding into scalars.
+fn between(lowered: &Lowered, operator: usize, from: usize) -> Option<Between> {
     let plan = &lowered.plan;
-    let (mut seen, mut next, mut ahead) = (BTreeSet::new(), vec![from], Vec::new());
+    let (mut seen, mut next, mut between) = (BTreeSet::new(), vec![from], Between::default());
     while let Some(at) = next.pop() {
         let Some(instruction) = plan.instructions.get(at).filter(|_| seen.insert(at)) else {
             continue;
         };
         match instruction {
-            Instruction::Assign { .. } => next.push(at + 1),
+            Instruction::Assign { scalar, .. } => {
+                between.assigned.insert(*scalar);
+                next.push(at + 1);
+            }
             Instruction::Branch { otherwise, .. } => next.extend([at + 1, *otherwise]),
             Instruction::Jump(to) => next.push(*to),
             Instruction::Run(number) if *number == operator => {}
@@ -198,24 +156,42 @@ fn ahead(lowered: &Lowered, operator: usize, from: usize) -> Option<Vec<usize>> 
                 if !is_fine {
                     return None;
                 }
-                ahead.push(*number);
+                between.ahead.push(*number);
                 next.push(at + 1);
             }
             _ => return None,
         }
     }
-    Some(ahead)
+    Some(between)
+}
+
+/// Whether what vertices send depends on a scalar that is not the same in every round. They send at the end of a round,
+/// before the scalars of the next one are known.
+fn sends_changing(
+    code: &OperatorCode,
+    message: FieldId,
+    slots: &[Slot],
+    assigned: &BTreeSet<usize>,
+) -> bool {
+    let mut is_changing = false;
+    each_expression(sending(code, message), &mut |part| {
+        if let ExprKind::Scalar(id) = part.kind {
+            let is_summed = slots.iter().any(|slot| slot.scalar == id);
+            is_changing |= is_summed || assigned.contains(&id.0);
+        }
+    });
+    is_changing
 }
 
 /// Where the sums over all vertices travel; `None` if there are too many, or other folds.
-fn slots(lowered: &Lowered, gathered: &Gathered) -> Option<Vec<Slot>> {
+fn slots(lowered: &Lowered, operator: usize, gather: &Gather) -> Option<Vec<Slot>> {
     let plan = &lowered.plan;
-    let tail = gathered.tail.iter().filter_map(|part| match part {
+    let tail = gather.tail.iter().filter_map(|part| match part {
         TailPart::Vertices(number) => Some((None, *number)),
         TailPart::Swap(..) => None,
     });
-    let ahead = gathered.ahead.iter().map(|number| (Some(*number), *number));
-    let own: Vec<_> = [(None, gathered.operator)].into_iter().chain(tail).collect();
+    let ahead = gather.ahead.iter().map(|number| (Some(*number), *number));
+    let own: Vec<_> = [(None, operator)].into_iter().chain(tail).collect();
     let told: Vec<usize> =
         own.iter().flat_map(|(_, op)| plan.operators[*op].tallies.clone()).collect();
     // What is summed up in a round is known at its end, not within it.
@@ -246,15 +222,15 @@ fn slots(lowered: &Lowered, gathered: &Gathered) -> Option<Vec<Slot>> {
 }
 
 /// Columns whose values at the end of a round somebody reads later.
-fn state(lowered: &Lowered, gathered: &Gathered) -> Vec<FieldId> {
-    let code = &lowered.operators[gathered.operator];
+fn state(lowered: &Lowered, edge: &MessageEdge, gather: &Gather) -> Vec<FieldId> {
+    let code = &lowered.operators[edge.operator];
     let mut live: BTreeSet<FieldId> = lowered.program.results.iter().copied().collect();
     loop {
         let mut before = live.clone();
-        for &number in &gathered.ahead {
+        for &number in &gather.ahead {
             live_before(&lowered.operators[number].before, &mut before);
         }
-        for part in gathered.tail.iter().rev() {
+        for part in gather.tail.iter().rev() {
             match part {
                 TailPart::Vertices(number) => {
                     live_before(&lowered.operators[*number].before, &mut before);
@@ -270,7 +246,7 @@ fn state(lowered: &Lowered, gathered: &Gathered) -> Vec<FieldId> {
             live_before(acts, &mut before);
         }
         live_before(&code.derive, &mut before);
-        before.insert(gathered.message);
+        before.insert(edge.message);
         live_before(&code.before, &mut before);
         live_before(&code.derive, &mut before);
         before.retain(|id| lowered.plan.columns[id.0].role == ColumnRole::Field);

@@ -27,6 +27,10 @@ pub trait View {
     fn degree(&self, dir: Dir, place: VertexPlace) -> u64;
     /// The number of a vertex.
     fn id(&self, place: VertexPlace) -> u64;
+    /// The number of a vertex of a list that is a parameter.
+    fn element(&self, _list: ScalarId, _at: u64) -> u64 {
+        unreachable!("who interprets a program gives it no lists of vertices")
+    }
     /// Numbers of vertices and of edges.
     fn size(&self) -> (u64, u64);
     /// A whole number has wrapped around, where Rust would panic if it were asked to check.
@@ -48,6 +52,7 @@ pub fn evaluate(expr: &Expr, view: &dyn View) -> u64 {
         ExprKind::Degree(dir, place) => view.degree(*dir, *place),
         ExprKind::Vertex(place) => view.id(*place),
         ExprKind::Id(of_vertex) => of(of_vertex),
+        ExprKind::Element(list, at) => view.element(*list, of(at)),
         ExprKind::NumVertices => view.size().0,
         ExprKind::NumEdges => view.size().1,
         ExprKind::Unary(operator, a) => values::unary(*operator, expr.ty, of(a)),

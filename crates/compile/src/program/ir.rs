@@ -145,6 +145,8 @@ pub struct ParsedProgram {
     pub num_parameters: usize,
     /// Values that are the same on all hosts.
     pub scalars: Vec<Named>,
+    /// Parameters that are lists of vertices: the scalar of each is its length.
+    pub vertex_lists: Vec<ScalarId>,
     /// Values per vertex.
     pub fields: Vec<Named>,
     /// Names of worklists.
@@ -287,6 +289,8 @@ pub enum ExprKind {
     Vertex(VertexPlace),
     /// The number of a vertex.
     Id(Box<Expr>),
+    /// A vertex of a list that is a parameter, by its place there. The scalar is the list's length.
+    Element(ScalarId, Box<Expr>),
     /// Number of vertices.
     NumVertices,
     /// Number of edges.
@@ -313,7 +317,7 @@ impl Expr {
     pub fn parts(&self) -> Vec<&Expr> {
         use ExprKind::*;
         match &self.kind {
-            Unary(_, a) | Cast(a) | Id(a) => vec![a],
+            Unary(_, a) | Cast(a) | Id(a) | Element(_, a) => vec![a],
             Binary(_, a, b) => vec![a, b],
             Method(_, parts) => parts.iter().collect(),
             If(a, b, c) => vec![a, b, c],
@@ -325,7 +329,7 @@ impl Expr {
     pub(crate) fn parts_mut(&mut self) -> Vec<&mut Expr> {
         use ExprKind::*;
         match &mut self.kind {
-            Unary(_, a) | Cast(a) | Id(a) => vec![a],
+            Unary(_, a) | Cast(a) | Id(a) | Element(_, a) => vec![a],
             Binary(_, a, b) => vec![a, b],
             Method(_, parts) => parts.iter_mut().collect(),
             If(a, b, c) => vec![a, b, c],

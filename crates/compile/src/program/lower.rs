@@ -8,21 +8,24 @@
 //! that neighbours contributed to.
 
 mod control;
+mod described;
 mod hoist;
 mod saved;
 mod split;
 
 use parton_plan::{
-    Class, ColumnRole, CompiledPlan, EdgeDirection, EdgeSide, OperatorPart, OperatorTraffic,
+    ColumnRole, CompiledPlan, EdgeDirection, EdgeSide, OffDevices, OperatorPart, OperatorTraffic,
     PlannedOperator as Planned, ProgramShape,
 };
 use syn::Result;
 
 use super::classify::{Verdict, classify};
+use super::emit::device;
 use super::ir::{
     Act, ActKind, Dir, Expr, ExprKind, FieldId, Fold, Named, Operator, Over, ParsedProgram,
     each_expression,
 };
+use super::restructure::restructure;
 use control::Control;
 
 /// A program ready to run: the plan, and the code that it numbers.
@@ -54,7 +57,8 @@ pub struct OperatorCode {
 }
 
 /// Lowers a program.
-pub fn lower(mut program: ParsedProgram) -> Result<Lowered> {
+pub fn lower(program: ParsedProgram) -> Result<Lowered> {
+    let mut program = restructure(program)?;
     let verdicts = classify(&program)?;
     let num_fields = program.fields.len();
     let mut lowering = Lowering {
@@ -79,9 +83,14 @@ pub fn lower(mut program: ParsedProgram) -> Result<Lowered> {
         results: program.results.iter().map(|field| field.0).collect(),
         degrees: degrees(&operators, &control.values),
         shape: ProgramShape::Steps,
+        refusals: Vec::new(),
+        engines: vec!["steps".into()],
+        off_devices: OffDevices::default(),
     };
     plan.columns = columns(&program, &roles, &plan);
-    Ok(Lowered { program, plan, operators, values: control.values })
+    let mut lowered = Lowered { program, plan, operators, values: control.values };
+    lowered.plan.off_devices.steps = device(&lowered).err().map(String::from);
+    Ok(lowered)
 }
 
 /// How each scalar is folded.
@@ -224,7 +233,8 @@ impl Lowering {
             tallies: Vec::new(),
             requires,
             parts: parts.present(),
-            notes: notes(operator, verdict.class),
+            accesses: described::accesses(operator),
+            elimination: described::elimination(&self.program, operator),
         };
         self.describe(&parts, &mut planned);
         self.operators.push(parts);
@@ -331,14 +341,4 @@ fn direction(dir: Dir) -> EdgeDirection {
         Dir::In => EdgeDirection::In,
         Dir::Both => EdgeDirection::Both,
     }
-}
-
-fn notes(operator: &Operator, class: Class) -> Vec<String> {
-    let mut notes = Vec::new();
-    if let (Over::List(_), Class::Settling | Class::Flowing) = (operator.over, class) {
-        notes.push(
-            "the worklist is a set: vertices that are pushed are visited in the next round".into(),
-        );
-    }
-    notes
 }

@@ -2,14 +2,15 @@
 //! each of them reads and writes where, and the communication between them (Gill et al., "Abelian: a compiler
 //! for graph analytics on distributed, heterogeneous platforms", Euro-Par'18).
 //!
-//! Reading order: [`ir`], [`parse`], [`mod@print`], [`access`], [`classify`], [`patterns`], [`lower`],
-//! [`recognise`], [`gather`], [`emit`], `expand`; [`interpret`] runs the
+//! Reading order: [`ir`], [`parse`], [`mod@print`], [`access`], [`classify`], [`patterns`], `flowing`, [`restructure`], [`lower`],
+//! [`recognise`], [`vertex_form`], [`gather`], [`rotate`], [`emit`], `expand`; [`interpret`] runs the
 //! intermediate form as it is.
 
 pub mod access;
 pub mod classify;
 pub mod emit;
 mod expand;
+mod flowing;
 pub mod gather;
 pub mod interpret;
 pub mod ir;
@@ -18,5 +19,8 @@ pub mod parse;
 pub mod patterns;
 pub mod print;
 pub mod recognise;
+pub mod restructure;
+pub mod rotate;
+pub mod vertex_form;
 
-pub use expand::program;
+pub use expand::{Compiled, compile, program};

@@ -5,6 +5,7 @@
 
 mod expressions;
 mod folds;
+mod loops;
 mod operators;
 mod scope;
 mod settle;
@@ -14,15 +15,22 @@ mod syntax;
 use syn::spanned::Spanned;
 use syn::{Error, Expr as Source, FnArg, ItemFn, Result, ReturnType, Stmt, Type};
 
-use super::ir::{FieldId, ParsedProgram, Ty};
+use super::ir::{FieldId, ParsedProgram, ScalarId, Ty};
 use scope::{Binding, Level, Scope};
+pub(super) use syntax::is_vertex_list;
 use syntax::{argument_of, graph_weight, ident, is_named, pattern_name, value_type};
 
 pub(super) const NO_SUCH_TYPE: &str = "values are u32, u64, i32, i64, f32, f64 or bool";
 
 /// The program that a function is.
 pub fn parse(function: &ItemFn) -> Result<ParsedProgram> {
-    let mut parser = Parser { scope: Scope::new(), weight: None, errors: Vec::new(), loops: 0 };
+    let mut parser = Parser {
+        scope: Scope::new(),
+        weight: None,
+        vertex_lists: Vec::new(),
+        errors: Vec::new(),
+        loops: 0,
+    };
     let result = parser.program(function);
     let errors = std::mem::take(&mut parser.errors);
     match (result, errors.into_iter().reduce(joined)) {
@@ -40,6 +48,8 @@ fn joined(mut first: Error, second: Error) -> Error {
 struct Parser {
     scope: Scope,
     weight: Option<Ty>,
+    /// Lengths of parameters that are lists of vertices.
+    vertex_lists: Vec<ScalarId>,
     errors: Vec<Error>,
     /// Loops around the current step.
     loops: usize,
@@ -75,6 +85,7 @@ impl Parser {
             weight: self.weight,
             num_parameters,
             scalars: self.scope.scalars.clone(),
+            vertex_lists: self.vertex_lists.clone(),
             fields: self.scope.fields.clone(),
             lists: self.scope.lists.clone(),
             locals: self.scope.locals.clone(),
@@ -104,6 +115,12 @@ impl Parser {
             let Some(name) = pattern_name(&argument.pat) else {
                 return Err(Error::new_spanned(&argument.pat, "a parameter has a name"));
             };
+            if is_vertex_list(&argument.ty) {
+                let length = self.scope.add_scalar(name, Ty::U64);
+                self.scope.bind(name, Binding::VertexList(length));
+                self.vertex_lists.push(length);
+                continue;
+            }
             let ty = match is_named(&argument.ty, "Vertex") {
                 true => Ty::Vertex,
                 false => value_type(&argument.ty)?,

@@ -3,13 +3,14 @@
 //! *Settling*: one field, folded by an idempotent fold with a value that gets no better as the field gets
 //! worse, until nothing changes. Applying a monotone function again and again, in any order, has one limit.
 //! *Firing*: a vertex acts once, when a count that only falls has fallen below a threshold; its action lowers
-//! counts of neighbours. *Flowing*: a vertex takes a quantity and passes shares of it on.
+//! counts of neighbours. *Flowing*: a vertex takes a quantity and passes shares of it on ([`flowing`]).
 
 use std::collections::HashMap;
 
 use parton_plan::Class;
 
 use super::access::conjuncts;
+use super::flowing;
 use super::ir::{
     Act, ActKind, Binary, Expr, ExprKind, FieldId, Fold, ListId, Operator, Over, ParsedProgram,
     ScalarId, Step, Unary, VariableId, VertexPlace, each_expression, each_operator,
@@ -38,7 +39,7 @@ pub fn drained(program: &ParsedProgram, operator: &Operator) -> Option<Class> {
     {
         return Some(Class::Settling);
     }
-    flows(program, operator, list).then_some(Class::Flowing)
+    flowing::flows(program, operator, list).then_some(Class::Flowing)
 }
 
 /// The operator of a loop, and the scalar that says whether it found anything to do.
@@ -184,9 +185,9 @@ pub fn settling(operator: &Operator) -> Option<Settling> {
 
 /// Guards and locals on the way into an operator.
 #[derive(Default)]
-struct Known<'a> {
+pub(super) struct Known<'a> {
     guards: Vec<&'a Expr>,
-    locals: HashMap<VariableId, &'a Expr>,
+    pub(super) locals: HashMap<VariableId, &'a Expr>,
 }
 
 type FoldAct<'a> = (FieldId, VertexPlace, Fold, &'a Expr, &'a [Act]);
@@ -225,7 +226,7 @@ impl<'a> Known<'a> {
     }
 
     /// The expression with locals replaced by what they are.
-    fn inlined(&self, expr: &Expr) -> Expr {
+    pub(super) fn inlined(&self, expr: &Expr) -> Expr {
         if let ExprKind::Local(id) = &expr.kind
             && let Some(value) = self.locals.get(id)
         {
@@ -346,87 +347,4 @@ fn fires(operator: &Operator, flag: ScalarId) -> bool {
         && bound.is_uniform()
         && count != latch
         && (latched, told, edges, then.len()) == (1, 1, 1, 3)
-}
-
-/// Whether a vertex takes a quantity and passes shares of it on, to vertices that are pushed while they
-/// have more than a little.
-fn flows(program: &ParsedProgram, operator: &Operator, list: ListId) -> bool {
-    let [first, second, rest @ ..] = &operator.body[..] else { return false };
-    let (ActKind::Let(taken, read), ActKind::Write(field, VertexPlace::Active, zero)) =
-        (&first.kind, &second.kind)
-    else {
-        return false;
-    };
-    let ExprKind::Read(source, VertexPlace::Active) = read.kind else { return false };
-    let is_zero = matches!(zero.kind, ExprKind::Float(value) if value == 0.0);
-    if source != *field || !is_zero || !program.fields[field.0].ty.is_float() {
-        return false;
-    }
-    let mut known = Known::default();
-    let mut has_edges = false;
-    for act in rest {
-        match &act.kind {
-            ActKind::Let(local, value) => _ = known.locals.insert(*local, value),
-            ActKind::Write(own, VertexPlace::Active, value) if own != field && !has_edges => {
-                let ExprKind::Binary(Binary::Add, old, share) = &value.kind else { return false };
-                let is_old =
-                    matches!(old.kind, ExprKind::Read(f, VertexPlace::Active) if f == *own);
-                if !is_old || !is_share(&known.inlined(share), *taken) {
-                    return false;
-                }
-            }
-            ActKind::Edges(_, body) if !has_edges => {
-                has_edges = true;
-                let [
-                    Act { kind: ActKind::Fold(to, VertexPlace::Far, Fold::Sum, share, _), .. },
-                    push,
-                ] = &body[..]
-                else {
-                    return false;
-                };
-                let ActKind::If(condition, then, otherwise) = &push.kind else { return false };
-                let is_push = matches!(then[..], [Act { kind: ActKind::Push(id, VertexPlace::Far), .. }] if id == list);
-                let is_enough = is_above(condition, *field);
-                if to != field || !is_push || !otherwise.is_empty() || !is_enough {
-                    return false;
-                }
-                if !is_share(&known.inlined(share), *taken) {
-                    return false;
-                }
-            }
-            _ => return false,
-        }
-    }
-    has_edges
-}
-
-/// `field[far] > threshold`, or of its absolute value.
-fn is_above(condition: &Expr, field: FieldId) -> bool {
-    let ExprKind::Binary(Binary::Gt | Binary::Ge, value, threshold) = &condition.kind else {
-        return false;
-    };
-    let value = match &value.kind {
-        ExprKind::Method("abs", parts) => &parts[0],
-        _ => value,
-    };
-    matches!(value.kind, ExprKind::Read(f, VertexPlace::Far) if f == field)
-        && threshold.is_uniform()
-}
-
-/// Whether an expression is a share of a local: it and factors that do not change.
-fn is_share(expr: &Expr, of: VariableId) -> bool {
-    let mentions =
-        |expr: &Expr| expr.any(&|part| matches!(part.kind, ExprKind::Local(id) if id == of));
-    let fixed = |expr: &Expr| {
-        !expr.any(&|part| matches!(part.kind, ExprKind::Local(_) | ExprKind::Read(..)))
-    };
-    match &expr.kind {
-        ExprKind::Local(id) => *id == of,
-        ExprKind::Binary(Binary::Mul, a, b) => {
-            (is_share(a, of) && fixed(b)) || (fixed(a) && is_share(b, of))
-        }
-        ExprKind::Binary(Binary::Div, a, b) => is_share(a, of) && fixed(b),
-        ExprKind::Cast(a) => mentions(a) && is_share(a, of),
-        _ => false,
-    }
 }

@@ -47,6 +47,10 @@ pub fn expression(expr: &Expr, program: Option<&ParsedProgram>) -> String {
         ExprKind::Degree(dir, at) => format!("{}_degree({})", direction(*dir), place(*at)),
         ExprKind::Vertex(at) => place(*at).into(),
         ExprKind::Id(vertex) => format!("{}.id()", of(vertex)),
+        ExprKind::Element(list, at) => match program {
+            Some(program) => format!("{}[{}]", program.scalars[list.0].name, of(at)),
+            None => format!("s{}[{}]", list.0, of(at)),
+        },
         ExprKind::NumVertices => "num_vertices".into(),
         ExprKind::NumEdges => "num_edges".into(),
         ExprKind::Unary(Unary::Negate, a) => format!("-{}", of(a)),

@@ -1,6 +1,8 @@
 //! Programs that are relaxations: one label per vertex that only improves. They run on every engine for
 //! relaxations and at every pace, and on devices.
 
+mod relaxed;
+
 use parton_plan::ProgramShape;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
@@ -8,55 +10,40 @@ use quote::quote;
 use super::emit;
 use super::ir::{
     Binary, Dir, Expr, ExprKind, FieldId, Fold, ListId, ListMembers, Operator, Over, ParsedProgram,
-    ScalarId, Step, Ty, VariableId, VertexPlace,
+    ScalarId, Step, Ty, VertexPlace,
 };
 use super::lower::Lowered;
 use super::patterns::{Settling, settling, until_idle};
+pub use relaxed::{LABEL, NUMBER, Relaxed};
 
-/// The relaxation that a program is.
-pub struct Relaxed {
-    fold: Fold,
-    ty: Ty,
-    /// Which edges labels travel along.
-    dir: Dir,
-    /// The label of a vertex at the beginning.
-    start: Expr,
-    /// The label of one vertex, which is a parameter, at the beginning.
-    point: Option<(Expr, Expr)>,
-    /// The label at the other end of an edge.
-    relax: Expr,
-    passes_unchanged: bool,
-    first_wins: bool,
-    /// Whether labels grow along edges by what is added to them.
-    adds: bool,
-}
-
-impl Relaxed {
-    /// As what engines see it.
-    pub fn form(&self, root: &TokenStream) -> TokenStream {
-        let Relaxed { passes_unchanged, first_wins, adds, .. } = self;
-        quote!(#root::engine::ProgramForm::Relaxation {
-            passes_unchanged: #passes_unchanged,
-            first_wins: #first_wins,
-            adds: #adds,
-        })
+/// Finds out whether a program is a relaxation, and notes it in the plan; or why it is none.
+pub fn recognise(lowered: &mut Lowered) -> Option<Relaxed> {
+    match found(&lowered.program) {
+        Ok((relaxed, field)) => {
+            lowered.plan.shape = ProgramShape::Relaxation { column: field.0 };
+            lowered.plan.engines = relaxed.engines().into_iter().map(String::from).collect();
+            Some(relaxed)
+        }
+        Err(why) => {
+            lowered.plan.refusals.push(("a relaxation".into(), why.into()));
+            None
+        }
     }
 }
 
-/// Stands for the label, and for the number of the vertex, in expressions of a relaxation.
-const LABEL: VariableId = VariableId(0);
-const NUMBER: VariableId = VariableId(1);
-
-/// Finds out whether a program is a relaxation, and notes it in the plan.
-pub fn recognise(lowered: &mut Lowered) -> Option<Relaxed> {
-    let program = &lowered.program;
-    let [field] = program.results[..] else { return None };
-    let (start, point, rest) = beginning(program, field)?;
-    let (operator, list) = driver(program, rest)?;
-    let settling = settling(operator).filter(|settling| settling.field == field)?;
-    let relaxed = relaxation(program, &settling, (start, point), list)?;
-    lowered.plan.shape = ProgramShape::Relaxation { column: field.0 };
-    Some(relaxed)
+fn found(program: &ParsedProgram) -> Result<(Relaxed, FieldId), &'static str> {
+    let [field] = program.results[..] else { return Err("it returns several fields") };
+    if !program.vertex_lists.is_empty() {
+        return Err("it begins at the vertices of a list");
+    }
+    let (start, point, rest) =
+        beginning(program, field).ok_or("it does not begin with the field that it returns")?;
+    let (operator, list) =
+        driver(program, rest).ok_or("it is more than one loop that runs until nothing changes")?;
+    let settling = settling(operator)
+        .filter(|settling| settling.field == field)
+        .ok_or("its operator does more than to improve the field that it returns")?;
+    Ok((relaxation(program, &settling, (start, point), list)?, field))
 }
 
 type Beginning<'p> = (&'p Expr, Option<(&'p Expr, &'p Expr)>, &'p [Step]);
@@ -85,7 +72,7 @@ fn driver<'p>(
         {
             Some((operator, Some((*list, members))))
         }
-        [Step::Loop(body)] | [Step::Assign(..), Step::Loop(body)] => {
+        [before @ .., Step::Loop(body)] if is_entered(before, body) => {
             until_idle(program, body)?;
             let operator = body.iter().find_map(|step| match step {
                 Step::Operator(operator) => Some(operator),
@@ -97,12 +84,24 @@ fn driver<'p>(
     }
 }
 
+/// Whether a loop until nothing changes begins: `while changed` does where `changed` is set before it.
+fn is_entered(before: &[Step], body: &[Step]) -> bool {
+    match (before, body) {
+        ([] | [Step::Assign(..)], [Step::Assign(..), ..]) => true,
+        ([Step::Assign(flag, value)], [Step::If(condition, ..), ..]) => {
+            let asks = |part: &Expr| matches!(part.kind, ExprKind::Scalar(id) if id == *flag);
+            matches!(value.kind, ExprKind::Bool(true)) && condition.any(&asks)
+        }
+        _ => false,
+    }
+}
+
 fn relaxation(
     program: &ParsedProgram,
     settling: &Settling,
     (start, point): (&Expr, Option<(&Expr, &Expr)>),
     list: Option<(ListId, &ListMembers)>,
-) -> Option<Relaxed> {
+) -> Result<Relaxed, &'static str> {
     let Settling { field, fold, dir, place, value, guards, .. } = settling;
     let ty = program.fields[field.0].ty;
     let from = if *place == VertexPlace::Far { VertexPlace::Active } else { VertexPlace::Far };
@@ -120,7 +119,9 @@ fn relaxation(
         ExprKind::Bool(true) => true,
         _ => false,
     };
-    let starts_at_point = begins_alike(list, start, point, &is_worst, *fold)?;
+    if begins_alike(list, start, point, &is_worst, *fold) != Some(true) {
+        return Err("vertices that are not visited first may have something to say");
+    }
     let adds = value.any(&|part| {
         matches!(
             part.kind,
@@ -128,15 +129,22 @@ fn relaxation(
         )
     });
     let is_known = |expr: &Expr| !expr.any(&|part| !is_leaf(program, part, is_label));
-    let is_fine = ty != Ty::Bool
-        && guards.iter().all(is_idle)
-        && starts_at_point
-        && is_known(value)
-        && is_known(start)
-        && point.is_none_or(|(_, value)| is_known(value))
-        && never_better(value, *fold, &is_label);
-    if !is_fine {
-        return None;
+    if ty == Ty::Bool {
+        return Err("its labels are truth values: engines for relaxations have numbers");
+    }
+    if !guards.iter().all(is_idle) {
+        return Err("a condition decides whether a label travels along an edge");
+    }
+    let values = [value, start].into_iter().chain(point.map(|(_, value)| value));
+    if !values.into_iter().all(is_known) {
+        return Err("its labels depend on more than a label, a weight and the parameters");
+    }
+    // Engines tell a relaxation the label and the edge.
+    if value.any(&|part| matches!(part.kind, ExprKind::Vertex(_))) {
+        return Err("its labels depend on the vertices that they pass");
+    }
+    if !never_better(value, *fold, &is_label) {
+        return Err("a label may get better along an edge");
     }
     let has_weight = value.any(&|part| matches!(part.kind, ExprKind::Weight));
     let dir = match (dir, place) {
@@ -147,13 +155,18 @@ fn relaxation(
     };
     let is_own_number =
         matches!(&start.kind, ExprKind::Id(of) if matches!(of.kind, ExprKind::Vertex(_)));
-    Some(Relaxed {
+    Ok(Relaxed {
         fold: *fold,
         ty,
         dir,
         passes_unchanged: is_label(value) && dir == Dir::Both && is_own_number && point.is_none(),
-        first_wins: !has_weight && !is_label(value) && list.is_some() && point.is_some(),
+        // Level by level only where all others begin without a label.
+        first_wins: !has_weight
+            && !is_label(value)
+            && matches!(list, Some((_, ListMembers::These(_))))
+            && is_worst(start),
         adds: adds && *fold == Fold::Min,
+        may_wrap: value.any(&wraps),
         start: closed(start),
         point: point.map(|(vertex, value)| (closed(vertex), closed(value))),
         relax: closed(value),
@@ -257,14 +270,22 @@ fn never_better(value: &Expr, fold: Fold, is_label: &dyn Fn(&Expr) -> bool) -> b
     }
 }
 
-/// The expression with names for the label and for the vertex.
+/// A sum that may not fit its type.
+fn wraps(expr: &Expr) -> bool {
+    matches!(expr.kind, ExprKind::Binary(Binary::Add, ..)) && expr.ty.is_unsigned()
+}
+
+/// The expression with names for the label and for the vertex. Engines may relax the label of a vertex that has none,
+/// the greatest number: it must not get better, so its sums do not wrap.
 fn closed(expr: &Expr) -> Expr {
     let mut expr = expr.clone();
-    match expr.kind {
-        ExprKind::Read(..) => expr.kind = ExprKind::Local(LABEL),
-        ExprKind::Vertex(_) => expr.kind = ExprKind::Local(NUMBER),
-        _ => {}
-    }
+    let saturates = wraps(&expr);
+    expr.kind = match expr.kind {
+        ExprKind::Read(..) => ExprKind::Local(LABEL),
+        ExprKind::Vertex(_) => ExprKind::Local(NUMBER),
+        ExprKind::Binary(_, a, b) if saturates => ExprKind::Method("saturating_add", vec![*a, *b]),
+        kind => kind,
+    };
     for part in expr.parts_mut() {
         *part = closed(part);
     }
@@ -296,9 +317,7 @@ pub fn emit(
         _ => quote!(self.#name),
     });
     let ty = emit::rust(relaxed.ty);
-    let may_wrap = relaxed.relax.any(&|part| {
-        matches!(part.kind, ExprKind::Binary(Binary::Add, ..)) && part.ty.is_unsigned()
-    });
+    let may_wrap = relaxed.may_wrap;
     let starts = [Some(&relaxed.start), relaxed.point.as_ref().map(|(_, value)| value)];
     let starts = starts.into_iter().flatten().map(|start| start_bound(lowered, start));
     let items = quote! {
@@ -330,6 +349,7 @@ pub fn emit(
 fn start_bound(lowered: &Lowered, start: &Expr) -> TokenStream {
     match &start.kind {
         ExprKind::Constant("MAX" | "INFINITY") => quote!(0.0),
+        ExprKind::Constant("MIN") if start.ty.is_unsigned() => quote!(0.0),
         ExprKind::Id(_) => quote!(vertices),
         ExprKind::Cast(of) => start_bound(lowered, of),
         ExprKind::Integer(value) => {

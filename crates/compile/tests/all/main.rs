@@ -2,8 +2,10 @@
 //! where it stands.
 
 mod checks;
+mod explained;
 mod functions;
 mod harness;
 mod program_refusals;
 mod programs;
 mod refusals;
+mod shapes;

@@ -90,7 +90,8 @@ struct OnDevice<'a> {
 
 impl OnDevice<'_> {
     /// Computes, and waits for the device where an exchange follows: the time would else count as that
-    /// of the exchange.
+    /// of the exchange. Nothing is lost by it, since an exchange begins with the number of updated values,
+    /// which is known when the device has computed.
     fn compute(&mut self) -> Result<u64> {
         let edges = self.engine.compute()?;
         if self.is_shared {

@@ -63,8 +63,12 @@ pub trait Device: Send + Sync {
         partition: &'a Partition,
     ) -> Result<Box<dyn Operators + 'a>>;
 
-    /// Counts of common entries of these lists.
-    fn intersections<'a>(&'a self, lists: SortedLists<'_>) -> Result<Box<dyn Intersections + 'a>>;
+    /// Counts of common entries of these lists, which one of `num_hosts` hosts has.
+    fn intersections<'a>(
+        &'a self,
+        lists: SortedLists<'_>,
+        num_hosts: usize,
+    ) -> Result<Box<dyn Intersections + 'a>>;
 
     /// Counts of the labels that neighbours along these edges have. `shared` are the masters that have
     /// neighbours on other hosts, too.

@@ -28,7 +28,7 @@ impl BuildEngine for FrontierEngine {
         name: "frontier",
         about: "level by level, pushing or pulling, whichever is less work",
     };
-    const SUITS: Programs = Programs::FirstWins;
+    const SUITS: Programs = Programs::LevelByLevel;
 
     fn relaxation<'a, P: Relaxation>(
         program: &'a P,

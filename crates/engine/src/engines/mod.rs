@@ -90,6 +90,7 @@ mod tests {
             names(ProgramForm::VertexProgram { stationary: false }),
             "push frontier pull spmv"
         );
+        assert_eq!(names(ProgramForm::Rotated), "frontier push pull spmv");
     }
 
     #[test]

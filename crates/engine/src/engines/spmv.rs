@@ -5,14 +5,17 @@
 //! tiles, by the peer that their sources come from and the peer that their destinations go to. Messages of
 //! a peer are multiplied as they arrive, partial sums are sent as soon as their last tile is multiplied,
 //! a master applies as soon as its last contribution is in, and what it sends goes out at once. The next round
-//! begins while hosts still vote on this one. `flow` knows what may happen when; `steps` does it.
+//! begins while hosts still vote on this one. `flow` knows what may happen when; `steps` does it, and `multiply`
+//! multiplies.
 //!
 //! Vertices whose work a program allows to do once are left out of rounds (`filtered`). A program that is not
-//! stationary multiplies only the columns of vertices that have something to send.
+//! stationary multiplies only the columns of vertices that have something to send. If its states are labels,
+//! proxies keep the best label that they have sent or got, and send better ones alone.
 
 mod classes;
 mod filtered;
 mod flow;
+mod multiply;
 mod steps;
 
 use std::borrow::Cow;
@@ -21,7 +24,7 @@ use std::time::Duration;
 use parton_net::HostId;
 use parton_partition::Partition;
 use parton_sync::{
-    CpuField, OpenExchange, PendingTotal, Phase, Result, Schedule, Substrate, Tally,
+    CpuField, Delivery, OpenExchange, PendingTotal, Phase, Result, Schedule, Substrate, Tally,
 };
 
 use super::frontier::LevelSynchronous;
@@ -30,9 +33,11 @@ use crate::engine::{Conclusion, Engine, Next, Overlapped, Paced};
 use crate::program::filtering::Filter;
 use crate::program::{Accumulated, Properties, Relaxation, Vertex, VertexProgram};
 use crate::registry::{BuildEngine, EngineInfo, ProgramEngine, RelaxationEngine};
-use crate::techniques::tiles::{Groups, Tiles};
+use crate::state::directions::Directions;
+use crate::techniques::tiles::Groups;
 use filtered::LeftOutVertices;
 use flow::{Chunk, Flow};
+use multiply::{LabelRules, Matrix};
 
 /// Builds the engine.
 pub(super) struct Spmv;
@@ -50,7 +55,7 @@ impl BuildEngine for Spmv {
         // A product knows no edges that some labels do not pass, and devices no tiles.
         match P::FILTERS || partition.is_beside_devices() {
             true => Ok(Box::new(LevelSynchronous::pulling(program, partition, true))),
-            false => Ok(Box::new(Product::new(LabelProgram(program), partition)?)),
+            false => Ok(Box::new(Product::of_labels(program, partition)?)),
         }
     }
 
@@ -85,8 +90,7 @@ pub(super) struct Product<'a, P: VertexProgram> {
     base: VertexEngine<'a, P>,
     schedule: Schedule,
     groups: Groups,
-    /// The edges of a stationary program.
-    tiles: Option<Tiles<P::Weight>>,
+    matrix: Matrix<'a, P>,
     /// Vertices that are left out of rounds.
     left_out: Option<LeftOutVertices<P>>,
     /// Masters as they are applied, and the chunks that each host reads.
@@ -125,7 +129,7 @@ impl<'a, P: VertexProgram> Product<'a, P> {
             base: VertexEngine::without_collector(program, partition)?,
             schedule: Schedule::default(),
             groups: Groups::new(partition),
-            tiles: None,
+            matrix: Matrix::unprepared(),
             left_out: None,
             chunks: Vec::new(),
             read_by: Vec::new(),
@@ -312,6 +316,22 @@ impl<P: Relaxation> VertexProgram for LabelProgram<'_, P> {
 
     fn properties(&self) -> Properties {
         self.0.properties()
+    }
+}
+
+impl<'a, P: Relaxation> Product<'a, LabelProgram<'a, P>> {
+    /// A relaxation: accumulators keep the best label that a proxy has heard of.
+    fn of_labels(program: &'a P, partition: &'a Partition) -> Result<Self> {
+        let mut product = Product::new(LabelProgram(program), partition)?;
+        let globals = partition.globals();
+        product.base.accumulators =
+            CpuField::new(partition.num_proxies(), Delivery::Label, |proxy| {
+                program.init(Vertex::new(globals, proxy))
+            });
+        let reverse = program.first_wins();
+        let reverse = reverse.then(|| Directions::reverse(partition, program.edges()));
+        product.matrix.labels = Some(LabelRules { contribution: |label| label, reverse });
+        Ok(product)
     }
 }
 

@@ -95,8 +95,9 @@ impl std::fmt::Display for Comparison {
 }
 
 /// Tries how fast this host is before any host has to wait for it. Returns its effort and how long the
-/// trial took; nothing on a graph so small that the trial would take longer than it could save. That is
-/// the same on all hosts.
+/// trial took; nothing on a graph so small that the trial would take longer than it could save, and nothing where
+/// a host has a device. A device takes as long for the few edges of a trial as for thousands, and hosts
+/// beside it get fewer edges since they are slower. That is the same on all hosts.
 pub(crate) fn compare_by_trial(
     engine: &mut dyn Paced,
     substrate: &mut Substrate<'_>,
@@ -104,7 +105,7 @@ pub(crate) fn compare_by_trial(
 ) -> Result<(Effort, Duration)> {
     let partition = substrate.partition();
     let min_edges = MIN_EDGES_PER_TRIAL_EDGE * TRIAL_EDGES * partition.num_hosts() as u64;
-    if partition.num_edges() < min_edges {
+    if partition.num_edges() < min_edges || partition.is_beside_devices() {
         return Ok(Default::default());
     }
     let start = substrate.net().now();
@@ -128,7 +129,39 @@ pub(crate) fn visit_no_edges(edges: u64) {
 
 #[cfg(test)]
 mod tests {
+    use parton_net::Cluster;
+    use parton_partition::{Input, Partition, Plan};
+    use parton_sync::Optimize;
+
     use super::*;
+
+    /// Counts trials.
+    struct Tried(usize);
+
+    impl Paced for Tried {
+        fn leave_rounds(&mut self, _: bool) {}
+
+        fn trial(&mut self, _: u64) -> Result<()> {
+            self.0 += 1;
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn hosts_beside_devices_are_not_tried_with_few_edges() {
+        let input = Input::open("rmat:13").expect("a graph");
+        let trials = Cluster::local(2).launch(|net| {
+            let mut tried = [Tried(0), Tried(0)];
+            for (has_device, engine) in [false, true].into_iter().zip(&mut tried) {
+                let partition = Partition::build(net, &input, &Plan::new("oec")).expect("a part");
+                let partition = if has_device { partition.beside_devices() } else { partition };
+                let substrate = &mut Substrate::new(&partition, net, Optimize::ALL);
+                compare_by_trial(engine, substrate, &mut ())?;
+            }
+            Ok::<_, parton_sync::Error>(tried.map(|engine| engine.0))
+        });
+        assert_eq!(trials.expect("no failure"), [[TRIALS, 0]; 2]);
+    }
 
     fn compare(hosts: &[(f64, u64)]) -> Comparison {
         let all = hosts.iter().map(|&(seconds, edges)| Effort::of_one(seconds, edges));

@@ -103,6 +103,12 @@ impl<'a, W: Weight> From<EdgeView<'a, W>> for Directions<'a, W> {
     }
 }
 
+impl<'v, W: Weight> From<EdgeRows<'v, W>> for DirectionRows<'v, W> {
+    fn from(rows: EdgeRows<'v, W>) -> Self {
+        DirectionRows { first: rows, second: None }
+    }
+}
+
 impl<'v, W: Weight> DirectionRows<'v, W> {
     /// Number of a vertex's edges.
     #[inline(always)]

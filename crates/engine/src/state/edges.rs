@@ -131,6 +131,11 @@ impl<'a, W: Weight> EdgeView<'a, W> {
 }
 
 impl<'v, W: Weight> EdgeRows<'v, W> {
+    /// Rows that begin at these edges, and the end of the last.
+    pub(crate) fn from_parts(offsets: &'v [u64], targets: &'v [LocalId], weights: &'v [W]) -> Self {
+        EdgeRows { offsets: Offsets::Wide(offsets), targets, weights }
+    }
+
     /// Number of rows.
     #[inline]
     pub fn num_vertices(self) -> usize {

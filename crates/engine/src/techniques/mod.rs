@@ -3,6 +3,7 @@
 pub(crate) mod agreement;
 pub(crate) mod bottom_up;
 pub(crate) mod collector;
+pub(crate) mod columns;
 pub(crate) mod helpers;
 pub(crate) mod ordered_push;
 pub(crate) mod pruned_pull;

@@ -5,7 +5,7 @@
 //! gives the same sums.
 
 use parton_graph::{LocalId, Weight, parallel};
-use parton_sync::{AtomicValue, CpuField, Reduction};
+use parton_sync::{AtomicValue, CpuField, Delivery, Reduction};
 
 use super::FRONTIER_VERTICES_PER_TASK;
 use crate::state::directions::DirectionRows;
@@ -20,16 +20,18 @@ const EDGES_PER_TASK: u64 = 1 << 14;
 const GROUPS: usize = 64;
 
 /// Folds what the vertices of a frontier send along each of their edges into the accumulator at its other
-/// end. This many `edges` leave the frontier.
+/// end. This many `edges` leave the frontier. Accumulators that keep a label are updated only if it changes.
 pub(crate) fn push<R: Reduction<Value: AtomicValue>, W: Weight, A: Fn(W) -> R::Value>(
     accumulators: &CpuField<R>,
     forward: DirectionRows<'_, W>,
     (frontier, edges): (&[LocalId], u64),
     sends: impl Fn(LocalId) -> A + Sync,
 ) {
+    let is_event = accumulators.delivery() == Delivery::Event;
     let deliver = |neighbour, value| {
-        accumulators.fold(neighbour, value);
-        accumulators.updated().insert(neighbour);
+        if accumulators.fold(neighbour, value) || is_event {
+            accumulators.updated().insert(neighbour);
+        }
     };
     let push_one = |&vertex: &LocalId| {
         let along = sends(vertex);

@@ -3,9 +3,9 @@
 //!
 //! Local ids are laid out so that masters, and the mirrors of each peer's masters, are ranges. Rows of one
 //! destination range are cut into blocks, and the edges of a block are sorted by source, as in
-//! [`row_blocks`](super::row_blocks). The edges of one tile are then consecutive, so a tile is a pair of split points
-//! in one array: `hosts + 1` of them per block, and no object per tile. An edge takes four bytes: its row in
-//! the block, and the step from the source before.
+//! [`row_blocks`](super::row_blocks). The edges of one tile are then consecutive in each block, so a tile is a pair
+//! of split points per block: `hosts + 1` of them in all, and no object per tile. An edge takes four bytes: its
+//! row in the block, and the step from the source before.
 
 use std::ops::Range;
 
@@ -39,6 +39,17 @@ impl Groups {
         let mut firsts: Vec<u32> = std::iter::once(0).chain(mirrors).collect();
         firsts.push(partition.num_proxies() as u32);
         Groups { firsts }
+    }
+
+    /// Groups that begin at these ids, and their end.
+    #[cfg(test)]
+    pub(crate) fn from_firsts(firsts: Vec<u32>) -> Self {
+        Groups { firsts }
+    }
+
+    /// The group of a proxy.
+    pub(crate) fn of(&self, proxy: LocalId) -> usize {
+        self.firsts.partition_point(|&first| first <= proxy.0) - 1
     }
 
     /// Number of groups.
@@ -145,6 +156,14 @@ impl<W: Weight> Tiles<W> {
     /// Rows with an edge.
     pub(crate) fn written(&self) -> &VertexSet {
         &self.written
+    }
+
+    /// For each group of destinations, the groups of sources that it has edges from, ascending.
+    pub(crate) fn tiles(&self) -> Vec<Vec<usize>> {
+        let with_edges = |edges: &Vec<u64>| {
+            (0..edges.len()).filter(|&group| edges[group] > 0).collect::<Vec<_>>()
+        };
+        self.edges().iter().map(with_edges).collect()
     }
 
     /// Edges of each tile, by group of destinations, then of sources.

@@ -2,8 +2,7 @@
 
 use std::fmt::Debug;
 
-use parton_engine::program::Accumulated;
-use parton_engine::{Relaxation, Tally, Vertex, VertexProgram};
+use parton_engine::{Relaxation, Vertex};
 use parton_graph::LocalId;
 use parton_sync::Reduction;
 
@@ -71,24 +70,4 @@ pub(crate) fn check_relaxation<P: Relaxation>(
         assert_eq!(program.start(vertex), program.start(vertex), "every proxy starts the same");
         assert_ne!(program.start(vertex), Some(P::Reduction::identity()), "that is no label");
     }
-}
-
-/// Whether `apply` gives the same state from each of these states, whatever has arrived: then only the last
-/// messages matter.
-pub(crate) fn forgets_state<P: VertexProgram<State: PartialEq>>(
-    program: &P,
-    states: &[P::State],
-    arrived: &[Accumulated<P>],
-) -> bool {
-    let globals = [7];
-    let vertex = Vertex::new(&globals, LocalId(0));
-    arrived.iter().all(|&arrived| {
-        let after = states.iter().map(|&state| {
-            let mut state = state;
-            program.apply(vertex, &mut state, arrived, &mut Tally::default());
-            state
-        });
-        let after: Vec<_> = after.collect();
-        after.iter().all(|state| *state == after[0])
-    })
 }

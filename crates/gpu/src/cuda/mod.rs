@@ -18,7 +18,7 @@ use cudarc::driver::sys::{self, CUresult};
 use devices::{Context, describe};
 use nvrtc::Nvrtc;
 
-use crate::driver::{Address, DeviceInfo, Driver, Kernel, Launch, Pinned};
+use crate::driver::{Address, DeviceInfo, Driver, Kernel, Launch, Mark, Pinned};
 use crate::error::{Error, Result};
 
 /// One host's connection to a GPU.
@@ -136,10 +136,18 @@ impl Driver for Cuda {
 
     fn allocate_pinned(&self, bytes: usize) -> Result<Pinned> {
         let action = "allocate pinned memory";
+        self.context.enter().map_err(|code| self.failed(action, code))?;
         let mut host = std::ptr::null_mut();
         let flags = sys::CU_MEMHOSTALLOC_DEVICEMAP | sys::CU_MEMHOSTALLOC_PORTABLE;
         // SAFETY: this is a place for an address.
-        self.call(action, || unsafe { sys::cuMemHostAlloc(&mut host, bytes, flags) })?;
+        match unsafe { sys::cuMemHostAlloc(&mut host, bytes, flags) } {
+            CUresult::CUDA_SUCCESS => {}
+            CUresult::CUDA_ERROR_OUT_OF_MEMORY => {
+                let (device, needed) = (self.info.name.clone(), bytes as u64);
+                return Err(Error::OutOfPinned { device, needed });
+            }
+            code => return Err(self.failed(action, code)),
+        }
         let mut address = 0;
         // SAFETY: the memory was allocated as mapped.
         let mapped = self
@@ -300,10 +308,38 @@ impl Driver for Cuda {
         })
     }
 
+    fn new_mark(&self) -> Result<Mark> {
+        let mut event: sys::CUevent = std::ptr::null_mut();
+        let flags = sys::CUevent_flags_enum::CU_EVENT_DISABLE_TIMING as u32;
+        // SAFETY: this is a place for an event.
+        self.call("make an event", || unsafe { sys::cuEventCreate(&mut event, flags) })?;
+        Ok(Mark(event as u64))
+    }
+
+    fn free_mark(&self, mark: Mark) {
+        // SAFETY: the caller no longer uses the event, which `new_mark` made.
+        let _ = self.call("free an event", || unsafe { sys::cuEventDestroy_v2(event(mark)) });
+    }
+
+    fn set_mark(&self, mark: Mark) -> Result<()> {
+        // SAFETY: the event and the stream exist.
+        self.call("record an event", || unsafe { sys::cuEventRecord(event(mark), self.stream) })
+    }
+
+    fn wait_for(&self, mark: Mark) -> Result<()> {
+        // SAFETY: the event exists.
+        self.call("wait for the device", || unsafe { sys::cuEventSynchronize(event(mark)) })
+    }
+
     fn synchronize(&self) -> Result<()> {
         // SAFETY: the stream exists for as long as this value.
         self.call("wait for the device", || unsafe { sys::cuStreamSynchronize(self.stream) })
     }
+}
+
+/// The event behind a mark.
+fn event(mark: Mark) -> sys::CUevent {
+    mark.0 as sys::CUevent
 }
 
 impl Drop for Cuda {

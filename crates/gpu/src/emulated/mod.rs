@@ -7,77 +7,39 @@
 mod arena;
 mod compiler;
 mod library;
+mod settings;
 
 use std::num::NonZeroU64;
 use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
 use arena::Arena;
 use library::{Argument, Function};
+pub use settings::Settings;
 
 use crate::cuda::nvrtc::Nvrtc;
-use crate::driver::{Address, DeviceInfo, Driver, Kernel, Launch, Pinned};
+use crate::driver::{Address, DeviceInfo, Driver, Kernel, Launch, Mark, Pinned};
 use crate::error::{Error, Result};
 
 /// What users call the device.
 const DEVICE: &str = "emulated:0";
-/// Variables of the environment that stand for settings: how tests of the command plant failures.
-const MEMORY_VARIABLE: &str = "PARTON_EMULATED_MEMORY";
-const LOST_VARIABLE: &str = "PARTON_EMULATED_LOST_AFTER";
-const FAULT_VARIABLE: &str = "PARTON_EMULATED_FAULT_AT";
-const FULL_VARIABLE: &str = "PARTON_EMULATED_FULL_AFTER";
-/// Size of the device's memory unless the variable says another.
-const DEFAULT_MEMORY: u64 = 1 << 30;
 /// Threads of a block that GPUs allow.
 const MAX_THREADS: u32 = 1024;
 /// Blocks that one multiprocessor runs at once.
 const BLOCKS_PER_MULTIPROCESSOR: u32 = 2;
-
-/// How an emulated device behaves.
-#[derive(Clone, Debug)]
-pub struct Settings {
-    /// Bytes of memory.
-    pub memory: u64,
-    /// True if queued work is done as late as allowed, when the host waits for it. A host that reads
-    /// too early then reads the past. False if it is done at once, for hosts that poll memory.
-    pub is_deferred: bool,
-    /// Determines the order in which blocks and threads run.
-    pub seed: u64,
-    /// Number of calls that succeed. The device is lost from then on. Compiling is none, since it does
-    /// not need the device, and whether it is done depends on what was compiled before.
-    pub failing_after: Option<u64>,
-    /// The launch, counted from 1, whose kernel faults.
-    pub faulting_launch: Option<u64>,
-    /// Number of allocations that succeed. No memory is left from then on.
-    pub full_after: Option<u64>,
-    /// Architectures that NVRTC compiles kernels for, too, as far as it knows them: it refuses some of
-    /// what g++ takes.
-    pub architectures: &'static [&'static str],
-}
-
-impl Default for Settings {
-    fn default() -> Settings {
-        let number =
-            |name: &str| std::env::var(name).ok().and_then(|value| value.parse::<u64>().ok());
-        Settings {
-            memory: number(MEMORY_VARIABLE).unwrap_or(DEFAULT_MEMORY),
-            is_deferred: true,
-            seed: 1,
-            architectures: &[],
-            failing_after: number(LOST_VARIABLE),
-            faulting_launch: number(FAULT_VARIABLE),
-            full_after: number(FULL_VARIABLE),
-        }
-    }
-}
 
 /// One host's emulated device. Kernels of one can read what those of another have written, as if both were one
 /// device; each has its own limit of memory.
 pub struct Emulated {
     info: DeviceInfo,
     settings: Settings,
+    pool: u64,
     state: Mutex<State>,
 }
+
+/// Number of emulated devices so far: each has memory of its own.
+static POOLS: AtomicU64 = AtomicU64::new(1);
 
 /// All that changes.
 #[derive(Default)]
@@ -91,6 +53,7 @@ struct State {
     num_calls: u64,
     num_launches: u64,
     num_allocations: u64,
+    num_marks: u64,
 }
 
 /// Queued work.
@@ -111,6 +74,8 @@ enum Work {
         arguments: Vec<Argument>,
         seed: u64,
     },
+    /// A place that the host may wait for.
+    Mark(Mark),
     /// A kernel that a test makes fault.
     Fault {
         function: Function,
@@ -134,7 +99,9 @@ impl Emulated {
             multiprocessors: 2,
             threads_per_block: 64,
         };
-        Emulated { info, settings, state: Mutex::default() }
+        // No GPU has such a number.
+        let pool = u64::MAX - POOLS.fetch_add(1, Ordering::Relaxed);
+        Emulated { info, settings, pool, state: Mutex::default() }
     }
 
     /// A device that is lost after this many calls.
@@ -145,6 +112,11 @@ impl Emulated {
     /// The most bytes of memory that were allocated at once.
     pub fn peak_memory(&self) -> u64 {
         self.lock().device.peak
+    }
+
+    /// Number of copies, fills and launches that are queued and not done.
+    pub fn num_queued(&self) -> usize {
+        self.lock().queue.iter().filter(|work| !matches!(work, Work::Mark(_))).count()
     }
 
     /// Number of calls so far, as [`Settings::failing_after`] counts them.
@@ -196,7 +168,13 @@ impl Emulated {
 impl State {
     /// Does all queued work, and looks for damage.
     fn flush(&mut self) -> Result<(), String> {
-        for work in std::mem::take(&mut self.queue) {
+        self.flush_first(self.queue.len())
+    }
+
+    /// Does so much of the queued work.
+    fn flush_first(&mut self, count: usize) -> Result<(), String> {
+        let rest = self.queue.split_off(count);
+        for work in std::mem::replace(&mut self.queue, rest) {
             let done = self.perform(work);
             if let Err(reason) = done {
                 self.failure = Some(reason.clone());
@@ -204,6 +182,10 @@ impl State {
             }
         }
         Ok(())
+    }
+
+    fn remove_mark(&mut self, mark: Mark) {
+        self.queue.retain(|work| !matches!(work, Work::Mark(queued) if *queued == mark));
     }
 
     fn perform(&mut self, work: Work) -> Result<(), String> {
@@ -219,6 +201,7 @@ impl State {
                 let checked = self.device.check().and_then(|()| self.pinned.check());
                 checked.map_err(|damage| format!("kernel `{}` {damage}", function.name()))?;
             }
+            Work::Mark(_) => {}
             Work::Fault { function } => {
                 return Err(format!("kernel `{}` faulted", function.name()));
             }
@@ -251,6 +234,10 @@ impl Driver for Emulated {
     fn memory(&self) -> NonZeroU64 {
         // No GPU has this number.
         NonZeroU64::MAX
+    }
+
+    fn pool(&self) -> u64 {
+        self.pool
     }
 
     fn free_memory(&self) -> Result<u64> {
@@ -286,7 +273,9 @@ impl Driver for Emulated {
     fn allocate_pinned(&self, bytes: usize) -> Result<Pinned> {
         let mut state = self.enter("allocate pinned memory")?;
         let address = state.pinned.allocate(bytes);
-        let address = address.ok_or_else(|| failed("allocate pinned memory", "no memory left"))?;
+        let needed = bytes as u64;
+        let address =
+            address.ok_or_else(|| Error::OutOfPinned { device: DEVICE.into(), needed })?;
         Ok(Pinned { host: address as *mut u8, address: Address(address), bytes })
     }
 
@@ -397,6 +386,29 @@ impl Driver for Emulated {
         let seed = (self.settings.seed ^ state.num_launches << 32).max(1);
         let arguments = arguments.iter().map(|bytes| Argument::new(bytes)).collect();
         self.queue(state, "launch a kernel", Work::Launch { function, launch, arguments, seed })
+    }
+
+    fn new_mark(&self) -> Result<Mark> {
+        let mut state = self.enter("make a mark")?;
+        state.num_marks += 1;
+        Ok(Mark(state.num_marks))
+    }
+
+    fn free_mark(&self, mark: Mark) {
+        self.lock().remove_mark(mark);
+    }
+
+    fn set_mark(&self, mark: Mark) -> Result<()> {
+        let mut state = self.enter("set a mark")?;
+        state.remove_mark(mark);
+        self.queue(state, "set a mark", Work::Mark(mark))
+    }
+
+    fn wait_for(&self, mark: Mark) -> Result<()> {
+        let mut state = self.enter("wait for the device")?;
+        let place = state.queue.iter().position(|work| matches!(work, Work::Mark(m) if *m == mark));
+        let done = state.flush_first(place.map_or(0, |place| place + 1));
+        done.map_err(|reason| failed("wait for the device", reason))
     }
 
     fn synchronize(&self) -> Result<()> {

@@ -13,6 +13,7 @@ use parton_graph::bits::BitSet;
 use parton_graph::{Adjacency, WeightKind};
 use parton_partition::Partition;
 use parton_sync::{Delivery, Field, Result as SyncResult, Value};
+use rayon::slice::ParallelSliceMut;
 
 use crate::driver::Address;
 use crate::error::Result;
@@ -68,20 +69,28 @@ struct BallotArgument {
 
 /// Rows by the number of their edges, and the votes that shared ones can have.
 #[derive(Default)]
-struct RowLists {
+pub(crate) struct RowLists {
     classes: [Vec<u32>; 3],
     long: Vec<(u32, u64)>,
+    /// Masters with neighbours on other hosts, and all mirrors.
+    shared: BitSet,
     max_votes: u64,
 }
 
 impl RowLists {
-    fn new(partition: &Partition, edges: Edges, shared: &BitSet) -> Self {
+    /// `shared` are the masters with neighbours on other hosts.
+    pub(crate) fn new(partition: &Partition, edges: Edges, shared: &BitSet) -> Self {
+        let (proxies, masters) = (partition.num_proxies(), partition.num_masters());
+        // All that mirrors have to say goes to their masters.
+        let mut all_shared = BitSet::new(proxies.next_multiple_of(32));
+        (0..masters).filter(|&m| shared.contains(m)).for_each(|m| _ = all_shared.insert(m));
+        all_shared.insert_range(masters..proxies);
         let parts: Vec<&Adjacency> = match edges {
             Edges::Out => vec![partition.in_edges()],
             Edges::In => vec![partition.out_edges()],
             Edges::Both => vec![partition.in_edges(), partition.out_edges()],
         };
-        let mut lists = RowLists::default();
+        let mut lists = RowLists { shared: all_shared, ..RowLists::default() };
         for row in 0..partition.num_proxies() {
             let degree = |part: &&Adjacency| part.offsets()[row + 1] - part.offsets()[row];
             let degree: u64 = parts.iter().map(degree).sum();
@@ -92,30 +101,51 @@ impl RowLists {
                 Some(class) => lists.classes[class].push(row as u32),
                 None => lists.long.push((row as u32, degree)),
             }
-            if shared.contains(row) {
+            if lists.shared.contains(row) {
                 lists.max_votes += degree;
             }
         }
         lists
     }
+
+    /// Bytes of votes, and of the tables of long rows.
+    pub(crate) fn bytes(&self) -> u64 {
+        let tables = table_groups(&self.long).map(|group| group.numbers).max().unwrap_or(0);
+        let votes = self.max_votes * size_of::<LabelCount>() as u64;
+        votes + tables * size_of::<u32>() as u64
+    }
+}
+
+/// Long rows whose tables fit at once.
+struct TableGroup {
+    rows: Vec<u32>,
+    /// Where the table of each row starts.
+    starts: Vec<u64>,
+    /// Numbers in all tables.
+    numbers: u64,
+}
+
+/// Groups of long rows, in order.
+fn table_groups(mut rows: &[(u32, u64)]) -> impl Iterator<Item = TableGroup> {
+    std::iter::from_fn(move || {
+        let mut group = TableGroup { rows: Vec::new(), starts: Vec::new(), numbers: 0 };
+        while let ([(row, degree), rest @ ..], true) = (rows, group.numbers < MAX_TABLE_NUMBERS) {
+            group.rows.push(*row);
+            group.starts.push(group.numbers);
+            // A label and a count for each slot, of which half stay free.
+            group.numbers += 2 * (2 * degree).next_power_of_two();
+            rows = rest;
+        }
+        (!group.rows.is_empty()).then_some(group)
+    })
 }
 
 impl LongRows {
     fn new(host: &GpuHost, rows: &[(u32, u64)]) -> Result<Self> {
         let (mut groups, mut most) = (Vec::new(), 0);
-        let (mut list, mut starts, mut end) = (Vec::new(), Vec::new(), 0);
-        for (place, &(row, degree)) in rows.iter().enumerate() {
-            // A label and a count for each slot, of which half stay free.
-            let numbers = 2 * (2 * degree).next_power_of_two();
-            list.push(row);
-            starts.push(end);
-            end += numbers;
-            most = most.max(end);
-            if end >= MAX_TABLE_NUMBERS || place + 1 == rows.len() {
-                let uploader = host.uploader();
-                groups.push((uploader.buffer(&list)?, uploader.buffer(&starts)?));
-                (list, starts, end) = (Vec::new(), Vec::new(), 0);
-            }
+        for TableGroup { rows, starts, numbers } in table_groups(rows) {
+            groups.push((host.uploader().buffer(&rows)?, host.uploader().buffer(&starts)?));
+            most = most.max(numbers);
         }
         Ok(LongRows { groups, tables: Buffer::new(host.driver(), most as usize)? })
     }
@@ -131,20 +161,15 @@ impl Outcome {
 }
 
 impl<'a> BallotEngine<'a> {
-    /// `shared` are the masters with neighbours on other hosts.
+    /// An engine over these rows of the partition.
     pub(crate) fn new(
         host: &GpuHost,
         partition: &'a Partition,
         edges: Edges,
-        shared: &BitSet,
+        lists: RowLists,
     ) -> Result<Self> {
         let (driver, uploader) = (host.driver(), host.uploader());
         let (proxies, masters) = (partition.num_proxies(), partition.num_masters());
-        // All that mirrors have to say goes to their masters.
-        let mut all_shared = BitSet::new(proxies.next_multiple_of(32));
-        (0..masters).filter(|&m| shared.contains(m)).for_each(|m| _ = all_shared.insert(m));
-        all_shared.insert_range(masters..proxies);
-        let lists = RowLists::new(partition, edges, &all_shared);
         let (reversed, none) = (edges.reversed(), WeightKind::None);
         let neighbours =
             Directions::upload(uploader, driver, partition, reversed, none, Wanted::Forward)?;
@@ -174,7 +199,7 @@ impl<'a> BallotEngine<'a> {
             outcome: Outcome {
                 winners: Buffer::new(driver, masters)?,
                 decided: Buffer::zeroed(driver, words)?,
-                shared: uploader.buffer(&halves(all_shared.words())[..words])?,
+                shared: uploader.buffer(&halves(lists.shared.words())[..words])?,
                 votes: Buffer::new(driver, lists.max_votes as usize)?,
                 counts: Buffer::zeroed(driver, 2)?,
             },
@@ -220,7 +245,7 @@ impl<'a> BallotEngine<'a> {
         let [num_votes, edges] = counts;
         let mut shared = vec![LabelCount::default(); num_votes as usize];
         self.outcome.votes.download(0, &mut shared)?;
-        shared.sort_unstable();
+        shared.par_sort_unstable();
         Ok(Votes { shared, edges })
     }
 

@@ -1,7 +1,8 @@
 //! Many steps of a narrow frontier in one cooperative launch.
 //!
 //! A road network has thousands of levels of a few hundred vertices. A launch and a look at its result
-//! take longer than such a level, so the device goes on by itself until the frontier ends or grows.
+//! take longer than such a level, so the device goes on by itself until the frontier ends, grows, or comes
+//! to a vertex of very many edges.
 
 use super::labels::Labels;
 use super::queue::{Found, Queue};
@@ -16,7 +17,7 @@ const MAX_VERTICES: u32 = 1 << 13;
 const MAX_EDGES: u64 = 1 << 15;
 /// Blocks and threads of a launch: few wait for each other faster.
 const BLOCKS: u32 = 64;
-const THREADS: u32 = 256;
+const THREADS: u32 = 128;
 /// Steps of one launch, so that a host can be stopped.
 const STEPS_PER_LAUNCH: u32 = 1 << 14;
 
@@ -59,9 +60,10 @@ impl Narrow {
         self.counts.upload(0, &[queue.listed().vertices, 0, 0])?;
         labels.cell.queue_fill(0)?;
         let [vertices, ..] = queue.addresses();
-        let threads = THREADS.min(labels.kernels.threads());
+        let (blocks, threads) = shape();
+        let threads = threads.min(labels.kernels.threads());
         let at_once = labels.kernels.blocks_at_once(KERNEL, threads)?;
-        let launch = Launch { blocks: BLOCKS.min(at_once).max(1), threads, is_cooperative: true };
+        let launch = Launch { blocks: blocks.min(at_once).max(1), threads, is_cooperative: true };
         let arguments = arguments![
             labels.field.values.address(),
             labels.field.active.address(),
@@ -69,6 +71,7 @@ impl Narrow {
             labels.directions.forward.argument(),
             vertices,
             self.other.address(),
+            self.other.len() as u32,
             self.counts.address(),
             MAX_VERTICES,
             STEPS_PER_LAUNCH,
@@ -78,4 +81,13 @@ impl Narrow {
         labels.kernels.run_as(KERNEL, launch, &labels.program, &arguments)?;
         read(&labels.cell)
     }
+}
+
+/// Blocks and threads of a launch, which `PARTON_NARROW=64,128` sets.
+fn shape() -> (u32, u32) {
+    let given = std::env::var("PARTON_NARROW").ok();
+    let numbers = given.as_deref().and_then(|given| given.split_once(','));
+    let parsed =
+        numbers.and_then(|(blocks, threads)| Some((blocks.parse().ok()?, threads.parse().ok()?)));
+    parsed.unwrap_or((BLOCKS, THREADS))
 }

@@ -1,4 +1,5 @@
-//! Updated values on their way to other hosts: all routes of a phase are packed at once.
+//! Updated values on their way to other hosts: all routes of a phase are packed at once, and copied one after
+//! another, so that the host writes the message of the first route while the next is on its way.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,10 +16,13 @@ use super::tiles::{RouteLists, Tile};
 use crate::driver::{Address, Driver};
 use crate::error::Result;
 use crate::launch::arguments;
-use crate::memory::{Buffer, PinnedBuffer};
+use crate::memory::{Buffer, PinnedBuffer, QueueMark};
 
 /// Places of a tile at most, as in `field.cu`.
 const PLACES_PER_TILE: u32 = 1024;
+
+/// Bytes of values that are copied at once, at least: a copy of fewer takes as long.
+const MIN_BATCH_BYTES: usize = 256 << 10;
 
 /// A piece of a route, by name.
 type Piece = (Option<RouteId>, Range<u32>);
@@ -29,6 +33,7 @@ pub(super) struct Outgoing {
     pieces: Vec<Piece>,
     /// Where the values of each piece end.
     ends: Vec<u64>,
+    pub(super) batches: Batches,
     places: PinnedBuffer<u32>,
     values: PinnedBuffer<u8>,
     /// The places of a piece of which every value is updated: 0, 1, 2 …
@@ -38,6 +43,16 @@ pub(super) struct Outgoing {
     loans: Loans,
     /// Memory for values at some places.
     gathered: Mutex<(Buffer<u32>, Buffer<u8>)>,
+}
+
+/// Pieces that are copied at once.
+pub(super) struct Batches {
+    /// In which batch each piece is copied; empty if nothing is.
+    of_pieces: Vec<usize>,
+    /// The end of each batch in the device's queue.
+    marks: Vec<QueueMark>,
+    /// Bytes of the values of a batch at least, but for the last.
+    pub(super) min_bytes: usize,
 }
 
 /// Proxies that must be sent: to all, and to mirrors at one end of edges only. `Unsent` of `field.cu`.
@@ -83,6 +98,11 @@ impl Outgoing {
             plans: Vec::new(),
             pieces: Vec::new(),
             ends: Vec::new(),
+            batches: Batches {
+                of_pieces: Vec::new(),
+                marks: Vec::new(),
+                min_bytes: MIN_BATCH_BYTES,
+            },
             places: PinnedBuffer::new(driver, 0)?,
             values: PinnedBuffer::new(driver, 0)?,
             all_places: Vec::new(),
@@ -144,6 +164,7 @@ impl Outgoing {
         let plan = &self.plans[number];
         self.pieces.clone_from(&plan.pieces);
         self.ends = vec![0; routes.len()];
+        self.batches.of_pieces.clear();
         let num_tiles = plan.tiles.len() as u32;
         if num_tiles == 0 {
             return Ok((number, 0));
@@ -195,7 +216,7 @@ impl Outgoing {
         Ok(Some(lent.collect()))
     }
 
-    /// Packs the values of the updated proxies on these routes.
+    /// Queues the packing of the values of the updated proxies on these routes, and their copies.
     pub(super) fn pack(
         &mut self,
         kernels: &FieldKernels,
@@ -205,43 +226,71 @@ impl Outgoing {
         value_bytes: usize,
     ) -> Result<()> {
         let (plan, count) = self.count(kernels, lists, routes, unsent)?;
-        let plan = &self.plans[plan];
         if count == 0 {
             return Ok(());
         }
+        let plan = &self.plans[plan];
         self.packed_places.resize(count)?;
         self.packed_values.resize(count * value_bytes)?;
         let to = [self.packed_places.address(), self.packed_values.address()];
         plan.extract(kernels, (unsent, values), to)?;
-        if count < plan.num_places {
-            self.places.reserve(count)?;
-            self.packed_places.queue_download(0..count, &mut self.places, 0)?;
-        }
+        let needs_places = count < plan.num_places;
+        self.places.reserve(if needs_places { count } else { 0 })?;
         self.values.reserve(count * value_bytes)?;
-        self.packed_values.queue_download(0..count * value_bytes, &mut self.values, 0)?;
-        lists.driver().synchronize()
+        self.copy(lists.driver(), value_bytes, needs_places)
     }
 
-    /// What was packed of one of the routes.
-    pub(super) fn packed(&self, route: &Route<'_>, value_bytes: usize) -> Extracted<'_> {
+    /// Queues copies of what is packed, in batches of whole pieces.
+    fn copy(
+        &mut self,
+        driver: &Arc<dyn Driver>,
+        value_bytes: usize,
+        needs_places: bool,
+    ) -> Result<()> {
+        let (mut start, mut batch) = (0, 0);
+        for (piece, &end) in self.ends.iter().enumerate() {
+            self.batches.of_pieces.push(batch);
+            let part = start..end as usize;
+            let bytes = start * value_bytes..part.end * value_bytes;
+            if bytes.len() < self.batches.min_bytes && piece + 1 < self.ends.len() {
+                continue;
+            }
+            if needs_places {
+                self.packed_places.queue_download(part.clone(), &mut self.places, start)?;
+            }
+            self.packed_values.queue_download(bytes.clone(), &mut self.values, bytes.start)?;
+            if batch == self.batches.marks.len() {
+                self.batches.marks.push(QueueMark::new(driver)?);
+            }
+            self.batches.marks[batch].set()?;
+            (start, batch) = (part.end, batch + 1);
+        }
+        Ok(())
+    }
+
+    /// What was packed of one of the routes, when it is there.
+    pub(super) fn packed(&self, route: &Route<'_>, value_bytes: usize) -> Result<Extracted<'_>> {
         let name = (route.id(), route.part());
         let piece = self.pieces.iter().position(|known| *known == name);
         let piece = piece.expect("a route that was announced");
+        if let Some(&batch) = self.batches.of_pieces.get(piece) {
+            self.batches.marks[batch].wait()?;
+        }
         let start = if piece == 0 { 0 } else { self.ends[piece - 1] } as usize;
         let end = self.ends[piece] as usize;
-        Extracted {
+        Ok(Extracted {
             places: match end - start == route.len() {
                 true => &self.all_places[..route.len()],
                 false => &self.places[start..end],
             },
             values: &self.values[start * value_bytes..end * value_bytes],
-        }
+        })
     }
 
     /// The values at some places of a route.
     pub(super) fn gather(
         &self,
-        kernels: &FieldKernels,
+        (kernels, lists): (&FieldKernels, &RouteLists),
         values: &Buffer<u8>,
         route: &Route<'_>,
         places: Places<'_>,
@@ -255,14 +304,24 @@ impl Outgoing {
             // Consecutive values need no kernel.
             return values.download(range.start as usize * (into.len() / count), into);
         }
-        let proxies: Vec<u32> = route.locals(places).map(|local| local.0).collect();
         let (list, gathered) = &mut *self.gathered.lock().unwrap_or_else(PoisonError::into_inner);
-        list.resize(count)?;
-        list.upload(0, &proxies)?;
         gathered.resize(into.len())?;
-        let tile = Tile { list: list.address().0, first: 0, count: count as u32, ..Tile::zeroed() };
+        let (tile, picked) = match (lists.resident(route), places) {
+            (Some(tile), Places::All) => (tile, Address(0)),
+            (Some(tile), Places::Some(picked)) => {
+                list.resize(count)?;
+                list.upload(0, picked)?;
+                (tile, list.address())
+            }
+            (None, _) => {
+                let proxies: Vec<u32> = route.locals(places).map(|local| local.0).collect();
+                list.resize(count)?;
+                list.upload(0, &proxies)?;
+                (Tile { list: list.address().0, count: count as u32, ..Tile::zeroed() }, Address(0))
+            }
+        };
         let (from, to) = (values.address(), gathered.address());
-        let arguments = arguments![tile, Address(0), count as u32, from, to];
+        let arguments = arguments![tile, picked, count as u32, from, to];
         kernels.launch("gather", count as u64, &arguments)?;
         gathered.download(0, into)
     }

@@ -41,18 +41,10 @@ impl RouteLists {
         &self.driver
     }
 
-    /// All of a route as one tile.
+    /// All of a route as one tile. A list that is not there yet is uploaded.
     pub(super) fn tile(&mut self, route: &Route<'_>) -> Result<Tile> {
-        let whole = |list: u64, first: u32| Tile {
-            list,
-            first,
-            count: route.len() as u32,
-            place: 0,
-            piece: 0,
-            only_at: 0,
-        };
-        if let Some(range) = route.range() {
-            return Ok(whole(0, range.start));
+        if let Some(tile) = self.resident(route) {
+            return Ok(tile);
         }
         let upload = |route: &Route<'_>| {
             let list: Vec<u32> = route.locals(Places::All).map(|local| local.0).collect();
@@ -60,16 +52,26 @@ impl RouteLists {
         };
         let Some(id) = route.id() else {
             self.once = upload(route)?;
-            return Ok(whole(self.once.address().0, 0));
+            return Ok(whole(route, self.once.address().0, 0));
         };
-        let known = match self.known.iter().position(|(known, _)| *known == id) {
-            Some(known) => known,
-            None => {
-                let list = upload(&route.whole())?;
-                self.known.push((id, list));
-                self.known.len() - 1
-            }
-        };
-        Ok(whole(self.known[known].1.address().0, route.part().start))
+        let list = upload(&route.whole())?;
+        let address = list.address().0;
+        self.known.push((id, list));
+        Ok(whole(route, address, route.part().start))
     }
+
+    /// All of a route as one tile, if that needs no upload.
+    pub(super) fn resident(&self, route: &Route<'_>) -> Option<Tile> {
+        if let Some(range) = route.range() {
+            return Some(whole(route, 0, range.start));
+        }
+        let id = route.id()?;
+        let (_, list) = self.known.iter().find(|(known, _)| *known == id)?;
+        Some(whole(route, list.address().0, route.part().start))
+    }
+}
+
+/// The proxies of a route, from `first` on in this list.
+fn whole(route: &Route<'_>, list: u64, first: u32) -> Tile {
+    Tile { list, first, count: route.len() as u32, ..Tile::zeroed() }
 }

@@ -72,6 +72,14 @@ impl<T: Pod> Buffer<T> {
         self.address.plus(index * size_of::<T>())
     }
 
+    /// The same memory as bytes.
+    pub(crate) fn into_bytes(mut self) -> Buffer<u8> {
+        let (len, capacity) = (self.bytes(), self.capacity * size_of::<T>());
+        // This value frees nothing any more.
+        let address = std::mem::replace(&mut self.address, Address(0));
+        Buffer { driver: self.driver.clone(), address, len, capacity, elements: PhantomData }
+    }
+
     /// The driver of the device.
     pub fn driver(&self) -> &Arc<dyn Driver> {
         &self.driver

@@ -6,12 +6,15 @@
 
 use parton_engine::Edges;
 use parton_engine::device::program::Word;
-use parton_engine::device::{DeviceProgram, OperatorsRequest, ProgramRequest, RelaxationRequest};
+use parton_engine::device::{
+    DeviceProgram, OperatorsRequest, ProgramRequest, RelaxationRequest, SortedLists,
+};
 use parton_graph::WeightKind;
 use parton_net::HostId;
 use parton_partition::Partition;
-use parton_sync::ValueKind;
+use parton_sync::{Value, ValueKind};
 
+use crate::engines::ballot::RowLists;
 use crate::engines::operators;
 use crate::field::{MAX_LOANS, is_lendable};
 use crate::rows::{MAX_EDGES_PER_CHUNK, MAX_EDGES_PER_VERTEX};
@@ -35,6 +38,8 @@ const CHUNK_BYTES: u64 = 24;
 const LISTS_OF_RELAXATIONS: u64 = 4;
 /// Lists of vertices that an engine of vertex programs has: global ids, senders, rows by degree.
 const LISTS_OF_PROGRAMS: u64 = 6;
+/// Lists of vertices for label propagation: labels, rows by degree, winners, global ids.
+const LISTS_OF_BALLOTS: u64 = 4;
 /// Sets of vertices that an engine has: updated, active, the frontier, those that a label may reach.
 const SETS: u64 = 8;
 /// Sets of proxies of a compiled program's column.
@@ -52,6 +57,8 @@ pub struct MemoryModel {
     per_proxy: u64,
     /// Bytes of the program's arrays for each proxy.
     parameters_per_proxy: f64,
+    /// Bytes of what an engine finds and keeps for each edge.
+    found_per_edge: f64,
     /// Sets of proxies.
     sets: u64,
     /// What travels between hosts.
@@ -73,6 +80,7 @@ impl MemoryModel {
             // The best label of a component is kept beside its vertices' labels.
             per_proxy: LISTS_OF_RELAXATIONS * ID_BYTES + 2 * label,
             parameters_per_proxy: parameters_per_proxy(&request.program, partition),
+            found_per_edge: 0.0,
             sets: SETS,
             messages: vec![request.label],
         }
@@ -95,6 +103,7 @@ impl MemoryModel {
             weight: request.weight,
             per_proxy: lists * ID_BYTES + values + in_hub_order,
             parameters_per_proxy: parameters_per_proxy(&request.program, partition),
+            found_per_edge: 0.0,
             sets: SETS,
             messages: vec![request.accumulated, request.message],
         }
@@ -115,9 +124,25 @@ impl MemoryModel {
             weight: request.weight,
             per_proxy: LISTS_OF_PROGRAMS * ID_BYTES + values + degrees * size_of::<u64>() as u64,
             parameters_per_proxy: 0.0,
+            found_per_edge: 0.0,
             // Which proxies of a column are updated, active, and owed to either end.
             sets: SETS + SETS_PER_COLUMN * plan.columns.len() as u64 + plan.lists.len() as u64,
             messages: shared.map(|(kind, _)| kind).collect(),
+        }
+    }
+
+    /// For the votes of label propagation, with these rows.
+    pub(crate) fn of_ballots(rows: &RowLists, partition: &Partition, edges: Edges) -> Self {
+        let found = rows.bytes() as f64 / partition.edges().num_edges().max(1) as f64;
+        MemoryModel {
+            edges: edges.reversed(),
+            needs_reverse: false,
+            weight: WeightKind::None,
+            per_proxy: LISTS_OF_BALLOTS * ID_BYTES,
+            parameters_per_proxy: 0.0,
+            found_per_edge: found,
+            sets: SETS,
+            messages: vec![u32::KIND],
         }
     }
 
@@ -125,8 +150,9 @@ impl MemoryModel {
     pub fn plan(&self, partition: &Partition) -> MemoryPlan {
         let &MemoryModel { edges, needs_reverse, weight, per_proxy, sets, .. } = self;
         let parameters = self.parameters_per_proxy * partition.num_proxies() as f64;
+        let found = self.found_per_edge * partition.edges().num_edges() as f64;
         MemoryPlan {
-            edges: edge_bytes(partition, edges, weight, needs_reverse),
+            edges: edge_bytes(partition, edges, weight, needs_reverse) + found.round() as u64,
             vertices: vertex_bytes(partition, per_proxy, sets) + parameters.round() as u64,
             messages: self.messages.iter().map(|&kind| message_bytes(partition, kind)).sum(),
         }
@@ -134,6 +160,19 @@ impl MemoryModel {
 }
 
 impl MemoryPlan {
+    /// For sorted lists and the counts of their entries. Lists that other hosts send come in batches, which are
+    /// much smaller.
+    pub(crate) fn of_lists(lists: SortedLists<'_>) -> Self {
+        let SortedLists { ends, entries, weights } = lists;
+        let counts = entries.len() as u64 * size_of::<u32>() as u64;
+        MemoryPlan {
+            edges: (size_of_val(entries) + size_of_val(weights)) as u64 + counts,
+            // Where lists end, and a total for each.
+            vertices: 2 * size_of_val(ends) as u64 + FIXED_BYTES,
+            messages: 0,
+        }
+    }
+
     /// All together.
     pub fn total(&self) -> u64 {
         self.edges + self.vertices + self.messages

@@ -4,7 +4,8 @@
 //! therefore copy a chunk to pinned memory while the device copies the chunk before.
 
 use std::ops::Range;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use bytemuck::{Pod, Zeroable};
 use parton_graph::parallel;
@@ -25,6 +26,18 @@ pub struct Uploader {
     driver: Arc<dyn Driver>,
     chunk_bytes: usize,
     chunks: Mutex<Option<[PinnedBuffer<Word>; 2]>>,
+    last_edges: Mutex<Uploaded>,
+    /// Rows of more edges have offsets of 64 bits.
+    pub(crate) max_narrow_edges: u64,
+}
+
+/// What was copied to a device, and the time from asking for its memory to the arrival of the last byte.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Uploaded {
+    /// Bytes on the device.
+    pub bytes: u64,
+    /// The time.
+    pub time: Duration,
 }
 
 /// The unit of pinned memory: any element up to this alignment can lie in it.
@@ -40,7 +53,19 @@ impl Uploader {
 
     /// The same with chunks of another size, for tests.
     pub fn with_chunks(driver: &Arc<dyn Driver>, chunk_bytes: usize) -> Uploader {
-        Uploader { driver: driver.clone(), chunk_bytes, chunks: Mutex::default() }
+        let (chunks, last_edges) = Default::default();
+        let max_narrow_edges = u64::from(u32::MAX);
+        Uploader { driver: driver.clone(), chunk_bytes, chunks, last_edges, max_narrow_edges }
+    }
+
+    /// The edges that an engine uploaded last.
+    pub(crate) fn last_edges(&self) -> Uploaded {
+        *self.last_edges.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Remembers the upload of an engine's edges.
+    pub(crate) fn remember_edges(&self, uploaded: Uploaded) {
+        *self.last_edges.lock().unwrap_or_else(PoisonError::into_inner) = uploaded;
     }
 
     /// A copy of a slice on the device.

@@ -122,8 +122,11 @@ const OTHERS: &[&str] = &[
     "direction",
     "directed",
 ];
-/// A word for a weight or for a moment.
-pub(super) const UNCLEAR: &str = "time";
+/// Words for a weight or for a moment.
+const TIMES: &[&str] = &[
+    "time", "t", "epoch", "clock", "ms", "sec", "secs", "second", "minute", "hour", "day",
+    "weekday", "week", "quarter", "decade", "at",
+];
 
 /// Words that say nothing beside others.
 const FILLERS: &[&str] = &["id", "ids", "node", "vertex", "key"];
@@ -180,15 +183,25 @@ impl Name {
     pub(super) fn is_weight(&self) -> bool {
         let last = self.words.last();
         let of_an_end = self.words.iter().any(|word| is_end(word) && word.len() > 2);
-        let known = |word: &String| {
-            let singular = word.strip_suffix('s').unwrap_or(word);
-            WEIGHTS.contains(&&word[..]) || WEIGHTS.contains(&singular)
-        };
-        last.is_some_and(known) && !of_an_end
+        last.is_some_and(|word| is_listed(word, WEIGHTS)) && !of_an_end && !self.has_id
+    }
+
+    /// Whether it says that the column holds ids.
+    pub(super) fn has_id(&self) -> bool {
+        self.has_id
+    }
+
+    /// Whether the column may hold moments as well as weights: `travel_time`, `unixtime`, `created_at`.
+    pub(super) fn is_time(&self) -> bool {
+        let is_time = |word: &String| is_listed(word, TIMES) || word.ends_with("time");
+        self.words.last().is_some_and(is_time) && !self.is_other()
     }
 
     /// How surely this is the name of a weight: 0 is the surest.
     pub(super) fn weight_rank(&self) -> Option<usize> {
+        if self.has_id {
+            return None;
+        }
         [self.is_one_of(PLAIN_WEIGHTS), self.is_one_of(WEIGHTS), self.is_weight()]
             .into_iter()
             .position(|is_weight| is_weight)
@@ -197,6 +210,11 @@ impl Name {
     pub(super) fn is_other(&self) -> bool {
         self.words.last().is_some_and(|word| OTHERS.contains(&&word[..]))
     }
+}
+
+/// Whether a word, or what it is the plural of, is on a list.
+fn is_listed(word: &str, list: &[&str]) -> bool {
+    list.contains(&word) || word.strip_suffix('s').is_some_and(|singular| list.contains(&singular))
 }
 
 fn pairs() -> impl Iterator<Item = (&'static (&'static str, &'static str), bool)> {

@@ -81,14 +81,16 @@ impl Write for EdgeList {
                 check_first_row(graph, names, out)?;
             }
         }
-        // Tables have a header; plain edge lists, which many programs read, have none.
-        if delimiter != b' ' {
+        // Tables have a header; plain edge lists, which many programs read, have none, unless a reader
+        // could take them for another kind of table.
+        let comment = if delimiter == b' ' { "# " } else { "" };
+        if delimiter != b' ' || is_doubtful(graph) {
             let columns = match graph.adjacency.weight_kind() {
                 WeightKind::None => &["source", "target"][..],
                 _ => &["source", "target", "weight"],
             };
-            let header = columns.join(&char::from(delimiter).to_string()) + "\n";
-            out.write(header.as_bytes())?;
+            let header = columns.join(&char::from(delimiter).to_string());
+            out.write(format!("{comment}{header}\n").as_bytes())?;
         }
         write_rows(graph, out, options, |row, source, destination| {
             push_id(row, graph.ids.get(source.index()), delimiter);
@@ -169,6 +171,20 @@ fn check_names(names: &Names, delimiter: u8, out: &Output) -> Result<()> {
     }
 }
 
+/// Whether rows with weights may look like an index beside edges, as those of a path do, or like the square
+/// of an adjacency matrix.
+fn is_doubtful(graph: &Graph) -> bool {
+    const COLUMNS: u64 = 3;
+    const COUNTED_ROWS: u64 = 4;
+    let edges = graph.num_edges();
+    let offsets = graph.adjacency.offsets();
+    // Ids may start at 1.
+    let first = usize::from(offsets.get(1) == Some(&0));
+    let counts = |row: u64| offsets.get(first + row as usize) == Some(&row);
+    let has_index = edges >= COUNTED_ROWS && (0..COUNTED_ROWS).all(counts);
+    graph.adjacency.weight_kind() != WeightKind::None && (edges == COLUMNS || has_index)
+}
+
 /// Without a header above it, a first row of odd names could be taken for one, for the beginning
 /// of a table or of another format: it is looked at here as a reader would.
 fn check_first_row(graph: &Graph, names: &Names, out: &Output) -> Result<()> {
@@ -177,7 +193,11 @@ fn check_first_row(graph: &Graph, names: &Names, out: &Output) -> Result<()> {
         return Ok(());
     };
     let destination = graph.adjacency.all_targets()[0].index();
-    let row = [names.get(source), b" ", names.get(destination), b"\n"].concat();
+    let weight: &[u8] = match graph.adjacency.weight_kind() {
+        WeightKind::None => b"\n",
+        _ => b" 1\n",
+    };
+    let row = [names.get(source), b" ", names.get(destination), weight].concat();
     let understood = Source::memory("row", &row[..]).is_ok_and(|source| {
         let options = ReadOptions { ids: IdKind::Names, ..ReadOptions::default() };
         let is_edge_list = super::detect(&source).is_ok_and(|f| f.name() == EdgeList.name());

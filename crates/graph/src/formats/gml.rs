@@ -13,7 +13,6 @@ use super::{ColumnKey, Format, Opened, ReadOptions};
 use crate::column_names::weight_rank;
 use crate::error::printable;
 use crate::source::{Part, Source};
-use crate::text::number::parse_weight;
 use crate::text::skip_mark;
 use crate::{Error, Place, Result};
 
@@ -169,14 +168,13 @@ impl GmlGraph {
                 }
                 ("source", value) => source.replace(value),
                 ("target", value) => destination.replace(value),
-                (_, Value::Word(word)) => {
+                (_, Value::Word(word) | Value::Text(word)) => {
                     let rank = self.rank_as_weight(&key);
                     if rank.is_some_and(|rank| weight.as_ref().is_none_or(|w| rank < w.0)) {
                         weight = rank.map(|rank| (rank, key, word));
                     }
                     continue;
                 }
-                _ => continue,
             };
             if end.is_some() {
                 return Err("an edge with two sources or targets".into());
@@ -188,7 +186,7 @@ impl GmlGraph {
         let weight = match weight {
             Some((_, key, word)) => {
                 let _ = self.found.get_or_init(|| key);
-                Some(parse_weight(word.as_bytes())?)
+                Some(document::weight(word.as_bytes())?)
             }
             None => None,
         };

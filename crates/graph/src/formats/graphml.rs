@@ -16,7 +16,6 @@ use super::{Format, Opened, ReadOptions};
 use crate::column_names::weight_rank;
 use crate::error::printable;
 use crate::source::{Part, Source};
-use crate::text::number::parse_weight;
 use crate::text::skip_mark;
 use crate::{Place, Result};
 
@@ -245,8 +244,12 @@ impl Scan<'_, '_> {
     fn key(&mut self, attributes: &HashMap<String, String>) -> Result<(), Trouble> {
         let get = |name: &str| attributes.get(name).map(String::as_str);
         let is_of_edges = matches!(get("for"), Some("edge" | "all") | None);
-        let is_number =
-            matches!(get("attr.type"), Some("int" | "long" | "float" | "double") | None);
+        // Some programs declare every attribute to be text.
+        let surety = match get("attr.type") {
+            Some("int" | "long" | "float" | "double") | None => Some(0),
+            Some("string") => Some(1),
+            Some(_) => None,
+        };
         let (Some(id), Some(name)) = (get("id"), get("attr.name")) else { return Ok(()) };
         if !is_of_edges || !self.graph.weights {
             return Ok(());
@@ -254,9 +257,9 @@ impl Scan<'_, '_> {
         let rank = match &self.graph.weight_key {
             Some(chosen) if chosen == name => 0,
             Some(_) => return Ok(()),
-            None => match weight_rank(name).filter(|_| is_number) {
-                Some(rank) => rank,
-                None => return Ok(()),
+            None => match (weight_rank(name), surety) {
+                (Some(rank), Some(surety)) => 2 * rank + surety,
+                _ => return Ok(()),
             },
         };
         if self.state.weight.as_ref().is_none_or(|known| rank < known.rank) {
@@ -294,11 +297,11 @@ impl Scan<'_, '_> {
         match std::mem::take(&mut self.state.text_for) {
             TextFor::Nobody => {}
             TextFor::Weight => {
-                let weight = parse_weight(text)?;
+                let weight = document::weight(text)?;
                 self.state.edge.iter_mut().for_each(|edge| edge.weight = Some(weight));
             }
             TextFor::Default => {
-                let default = parse_weight(text)?;
+                let default = document::weight(text)?;
                 self.state.weight.iter_mut().for_each(|key| key.default = Some(default));
             }
         }

@@ -307,8 +307,10 @@ pub fn write(
         )));
     }
     writer.write(graph, &mut out, options)?;
+    // What may fail comes before the first of the two gets its name.
+    let out = out.seal()?;
     if lost {
-        sidecar::write(&graph.ids, path)?.commit()?;
+        sidecar::write(&graph.ids, path)?.seal()?.commit()?;
     } else if writer.numbering(0).is_some() {
         // Ids of an earlier file of this name must not be taken for this one's.
         let beside = sidecar::path_for(path);

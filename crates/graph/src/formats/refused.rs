@@ -2,6 +2,7 @@
 //! each is called, and what to do with it.
 
 use crate::source::Source;
+use crate::text::detect::is_text;
 use crate::text::skip_mark;
 
 /// A kind of file, how it is recognised and what helps.
@@ -28,6 +29,16 @@ const KINDS: &[Kind] = &[
     magic!("a 7z archive", b"7z\xbc\xaf\x27\x1c", "unpack it: 7z x -so FILE | parton … -"),
     magic!("a rar archive", b"Rar!\x1a\x07", "unpack it: unrar p -inul FILE | parton … -"),
     magic!("packed by compress (.Z)", b"\x1f\x9d", "unpack it: gzip -dc FILE | parton … -"),
+    magic!(
+        "packed by xz's older format (.lzma)",
+        b"\x5d\0\0",
+        "unpack it: xz -dc FILE | parton … -"
+    ),
+    magic!(
+        "packed by snappy (.sz)",
+        b"\xff\x06\0\0sNaPpY",
+        "unpack it: snzip -dc FILE | parton … -"
+    ),
     magic!("packed by lzip (.lz)", b"LZIP", "unpack it: lzip -dc FILE | parton … -"),
     Kind { name: "a tar archive", is: is_tar, help: "unpack it: tar -xOf FILE | parton … -" },
     magic!("an SQLite database", b"SQLite format 3\0", AS_TABLE),
@@ -59,8 +70,15 @@ const KINDS: &[Kind] = &[
 /// What the input is and what to do, if it is of a kind that is not read.
 pub(super) fn refusal(source: &Source) -> Option<String> {
     let head = skip_mark(source.head());
-    let kind = KINDS.iter().find(|kind| (kind.is)(head))?;
-    Some(format!("this is {}, which Parton does not read; {}", kind.name, kind.help))
+    let kind = KINDS.iter().find(|kind| (kind.is)(head));
+    // Brotli leaves no mark: its name tells it.
+    let is_brotli = source.name().ends_with(".br") && !is_text(head);
+    let (name, help) = match kind {
+        Some(kind) => (kind.name, kind.help),
+        None if is_brotli => ("packed by brotli (.br)", "unpack it: brotli -dc FILE | parton … -"),
+        None => return None,
+    };
+    Some(format!("this is {name}, which Parton does not read; {help}"))
 }
 
 fn contains(head: &[u8], word: &[u8]) -> bool {
@@ -193,6 +211,8 @@ mod tests {
             (b"7z\xbc\xaf\x27\x1c\0\x04", "7z x -so"),
             (b"Rar!\x1a\x07\x01\0", "unrar"),
             (b"\x1f\x9d\x90\x31", "compress (.Z)"),
+            (b"\x5d\0\0\x80\0\xff\xff\xff\xff", "xz -dc"),
+            (b"\xff\x06\0\0sNaPpY\x01", "snzip -dc"),
             (&tar, "tar -xOf"),
             (b"SQLite format 3\0\x10\0", "SQLite"),
             (b"\x89HDF\r\n\x1a\n\0", "HDF5"),
@@ -222,6 +242,14 @@ mod tests {
             let message = refused_as(bytes).unwrap_or_else(|| panic!("{name} is not refused"));
             assert!(message.starts_with("file: ") && message.contains(name), "{message}");
         }
+    }
+
+    #[test]
+    fn brotli_is_told_by_its_name() {
+        let packed = Source::memory("g.csv.br", &b"\x0b\x05\x80source,target\n\x03"[..]).unwrap();
+        let message = detect(&packed).err().unwrap().to_string();
+        assert!(message.contains("brotli -dc FILE | parton"), "{message}");
+        assert!(detect(&Source::memory("g.csv.br", &b"1,2\n"[..]).unwrap()).is_ok());
     }
 
     #[test]

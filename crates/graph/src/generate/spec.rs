@@ -364,7 +364,7 @@ pub(super) mod tests {
             let error = Spec::parse(text).and_then(|spec| spec.generate(&Silent)).unwrap_err();
             assert!(matches!(error, Error::Memory(_)), "{text}: {error:?}");
             let message = error.to_string();
-            assert!(message.contains("GB of memory, but"), "{message}");
+            assert!(message.contains("TB of memory, but"), "{message}");
         }
     }
 

@@ -3,6 +3,7 @@
 
 pub mod limits;
 
+use std::fmt;
 use std::sync::OnceLock;
 
 use crate::{Error, Result};
@@ -37,12 +38,32 @@ pub fn check(name: &str, vertices: u64, edges: u64, bytes: u128) -> Result<()> {
         return Ok(());
     };
     Err(Error::Memory(format!(
-        "{name}: {vertices} vertices and {edges} edges take at least {:.1} GB of memory, but this process \
-         may use {:.1} GB ({})",
-        bytes as f64 / 1e9,
-        limit.bytes as f64 / 1e9,
+        "{name}: {vertices} vertices and {edges} edges take at least {} of memory, but this process \
+         may use {} ({})",
+        Amount(bytes),
+        Amount(limit.bytes.into()),
         limit.source
     )))
+}
+
+/// Bytes as people read them, with at most four digits where that can be: `12.3 MB`. Printing asks for
+/// no memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Amount(pub u128);
+
+impl fmt::Display for Amount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut units = ["kB", "MB", "GB", "TB"].into_iter().peekable();
+        let (mut scaled, mut unit) = (self.0 as f64, None);
+        while scaled >= 999.95 && units.peek().is_some() {
+            scaled /= 1e3;
+            unit = units.next();
+        }
+        match unit {
+            None => write!(f, "{} bytes", self.0),
+            Some(unit) => write!(f, "{scaled:.1} {unit}"),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -50,12 +71,21 @@ mod tests {
     use super::*;
 
     #[test]
+    fn amounts_have_the_unit_that_fits() {
+        let shown = [0, 999, 1000, 12_345_678, 999_999_999, 5_000_000_000_000_000];
+        let shown = shown.map(|bytes| Amount(bytes).to_string());
+        assert_eq!(shown, ["0 bytes", "999 bytes", "1.0 kB", "12.3 MB", "1.0 GB", "5000.0 TB"]);
+    }
+
+    #[test]
     fn only_what_cannot_fit_is_refused() {
         check("small", 1, 1, 1 << 10).unwrap();
         let refused = check("large", 1, 1 << 60, 1 << 62);
         if cfg!(target_os = "linux") {
             let message = refused.unwrap_err().to_string();
-            assert!(message.starts_with("large: 1 vertices and 1152921504606846976 edges take"));
+            let sizes =
+                "large: 1 vertices and 1152921504606846976 edges take at least 4611686.0 TB";
+            assert!(message.starts_with(sizes), "{message}");
         }
     }
 

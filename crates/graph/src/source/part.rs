@@ -1,7 +1,7 @@
 //! One file, stream or piece of memory that an input consists of.
 
 use std::fs::File;
-use std::io::{self, IsTerminal, Read, Write};
+use std::io::{self, BufReader, IsTerminal, Read, Write};
 use std::ops::Range;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
@@ -194,6 +194,15 @@ impl Part {
             Some(compression) => compression.decoder(stored).map_err(|e| self.read_error(e)),
             None => Ok(stored),
         }
+    }
+
+    /// The decompressed bytes through a buffer of `most` bytes, or of fewer for a small piece.
+    pub(crate) fn buffered(&self, most: usize) -> Result<BufReader<Box<dyn Read + Send>>> {
+        // One byte more finds the end. What says that it is empty may be no plain file.
+        const LEAST_BYTES: usize = 4 << 10;
+        let known = self.stored_bytes().filter(|_| self.compression.is_none());
+        let needed = known.map_or(most, |n| usize::try_from(n).map_or(most, |n| n + 1));
+        Ok(BufReader::with_capacity(needed.clamp(LEAST_BYTES.min(most), most), self.reader()?))
     }
 
     /// The bytes by position; packed or streamed ones are first brought into memory.

@@ -1,8 +1,8 @@
 //! Which columns of a text table hold an edge: what the user says, else what the names say, else the
-//! first two, and the third if it holds numbers.
+//! first two, and the third if it holds numbers, unless the table looks like something else.
 
-use super::fields::Delimiter;
-use super::sample::{Sample, SampleRow, column, counts_rows, holds_numbers};
+use super::sample::{Sample, SampleRow, counts_rows, holds_numbers};
+use super::shapes;
 use crate::column_names::{self, Choice, Column};
 use crate::error::Place;
 use crate::formats::{ColumnKey, ReadOptions};
@@ -35,7 +35,16 @@ pub(super) fn choose(
                        say `delimiter`";
         return Err(source.error(place, problem));
     }
-    match names.filter(|names| names.iter().any(|name| name.chars().any(char::is_alphabetic))) {
+    let is_whole = source.head_is_all();
+    let has_words = |name: &String| name.chars().any(char::is_alphabetic);
+    let names = names.filter(|names| names.iter().any(has_words));
+    let known: Vec<&str> = names.unwrap_or(&[]).iter().map(String::as_str).collect();
+    let is_matrix = shapes::is_labelled_matrix(&sample.rows, names.is_some(), is_whole)
+        || names.is_some() && shapes::is_square(data, columns, is_whole);
+    if is_matrix && column_names::ends(&known).is_none() {
+        return Err(source.error(place, shapes::matrix()));
+    }
+    match names {
         Some(names) => {
             let column = |place: usize| Column {
                 name: names.get(place).map_or("", String::as_str),
@@ -46,34 +55,14 @@ pub(super) fn choose(
             column_names::choose(&known, options.weights)
                 .map_err(|doubt| source.error(place, doubt))
         }
-        None => by_place(sample.delimiter, data, columns)
-            .map_err(|problem| source.error(place, problem)),
+        None => match shapes::doubt(sample, data, columns, is_whole) {
+            Some(doubt) => Err(source.error(place, doubt)),
+            None => {
+                let weight = (columns > 2 && holds_numbers(data, 2)).then_some(2);
+                Ok(Choice { source: 0, destination: 1, weight })
+            }
+        },
     }
-}
-
-/// The first two columns, and the third if it holds numbers, unless they look like something else.
-fn by_place(
-    delimiter: Delimiter,
-    data: &[SampleRow<'_>],
-    columns: usize,
-) -> Result<Choice, String> {
-    let is_id = |cell: &[u8]| !cell.is_empty() && cell.iter().all(u8::is_ascii_digit);
-    let are_ids = |place: usize| column(data, place).all(is_id);
-    let is_delimited = delimiter != Delimiter::Blanks;
-    if columns > 2 && is_delimited && counts_rows(data, 0) && are_ids(1) && are_ids(2) {
-        let rest = if columns > 3 { ",4" } else { "" };
-        return Err(format!(
-            "the first column counts the rows, so it may be an index or the source: say `columns` \
-             2,3{rest} or `columns` 1,2,3"
-        ));
-    }
-    if columns > 2 && column(data, 2).any(|cell| cell.starts_with(b"{") && cell != b"{}") {
-        return Err("the weights are a Python dictionary; write them with NetworkX's \
-                    write_weighted_edgelist, or say `columns` 1,2"
-            .into());
-    }
-    let weight = (columns > 2 && holds_numbers(data, 2)).then_some(2);
-    Ok(Choice { source: 0, destination: 1, weight })
 }
 
 fn find(source: &Source, column: &ColumnKey, names: &[String], columns: usize) -> Result<usize> {

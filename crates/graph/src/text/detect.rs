@@ -11,8 +11,9 @@ use super::declared::Declared;
 use super::dialect::{Dialect, EdgeType, Sides};
 use super::fields::Delimiter;
 use super::header::{self, Header};
-use super::sample::{Sample, SampleRow, column, numbers_in};
+use super::sample::{Sample, SampleRow, column};
 use super::scanner::head_lines;
+use super::shapes;
 use super::skip_mark;
 use crate::column_names;
 use crate::edge_file::Mirror;
@@ -20,10 +21,6 @@ use crate::error::printable;
 use crate::formats::{Decimal, IdKind, ReadOptions};
 use crate::source::Source;
 use crate::{Place, Result};
-
-/// A share of non-numbers among the ids above which they are names. Below it they are more likely
-/// mistakes, and reported as such.
-const NAMES_FROM_SHARE: f64 = 0.05;
 
 /// A detected layout.
 pub(crate) struct Detected {
@@ -63,6 +60,7 @@ pub(crate) fn detect(source: &Source, options: &ReadOptions<'_>) -> Result<Detec
     }
     let header = header::find(source, &sample, options)?;
     if header == Header::Row {
+        header::check_row_names(source, &sample, options)?;
         header::check_parts(source, first)?;
     }
     let base = Dialect { delimiter: sample.delimiter, ..base };
@@ -118,6 +116,8 @@ pub(crate) fn detect(source: &Source, options: &ReadOptions<'_>) -> Result<Detec
         skip_lines: if leads { first.line } else { base.skip_lines },
         decimal,
         edge_type,
+        header: (header == Header::Row).then(|| first.text.to_vec()),
+        leading_comments: sample.comments.iter().map(|comment| comment.to_vec()).collect(),
         ..base
     };
     let layout = describe(&dialect, header, names.as_deref()) + &notes.0;
@@ -164,11 +164,7 @@ fn are_names(
     match options.ids {
         IdKind::Integers => false,
         IdKind::Names => true,
-        IdKind::Detect => {
-            let numbers = numbers_in(data, source) + numbers_in(data, destination);
-            let ids = 2 * data.len();
-            (ids - numbers) as f64 > NAMES_FROM_SHARE * ids as f64
-        }
+        IdKind::Detect => shapes::are_names(data, source, destination),
     }
 }
 

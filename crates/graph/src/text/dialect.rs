@@ -1,6 +1,6 @@
 //! The dialect of a text: how its rows of columns are to be understood.
 
-use super::fields::Delimiter;
+use super::fields::{Delimiter, fields};
 use super::is_blank;
 use crate::formats::{Decimal, ReadOptions};
 use crate::ingest::VertexRange;
@@ -28,6 +28,12 @@ pub(crate) struct Dialect {
     pub(crate) tag: Option<u8>,
     /// What starts a line that is no row.
     pub(crate) comments: Vec<Vec<u8>>,
+    /// Whether the user said so.
+    pub(crate) comments_are_given: bool,
+    /// The comments above the first row.
+    pub(crate) leading_comments: Vec<Vec<u8>>,
+    /// The row that names the columns, which may not come again.
+    pub(crate) header: Option<Vec<u8>>,
     /// Lines at the beginning of each part that are no rows.
     pub(crate) skip_lines: u64,
     /// How weights are written, if not as every program reads them.
@@ -105,6 +111,9 @@ impl Default for Dialect {
             vertices_are_given: false,
             tag: None,
             comments: COMMENTS.map(<[u8]>::to_vec).into(),
+            comments_are_given: false,
+            leading_comments: Vec::new(),
+            header: None,
             skip_lines: 0,
             decimal: None,
             edge_type: None,
@@ -132,7 +141,8 @@ impl Dialect {
             return Err(Error::Request(problem.into()));
         }
         let skip_lines = options.text.skip_lines;
-        Ok(Dialect { comments, skip_lines, ..Dialect::within(options, 0) })
+        let comments_are_given = options.text.comment.is_some();
+        Ok(Dialect { comments, comments_are_given, skip_lines, ..Dialect::within(options, 0) })
     }
 
     /// A header may declare vertices that no edge names, but not without measure: a single wrong
@@ -155,6 +165,24 @@ impl Dialect {
     pub(crate) fn is_row(&self, line: &[u8]) -> bool {
         let start = line.iter().position(|&b| !is_blank(b));
         start.is_some_and(|start| !self.comments.iter().any(|c| line[start..].starts_with(c)))
+    }
+
+    /// Fails if a line that is no row may be meant as one: in a table, a name may start as comments do.
+    pub(super) fn check_comment(&self, line: &[u8]) -> Result<(), String> {
+        let is_table = self.delimiter != Delimiter::Blanks && !self.comments_are_given;
+        if !is_table || line.iter().all(|&b| is_blank(b)) {
+            return Ok(());
+        }
+        let columns = fields(line, self.delimiter).filter(|field| field.is_ok()).count();
+        if columns != self.columns || self.leading_comments.iter().any(|known| known == line) {
+            return Ok(());
+        }
+        let start = self.comments.iter().find(|c| line.trim_ascii_start().starts_with(c));
+        let start = start.map_or("#".into(), |start| String::from_utf8_lossy(start));
+        Err(format!(
+            "a comment with as many columns as rows have: if it is one, say `comment` {start}, if \
+             '{start}' starts a name, `comment` ''"
+        ))
     }
 
     /// Whether rows are integers in the usual columns, which the fast path reads.

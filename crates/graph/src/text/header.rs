@@ -5,9 +5,10 @@
 
 use std::io::{BufRead, BufReader, Read};
 
+use super::fields::Delimiter;
 use super::sample::{Sample, SampleRow, column};
 use super::{decimal, skip_mark, trim_line_end};
-use crate::column_names::{self, Ends};
+use crate::column_names;
 use crate::error::Place;
 use crate::formats::{ColumnKey, IdKind, ReadOptions};
 use crate::source::{HEAD_BYTES, Source};
@@ -62,12 +63,15 @@ pub(super) fn find(
     let above_numbers = |&place: &usize| is_word(&names[place]) && all_numbers(rest, place);
     let numbers: Vec<usize> = (0..columns).filter(above_numbers).collect();
     let doubt = || doubt(source, first);
+    // Tables of names mostly have a header; plain lists of edges have none.
+    let is_table = sample.delimiter != Delimiter::Blanks && columns > 1;
+    let table_ends = (is_table && !rest.is_empty()).then_some([0, 1]);
     match numbers[..] {
         [_, _, ..] if !(ids_are_names && numbers[1] < 2) => Ok(Header::Row),
         [only] if column_names::names_numbers(known[only]) => Ok(Header::Row),
         [only] if only > 1 => Err(doubt()),
-        _ => match ends {
-            Some(ends) if !is_edge_like(&ends, first, rest) => Err(doubt()),
+        _ => match ends.map(|ends| [ends.source, ends.destination]).or(table_ends) {
+            Some(ends) if !is_edge_like(ends, first, rest) => Err(doubt()),
             _ => Ok(Header::No),
         },
     }
@@ -80,6 +84,38 @@ pub(super) fn names(sample: &Sample<'_>, columns: usize) -> Vec<String> {
     let unnamed = (cells.len() + 1 == columns).then(String::new);
     let names = cells.iter().map(|name| String::from_utf8_lossy(name).into_owned());
     unnamed.into_iter().chain(names).collect()
+}
+
+/// Fails if rows have a cell more than the header for another reason than that it names the row: a
+/// fraction after a comma. R puts names of rows in quotes.
+pub(super) fn check_row_names(
+    source: &Source,
+    sample: &Sample<'_>,
+    options: &ReadOptions<'_>,
+) -> Result<()> {
+    let (first, rest) = (&sample.rows[0], &sample.rows[1..]);
+    let by_number = |column: &ColumnKey| matches!(column, ColumnKey::Position(_));
+    let is_said = options.columns.as_ref().is_some_and(|asked| {
+        [Some(&asked.source), Some(&asked.destination), asked.weight.as_ref()]
+            .into_iter()
+            .flatten()
+            .all(by_number)
+    });
+    let is_unnamed = |row: &&SampleRow<'_>| {
+        row.cells.len() == first.cells.len() + 1 && !row.text.starts_with(b"\"")
+    };
+    match rest.iter().find(is_unnamed) {
+        Some(row) if sample.delimiter == Delimiter::Byte(b',') && !is_said => {
+            let problem = format!(
+                "expected {} columns, as in the header, found {}: a decimal comma? Write fractions \
+                 with a point; if the first column names the rows, say `columns` by numbers",
+                first.cells.len(),
+                row.cells.len()
+            );
+            Err(source.error(Place::line(row.line, 1, row.text), problem))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Fails if a further file of an input lacks the header of the first: its first row would be lost.
@@ -110,12 +146,11 @@ fn all_numbers(rows: &[SampleRow<'_>], place: usize) -> bool {
     present.peek().is_some() && present.all(decimal::is_number)
 }
 
-/// Whether a first row of weak names is an edge between vertices like those below: it shares a
-/// name with them, or its names differ from theirs in digits only.
-fn is_edge_like(ends: &Ends, first: &SampleRow<'_>, rest: &[SampleRow<'_>]) -> bool {
+/// Whether a first row of words is an edge between vertices like those below: it shares a name with
+/// them, or its names differ from theirs in digits only.
+fn is_edge_like(places: [usize; 2], first: &SampleRow<'_>, rest: &[SampleRow<'_>]) -> bool {
     let letters =
         |cell: &[u8]| -> Vec<u8> { cell.iter().copied().filter(|b| !b.is_ascii_digit()).collect() };
-    let places = [ends.source, ends.destination];
     places.iter().filter_map(|&place| first.cells.get(place)).any(|name| {
         places.iter().any(|&place| {
             column(rest, place).any(|cell| {

@@ -6,7 +6,7 @@
 //! * [`scanner`] goes line by line, for formats where a line's meaning depends on those before;
 //! * [`pieces`] gives out either's edges slice by slice;
 //! * [`detect`] looks how a table is written: [`sample`] cuts its beginning into cells, [`header`],
-//!   [`columns`], [`counts`], [`declared`] and [`decimal`] each answer one question;
+//!   [`columns`], [`shapes`], [`counts`], [`declared`] and [`decimal`] each answer one question;
 //! * [`number`] reads single numbers, [`numbers`] finds them by their number.
 
 pub(crate) mod blocks;
@@ -24,6 +24,7 @@ pub(crate) mod pieces;
 mod rows;
 mod sample;
 pub(crate) mod scanner;
+mod shapes;
 
 /// A problem on a line of a piece of text whose place in the input the finder does not know.
 #[derive(Debug)]

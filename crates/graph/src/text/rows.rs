@@ -174,7 +174,11 @@ impl Dialect {
     #[cold]
     fn slow_row(&self, row: &[u8], rows: &mut TextRows) -> Result<(), (usize, String)> {
         if !self.is_row(row) {
-            return Ok(());
+            return self.check_comment(row).map_err(|problem| (0, problem));
+        }
+        if self.header.as_deref() == Some(row) {
+            let problem = "the header again, as where tables were joined: leave it out";
+            return Err((0, problem.into()));
         }
         let (mut count, mut source, mut destination, mut weight) = (0, None, None, None);
         for field in fields(row, self.delimiter) {
@@ -210,8 +214,18 @@ impl Dialect {
             rows.weights.push(parsed.0);
             rows.has_fraction |= !parsed.1;
         }
+        self.push_ends(&source, &destination, rows)
+    }
+
+    /// Takes the ends of an edge; a problem comes with its column, from 0.
+    fn push_ends(
+        &self,
+        source: &Field<'_>,
+        destination: &Field<'_>,
+        rows: &mut TextRows,
+    ) -> Result<(), (usize, String)> {
         if self.names {
-            for field in [&source, &destination] {
+            for field in [source, destination] {
                 if field.value.is_empty() {
                     return Err((field.at, "expected an id, found an empty field".into()));
                 }
@@ -233,7 +247,7 @@ impl Dialect {
                 }
             }
         } else {
-            let (source, destination) = (self.id(&source)?, self.id(&destination)?);
+            let (source, destination) = (self.id(source)?, self.id(destination)?);
             let [sources, destinations] = &mut rows.integers;
             sources.push(source);
             destinations.push(destination);

@@ -40,7 +40,7 @@ pub(crate) struct Token<'a> {
 impl Scanner {
     pub(crate) fn new(source: &Source) -> Result<Self> {
         let part = source.single()?.clone();
-        let reader = BufReader::with_capacity(1 << 20, part.reader()?);
+        let reader = part.buffered(1 << 20)?;
         Ok(Scanner { part, reader, line: Vec::new(), number: 0 })
     }
 

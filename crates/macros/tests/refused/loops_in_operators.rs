@@ -57,8 +57,8 @@ fn visits_twice(graph: &Graph<u32>, root: Vertex, k: u32) -> Field<u32> {
     let mut a = graph.field(0u32);
     let mut b = graph.field(0u32);
     for v in graph.vertices() {
-        for e in graph.out_edges(v) {
-            a[e.target] += 1;
+        if k > 1 {
+            for e in graph.out_edges(v) { a[e.target] += 1; }
         }
         for e in graph.in_edges(v) {
             b[e.source] += 1;

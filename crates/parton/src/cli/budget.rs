@@ -23,8 +23,11 @@ pub(crate) struct Budget<'b> {
     pub(crate) text_bytes: Option<u64>,
 }
 
-/// A plan that is further off than this is wrong: what needs this part of its estimate is refused.
+/// What a plan may be off below its range: with the range's 0.75, a limit below 0.6 of the estimate refuses a run. A run
+/// above it goes ahead, and ends with a sentence where it does not fit.
 const DOUBT: f64 = 0.8;
+/// The same beside an estimate that is no range.
+const MOST_DOUBT: f64 = 0.6;
 /// An edge of a text takes this many bytes at least.
 const LEAST_BYTES_OF_EDGE: f64 = 4.0;
 /// Hosts cut by several machines need so much more than their share.
@@ -47,6 +50,17 @@ impl Budget<'_> {
         };
         if counts.or(of_text).is_some_and(fits_surely) {
             return Ok(());
+        }
+        // Where not even the process fits, neither would its plan.
+        let floor = planning::floor(here, here * self.threads);
+        if floor * MOST_DOUBT > limit.bytes as f64 {
+            return Err(Failure::out_of_memory(format!(
+                "{} needs more than {} of memory, but {} may be used ({}): raise the limit; --force goes ahead",
+                self.work,
+                show::bytes(floor as u64),
+                show::bytes(limit.bytes),
+                limit.source,
+            )));
         }
         let forecast = match self.forecast() {
             // Even the threads of the plan have no room.

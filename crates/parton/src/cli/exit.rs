@@ -114,7 +114,9 @@ impl From<algorithms::Error> for Failure {
 impl From<gpu::Error> for Failure {
     fn from(error: gpu::Error) -> Self {
         let code = match error {
-            gpu::Error::OutOfMemory { .. } | gpu::Error::DoesNotFit { .. } => OUT_OF_MEMORY,
+            gpu::Error::OutOfMemory { .. }
+            | gpu::Error::OutOfPinned { .. }
+            | gpu::Error::DoesNotFit { .. } => OUT_OF_MEMORY,
             gpu::Error::Compile { .. } => BUG,
             _ => HOST_LOST,
         };
@@ -251,10 +253,15 @@ impl Failure {
     }
 }
 
-/// Prints a message to standard error in one write, since a launcher mixes the output of its ranks.
+/// Prints a message to standard error.
 pub(crate) fn say(text: &str) {
-    // If even standard error is closed, the message has no reader.
-    let _ = io::stderr().write_all(format!("parton: {text}\n").as_bytes());
+    tell(&format!("parton: {text}"));
+}
+
+/// Prints a line to standard error in one write, since a launcher mixes the output of its ranks.
+pub(crate) fn tell(line: &str) {
+    // If even standard error is closed, the line has no reader.
+    let _ = io::stderr().write_all(format!("{line}\n").as_bytes());
 }
 
 impl CommandOutput {

@@ -1,5 +1,7 @@
 //! Arguments that name a graph, and say how to read and change it.
 
+use std::ffi::OsString;
+
 use crate::algorithms::{Algorithm, Options};
 use crate::graph::formats::{
     self, ColumnKey, Columns, Decimal, IdKind, ReadOptions, TextOptions, Vertices,
@@ -213,10 +215,13 @@ impl GraphArguments {
         Ok(if self.cleaning.transpose { graph.transposed() } else { graph })
     }
 
-    /// Refuses ranks that see different inputs under one name. Every rank must call this.
-    pub(crate) fn check_alike(&self, team: &mut Team) -> Result<(), Failure> {
+    /// Refuses ranks that see different inputs under one name, or different graphs `beside` it. Every rank
+    /// must call this.
+    pub(crate) fn check_alike(&self, beside: &[&str], team: &mut Team) -> Result<(), Failure> {
         let format = self.reading.format.as_deref().map(formats::by_name).transpose()?;
-        self.graph.check_alike(format, team)
+        self.graph.check_alike(format, team)?;
+        let mut beside = beside.iter().map(|file| InputName::from(OsString::from(file)));
+        beside.try_for_each(|file| file.check_alike(format, team))
     }
 
     /// Bytes of a file of text; `None` where that tells nothing of the number of edges.

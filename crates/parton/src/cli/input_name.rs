@@ -3,9 +3,9 @@
 use std::ffi::OsString;
 use std::fmt;
 use std::ops::Deref;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use crate::graph::formats::{self, Format};
+use crate::graph::formats::{self, Format, parton};
 use crate::graph::generate::Spec;
 use crate::graph::source::{Fingerprint, Source};
 use crate::partition::saved::MANIFEST;
@@ -65,6 +65,29 @@ impl InputName {
             }
         })
     }
+
+    /// Checks this process's share of the checksums of a `.parton` file, those of what no host needs, too.
+    pub(crate) fn check_blocks(&self, team: &Team) -> crate::graph::Result<()> {
+        if Spec::is_spec(self) || !self.path.is_file() {
+            return Ok(());
+        }
+        let source = Source::file(&self.path)?;
+        let is_parton =
+            source.is_plain() && formats::detect(&source).is_ok_and(|f| f.name() == "parton");
+        if is_parton { parton::check_blocks(&source, team.share()) } else { Ok(()) }
+    }
+}
+
+/// Refuses ranks that see different files under the name of a list, such as one of vertices. Every rank
+/// must call this.
+pub(crate) fn check_list_alike(name: &str, team: &mut Team) -> Result<(), Failure> {
+    if !team.is_distributed() {
+        return Ok(());
+    }
+    team.check_input(name, |of_all| match Path::new(name).is_file() {
+        true => Ok(seen(&Source::file(Path::new(name))?, of_all)?),
+        false => Ok(("no such file".into(), String::new())),
+    })
 }
 
 /// What a rank sees of an input: what must be the same on all ranks, and when it was changed.

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::cli::exit::OUT_OF_MEMORY;
-use crate::graph::memory::{self, limits};
+use crate::graph::memory::{self, Amount, limits};
 
 /// Bytes that this process may use, and what says so; 0 while nothing does.
 static LIMIT: AtomicU64 = AtomicU64::new(0);
@@ -79,30 +79,17 @@ pub fn out_of_memory(bytes: usize) -> ! {
 fn describe(text: &mut [u8], bytes: usize) -> usize {
     let whole = text.len();
     let mut free = text;
-    let _ = write!(free, "parton: out of memory: {} more cannot be had", Megabytes(bytes as u64));
+    let _ = write!(free, "parton: out of memory: {} more cannot be had", Amount(bytes as u128));
     let (limit, need) = (LIMIT.load(Ordering::Relaxed), NEED.load(Ordering::Relaxed));
     if need > 0 {
-        let _ = write!(free, ", about {} are needed in all", Megabytes(need));
+        let _ = write!(free, ", about {} are needed in all", Amount(need.into()));
     }
     if limit > 0 {
         let source = SOURCES[SOURCE.load(Ordering::Relaxed) as usize % SOURCES.len()];
-        let _ = write!(free, ", {} may be used ({source})", Megabytes(limit));
+        let _ = write!(free, ", {} may be used ({source})", Amount(limit.into()));
     }
     let _ = writeln!(free, ": {HELP}");
     whole - free.len()
-}
-
-/// Bytes as people read them, written without memory.
-struct Megabytes(u64);
-
-impl std::fmt::Display for Megabytes {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.0 {
-            bytes @ 0..1_000_000 => write!(f, "{bytes} bytes"),
-            bytes @ 1_000_000..1_000_000_000 => write!(f, "{:.1} MB", bytes as f64 / 1e6),
-            bytes => write!(f, "{:.1} GB", bytes as f64 / 1e9),
-        }
-    }
 }
 
 #[cfg(test)]
@@ -115,7 +102,7 @@ mod tests {
         let length = describe(&mut text, usize::MAX);
         let said = std::str::from_utf8(&text[..length]).unwrap();
         assert!(
-            said.starts_with("parton: out of memory: 18446744073.7 GB more cannot be had"),
+            said.starts_with("parton: out of memory: 18446744.1 TB more cannot be had"),
             "{said}"
         );
         assert!(said.ends_with("`parton plan`\n"), "{said}");

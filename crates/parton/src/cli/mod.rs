@@ -29,14 +29,15 @@ mod task;
 mod team;
 mod watch;
 
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU16, NonZeroUsize};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::algorithms::{Algorithm, EdgeNeed, Options};
-use crate::graph::nearest::did_you_mean;
+use crate::graph::nearest::{did_you_mean, nearest};
 use exit::{CommandOutput, Failure};
 pub use memory::out_of_memory;
 use team::Team;
@@ -195,8 +196,39 @@ impl Arguments {
         let only = algorithms.first().filter(|_| algorithms.len() == 1);
         let named = algorithms.iter().find(is_named).or(only);
         let command = command_for(algorithms, named.map_or(&[], std::slice::from_ref));
-        Arguments::from_arg_matches(&command.try_get_matches()?)
+        let matches = command.try_get_matches();
+        Arguments::from_arg_matches(&matches.map_err(|error| suggest(error, algorithms))?)
     }
+}
+
+/// Adds to a complaint about a word what was probably meant: a misspelt algorithm, or `run` before one.
+fn suggest(mut error: clap::Error, algorithms: &[&'static dyn Algorithm]) -> clap::Error {
+    let word = |kind| match error.get(kind) {
+        Some(ContextValue::String(word)) => word.clone(),
+        _ => String::new(),
+    };
+    let names = || algorithms.iter().map(|algorithm| algorithm.name());
+    match error.kind() {
+        ErrorKind::InvalidSubcommand => {
+            let asked = word(ContextKind::InvalidSubcommand);
+            if algorithms.iter().any(|algorithm| algorithm.is_called(&asked)) {
+                let meant = ContextValue::Strings(vec![format!("run {asked}")]);
+                error.insert(ContextKind::SuggestedSubcommand, meant);
+            }
+        }
+        ErrorKind::InvalidValue if word(ContextKind::InvalidArg) == "<ALGORITHM>" => {
+            if let Some(meant) = nearest(&word(ContextKind::InvalidValue), names()) {
+                error.insert(ContextKind::SuggestedValue, ContextValue::String(meant.into()));
+            }
+        }
+        _ => {}
+    }
+    error
+}
+
+/// A number of hosts.
+fn parse_hosts(text: &str) -> Result<NonZeroU16, String> {
+    text.parse().map_err(|_| format!("expected 1 to {}", u16::MAX))
 }
 
 /// The command with the names and options of these algorithms. The help of `run` shows the options of some.
@@ -216,6 +248,7 @@ fn command_for(
 /// yours, give both: `main(&[&[&Mine], parton::algorithms::ALL].concat())`.
 pub fn main(algorithms: &[&'static dyn Algorithm]) -> ExitCode {
     crate::graph::memory::on_exhaustion(out_of_memory);
+    crate::planning::note_start();
     // Before anything else: a failure after this point is a failure of all ranks.
     let mut team = match Team::assemble() {
         Ok(team) => team,

@@ -185,6 +185,13 @@ impl OwnArguments {
         graphs.map(|(spec, file)| (spec.name, file))
     }
 
+    /// What was given for options of this algorithm that may be the name of a list.
+    pub(crate) fn lists(&self, algorithm: &dyn Algorithm) -> impl Iterator<Item = &str> {
+        let may_be_list =
+            |spec: &OptionSpec| spec.takes == Takes::Text && spec.value_name.contains("FILE");
+        self.given_to(algorithm).filter(move |(spec, _)| may_be_list(spec)).map(|(_, text)| text)
+    }
+
     /// Everything asked of an algorithm but for graphs, if it makes sense for it.
     pub(crate) fn options(
         &self,

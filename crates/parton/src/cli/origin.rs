@@ -19,6 +19,11 @@ impl Origin {
         Origin { graph: graph.into(), source: source.cloned(), read_as: read_as.into() }
     }
 
+    /// True if both are the same graph, understood in the same way.
+    pub(crate) fn is_same(&self, other: &Origin) -> bool {
+        (&self.graph, &self.read_as) == (&other.graph, &other.read_as)
+    }
+
     /// What users are told. They know how a generator makes its graph.
     pub(crate) fn note(&self) -> Option<String> {
         let Origin { graph, read_as, .. } = self;

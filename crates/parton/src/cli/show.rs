@@ -1,5 +1,7 @@
 //! Numbers and tables as people read them.
 
+use crate::graph::memory::Amount;
+
 /// A count with its thousands apart: `1,048,576`.
 pub(crate) fn count(value: u64) -> String {
     let digits = value.to_string();
@@ -13,19 +15,9 @@ pub(crate) fn count(value: u64) -> String {
     shown
 }
 
-/// An amount of bytes with at most four digits: `12.3 MB`.
+/// An amount of bytes: `12.3 MB`.
 pub(crate) fn bytes(value: u64) -> String {
-    let units = ["bytes", "kB", "MB", "GB", "TB"];
-    let mut scaled = value as f64;
-    let mut unit = 0;
-    while scaled >= 999.95 && unit + 1 < units.len() {
-        scaled /= 1e3;
-        unit += 1;
-    }
-    match unit {
-        0 => format!("{value} {}", units[0]),
-        _ => format!("{scaled:.1} {}", units[unit]),
-    }
+    Amount(value.into()).to_string()
 }
 
 /// A short time with three digits or more: `12.3 ms`.
@@ -86,12 +78,6 @@ mod tests {
     #[test]
     fn thousands_stand_apart() {
         assert_eq!([0, 999, 1000, 1234567].map(count), ["0", "999", "1,000", "1,234,567"]);
-    }
-
-    #[test]
-    fn bytes_are_short() {
-        let shown = [0, 999, 1_000, 12_345_678, 999_960_000, 5_000_000_000_000_000].map(bytes);
-        assert_eq!(shown, ["0 bytes", "999 bytes", "1.0 kB", "12.3 MB", "1.0 GB", "5000.0 TB"]);
     }
 
     #[test]

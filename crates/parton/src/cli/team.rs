@@ -18,6 +18,7 @@ use std::time::{Duration, Instant};
 
 use crate::engine::{self, Measure, Tally};
 use crate::graph::save;
+use crate::graph::source::Slice;
 use crate::net::transports::mpi::{Loss, WAITING_THREAD};
 use crate::net::{Cluster, LaunchError, Launcher, Net};
 use crate::sync::Volume;
@@ -263,6 +264,15 @@ impl Team {
             }
             (Some(ranks), _) => Ok(ranks.launcher.ranks()),
         }
+    }
+
+    /// The share of this process where the work on a file is divided.
+    pub(crate) fn share(&self) -> Slice {
+        let share = |ranks: &Ranks| {
+            let launcher = &ranks.launcher;
+            Slice { index: launcher.rank(), of: launcher.ranks() }
+        };
+        self.ranks.as_ref().map_or(Slice::WHOLE, share)
     }
 
     /// Threads of each host: as asked, or its share of the cores.

@@ -12,7 +12,7 @@ use crate::sync::Volume;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::Value;
 
-use crate::cli::exit::say;
+use crate::cli::exit::{say, tell};
 use crate::cli::origin::{self, Origin};
 use crate::cli::show;
 
@@ -118,12 +118,17 @@ impl Watch {
         Watch { kind, origins: Mutex::default() }
     }
 
-    /// Says how a graph is understood, and keeps it for [`Watch::signed`].
+    /// Says how a graph is understood, and keeps it for [`Watch::signed`]; once, even if a command looks
+    /// at it several times.
     pub(crate) fn has_read(&self, origin: Origin) {
+        let mut origins = self.origins.lock().expect("no thread panicked holding this lock");
+        if origins.iter().any(|known| known.is_same(&origin)) {
+            return;
+        }
         if let Some(note) = origin.note() {
             self.note(&note);
         }
-        self.origins.lock().expect("no thread panicked holding this lock").push(origin);
+        origins.push(origin);
     }
 
     /// The report, with what made it: all graphs that were read, the version, the command line.
@@ -139,9 +144,9 @@ impl Watch {
             Display::Mute | Display::Quiet => {}
             Display::Bar(bar) => {
                 bar.lock().expect("no thread panicked holding this lock").finish_and_clear();
-                eprintln!("{text}");
+                tell(text);
             }
-            Display::Lines(_) => eprintln!("{text}"),
+            Display::Lines(_) => tell(text),
         }
     }
 
@@ -189,14 +194,11 @@ impl Watch {
                 let (done, time) = (lines.done.swap(0, Ordering::Relaxed), last.began.elapsed());
                 if !last.name.is_empty() && time >= LINE_INTERVAL {
                     let seconds = show::seconds(time.as_secs_f64());
-                    match done {
-                        0 => eprintln!("{}: done after {seconds}", last.name),
-                        _ => eprintln!(
-                            "{}: {}, done after {seconds}",
-                            last.name,
-                            last.so_far(done, time)
-                        ),
-                    }
+                    let amount = match done {
+                        0 => String::new(),
+                        _ => format!("{}, ", last.so_far(done, time)),
+                    };
+                    tell(&format!("{}: {amount}done after {seconds}", last.name));
                 }
             }
         }
@@ -214,7 +216,7 @@ impl Watch {
                 let mut stage = lines.stage.lock().expect("no thread panicked holding this lock");
                 if stage.last_line.elapsed() >= LINE_INTERVAL {
                     stage.last_line = Instant::now();
-                    eprintln!("{}: {}", stage.name, text());
+                    tell(&format!("{}: {}", stage.name, text()));
                 }
             }
         }
@@ -312,7 +314,8 @@ impl Progress for Watch {
                 let mut stage = lines.stage.lock().expect("no thread panicked holding this lock");
                 if stage.last_line.elapsed() >= LINE_INTERVAL {
                     stage.last_line = Instant::now();
-                    eprintln!("{}: {}", stage.name, stage.so_far(done, stage.began.elapsed()));
+                    let so_far = stage.so_far(done, stage.began.elapsed());
+                    tell(&format!("{}: {so_far}", stage.name));
                 }
             }
         }

@@ -11,7 +11,7 @@ use parton_sync::{Optimize, Substrate};
 use super::WeightTrial;
 use crate::devices::HostDevice;
 use crate::error::Result;
-use parton_algorithms::Job;
+use parton_algorithms::{Job, Options};
 
 /// Vertices of the first sample, as a power of two,
 const FIRST_SCALE: u32 = 10;
@@ -100,7 +100,9 @@ impl WeightTrial<'_> {
         device: Option<&GpuHost>,
     ) -> Result<SampleRun> {
         let spec = format!("rmat:{scale},{}", degree.round());
-        let fit = self.algorithm.needs(&self.options).fit();
+        // Only the engine is that of the user: other options may name vertices that samples do not have.
+        let options = Options { engine: self.options.engine, ..Options::default() };
+        let fit = self.algorithm.needs(&options).fit();
         let mut graph = parton_graph::generate::Spec::parse(&spec)
             .and_then(|spec| spec.generate(&Silent))
             .map_err(parton_partition::Error::from)?;
@@ -120,7 +122,7 @@ impl WeightTrial<'_> {
             for _ in 0..RUNS {
                 let mut substrate = Substrate::new(&partition, net, Optimize::ALL);
                 let device = device.map(|gpu| gpu as &dyn Device);
-                let (options, watch) = (&self.options, &mut ());
+                let (options, watch) = (&options, &mut ());
                 let job = &mut Job { substrate: &mut substrate, options, watch, device };
                 let report = self.algorithm.run(job)?.report;
                 sample.seconds = sample.seconds.min(report.seconds);

@@ -41,82 +41,94 @@ impl Need {
     }
 }
 
-/// Bytes per edge and per vertex, and some that are there in any case.
+/// Bytes per edge and per vertex.
 #[derive(Clone, Copy)]
 struct Linear {
     edge: f64,
     vertex: f64,
-    fixed: f64,
 }
 
-const fn linear(edge: f64, vertex: f64, fixed: f64) -> Linear {
-    Linear { edge, vertex, fixed }
+const fn linear(edge: f64, vertex: f64) -> Linear {
+    Linear { edge, vertex }
 }
 
 impl Linear {
     fn of(self, edges: f64, vertices: f64) -> f64 {
-        self.edge * edges + self.vertex * vertices + self.fixed
+        self.edge * edges + self.vertex * vertices
     }
 }
 
-/// A process without a graph, and each further host and thread in it.
-const PROCESS: f64 = 13.7e6;
-const HOST: f64 = 0.3e6;
-const THREAD: f64 = 0.06e6;
+/// Buffers that are as large as what they hold, up to some bytes.
+#[derive(Clone, Copy)]
+struct Buffers {
+    edge: f64,
+    most: f64,
+}
+
+impl Buffers {
+    fn of(self, edges: f64) -> f64 {
+        (self.edge * edges).min(self.most)
+    }
+}
 
 /// Reading, by where the input is and whether one host is alone: bytes per listed edge and per vertex.
-const GENERATED_ALONE: Linear = linear(5.7, 11.1, 0.0);
-const GENERATED: Linear = linear(8.0, 7.7, 0.0);
-const TEXT_ALONE: Linear = linear(34.8, 0.0, 12.1e6);
-const TEXT: Linear = linear(46.2, 11.7, 2.7e6);
-const ROWS_ALONE: Linear = linear(4.6, 11.2, 0.0);
-const ROWS: Linear = linear(3.8, 11.6, 0.0);
-const WHOLE: Linear = linear(3.2, 4.0, 0.0);
-/// What readers of text keep of their buffers.
-const TEXT_KEPT: f64 = 11.7e6;
+const GENERATED_ALONE: Linear = linear(5.7, 11.1);
+const GENERATED: Linear = linear(8.0, 7.7);
+const TEXT_ALONE: Linear = linear(10.0, 5.0);
+const TEXT: Linear = linear(14.2, 112.0);
+const ROWS_ALONE: Linear = linear(4.6, 11.2);
+const ROWS: Linear = linear(3.8, 11.6);
+const WHOLE: Linear = linear(3.2, 4.0);
+/// What readers of text have in their buffers meanwhile, and what they keep of them.
+const TEXT_BUFFERS_ALONE: Buffers = Buffers { edge: 10.0, most: 12.1e6 };
+const TEXT_BUFFERS: Buffers = Buffers { edge: 36.5, most: 2.7e6 };
+const TEXT_KEPT: Buffers = Buffers { edge: 20.0, most: 11.7e6 };
 
 /// Making rows undirected or simple: bytes per edge that comes out, and per vertex.
-const FITTING_ALONE: Linear = linear(12.3, 8.7, 0.0);
-const FITTING: Linear = linear(30.0, 13.1, 0.0);
+const FITTING_ALONE: Linear = linear(11.0, 8.7);
+const FITTING: Linear = linear(16.4, 13.2);
 
 /// Sending edges to their owners and numbering them: bytes per edge and per proxy.
-const BUILDING: Linear = linear(14.0, 45.8, 0.0);
+const BUILDING: Linear = linear(15.2, 38.1);
 /// The same where edges come from text, whose pieces are there until the end; and where each edge is there twice.
-const TEXT_BESIDE_BUILDING: f64 = 7.5;
-const DOUBLED: f64 = 17.6;
-/// Policies that score hosts, and what they know of vertices meanwhile.
+const TEXT_BESIDE_BUILDING: f64 = 7.6;
+const DOUBLED: f64 = 4.3;
+/// Policies that score hosts, and what they know of each proxy meanwhile.
 const SCORED: [&str; 3] = ["fennel", "ginger", "sugar"];
-const SCORING: Linear = linear(0.0, 14.9, 0.0);
+const SCORING: f64 = 1.2;
 
-/// Bytes of a process with this many hosts and threads, apart from what hosts need for a graph.
-pub(super) fn process(hosts: usize, threads: usize) -> f64 {
-    PROCESS + HOST * (hosts - 1) as f64 + THREAD * threads as f64
+/// Bytes of a host while the input becomes rows. All hosts read as much.
+fn reading(survey: &Survey, hosts: usize) -> f64 {
+    let part = 1.0 / hosts as f64;
+    let (listed, vertices) = (survey.listed_edges * part, survey.vertices * part);
+    let rows = match (survey.storage, hosts > 1) {
+        (Storage::Generated, false) => GENERATED_ALONE.of(listed, vertices),
+        (Storage::Generated, true) => GENERATED.of(listed, vertices),
+        (Storage::Edges { .. }, false) => {
+            TEXT_ALONE.of(listed, vertices) + TEXT_BUFFERS_ALONE.of(listed)
+        }
+        (Storage::Edges { .. }, true) => TEXT.of(listed, vertices) + TEXT_BUFFERS.of(listed),
+        (Storage::Rows { .. }, false) => ROWS_ALONE.of(listed, vertices),
+        (Storage::Rows { .. }, true) => ROWS.of(listed, vertices),
+        (Storage::Whole, _) => WHOLE.of(listed, vertices),
+    };
+    rows + (2.0 * survey.weight_bytes as f64 + survey.name_bytes) * listed
 }
 
 impl Need {
-    /// What a host needs that has this share of a cut, for an algorithm that holds this of its own, under a policy.
+    /// What a host needs that has this share of a cut, with this number of proxies per vertex on all hosts, for an
+    /// algorithm that holds this of its own, under a policy.
     pub(super) fn of_host(
         survey: &Survey,
-        share: &Share,
+        (share, replication): (&Share, f64),
         (own, policy): (MemoryUse, &str),
         hosts: usize,
     ) -> Need {
         let many = hosts > 1;
         let (edges, proxies) = (share.edges as f64, (share.masters + share.mirrors) as f64);
-        // All hosts read as much.
         let part = 1.0 / hosts as f64;
         let (listed, vertices) = (survey.listed_edges * part, survey.vertices * part);
         let weights = survey.weight_bytes as f64;
-        let reading = match (survey.storage, many) {
-            (Storage::Generated, false) => GENERATED_ALONE.of(listed, vertices),
-            (Storage::Generated, true) => GENERATED.of(listed, vertices),
-            (Storage::Edges { .. }, false) => TEXT_ALONE.of(listed, vertices),
-            (Storage::Edges { .. }, true) => TEXT.of(listed, vertices),
-            (Storage::Rows { .. }, false) => ROWS_ALONE.of(listed, vertices),
-            (Storage::Rows { .. }, true) => ROWS.of(listed, vertices),
-            (Storage::Whole, _) => WHOLE.of(listed, vertices),
-        };
-        let reading = reading + (2.0 * weights + survey.name_bytes) * listed;
         let fitting = match (survey.is_changed, many) {
             (false, _) => 0.0,
             (true, false) => FITTING_ALONE.of(edges, vertices),
@@ -129,20 +141,21 @@ impl Need {
             let edge = BUILDING.edge * (1.0 + weights / 4.0)
                 + if is_text { TEXT_BESIDE_BUILDING } else { 0.0 }
                 + if is_doubled { DOUBLED } else { 0.0 };
-            let scored = if is_scored { SCORING.of(edges, proxies) } else { 0.0 };
-            edge * edges + BUILDING.vertex * proxies + scored
+            edge * edges + (BUILDING.vertex + if is_scored { SCORING } else { 0.0 }) * proxies
         } else {
             0.0
         };
-        let copies = (share.masters + share.mirrors) as f64 / share.masters.max(1) as f64 - 1.0;
-        let kept = if survey.storage == Storage::Whole && many { 4.0 * listed } else { 0.0 };
+        let kept = match survey.storage {
+            Storage::Whole if many => 4.0 * listed,
+            Storage::Edges { .. } => TEXT_KEPT.of(survey.listed_edges) * part,
+            _ => 0.0,
+        };
         let running = share.bytes as f64
             + own.edge * edges
             + own.proxy * proxies
-            + own.copied_edge * edges * copies
-            + if is_text { TEXT_KEPT * part } else { 0.0 }
+            + own.copied_edge * edges * (replication - 1.0)
             + kept;
-        Need { reading, fitting, building, running }
+        Need { reading: reading(survey, hosts), fitting, building, running }
     }
 }
 
@@ -157,11 +170,30 @@ mod tests {
             let own = parton_algorithms::by_name(algorithm).unwrap().memory_use();
             let survey = Survey::of(&Input::open(spec).unwrap(), 1 << 20).unwrap();
             let cut = survey.sketch(&Plan::new("oec"), hosts).unwrap();
-            let needs = cut.hosts.iter().map(|s| Need::of_host(&survey, s, (own, "oec"), hosts));
+            let share = |share| (share, cut.replication());
+            let needs =
+                cut.hosts.iter().map(|s| Need::of_host(&survey, share(s), (own, "oec"), hosts));
             needs.map(|need| need.peak()).sum::<f64>()
         };
         assert!(need("uniform:1000,20000", "bfs", 1) > 1.5 * need("uniform:1000,10000", "bfs", 1));
         assert!(need("uniform:9000,90000", "bfs", 4) > need("uniform:9000,90000", "bfs", 1));
         assert!(need("uniform:9000,90000", "lcc", 4) > need("uniform:9000,90000", "bfs", 4));
+    }
+
+    /// One host masters the middle of the star, and the others mirror it: neighbourhoods that travel are as many as
+    /// edges are, however few masters a host has.
+    #[test]
+    fn uneven_masters_do_not_multiply_neighbourhoods() {
+        let own = parton_algorithms::by_name("lcc").unwrap().memory_use();
+        let survey = Survey::of(&Input::open("star:20000").unwrap(), 1 << 20).unwrap();
+        for policy in ["iec", "cvc", "staggered"] {
+            let cut = survey.sketch(&Plan::new(policy), 8).unwrap();
+            let need = |share| {
+                let of_cut = (share, cut.replication());
+                Need::of_host(&survey, of_cut, (own, policy), 8).peak()
+            };
+            let all: f64 = cut.hosts.iter().map(need).sum();
+            assert!(all < 2e3 * 20_000.0, "{policy}: {all}");
+        }
     }
 }

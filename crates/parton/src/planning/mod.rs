@@ -10,6 +10,7 @@
 
 mod advice;
 mod memory;
+mod process;
 mod trial;
 
 use parton_algorithms::MemoryUse;
@@ -19,6 +20,7 @@ use parton_partition::{Input, Plan, Survey};
 use crate::error::Result;
 pub use advice::{Advice, Candidate, advise};
 pub use memory::Need;
+pub use process::note_start;
 pub use trial::Trial;
 
 /// An estimate, and between what the truth should lie.
@@ -41,6 +43,9 @@ impl Range {
 
 /// How far memory is from its estimate.
 const MEMORY_ERROR: [f64; 2] = [0.75, 1.25];
+
+/// Bytes of a message beside its values: what it costs that two hosts talk at all, as small graphs show.
+const MESSAGE_HEAD: f64 = 12.0;
 
 /// What one way of running an algorithm is going to need.
 #[derive(Clone, Debug)]
@@ -78,21 +83,23 @@ impl<'p> Planner<'p> {
     pub fn forecast(&self, plan: &Plan, hosts: usize, threads: usize) -> Result<Forecast> {
         let quality = self.survey.sketch(plan, hosts)?;
         let what = (self.algorithm, &*plan.policy);
-        let need = |share: &Share| Need::of_host(self.survey, share, what, hosts);
+        let replication = quality.replication();
+        let need = |share: &Share| Need::of_host(self.survey, (share, replication), what, hosts);
         let needs: Vec<Need> = quality.hosts.iter().map(need).collect();
         let memory = |bytes: f64| Range::around(bytes, MEMORY_ERROR[0], MEMORY_ERROR[1]);
         let most = |what: fn(&Need) -> f64| needs.iter().map(what).fold(0.0, f64::max);
-        let base = memory::process(1, threads);
+        let base = process::process(1, threads) + if hosts > 1 { process::RANK } else { 0.0 };
         let all = needs.iter().fold(Need::default(), |all, need| all.plus(need));
         let value_bytes = self.algorithm.value;
         let dense = value_bytes * quality.hosts.iter().map(|h| h.values as f64).sum::<f64>();
+        let dense = dense + MESSAGE_HEAD * quality.messages_per_round() as f64;
         Ok(Forecast {
             hosts,
             policy: plan.policy.clone(),
             host_peak: memory(base + most(Need::peak)),
             host_steady: memory(base + most(|need| need.running)),
-            process_peak: memory(memory::process(hosts, hosts * threads) + all.peak()),
-            // Headers and places are few beside values; where little is updated, little travels.
+            process_peak: memory(process::process(hosts, hosts * threads) + all.peak()),
+            // Places are few beside values; where little is updated, little travels.
             bytes_per_round: Range { low: 0.0, likely: dense, high: dense * 1.1 },
             quality,
         })
@@ -130,11 +137,16 @@ pub fn quick_survey(input: &Input) -> Result<Survey> {
     Ok(Survey::of(input, 1 << 17)?)
 }
 
+/// Bytes that a process with this many hosts and threads takes on any graph, about.
+pub fn floor(hosts: usize, threads: usize) -> f64 {
+    process::process(hosts, threads)
+}
+
 /// More bytes than any run on an input takes that has at most this many vertices and edges: if these are there,
 /// no plan is needed.
 pub fn ceiling(vertices: f64, edges: f64, hosts: usize) -> f64 {
     let mirrors = (2.0 * edges).min(vertices * (hosts - 1) as f64);
-    memory::process(hosts, hosts)
+    process::process(hosts, hosts)
         + MOST_PER_EDGE * 2.0 * edges
         + MOST_PER_PROXY * (vertices + mirrors)
 }

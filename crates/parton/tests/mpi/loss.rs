@@ -116,7 +116,9 @@ fn lose_a_rank_while_parts_are_sealed(mpi: Mpi, signal: &str, rank: &str) -> boo
 fn a_rank_that_ends_while_parts_are_sealed_leaves_none() {
     for mpi in launchers::ALL {
         let mut tries = 0;
-        for (signal, rank) in [("KILL", "0"), ("KILL", "1"), ("TERM", "0"), ("TERM", "2")] {
+        for (signal, rank) in
+            [("KILL", "0"), ("KILL", "1"), ("TERM", "0"), ("TERM", "2"), ("INT", "0"), ("INT", "1")]
+        {
             // A run on a fast machine may end before the signal comes.
             while !lose_a_rank_while_parts_are_sealed(mpi, signal, rank) {
                 tries += 1;

@@ -4,6 +4,7 @@
 mod common;
 #[path = "../../../net/tests/common/launchers.rs"]
 mod launchers;
+mod limits;
 mod loss;
 mod namespaces;
 mod unlike;

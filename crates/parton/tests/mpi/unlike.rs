@@ -67,3 +67,32 @@ fn ranks_with_other_ids_beside_a_graph_are_found_out() {
         assert!(ended.status.success(), "{ended:?}");
     }
 }
+
+#[test]
+fn ranks_with_other_files_beside_the_graph_are_found_out() {
+    let folder = folder();
+    let path = folder.path();
+    let other = path.join("elsewhere");
+    std::fs::create_dir(&other).unwrap();
+    let graph = "source,target,rating\n1,2,3\n3,2,4\n3,4,1\n";
+    let write = |name: &str, here: &str, there: &str| {
+        std::fs::write(path.join(name), here).unwrap();
+        std::fs::write(other.join(name), there).unwrap();
+    };
+    write("g.csv", graph, graph);
+    write("roots", "1\n", "3\n");
+    write("test.csv", "source,target,rating\n1,4,3\n", "source,target,rating\n1,4,5\n");
+    let elsewhere = "[ $rank = 1 ] && cd elsewhere";
+    for mpi in launchers::ALL {
+        for run in [
+            &["run", "betweenness", "g.csv", "--sources", "roots"][..],
+            &["run", "pagerank", "g.csv", "--seeds", "roots"],
+        ] {
+            let ended = run_after(elsewhere, mpi, 2, path, run);
+            ended.assert_refused(65, &["roots: rank 0 sees", "must see the same input"]);
+        }
+        let run = ["run", "matrix-completion", "g.csv", "--bipartite", "--test", "test.csv"];
+        let ended = run_after(elsewhere, mpi, 2, path, &run);
+        ended.assert_refused(65, &["test.csv: rank 0 sees", "must see the same input"]);
+    }
+}

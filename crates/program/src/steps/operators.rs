@@ -34,7 +34,7 @@ impl fmt::Display for OperatorReport {
     }
 }
 
-impl<C: Code, O: Operators + ?Sized> Steps<'_, C, O> {
+impl<C: Code + ?Sized, O: Operators + ?Sized> Steps<'_, C, O> {
     /// What each operator that visits edges took, of the report of a run.
     pub fn operators(&self, report: &RunReport) -> Vec<OperatorReport> {
         let plan = self.code.plan();

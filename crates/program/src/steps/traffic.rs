@@ -9,7 +9,7 @@ use super::Steps;
 use crate::code::Code;
 use crate::communication::{Communication, end};
 
-impl<C: Code, O: Operators + ?Sized> Steps<'_, C, O> {
+impl<C: Code + ?Sized, O: Operators + ?Sized> Steps<'_, C, O> {
     /// Tells mirrors at one end what masters have, if they may not know.
     pub(super) fn freshen(
         &mut self,

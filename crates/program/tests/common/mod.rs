@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use parton_engine::device::Device;
-use parton_engine::{Limits, Pacing};
+use parton_engine::{Limits, Pace, Pacing};
 use parton_gpu::cuda::nvrtc::Nvrtc;
 use parton_gpu::emulated::{Emulated, Settings};
 use parton_gpu::{GpuHost, discover};
 use parton_graph::{Csr, Graph};
 use parton_net::Cluster;
 use parton_partition::{Input, Partition, Plan};
-use parton_program::{Communication, Field, FieldValues, HostShare, Program, RelaxSetting, Venue};
+use parton_program::{Communication, Delta, Field, FieldValues, HostShare, Program, Venue};
 use parton_sync::{Error, Optimize, Substrate};
 
 /// Source, destination, weight.
@@ -64,6 +64,7 @@ pub(crate) struct Hosts<'g> {
     pub(crate) policy: &'static str,
     pub(crate) engine: Option<&'static str>,
     pub(crate) communication: Communication,
+    pub(crate) pacing: Pacing,
     pub(crate) optimize: Optimize,
     /// Hosts that compute on a device, by a bit each.
     pub(crate) devices: u32,
@@ -80,6 +81,7 @@ impl<'g> Hosts<'g> {
             policy: "cvc",
             engine: None,
             communication: Communication::default(),
+            pacing: Pacing::default(),
             optimize: Optimize::ALL,
             devices: 0,
             bytes: [0; 2],
@@ -104,9 +106,9 @@ impl Venue for Hosts<'_> {
             let share = HostShare {
                 engine: self.engine,
                 communication: self.communication,
-                pacing: Pacing::default(),
-                limits: Limits { max_rounds: Some(10_000) },
-                delta: RelaxSetting::default().delta,
+                pacing: self.pacing,
+                limits: Limits { max_rounds: (self.pacing.pace == Pace::Bsp).then_some(10_000) },
+                delta: Delta::new(2.0),
                 sums_fit: false,
                 device: device.map(|device| device as &dyn Device),
             };
@@ -183,4 +185,31 @@ pub(crate) fn close<const N: usize>(
             assert!(is_close, "{name}: {found} instead of {expected}");
         }
     }
+}
+
+/// Whether answers are equal; with fractions, whether they differ by no more than this, relative to numbers greater
+/// than 1.
+pub(crate) fn are_close(found: &[FieldValues], expected: &[FieldValues], by: f64) -> bool {
+    fn reals(values: &FieldValues) -> Option<Vec<f64>> {
+        match values {
+            FieldValues::F32(values) => {
+                Some(values.iter().map(|value| f64::from(*value)).collect())
+            }
+            FieldValues::F64(values) => Some(values.clone()),
+            _ => None,
+        }
+    }
+    let is_close = |(found, expected): (&f64, &f64)| {
+        let is_same = found == expected || (found.is_nan() && expected.is_nan());
+        is_same || (found - expected).abs() <= by * expected.abs().max(1.0)
+    };
+    found.len() == expected.len()
+        && found.iter().zip(expected).all(|(found, expected)| {
+            match (reals(found), reals(expected)) {
+                (Some(found), Some(expected)) => {
+                    found.len() == expected.len() && found.iter().zip(&expected).all(is_close)
+                }
+                _ => found == expected,
+            }
+        })
 }

@@ -11,11 +11,11 @@ impl Random {
         (self.0 >> 11) as usize % limit
     }
 
-    fn one<'t>(&mut self, of: &[&'t str]) -> &'t str {
+    pub(crate) fn one<'t>(&mut self, of: &[&'t str]) -> &'t str {
         of[self.below(of.len())]
     }
 
-    fn chance(&mut self, percent: usize) -> bool {
+    pub(crate) fn chance(&mut self, percent: usize) -> bool {
         self.below(100) < percent
     }
 }
@@ -139,8 +139,9 @@ fn edges(random: &mut Random, gathers: bool, out: &mut String) {
         *out += &format!("if {} {{\n", truth(random, &["v", "t"]));
     }
     if gathers {
-        *out += &match random.below(4) {
+        *out += &match random.below(5) {
             0 => format!("y += {};\n", edge_whole(random)),
+            4 => format!("y -= {};\n", edge_whole(random)),
             1 => format!("y = y.max({});\n", edge_whole(random)),
             2 => format!("let z = {}; if z > y {{ y = z; }}\n", edge_whole(random)),
             _ => format!("y += {}; c[t] += {};\n", edge_whole(random), real(random, &["v"])),

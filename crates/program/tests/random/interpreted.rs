@@ -1,31 +1,42 @@
 //! A lowered program run by the engine for compiled programs without compiling it: its parts are interpreted.
 
+use std::marker::PhantomData;
+
 use parton_compile::program::emit::{DeviceText, device};
 use parton_compile::program::interpret::{View, evaluate, folded, identity};
 use parton_compile::program::ir::{
     Act, ActKind, Dir, FieldId, Fold, ScalarId, Ty, VariableId, VertexPlace,
 };
 use parton_compile::program::lower::Lowered;
+use parton_compile::program::recognise::Relaxed;
+use parton_engine::ProgramForm;
 use parton_engine::device::operators::OperatorText;
 use parton_graph::LocalId;
 use parton_program::plan::{self, ColumnRole, CompiledPlan, OperatorPart};
-use parton_program::reduction::{Max, Min, Or, Sum};
+use parton_program::reduction::{Max, Min, Or, Reduction, Sum};
 use parton_program::{
-    AnyColumn, Code, Element, FieldValues, Host, NotRelaxed, Program, Tallies, Uniform, column,
-    host,
+    AnyColumn, Code, Element, FieldValues, Host, Program, RelaxSetting, Tallies, Typed, Uniform,
+    column, host,
 };
+use parton_sync::value::Number;
+
+use super::relaxed::InterpretedRelaxation;
 
 /// A program with its arguments.
-pub(crate) struct Interpreted {
+///
+/// `R` is how two labels become one, where it is a relaxation.
+pub(crate) struct Interpreted<R = Min<u32>> {
     pub(crate) lowered: Lowered,
     arguments: Vec<u64>,
     /// Its operators for devices.
     device: Result<OperatorText<'static>, &'static str>,
+    relaxed: Option<Relaxed>,
+    reduction: PhantomData<R>,
 }
 
 // SAFETY: what keeps the form from being shared are its spans. Outside of a macro these are plain numbers, and
 // nobody reads them here.
-unsafe impl Sync for Interpreted {}
+unsafe impl<R: Sync> Sync for Interpreted<R> {}
 
 /// Calls code with the type of a column.
 macro_rules! with_type {
@@ -106,14 +117,14 @@ macro_rules! with_number {
     };
 }
 
-impl Interpreted {
+impl<R> Interpreted<R> {
     /// A program as the attribute would compile it. Its text stays in memory, as that of the attribute does.
-    pub(crate) fn new(lowered: Lowered, arguments: Vec<u64>) -> Self {
+    pub(crate) fn new(lowered: Lowered, arguments: Vec<u64>, relaxed: Option<Relaxed>) -> Self {
         let device = device(&lowered).map(|DeviceText { text, kernels }| {
             let kernels: Vec<&str> = kernels.into_iter().map(|name| &*name.leak()).collect();
             OperatorText { text: text.leak(), kernels: kernels.leak() }
         });
-        Interpreted { lowered, arguments, device }
+        Interpreted { lowered, arguments, device, relaxed, reduction: PhantomData }
     }
 
     fn ty(&self, id: FieldId) -> Ty {
@@ -142,11 +153,11 @@ impl Interpreted {
         }
     }
 
-    fn acts(&self, acts: &[Act], at: &mut At<'_, '_>, tallies: &mut Tallies) {
+    fn acts(&self, acts: &[Act], at: &mut At<'_, '_, R>, tallies: &mut Tallies) {
         acts.iter().for_each(|act| self.act(act, at, tallies));
     }
 
-    fn act(&self, act: &Act, at: &mut At<'_, '_>, tallies: &mut Tallies) {
+    fn act(&self, act: &Act, at: &mut At<'_, '_, R>, tallies: &mut Tallies) {
         let host = at.host;
         match &act.kind {
             ActKind::Let(id, value) | ActKind::Set(id, value) => {
@@ -204,15 +215,15 @@ impl Interpreted {
         near: LocalId,
         far: LocalId,
         weight: u32,
-    ) -> At<'h, 'a> {
+    ) -> At<'h, 'a, R> {
         let locals = vec![0; self.lowered.program.locals.len()];
         At { code: self, host, near, far, weight, locals }
     }
 }
 
 /// What a statement sees.
-struct At<'h, 'a> {
-    code: &'h Interpreted,
+struct At<'h, 'a, R> {
+    code: &'h Interpreted<R>,
     host: &'h Host<'a, u32>,
     near: LocalId,
     far: LocalId,
@@ -220,7 +231,7 @@ struct At<'h, 'a> {
     locals: Vec<u64>,
 }
 
-impl At<'_, '_> {
+impl<R> At<'_, '_, R> {
     fn vertex(&self, place: VertexPlace) -> LocalId {
         match place {
             VertexPlace::Active => self.near,
@@ -229,7 +240,7 @@ impl At<'_, '_> {
     }
 }
 
-impl View for At<'_, '_> {
+impl<R> View for At<'_, '_, R> {
     fn local(&self, id: VariableId) -> u64 {
         self.locals[id.0]
     }
@@ -296,7 +307,7 @@ impl View for Outside<'_> {
     }
 }
 
-impl Code for Interpreted {
+impl<R: Sync> Code for Interpreted<R> {
     type Weight = u32;
 
     fn plan(&self) -> &CompiledPlan {
@@ -368,21 +379,21 @@ impl Code for Interpreted {
     }
 }
 
-/// Returns the bits of its fields. All interpreted programs of these tests return fields of the same types.
-impl Program for Interpreted {
+/// Returns its fields as they are.
+impl<R: Reduction> Program for Interpreted<R>
+where
+    R::Value: Number + Typed,
+{
     type Output = Vec<FieldValues>;
-    type Relaxed = NotRelaxed;
+    type Relaxed = InterpretedRelaxation<R>;
     const NAME: &'static str = "interpreted";
     type GatherState = u32;
     type Gathered<'a> = parton_program::NotGathering;
-    const FORM: Option<parton_engine::ProgramForm> = None;
-    const MAY_WRAP: bool = false;
+    const FORM: Option<ProgramForm> =
+        Some(ProgramForm::Relaxation { passes_unchanged: true, first_wins: false, adds: true });
+    const MAY_WRAP: bool = true;
     const DEVICE: Result<OperatorText<'static>, &'static str> = Err("it is interpreted");
     const GATHER: Option<parton_program::GatherPlaces> = None;
-
-    fn start_bound(&self, _: f64) -> f64 {
-        0.0
-    }
 
     fn gather_states(_: &Host<'_, u32>) -> Vec<u32> {
         Vec::new()
@@ -408,11 +419,12 @@ impl Program for Interpreted {
         columns
     }
 
-    fn relaxed(&self, _: parton_program::RelaxSetting) -> Option<NotRelaxed> {
-        None
+    fn relaxed(&self, setting: RelaxSetting) -> Option<InterpretedRelaxation<R>> {
+        let relaxed = self.relaxed.clone()?;
+        Some(InterpretedRelaxation::new(relaxed, self.arguments.clone(), setting))
     }
 
-    fn labelled(_: Vec<u32>) -> Vec<FieldValues> {
-        Vec::new()
+    fn labelled(labels: Vec<R::Value>) -> Vec<FieldValues> {
+        vec![R::Value::values(labels)]
     }
 }

@@ -3,17 +3,26 @@
 
 pub(crate) mod generate;
 mod interpreted;
+mod relaxed;
+mod shapes;
 
-use parton_compile::program::interpret::{PlainGraph, sequential};
+use parton_compile::program::interpret::{Meaning, PlainGraph, sequential};
+use parton_compile::program::ir::{Fold, Ty};
 use parton_compile::program::lower::{Lowered, lower};
 use parton_compile::program::parse::parse;
+use parton_compile::program::recognise::Relaxed;
+use parton_compile::program::{recognise, vertex_form};
+use parton_engine::{Pace, Pacing};
 use parton_partition::policies;
-use parton_program::plan::{Class, PlannedOperator};
-use parton_program::{Communication, Element, FieldValues, Venue};
+use parton_program::plan::{Class, ProgramShape};
+use parton_program::reduction::{Max, Min, Reduction};
+use parton_program::{Communication, Element, FieldValues, Typed, Venue};
+use parton_sync::value::Number;
 
-use crate::common::{Hosts, graph};
-use generate::{Random, program, random_graph};
+use crate::common::{Hosts, are_close, graph};
+use generate::{Random, random_graph};
 use interpreted::Interpreted;
+use shapes::Family;
 
 /// Random programs that are accepted, in ordinary tests and in long ones.
 const ACCEPTED: (usize, usize) = (1_000, 100_000);
@@ -21,94 +30,195 @@ const ACCEPTED: (usize, usize) = (1_000, 100_000);
 /// Each is compiled.
 const ONE_ON_DEVICES: (usize, usize) = (50, 1_000);
 
+/// Programs of which at least this share in a hundred must have come to pass: relaxations, gathers.
+const SHAPES: (usize, usize) = (10, 10);
+/// Wrong answers after which there is enough to look at.
+const MANY_WRONG: usize = 20;
+
 #[test]
 fn random_programs_are_refused_or_right() {
     let is_long = std::env::var_os("PARTON_LONG").is_some();
     let wanted = if is_long { ACCEPTED.1 } else { ACCEPTED.0 };
     let random = &mut Random(0x9e37_79b9_7f4a_7c15);
-    let policies: Vec<_> =
-        policies::ALL.iter().filter(|kind| kind.argument.is_none()).map(|kind| kind.name).collect();
-    let (mut accepted, mut refused, mut stopped, mut classes) = (0, 0, 0, [0; 4]);
-    while accepted < wanted {
-        let text = program(random);
-        let function = syn::parse_str(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-        let parsed = parse(&function).unwrap_or_else(|error| panic!("{error}\n{text}"));
-        let meaning = parsed.clone();
-        let Ok(lowered) = lower(parsed) else {
-            refused += 1;
-            continue;
-        };
-        lowered.plan.operators.iter().for_each(|operator| classes[operator.class as usize] += 1);
-        let (vertices, edges) = random_graph(random);
-        let wide = edges.iter().map(|&(source, target, weight)| (source, target, weight.into()));
-        let plain = PlainGraph { vertices, edges: wide.collect() };
-        let arguments = [random.below(plain.vertices) as u64, random.below(5) as u64];
-        let Ok(answer) = sequential(&meaning, &plain, &arguments, 200_000) else {
-            refused += 1;
+    let mut counts = Counts::default();
+    let mut all_wrong = Vec::new();
+    while counts.accepted < wanted {
+        let Some(trial) = Trial::random(random) else {
+            counts.refused += 1;
             continue;
         };
         // Improvements by sums that wrap around are no improvements. The function itself panics there.
-        let settles = |operator: &PlannedOperator| operator.class == Class::Settling;
-        if answer.has_wrapped && lowered.plan.operators.iter().any(settles) {
+        if trial.meaning.has_wrapped && trial.is(Class::Settling) {
             continue;
         }
-        let expected = answer.fields;
-        accepted += 1;
-        if accepted % 10_000 == 0 {
-            println!("{accepted} accepted");
+        counts.accepted += 1;
+        if is_long && counts.accepted % 1_000 == 0 {
+            println!("{} accepted", counts.accepted);
         }
-        let stored = graph(plain.vertices, &edges).into();
-        let hosts = 1 + random.below(7);
-        let is_first = accepted <= ACCEPTED.0;
+        counts.note(&trial);
+        let is_first = counts.accepted <= ACCEPTED.0;
         let one_of = if is_first { ONE_ON_DEVICES.0 } else { ONE_ON_DEVICES.1 };
-        let is_on_devices = accepted % one_of == 0;
-        let venue = &mut Hosts {
+        match trial.run_somewhere(random, counts.accepted % one_of == 0) {
+            Ok(true) => {}
+            Ok(false) => counts.stopped += 1,
+            Err(wrong) => all_wrong.push(wrong),
+        }
+        assert!(all_wrong.len() < MANY_WRONG, "{}", all_wrong.join("\n"));
+    }
+    println!("{counts:?}");
+    assert!(all_wrong.is_empty(), "{}", all_wrong.join("\n"));
+    assert!(counts.classes.iter().all(|count| *count > wanted / 50), "{counts:?}");
+    assert!(counts.relaxations > wanted * SHAPES.0 / 100, "{counts:?}");
+    assert!(counts.gathers > wanted * SHAPES.1 / 100, "{counts:?}");
+    assert!(counts.stopped < wanted / 5, "{counts:?}");
+}
+
+/// How many programs of which kind there were.
+#[derive(Debug, Default)]
+struct Counts {
+    accepted: usize,
+    refused: usize,
+    stopped: usize,
+    classes: [usize; 4],
+    relaxations: usize,
+    gathers: usize,
+}
+
+impl Counts {
+    fn note(&mut self, trial: &Trial) {
+        let operators = &trial.lowered.plan.operators;
+        operators.iter().for_each(|operator| self.classes[operator.class as usize] += 1);
+        match trial.lowered.plan.shape {
+            ProgramShape::Relaxation { .. } => self.relaxations += 1,
+            ProgramShape::Gather { .. } => self.gathers += 1,
+            _ => {}
+        }
+    }
+}
+
+/// A random program that is accepted and ends, with a random graph and arguments.
+struct Trial {
+    family: Family,
+    text: String,
+    lowered: Lowered,
+    relaxed: Option<Relaxed>,
+    graph: PlainGraph,
+    arguments: [u64; 2],
+    meaning: Meaning,
+}
+
+impl Trial {
+    fn random(random: &mut Random) -> Option<Trial> {
+        let family = match random.below(20) {
+            0..=7 => Family::General,
+            8..=13 => Family::Relaxation,
+            14..=17 => Family::Gather,
+            _ => Family::Flow,
+        };
+        let text = family.program(random);
+        let function = syn::parse_str(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let parsed = parse(&function).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let mut lowered = lower(parsed.clone()).ok()?;
+        let relaxed = recognise::recognise(&mut lowered);
+        if relaxed.is_none() {
+            vertex_form::recognise(&mut lowered);
+        }
+        let (vertices, edges) = random_graph(random);
+        let wide = edges.iter().map(|&(source, target, weight)| (source, target, weight.into()));
+        let graph = PlainGraph { vertices, edges: wide.collect() };
+        let arguments = [random.below(vertices) as u64, random.below(5) as u64];
+        let meaning = sequential(&parsed, &graph, &arguments, 200_000).ok()?;
+        Some(Trial { family, text, lowered, relaxed, graph, arguments, meaning })
+    }
+
+    fn is(&self, class: Class) -> bool {
+        self.lowered.plan.operators.iter().any(|operator| operator.class == class)
+    }
+
+    /// Runs the program on random hosts, as what it was recognised as or operator by operator. Returns whether it came
+    /// to its end: what the compiler cannot know is checked when a program runs. An error says what is wrong.
+    fn run_somewhere(self, random: &mut Random, is_on_devices: bool) -> Result<bool, String> {
+        let narrow = |&(source, target, weight): &(u32, u32, u64)| (source, target, weight as u32);
+        let edges: Vec<_> = self.graph.edges.iter().map(narrow).collect();
+        let stored = graph(self.graph.vertices, &edges).into();
+        let policies = policies::ALL.iter().filter(|kind| kind.argument.is_none());
+        let policies: Vec<_> = policies.map(|kind| kind.name).collect();
+        let hosts = 1 + random.below(7);
+        let engines = match &self.relaxed {
+            Some(relaxed) if !is_on_devices => relaxed.engines(),
+            _ => vec!["steps"],
+        };
+        let engine = engines[random.below(engines.len())];
+        let venue = Hosts {
             hosts,
             policy: policies[random.below(policies.len())],
+            engine: Some(engine),
             communication: Communication::NAMES[[2, 2, 1, 0][random.below(4)]].1,
+            pacing: any_pacing(random, engine),
             devices: if is_on_devices { 1 + random.below((1 << hosts) - 1) as u32 } else { 0 },
             ..Hosts::new(&stored)
         };
-        let code = Interpreted::new(lowered, arguments.to_vec());
-        match venue.run(&code) {
-            Ok(found) => assert_eq!(
-                bits(found),
-                expected,
-                "{text}\n{} {} {:?} {:b} on {} {:?} {arguments:?}\n{}",
-                venue.policy,
-                venue.hosts,
-                venue.communication,
-                venue.devices,
-                plain.vertices,
-                plain.edges,
-                describe(&code.lowered),
-            ),
-            // What the compiler cannot know it has checked when the program ran.
-            Err(error) if error.contains("cannot go on") => stopped += 1,
-            Err(error) => panic!("{error}\n{text}"),
+        // A few types of labels stand for all: engines are compiled for each.
+        match self.relaxed.as_ref().map(|relaxed| (relaxed.fold, relaxed.ty)) {
+            Some((Fold::Max, Ty::U32)) => self.run_on::<Max<u32>>(venue),
+            Some((Fold::Min, Ty::U64)) => self.run_on::<Min<u64>>(venue),
+            Some((Fold::Max, Ty::I64)) => self.run_on::<Max<i64>>(venue),
+            Some((Fold::Min, Ty::F32)) => self.run_on::<Min<f32>>(venue),
+            Some((Fold::Min, Ty::U32)) => self.run_on::<Min<u32>>(venue),
+            _ => {
+                let (engine, pacing) = (Some("steps"), Pacing::default());
+                self.run_on::<Min<u32>>(Hosts { engine, pacing, ..venue })
+            }
         }
     }
-    println!("{accepted} accepted, {refused} refused, {stopped} stopped, classes {classes:?}");
-    assert!(classes[..3].iter().all(|count| *count > wanted / 50), "{classes:?}");
-    assert!(stopped < wanted / 5, "{stopped} stopped");
-}
 
-fn describe(lowered: &Lowered) -> String {
-    parton_program::plan::text(&lowered.plan)
-}
-
-fn bits(columns: Vec<FieldValues>) -> Vec<Vec<u64>> {
-    fn of<T: Element>(values: Vec<T>) -> Vec<u64> {
-        values.into_iter().map(Element::to_bits).collect()
+    fn run_on<R: Reduction>(self, mut venue: Hosts<'_>) -> Result<bool, String>
+    where
+        R::Value: Number + Typed,
+    {
+        let Trial { family, text, lowered, relaxed, graph, arguments, meaning } = self;
+        let results = lowered.program.results.iter();
+        let types: Vec<_> = results.map(|id| lowered.program.fields[id.0].ty).collect();
+        let expected = types.into_iter().zip(meaning.fields).map(|(ty, bits)| typed(ty, bits));
+        let expected: Vec<_> = expected.collect();
+        let code = Interpreted::<R>::new(lowered, arguments.to_vec(), relaxed);
+        let found = match venue.run(&code) {
+            Ok(found) if are_close(&found, &expected, family.tolerance()) => return Ok(true),
+            Ok(found) => format!("{found:?}, not {expected:?}"),
+            Err(error) if error.contains("cannot go on") => return Ok(false),
+            Err(error) => error,
+        };
+        let Hosts { hosts, policy, engine, communication, pacing, devices, .. } = venue;
+        let PlainGraph { vertices, edges } = graph;
+        let plan = parton_program::plan::text(&code.lowered.plan);
+        Err(format!(
+            "{text}\n{policy} {hosts} {engine:?} {pacing:?} {communication:?} {devices:b} on {vertices} {edges:?} \
+             {arguments:?}\n{plan}\n{found}"
+        ))
     }
-    let each = columns.into_iter().map(|column| match column {
-        FieldValues::U32(values) => of(values),
-        FieldValues::U64(values) => of(values),
-        FieldValues::I32(values) => of(values),
-        FieldValues::I64(values) => of(values),
-        FieldValues::F32(values) => of(values),
-        FieldValues::F64(values) => of(values),
-        FieldValues::Bool(values) => of(values),
-    });
-    each.collect()
+}
+
+/// A pace at which the engine runs relaxations.
+fn any_pacing(random: &mut Random, engine: &str) -> Pacing {
+    match (engine, random.below(3)) {
+        ("steps", _) | (_, 0) => Pacing::default(),
+        (_, 1) => Pace::Basp.into(),
+        _ => Pacing::AT_ONCE,
+    }
+}
+
+/// Values of the type from their bits.
+fn typed(ty: Ty, bits: Vec<u64>) -> FieldValues {
+    fn of<T: Element>(bits: Vec<u64>) -> Vec<T> {
+        bits.into_iter().map(T::of_bits).collect()
+    }
+    match ty {
+        Ty::U64 => FieldValues::U64(of(bits)),
+        Ty::I32 => FieldValues::I32(of(bits)),
+        Ty::I64 => FieldValues::I64(of(bits)),
+        Ty::F32 => FieldValues::F32(of(bits)),
+        Ty::F64 => FieldValues::F64(of(bits)),
+        Ty::Bool => FieldValues::Bool(of(bits)),
+        _ => FieldValues::U32(of(bits)),
+    }
 }

@@ -1,15 +1,18 @@
 //! Which places of a route a message has values for: the encodings, their sizes, and the choice.
 
 use std::cell::OnceCell;
+use std::ops::Range;
+
+use parton_graph::parallel;
 
 use super::bits::{bytes_of, low_mask, word_at};
 use super::decode::{DecodedPlaces, Section};
 use super::header::Indices;
+use super::share::{self, tasks};
 use super::{WireError, rice};
 
 const INDEX_BYTES: usize = size_of::<u32>();
 const WORD_BITS: usize = u64::BITS as usize;
-const WORD_BYTES: usize = size_of::<u64>();
 
 /// One encoding of a message's places.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -61,14 +64,14 @@ impl<'a> Listed<'a> {
 
     fn cost_of_present(&self) -> rice::Cost {
         let end = self.places.last().map_or(0, |last| last + 1);
-        rice::cost(self.places.len(), end, || rice::gaps(self.places))
+        rice::cost(self.places.len(), end, || self.places)
     }
 
     fn cost_of_absent(&self) -> rice::Cost {
         let from_the_end = self.places.iter().rev().zip((0..self.len).rev());
         let trailing = from_the_end.take_while(|&(&place, end)| place as usize == end).count();
         let end = (self.len - trailing) as u32;
-        rice::cost(self.len - self.places.len(), end, || rice::gaps(self.absent()))
+        rice::cost(self.len - self.places.len(), end, || self.absent())
     }
 
     fn absent(&self) -> &[u32] {
@@ -95,43 +98,52 @@ impl<'a> Listed<'a> {
 
 /// The places of a route that are not among these.
 fn complement(len: usize, places: &[u32]) -> Vec<u32> {
-    let mut others = Vec::with_capacity(len - places.len());
-    let mut list = |base, mut word: u64| {
-        while word != 0 {
-            others.push(base as u32 + word.trailing_zeros());
-            word &= word - 1;
-        }
-    };
-    let (mut base, mut word) = (0, u64::MAX);
-    for &place in places {
-        let place = place as usize;
-        while place - base >= WORD_BITS {
-            list(base, word);
-            (base, word) = (base + WORD_BITS, u64::MAX);
-        }
-        word ^= 1 << (place - base);
-    }
-    while base < len {
-        list(base, word & low_mask((len - base).min(WORD_BITS) as u32));
-        (base, word) = (base + WORD_BITS, u64::MAX);
-    }
-    others
+    share::concat(len, |range| {
+        let listed = within(places, &range);
+        let mut others = Vec::with_capacity(range.len() - listed.len());
+        for_each_word(range, listed, |base, word, bits| {
+            list_bits(&mut others, base, !word & low_mask(bits));
+        });
+        others
+    })
 }
 
 fn write_bit_vector(out: &mut Vec<u8>, len: usize, places: &[u32]) {
-    let end = out.len() + bytes_of(len as u64) as usize;
-    let (mut base, mut word) = (0, 0u64);
-    for &place in places {
-        let place = place as usize;
-        while place - base >= WORD_BITS {
-            out.extend_from_slice(&word.to_le_bytes());
-            (base, word) = (base + WORD_BITS, 0);
+    out.extend(share::concat(len, |range| {
+        let mut bytes = Vec::with_capacity(bytes_of(range.len() as u64) as usize);
+        for_each_word(range.clone(), within(places, &range), |_, word, bits| {
+            bytes.extend_from_slice(&word.to_le_bytes()[..bytes_of(bits.into()) as usize]);
+        });
+        bytes
+    }));
+}
+
+/// Those of ascending places that lie in a range.
+fn within<'a>(places: &'a [u32], range: &Range<usize>) -> &'a [u32] {
+    let before = |end: usize| places.partition_point(|&place| (place as usize) < end);
+    &places[before(range.start)..before(range.end)]
+}
+
+/// Calls `visit` for each word of a range of a route that begins a word: with its first place, the bits of its
+/// places that are listed, and how many places it has.
+fn for_each_word(range: Range<usize>, listed: &[u32], mut visit: impl FnMut(usize, u64, u32)) {
+    let mut listed = listed.iter().map(|&place| place as usize).peekable();
+    for base in range.clone().step_by(WORD_BITS) {
+        let end = range.end.min(base + WORD_BITS);
+        let mut word = 0;
+        while let Some(place) = listed.next_if(|&place| place < end) {
+            word |= 1 << (place - base);
         }
-        word |= 1 << (place - base);
+        visit(base, word, (end - base) as u32);
     }
-    let rest = (end - out.len()).min(WORD_BYTES);
-    out.extend_from_slice(&word.to_le_bytes()[..rest]);
-    out.resize(end, 0);
+}
+
+/// Appends the places of a word's bits.
+fn list_bits(places: &mut Vec<u32>, base: usize, mut word: u64) {
+    while word != 0 {
+        places.push(base as u32 + word.trailing_zeros());
+        word &= word - 1;
+    }
 }
 
 /// Reads which places `count` values belong to, on a route of `len`, from a section that holds
@@ -163,37 +175,40 @@ pub(super) fn read(
 
 fn read_bit_vector(section: Section<'_>, count: usize, len: usize) -> Result<Vec<u32>, WireError> {
     section.expect_bits(len as u64)?;
-    let bytes = section.bytes;
-    let words = || (0..bytes.len()).step_by(WORD_BYTES).map(|at| (at * 8, word_at(bytes, at)));
-    let found = words().map(|(_, word)| word.count_ones() as usize).sum();
+    let words = |range: Range<usize>| {
+        range.step_by(WORD_BITS).map(|base| (base, word_at(section.bytes, base / 8)))
+    };
+    let population =
+        |range| words(range).map(|(_, word)| word.count_ones() as usize).sum::<usize>();
+    let found = parallel::map_owned(tasks(len), |_, range| population(range)).into_iter().sum();
     if found != count {
         return Err(WireError::Population { at: section.start, expected: count, found });
     }
-    let mut places = Vec::with_capacity(count);
-    for (base, mut word) in words() {
-        while word != 0 {
-            places.push(base as u32 + word.trailing_zeros());
-            word &= word - 1;
-        }
-    }
-    Ok(places)
+    Ok(share::concat(len, |range| {
+        let mut places = Vec::with_capacity(population(range.clone()));
+        words(range).for_each(|(base, word)| list_bits(&mut places, base, word));
+        places
+    }))
 }
 
 fn read_list(section: Section<'_>, count: usize, len: usize) -> Result<Vec<u32>, WireError> {
     let places = read_words(section, count)?;
-    let mut least = 0;
-    for (i, &place) in places.iter().enumerate() {
-        let place = u64::from(place);
-        if place < least || place >= len as u64 {
-            return Err(WireError::Place { at: section.start + i * INDEX_BYTES, place, len });
+    let least = |i: usize| i.checked_sub(1).map_or(0, |before| u64::from(places[before]) + 1);
+    let is_wrong = |&i: &usize| !(least(i)..len as u64).contains(&places[i].into());
+    let wrong = parallel::map_owned(tasks(count), |_, mut range| range.find(is_wrong));
+    match wrong.into_iter().flatten().next() {
+        Some(i) => {
+            let at = section.start + i * INDEX_BYTES;
+            Err(WireError::Place { at, place: places[i].into(), len })
         }
-        least = place + 1;
+        None => Ok(places),
     }
-    Ok(places)
 }
 
 fn read_words(section: Section<'_>, count: usize) -> Result<Vec<u32>, WireError> {
     section.expect_bits(count as u64 * u64::from(u32::BITS))?;
     let (words, _) = section.bytes.as_chunks::<INDEX_BYTES>();
-    Ok(words.iter().map(|word| u32::from_le_bytes(*word)).collect())
+    Ok(share::concat(count, |range| {
+        words[range].iter().map(|word| u32::from_le_bytes(*word)).collect()
+    }))
 }

@@ -5,9 +5,14 @@
 //! Where listed places are spread evenly, gaps are geometric and this code is within a few per
 //! cent of their entropy.
 
+use std::ops::Range;
+
+use parton_graph::parallel;
+
 use super::WireError;
 use super::bits::{BitReader, BitWriter, bytes_of, low_mask};
 use super::decode::Section;
+use super::share::tasks;
 
 /// Places are less than 2^32 - 1, so a greater parameter never helps.
 pub(super) const MAX_PARAMETER: u8 = 31;
@@ -22,18 +27,14 @@ pub(super) struct Cost {
     pub(super) bytes: u64,
 }
 
-/// The smallest code for `listed` places, one at least, of which the last one is `end - 1`. Gaps
-/// are asked for only where they matter.
+/// The smallest code for `listed` places, one at least, of which the last one is `end - 1`. The places
+/// are asked for only where their gaps matter.
 ///
 /// The code takes S(k) + listed × (1 + k) bits, where S(k) is the sum of the quotients. With each
 /// step of k the quotients are halved and rounded down, so S never falls by more than in the step
 /// before: once a step does not pay, none does. For a mean gap m, the step from k to k + 1 pays
 /// whenever m / 2^k ≥ 3, and does not once m / 2^k ≤ 1. That leaves three parameters to try.
-pub(super) fn cost<G: Iterator<Item = u32>>(
-    listed: usize,
-    end: u32,
-    gaps: impl FnOnce() -> G,
-) -> Cost {
+pub(super) fn cost<'a>(listed: usize, end: u32, places: impl FnOnce() -> &'a [u32]) -> Cost {
     let listed = listed as u64;
     let sum_of_gaps = u64::from(end) - listed;
     let greatest = ceil_log2(sum_of_gaps.div_ceil(listed));
@@ -42,9 +43,15 @@ pub(super) fn cost<G: Iterator<Item = u32>>(
     }
     let least = greatest.saturating_sub(CANDIDATES as u32 - 1);
     // No sum exceeds that of the gaps, which is less than 2^32; small sums are added many at once.
-    let quotients = gaps().fold([0u32; CANDIDATES], |sums, gap| {
-        std::array::from_fn(|i| sums[i] + (gap >> (least + i as u32).min(greatest)))
+    let shifts: [u32; CANDIDATES] = std::array::from_fn(|i| (least + i as u32).min(greatest));
+    let places = places();
+    let of_tasks = parallel::map_owned(tasks(places.len()), |_, task| {
+        gaps(places, task).fold([0u32; CANDIDATES], |sums, gap| {
+            std::array::from_fn(|i| sums[i] + (gap >> shifts[i]))
+        })
     });
+    let quotients: [u32; CANDIDATES] =
+        std::array::from_fn(|i| of_tasks.iter().map(|sums| sums[i]).sum());
     let costs = (least..=greatest).zip(quotients).map(|(parameter, quotients)| {
         let bits = u64::from(quotients) + listed * u64::from(1 + parameter);
         Cost { parameter: parameter as u8, bytes: bytes_of(bits) }
@@ -57,21 +64,51 @@ fn ceil_log2(x: u64) -> u32 {
     (u64::BITS - x.saturating_sub(1).leading_zeros()).min(MAX_PARAMETER.into())
 }
 
-/// The gaps before ascending places.
-pub(super) fn gaps(places: &[u32]) -> impl Iterator<Item = u32> {
-    let first = places.first().copied().into_iter();
-    first.chain(places.windows(2).map(|pair| pair[1].wrapping_sub(pair[0]).wrapping_sub(1)))
+/// The gaps before some of ascending places.
+fn gaps(places: &[u32], some: Range<usize>) -> impl Iterator<Item = u32> {
+    let next = some.start.checked_sub(1).map_or(0, |before| places[before] + 1);
+    let gap = move |next: &mut u32, place: &u32| Some(place - std::mem::replace(next, place + 1));
+    places[some].iter().scan(next, gap)
 }
 
 /// Appends ascending places.
 pub(super) fn write(out: &mut Vec<u8>, places: &[u32], parameter: u8) {
     let parameter = u32::from(parameter);
+    let tasks = tasks(places.len());
+    if tasks.len() <= 1 {
+        return write_gaps(BitWriter::new(out), gaps(places, 0..places.len()), parameter);
+    }
+    // Where the codes of a task begin follows from how long those before them are.
+    let lengths = parallel::map(&tasks, |task| {
+        let quotients = gaps(places, task.clone()).map(|gap| u64::from(gap >> parameter));
+        quotients.sum::<u64>() + task.len() as u64 * u64::from(1 + parameter)
+    });
+    let mut end = 0;
+    let first_bits = lengths.into_iter().map(|length| {
+        let start = end;
+        end += length;
+        start % 8
+    });
+    let codes = parallel::map_owned(tasks.into_iter().zip(first_bits), |_, (task, first_bit)| {
+        let mut bytes = Vec::new();
+        let mut writer = BitWriter::new(&mut bytes);
+        writer.put_zeros(first_bit);
+        write_gaps(writer, gaps(places, task), parameter);
+        (first_bit, bytes)
+    });
+    for (first_bit, bytes) in codes {
+        // Two tasks may have bits in the byte where their codes meet.
+        let shared = usize::from(first_bit > 0);
+        if let (1, Some(last)) = (shared, out.last_mut()) {
+            *last |= bytes[0];
+        }
+        out.extend_from_slice(&bytes[shared..]);
+    }
+}
+
+fn write_gaps(mut writer: BitWriter<'_>, gaps: impl Iterator<Item = u32>, parameter: u32) {
     let mask = low_mask(parameter) as u32;
-    let mut writer = BitWriter::new(out);
-    let mut next = 0;
-    for &place in places {
-        let gap = place.wrapping_sub(next);
-        next = place + 1;
+    for gap in gaps {
         let quotient = gap >> parameter;
         let tail = u64::from(gap & mask) << 1 | 1;
         if quotient < u32::BITS {

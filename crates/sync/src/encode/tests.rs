@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 
+use super::bits::low_mask;
 use super::header::{self, Header, Indices};
 use super::indices::Listed;
 use super::values;
@@ -30,6 +31,15 @@ impl Message {
             [false, true].map(|inverted| Indices::Compact { parameter, inverted })
         });
         [Indices::BitVector, Indices::List].into_iter().chain(compact).collect()
+    }
+
+    /// One of each kind of index encodings, compact ones with the best parameter.
+    fn cheap_index_encodings(&self) -> Vec<Indices> {
+        if self.places.len() == self.len {
+            return self.index_encodings();
+        }
+        let listed = Listed::new(self.len, &self.places);
+        listed.sparse_choices().into_iter().map(|choice| choice.encoding).collect()
     }
 
     fn value_encodings(&self) -> Vec<values::Choice> {
@@ -188,6 +198,43 @@ fn huge_gaps() {
     }
     let list = EncodingPlan::new(ValueKind::Plain(1), len, Places::Some(&[u32::MAX - 1]), &[7]);
     assert_eq!(list.size().metadata, 8 + 4);
+}
+
+/// Threads share a message from some length on: what they write together is what one writes alone, and any of
+/// them reads it.
+#[test]
+fn threads_write_the_bytes_of_one() {
+    let pool = |threads| {
+        rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool of threads")
+    };
+    let (alone, together) = (pool(1), pool(5));
+    let mut random = random_from(3);
+    for (len, per_place) in [(100_003, 1u64), (300_000, 2), (200_000, 40), (1 << 22, 3000)] {
+        let places: Vec<u32> = (0..len as u32).filter(|_| random() % per_place < 1).collect();
+        for (width, offset) in [(0, 9), (5, u64::MAX - 3), (13, 77), (61, 1 << 40)] {
+            for kind in [ValueKind::U32, ValueKind::U64, ValueKind::Plain(3)] {
+                let mut values = Vec::new();
+                for _ in &places {
+                    let noise = (random() << 32 | random()) & low_mask(width);
+                    let value = offset.wrapping_add(noise).to_le_bytes();
+                    values.extend_from_slice(&value[..kind.bytes()]);
+                }
+                let message = Message { kind, len, places: places.clone(), values };
+                assert_eq!(alone.install(|| message.plan().size()), message.plan().size());
+                for values in message.value_encodings() {
+                    for indices in message.cheap_index_encodings() {
+                        let bytes = alone.install(|| message.write_as(indices, values));
+                        let same = together.install(|| message.write_as(indices, values));
+                        assert!(bytes == same, "{len}: {indices:?}, {values:?}");
+                        together.install(|| {
+                            message
+                                .assert_decoded(&decode(kind, len, &bytes).expect("our message"));
+                        });
+                    }
+                }
+            }
+        }
+    }
 }
 
 /// At densities from 0.1 to 20 per cent, compact indices are within a tenth of the least bits that

@@ -11,6 +11,7 @@ use std::borrow::Cow;
 use super::bits::{BitWriter, bytes_of, field_at, padding_is_zero};
 use super::decode::Section;
 use super::header::Values;
+use super::share::{numbers_per_task, tasks};
 use super::{ValueKind, WireError};
 
 /// The shortest span of the circle that has all values on it.
@@ -65,7 +66,7 @@ fn packed_bytes(kind: ValueKind, width: u8, count: usize) -> u64 {
 }
 
 /// An integer that can be packed.
-trait Integer: Copy + Ord {
+trait Integer: Copy + Ord + Send + Sync {
     const ZERO: Self;
     const MAX: Self;
     const BYTES: usize;
@@ -160,12 +161,21 @@ pub(super) fn widened(kind: ValueKind, own: ValueRange, others: &[u8]) -> ValueR
 fn shortest_span<I: Integer>(values: &[u8]) -> ValueRange {
     let extremes = |(least, greatest): (I, I), value: I| (least.min(value), greatest.max(value));
     let nothing = (I::MAX, I::ZERO);
-    let (plain, turned) = values
-        .chunks_exact(I::BYTES)
-        .map(I::load)
-        .fold((nothing, nothing), |(plain, turned), x| {
+    let of_some = |values: &[u8]| {
+        let values = values.chunks_exact(I::BYTES).map(I::load);
+        values.fold((nothing, nothing), |(plain, turned), x| {
             (extremes(plain, x), extremes(turned, x.opposite()))
-        });
+        })
+    };
+    let count = values.len() / I::BYTES;
+    let some = tasks(count)
+        .into_iter()
+        .map(|task| &values[task.start * I::BYTES..][..task.len() * I::BYTES]);
+    let of_tasks = parallel::map_owned(some, |_, values| of_some(values));
+    let both = |(a, b): (I, I), (c, d): (I, I)| (a.min(c), b.max(d));
+    let (plain, turned) = of_tasks
+        .into_iter()
+        .fold((nothing, nothing), |all, some| (both(all.0, some.0), both(all.1, some.1)));
     let length = |(least, greatest): (I, I)| greatest.minus(least);
     let (base, length) = match length(plain) <= length(turned) {
         true => (plain.0, length(plain)),
@@ -190,11 +200,24 @@ fn pack<I: Integer>(out: &mut Vec<u8>, span: ValueRange, values: &[u8]) {
     if width == 0 {
         return;
     }
-    let mut writer = BitWriter::new(out);
-    for value in values.chunks_exact(I::BYTES) {
-        writer.put(I::load(value).minus(base).to_u64(), width);
+    let pack_some = |out: &mut Vec<u8>, values: &[u8]| {
+        let mut writer = BitWriter::new(out);
+        for value in values.chunks_exact(I::BYTES) {
+            writer.put(I::load(value).minus(base).to_u64(), width);
+        }
+        writer.finish();
+    };
+    // The values of a task, but for the last, fill whole bytes.
+    let per_task = numbers_per_task(values.len() / I::BYTES) * I::BYTES;
+    if values.len() <= per_task {
+        return pack_some(out, values);
     }
-    writer.finish();
+    let packed = parallel::map_owned(values.chunks(per_task), |_, values| {
+        let mut bytes = Vec::with_capacity(values.len());
+        pack_some(&mut bytes, values);
+        bytes
+    });
+    out.extend(packed.iter().flatten());
 }
 
 /// Reads `count` values from the bytes after a header; the bytes after the values.
@@ -227,10 +250,13 @@ fn unpack<I: Integer>(base: &[u8], fields: &[u8], width: u32, count: usize) -> V
     }
     let base = I::load(base);
     let mut values = vec![0; count * I::BYTES];
-    let mut bit = 0;
-    for value in values.chunks_exact_mut(I::BYTES) {
-        base.plus(I::from_u64(field_at(fields, bit, width))).store(value);
-        bit += width as usize;
-    }
+    let per_task = numbers_per_task(count);
+    parallel::for_each_owned(values.chunks_mut(per_task * I::BYTES), |task, values| {
+        let mut bit = task * per_task * width as usize;
+        for value in values.chunks_exact_mut(I::BYTES) {
+            base.plus(I::from_u64(field_at(fields, bit, width))).store(value);
+            bit += width as usize;
+        }
+    });
     values
 }

@@ -1,6 +1,6 @@
 //! One exchange of a field: its updated values go to all peers, and theirs come in.
 //!
-//! The field is asked for all routes at once, so that a device packs the later ones while this host
+//! The field is asked for all routes at once, so that a device copies the later ones while this host
 //! plans, encodes and sends the first. Messages are absorbed in the order of hosts, not of arrival:
 //! sums of floating-point numbers are then repeatable.
 

@@ -20,8 +20,13 @@ use crate::program::ir::{
 use crate::program::lower::Lowered;
 use acts::Keep;
 
-/// Methods that devices round differently.
-pub(super) const ROUNDED_OTHERWISE: &[&str] = &["ln", "exp"];
+/// Why some programs do not run on devices.
+pub(crate) const ROUNDED_OTHERWISE: &str = "devices round `ln` and `exp` differently";
+
+/// Whether devices round an expression itself differently.
+pub(crate) fn is_rounded_otherwise_on_devices(expr: &Expr) -> bool {
+    matches!(expr.kind, ExprKind::Method("ln" | "exp", _))
+}
 
 /// The operators of a program as a device gets them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -35,7 +40,7 @@ pub struct DeviceText {
 /// The operators of a program for devices, or why there are none.
 pub fn device(lowered: &Lowered) -> Result<DeviceText, &'static str> {
     if asks_for_rounding(lowered) {
-        return Err("devices round `ln` and `exp` differently");
+        return Err(ROUNDED_OTHERWISE);
     }
     let mut writer = Writer { lowered, out: DeviceText::default(), checks: false };
     writer.structs();
@@ -49,11 +54,7 @@ pub fn device(lowered: &Lowered) -> Result<DeviceText, &'static str> {
 
 fn asks_for_rounding(lowered: &Lowered) -> bool {
     let mut asks = false;
-    let mut note = |part: &Expr| {
-        if let ExprKind::Method(name, _) = part.kind {
-            asks |= ROUNDED_OTHERWISE.contains(&name);
-        }
-    };
+    let mut note = |part: &Expr| asks |= is_rounded_otherwise_on_devices(part);
     lowered
         .values
         .iter()

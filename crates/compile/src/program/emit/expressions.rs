@@ -10,11 +10,6 @@ use crate::program::lower::Lowered;
 /// An expression of a relaxation: parameters are fields of it, the label and the vertex are locals.
 pub(in crate::program) fn in_relaxation(lowered: &Lowered, expr: &Expr) -> TokenStream {
     let leaf = |part: &Expr| match &part.kind {
-        // Engines may relax the label of a vertex that has none, the greatest number: it must not get better.
-        ExprKind::Binary(Binary::Add, a, b) if part.ty.is_unsigned() => {
-            let (a, b) = (in_relaxation(lowered, a), in_relaxation(lowered, b));
-            Some(quote!((#a).saturating_add(#b)))
-        }
         ExprKind::Scalar(id) => {
             let name = Ident::new(&lowered.program.scalars[id.0].name, Span::call_site());
             Some(quote!(self.#name))
@@ -69,6 +64,11 @@ impl Emitter<'_> {
                 quote!(host.id(#at))
             }
             ExprKind::Id(of) => self.expr(of),
+            ExprKind::Element(list, at) => {
+                let name = &self.lowered.program.scalars[list.0].name;
+                let (name, at) = (Ident::new(name, Span::call_site()), self.expr(at));
+                quote!(self.#name[(#at) as usize].0)
+            }
             ExprKind::NumVertices => quote!(uniform.num_vertices),
             ExprKind::NumEdges => quote!(uniform.num_edges),
             ExprKind::Unary(operator, a) => {

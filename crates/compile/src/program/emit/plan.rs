@@ -1,7 +1,8 @@
 //! A plan as the expression that makes it.
 
 use parton_plan::{
-    ColumnRole, CompiledPlan, Instruction, PlannedColumn, PlannedOperator, ProgramShape,
+    AccessKind, ColumnRole, CompiledPlan, Elimination, Instruction, PlannedAccess, PlannedColumn,
+    PlannedOperator, ProgramShape,
 };
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
@@ -20,6 +21,9 @@ pub fn plan(plan: &CompiledPlan, root: &TokenStream) -> TokenStream {
         results,
         degrees,
         shape,
+        refusals,
+        engines,
+        off_devices,
     } = plan;
     let tallies = tallies.iter().map(|fold| match fold {
         Some(fold) => {
@@ -40,7 +44,14 @@ pub fn plan(plan: &CompiledPlan, root: &TokenStream) -> TokenStream {
         ProgramShape::Gather { operator } => {
             quote!(#root::ProgramShape::Gather { operator: #operator })
         }
+        ProgramShape::Rotated { operator, is_any_order } => quote! {
+            #root::ProgramShape::Rotated { operator: #operator, is_any_order: #is_any_order }
+        },
     };
+    let refusals =
+        refusals.iter().map(|(form, why)| quote!((String::from(#form), String::from(#why))));
+    let why = |why: &Option<String>| option(why.as_ref().map(|why| quote!(String::from(#why))));
+    let (off_form, off_steps) = (why(&off_devices.form), why(&off_devices.steps));
     quote! {
         #root::CompiledPlan {
             name: String::from(#name),
@@ -53,6 +64,9 @@ pub fn plan(plan: &CompiledPlan, root: &TokenStream) -> TokenStream {
             results: vec![#(#results),*],
             degrees: [#out, #into],
             shape: #shape,
+            refusals: vec![#(#refusals),*],
+            engines: vec![#(String::from(#engines)),*],
+            off_devices: #root::OffDevices { form: #off_form, steps: #off_steps },
         }
     }
 }
@@ -92,7 +106,8 @@ fn operator(operator: &PlannedOperator, root: &TokenStream) -> TokenStream {
         tallies,
         requires,
         parts,
-        notes,
+        accesses,
+        elimination,
     } = operator;
     let list = option(list.map(|list| quote!(#list)));
     let class = format_ident!("{class:?}");
@@ -111,6 +126,16 @@ fn operator(operator: &PlannedOperator, root: &TokenStream) -> TokenStream {
     let (messages, tells_by_folds) = (&traffic.messages, traffic.tells_by_folds);
     let requires = requires.iter().map(|(value, why)| quote!((#value, String::from(#why))));
     let parts = parts.iter().map(|part| format_ident!("{part:?}"));
+    let accesses = accesses.iter().map(|one| access(one, root));
+    let elimination = option(elimination.as_ref().map(|how| match how {
+        Elimination::ByChange { column } => {
+            quote!(#root::Elimination::ByChange { column: #column })
+        }
+        Elimination::ByPredicate { predicate } => {
+            quote!(#root::Elimination::ByPredicate { predicate: String::from(#predicate) })
+        }
+        Elimination::BySet => quote!(#root::Elimination::BySet),
+    }));
     quote! {
         #root::PlannedOperator {
             name: String::from(#name),
@@ -129,9 +154,29 @@ fn operator(operator: &PlannedOperator, root: &TokenStream) -> TokenStream {
             tallies: vec![#(#tallies),*],
             requires: vec![#(#requires),*],
             parts: vec![#(#root::OperatorPart::#parts),*],
-            notes: vec![#(String::from(#notes)),*],
+            accesses: vec![#(#accesses),*],
+            elimination: #elimination,
         }
     }
+}
+
+fn access(access: &PlannedAccess, root: &TokenStream) -> TokenStream {
+    let PlannedAccess { column, kind, side } = access;
+    let kind = match kind {
+        AccessKind::Reduce(fold) => {
+            let fold = format_ident!("{fold:?}");
+            quote!(Reduce(#root::Folding::#fold))
+        }
+        other => {
+            let other = format_ident!("{other:?}");
+            quote!(#other)
+        }
+    };
+    let side = option(side.map(|side| {
+        let side = format_ident!("{side:?}");
+        quote!(#root::EdgeSide::#side)
+    }));
+    quote!(#root::PlannedAccess { column: #column, kind: #root::AccessKind::#kind, side: #side })
 }
 
 fn option(value: Option<TokenStream>) -> TokenStream {

@@ -5,8 +5,8 @@ use syn::{BinOp, Error, Expr as Source, Lit, Result, UnOp};
 
 use super::Parser;
 use super::scope::{Binding, Level, Literal};
-use super::syntax::{ident, index, value_type};
-use crate::program::ir::{Binary, Dir, Expr, ExprKind, Ty, Unary, VertexPlace};
+use super::syntax::{NO_REFERENCES, OTHER_FUNCTIONS, ident, index, value_type};
+use crate::program::ir::{Binary, Dir, Expr, ExprKind, ScalarId, Ty, Unary, VertexPlace};
 
 /// Methods of numbers: the name, and whether the result is a truth value.
 const METHODS: &[(&str, bool)] = &[
@@ -51,7 +51,7 @@ impl Parser {
                 let operator = match unary.op {
                     UnOp::Neg(_) => Unary::Negate,
                     UnOp::Not(_) => Unary::Not,
-                    _ => return Err(Error::new_spanned(unary, "values have no references here")),
+                    _ => return Err(Error::new_spanned(unary, NO_REFERENCES)),
                 };
                 let operand = self.expression(&unary.expr)?;
                 let ty = operand.ty;
@@ -83,7 +83,12 @@ impl Parser {
             Lit::Float(value) => {
                 (ExprKind::Float(value.base10_parse()?), value.suffix(), Literal::Float)
             }
-            other => return Err(Error::new_spanned(other, "values are numbers and truth values")),
+            other => {
+                return Err(Error::new_spanned(
+                    other,
+                    "values are numbers and truth values: text belongs outside the program",
+                ));
+            }
         };
         let ty = match Ty::NAMED.iter().find(|(name, _)| *name == suffix) {
             Some((_, ty)) => *ty,
@@ -197,7 +202,13 @@ impl Parser {
         source: &Source,
     ) -> Result<(crate::program::ir::FieldId, VertexPlace)> {
         let Some((name, vertex)) = index(source) else {
-            return Err(Error::new_spanned(source, "expected a field of a vertex: `field[v]`"));
+            let is_of_call = matches!(source, Source::Index(element) if matches!(*element.expr, Source::Call(_)));
+            let why = if is_of_call {
+                OTHER_FUNCTIONS
+            } else {
+                "expected a field of a vertex: `field[v]`"
+            };
+            return Err(Error::new_spanned(source, why));
         };
         let Some(Binding::Field(field)) = self.scope.find(&name.to_string()) else {
             return Err(Error::new_spanned(
@@ -216,8 +227,12 @@ impl Parser {
     }
 
     fn binary(&mut self, binary: &syn::ExprBinary) -> Result<Expr> {
-        let operator = operator(&binary.op)
-            .ok_or_else(|| Error::new_spanned(binary, "an assignment is not a value"))?;
+        let operator = operator(&binary.op).ok_or_else(|| {
+            Error::new_spanned(
+                binary,
+                "an assignment is not a value: make it a statement of its own",
+            )
+        })?;
         let (left, right) = (self.expression(&binary.left)?, self.expression(&binary.right)?);
         let ty = match operator {
             Binary::Shl | Binary::Shr => left.ty,
@@ -233,6 +248,9 @@ impl Parser {
         let receiver = ident(&call.receiver).and_then(|name| self.scope.find(&name.to_string()));
         if let Some(Binding::Graph) = receiver {
             return self.graph_method(call);
+        }
+        if let Some(Binding::VertexList(length)) = receiver {
+            return list_method(call, length);
         }
         if matches!(&name[..], "lower" | "raise" | "take" | "pop") {
             return Err(Error::new_spanned(
@@ -296,11 +314,7 @@ impl Parser {
             let operand = self.expression(argument)?;
             return Ok(Expr::new(ExprKind::Cast(Box::new(operand)), *ty, call.span()));
         }
-        Err(Error::new_spanned(
-            call,
-            "other functions are not seen by the compiler: write what it does here, or compute the value \
-             before and pass it as a parameter",
-        ))
+        Err(Error::new_spanned(call, OTHER_FUNCTIONS))
     }
 
     fn choice(&mut self, choice: &syn::ExprIf) -> Result<Expr> {
@@ -318,7 +332,10 @@ impl Parser {
     fn only_value(&mut self, block: &syn::Block, at: &Source) -> Result<Expr> {
         match &block.stmts[..] {
             [syn::Stmt::Expr(value, None)] => self.expression(value),
-            _ => Err(Error::new_spanned(at, "branches of a value are single expressions here")),
+            _ => Err(Error::new_spanned(
+                at,
+                "branches of a value are single expressions here: bind the rest with `let` before the `if`",
+            )),
         }
     }
 }
@@ -364,7 +381,25 @@ pub(super) fn unsupported(source: &Source) -> &'static str {
             "programs compute with numbers alone"
         }
         Source::Match(_) => "`match` is not supported: write `if` and `else`",
-        Source::Reference(_) => "values have no references here",
+        Source::Reference(_) => NO_REFERENCES,
         _ => "this is not supported in a program: see docs/compiler.md for what is",
+    }
+}
+
+/// `seeds.len()` and `seeds.is_empty()` of a list of vertices that is a parameter.
+fn list_method(call: &syn::ExprMethodCall, length: ScalarId) -> Result<Expr> {
+    let span = call.span();
+    let value = Expr::new(ExprKind::Scalar(length), Ty::U64, span);
+    match (&call.method.to_string()[..], call.args.is_empty()) {
+        ("len", true) => Ok(value),
+        ("is_empty", true) => {
+            let none = Expr::new(ExprKind::Integer(0), Ty::U64, span);
+            let kind = ExprKind::Binary(Binary::Eq, Box::new(value), Box::new(none));
+            Ok(Expr::new(kind, Ty::Bool, span))
+        }
+        _ => Err(Error::new_spanned(
+            &call.method,
+            "of a list of vertices `len()` and `is_empty()` are known, and `for &v in list`",
+        )),
     }
 }

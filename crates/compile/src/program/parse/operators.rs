@@ -6,7 +6,9 @@ use syn::spanned::Spanned;
 use syn::{Error, Expr as Source, Pat, Result, Stmt};
 
 use super::scope::{Binding, Level};
-use super::syntax::{compound, ident, loop_variable, negated, pattern_name, value_type};
+use super::syntax::{
+    NO_EFFECT, ONE_NAME, compound, ident, loop_variable, negated, pattern_name, value_type,
+};
 use super::{Parser, expressions};
 use crate::program::ir::{Act, ActKind, Dir, Expr, ExprKind, Ty, VertexPlace};
 
@@ -55,7 +57,7 @@ impl Parser {
 
     fn local(&mut self, local: &syn::Local, out: &mut Vec<Act>) -> Result<()> {
         let Some(name) = pattern_name(&local.pat) else {
-            return Err(Error::new_spanned(&local.pat, "a `let` binds one name here"));
+            return Err(Error::new_spanned(&local.pat, ONE_NAME));
         };
         let Some(init) = local.init.as_ref().filter(|init| init.diverge.is_none()) else {
             return Err(Error::new_spanned(local, "a `let` needs a value"));
@@ -95,14 +97,14 @@ impl Parser {
             Source::Assign(assign) => self.assigned(&assign.left, &assign.right, out),
             Source::Binary(binary) => match compound(&binary.op) {
                 Some(operator) => self.updated(&binary.left, operator, &binary.right, out),
-                None => Err(Error::new_spanned(binary, "this has no effect")),
+                None => Err(Error::new_spanned(binary, NO_EFFECT)),
             },
             Source::MethodCall(call) if call.method == "push" => self.push(call, out),
             Source::MethodCall(_) => match self.improvement(source)? {
                 Some((target, fold, value)) => {
                     self.fold(target, fold, value, Vec::new(), source, out)
                 }
-                None => Err(Error::new_spanned(source, "this has no effect")),
+                None => Err(Error::new_spanned(source, NO_EFFECT)),
             },
             Source::Block(block) => {
                 let acts = self.inner_acts(&block.block.stmts);

@@ -13,6 +13,8 @@ pub(super) enum Binding {
     Graph,
     Field(FieldId),
     Scalar(ScalarId),
+    /// A list of vertices that is a parameter, by its length.
+    VertexList(ScalarId),
     List(ListId),
     /// A local, and whether it is declared inside a loop over edges.
     Local(VariableId, bool),

@@ -5,11 +5,12 @@ use syn::{Error, Expr as Source, Pat, Result, Stmt};
 
 use super::scope::{Binding, Level};
 use super::syntax::{
-    argument_of, compound, ident, index, loop_variable, negated, pattern_name, value_type,
+    NO_EFFECT, ONE_NAME, OTHER_FUNCTIONS, argument_of, compound, ident, index, loop_variable,
+    pattern_name, value_type,
 };
 use super::{Parser, expressions};
 use crate::program::ir::{
-    Binary, Expr, ExprKind, ListMembers, Named, Operator, Over, ScalarId, Step, Ty, VertexPlace,
+    Binary, Expr, ExprKind, ListMembers, Operator, Over, Step, Ty, VertexPlace,
 };
 
 impl Parser {
@@ -42,7 +43,7 @@ impl Parser {
 
     fn declaration(&mut self, local: &syn::Local, out: &mut Vec<Step>) -> Result<()> {
         let Some(name) = pattern_name(&local.pat) else {
-            return Err(Error::new_spanned(&local.pat, "a `let` binds one name here"));
+            return Err(Error::new_spanned(&local.pat, ONE_NAME));
         };
         let Some(init) = local.init.as_ref().filter(|init| init.diverge.is_none()) else {
             return Err(Error::new_spanned(local, "a `let` needs a value"));
@@ -142,6 +143,9 @@ impl Parser {
                 let vertex = loop_variable(&each.pat)?;
                 self.operator(Over::All, vertex, &each.body, source, out)
             }
+            Source::ForLoop(each) if self.vertex_list(&each.expr).is_some() => {
+                self.each_of_list(each, out)
+            }
             Source::ForLoop(counted) => self.counted(counted, out),
             Source::While(repeated) => self.repeated(repeated, source, out),
             Source::Loop(forever) => {
@@ -166,7 +170,7 @@ impl Parser {
             Source::Assign(assign) => self.assignment(&assign.left, None, &assign.right, out),
             Source::Binary(binary) => match compound(&binary.op) {
                 Some(operator) => self.assignment(&binary.left, Some(operator), &binary.right, out),
-                None => Err(Error::new_spanned(binary, "this has no effect")),
+                None => Err(Error::new_spanned(binary, NO_EFFECT)),
             },
             Source::MethodCall(call) if call.method == "push" => {
                 let list =
@@ -214,14 +218,14 @@ impl Parser {
         }
     }
 
-    fn looped(&mut self, statements: &[Stmt]) -> Vec<Step> {
+    pub(super) fn looped(&mut self, statements: &[Stmt]) -> Vec<Step> {
         self.loops += 1;
         let body = self.block(statements);
         self.loops -= 1;
         body
     }
 
-    fn operator(
+    pub(super) fn operator(
         &mut self,
         over: Over,
         vertex: Option<&syn::Ident>,
@@ -237,85 +241,6 @@ impl Parser {
         });
         out.push(Step::Operator(Operator { over, body, span: source.span() }));
         Ok(())
-    }
-
-    /// `while let Some(v) = work.pop()` and `while condition`.
-    fn repeated(
-        &mut self,
-        repeated: &syn::ExprWhile,
-        source: &Source,
-        out: &mut Vec<Step>,
-    ) -> Result<()> {
-        if let Source::Let(bound) = &*repeated.cond {
-            let list = match &*bound.expr {
-                Source::MethodCall(call) if call.method == "pop" => ident(&call.receiver),
-                _ => None,
-            };
-            let list = list.and_then(|name| self.scope.find(&name.to_string()));
-            let vertex = match &*bound.pat {
-                Pat::TupleStruct(some) if some.elems.len() == 1 => some.elems.first(),
-                _ => None,
-            };
-            let (Some(Binding::List(list)), Some(vertex)) = (list, vertex) else {
-                return Err(Error::new_spanned(
-                    &repeated.cond,
-                    "expected `while let Some(v) = work.pop()` of a `Worklist`",
-                ));
-            };
-            let vertex = loop_variable(vertex)?;
-            return self.operator(Over::List(list), vertex, &repeated.body, source, out);
-        }
-        let condition = self.expression(&repeated.cond)?;
-        let mut body = vec![Step::If(negated(condition), vec![Step::Break], Vec::new())];
-        body.extend(self.looped(&repeated.body.stmts));
-        out.push(Step::Loop(body));
-        Ok(())
-    }
-
-    /// `for round in 0..k`.
-    fn counted(&mut self, counted: &syn::ExprForLoop, out: &mut Vec<Step>) -> Result<()> {
-        let Source::Range(range) = &*counted.expr else {
-            return Err(Error::new_spanned(
-                &counted.expr,
-                "loops go over `graph.vertices()`, or count: `for round in 0..k`",
-            ));
-        };
-        let (Some(from), Some(to), syn::RangeLimits::HalfOpen(_)) =
-            (&range.start, &range.end, &range.limits)
-        else {
-            return Err(Error::new_spanned(range, "expected a range with two ends: `0..k`"));
-        };
-        let (from, to) = (self.expression(from)?, self.expression(to)?);
-        let ty = self.scope.unify(from.ty, to.ty, range.span())?;
-        let span = range.span();
-        // The bound is computed once, as Rust does.
-        let bound = self.hidden_scalar("end", ty, span);
-        out.push(Step::Assign(bound, to));
-        self.inside(Level::Uniform, |parser| {
-            let counter = match loop_variable(&counted.pat)? {
-                Some(name) => parser.scope.add_scalar(name, ty),
-                None => parser.hidden_scalar("round", ty, span),
-            };
-            out.push(Step::Assign(counter, from));
-            let scalar = |id| Expr::new(ExprKind::Scalar(id), ty, span);
-            let compare = |operator, a, b| {
-                Expr::new(ExprKind::Binary(operator, Box::new(a), Box::new(b)), Ty::Bool, span)
-            };
-            let is_over = compare(Binary::Ge, scalar(counter), scalar(bound));
-            let mut body = vec![Step::If(is_over, vec![Step::Break], Vec::new())];
-            body.extend(parser.looped(&counted.body.stmts));
-            let one = Expr::new(ExprKind::Integer(1), ty, span);
-            let next = ExprKind::Binary(Binary::Add, Box::new(scalar(counter)), Box::new(one));
-            body.push(Step::Assign(counter, Expr::new(next, ty, span)));
-            out.push(Step::Loop(body));
-            Ok(())
-        })
-    }
-
-    fn hidden_scalar(&mut self, name: &str, ty: Ty, span: proc_macro2::Span) -> ScalarId {
-        let named = Named { name: name.into(), ty, span };
-        self.scope.scalars.push(named);
-        ScalarId(self.scope.scalars.len() - 1)
     }
 
     fn branch(&mut self, choice: &syn::ExprIf, out: &mut Vec<Step>) -> Result<()> {
@@ -357,6 +282,9 @@ impl Parser {
             return Ok(());
         }
         let bound = ident(left).and_then(|name| self.scope.find(&name.to_string()));
+        if let (Some(Binding::Field(_)), Source::Call(call)) = (bound, right) {
+            return Err(Error::new_spanned(call, OTHER_FUNCTIONS));
+        }
         let Some(Binding::Scalar(scalar)) = bound else {
             return Err(Error::new_spanned(
                 left,

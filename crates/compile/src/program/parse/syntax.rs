@@ -5,6 +5,18 @@ use syn::{Error, Expr as Source, Pat, Result, Type};
 use super::NO_SUCH_TYPE;
 use crate::program::ir::{Binary, Expr, ExprKind, Ty, Unary};
 
+/// Why a statement that is only a value is refused.
+pub(super) const NO_EFFECT: &str =
+    "this has no effect: set a field or a scalar with `=` or `+=`, or name the value with `let`";
+/// Why a call is refused.
+pub(super) const OTHER_FUNCTIONS: &str = "other functions are not seen by the compiler: write what it does here, or \
+     compute the value before and pass it as a parameter";
+/// Why a pattern is refused.
+pub(super) const ONE_NAME: &str = "a `let` binds one name here: write one `let` for each";
+/// Why `&` and `*` are refused.
+pub(super) const NO_REFERENCES: &str =
+    "values have no references here: take the value itself, without `&` and `*`";
+
 /// The opposite of a condition.
 pub(super) fn negated(condition: Expr) -> Expr {
     let span = condition.span;
@@ -74,6 +86,12 @@ pub(super) fn value_type(ty: &Type) -> Result<Ty> {
     };
     let known = Ty::NAMED.iter().find(|(name, _)| found.as_deref() == Some(*name));
     known.map(|(_, ty)| *ty).ok_or_else(|| Error::new_spanned(ty, NO_SUCH_TYPE))
+}
+
+/// Whether a type is a list of vertices: `&[Vertex]`.
+pub(in crate::program) fn is_vertex_list(ty: &Type) -> bool {
+    let Type::Reference(reference) = ty else { return false };
+    matches!(&*reference.elem, Type::Slice(slice) if is_named(&slice.elem, "Vertex"))
 }
 
 pub(super) fn is_named(ty: &Type, name: &str) -> bool {

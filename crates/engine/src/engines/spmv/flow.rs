@@ -1,9 +1,10 @@
 //! What may happen next inside a round: the dependencies between messages, tiles, partial sums and masters.
 //!
-//! Nothing here touches data, so that every order of arrival can be tried. A *lane* is a set of destinations
-//! whose partial sums are final together: one for each group of a stationary program, one in all of another.
-//! Where the order of folding shows in the result, a lane takes groups of sources in their order, and masters
-//! take contributions in the order of hosts, however messages arrive.
+//! Nothing here touches data, so that every order of arrival can be tried. A *lane* is a group of destinations:
+//! their partial sums are final together. A lane waits for groups of sources that it has edges from, not for
+//! others: its sums may leave before the last message has arrived. Where the order of folding shows in the
+//! result, a lane takes groups of sources in their order, and masters take contributions in the order of hosts,
+//! however messages arrive.
 
 use std::ops::Range;
 
@@ -46,6 +47,9 @@ pub(super) fn chunks_of_routes(
     (0..partition.num_hosts()).map(of_host).collect()
 }
 
+/// This host's masters, among groups of sources and of destinations.
+pub(super) const OWN_GROUP: usize = 0;
+
 /// Which order must be kept.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rules {
@@ -55,6 +59,8 @@ pub(super) struct Rules {
     pub(super) folds_in_order: bool,
     /// Partial sums are sent as soon as they are final.
     pub(super) overlaps: bool,
+    /// Lanes are multiplied as a whole when all messages are here; no message changes before all are.
+    pub(super) needs_all_messages: bool,
     /// Tests only: tiles need not wait for their messages.
     pub(super) multiplies_early: bool,
     /// Tests only: a lane counts as final when one tile is missing.
@@ -67,8 +73,8 @@ pub(super) struct Flow {
     rules: Rules,
     /// Whether the messages of each group of sources are here.
     has_arrived: Vec<bool>,
-    /// Tiles of each lane, by group of sources.
-    is_multiplied: Vec<Vec<bool>>,
+    /// Groups of sources that each lane has edges from and that are not multiplied, ascending.
+    pending: Vec<Vec<usize>>,
     is_posted: Vec<bool>,
     has_contributed: Vec<bool>,
     is_applied: Vec<bool>,
@@ -76,11 +82,11 @@ pub(super) struct Flow {
 }
 
 impl Flow {
-    /// A round that begins, of these numbers of hosts, lanes and chunks of masters.
+    /// A round that begins. `tiles` are, for each lane, the groups of sources that it has edges from, ascending.
     pub(super) fn new(
         host: usize,
         hosts: usize,
-        lanes: usize,
+        tiles: &[Vec<usize>],
         chunks: usize,
         rules: Rules,
     ) -> Self {
@@ -88,13 +94,13 @@ impl Flow {
             host,
             rules,
             has_arrived: vec![false; hosts + 1],
-            is_multiplied: vec![vec![false; hosts + 1]; lanes],
+            pending: tiles.to_vec(),
             is_posted: vec![false; hosts],
             has_contributed: vec![false; hosts],
             is_applied: vec![false; chunks],
             is_told: vec![false; hosts],
         };
-        flow.has_arrived[0] = true;
+        flow.has_arrived[OWN_GROUP] = true;
         flow.has_arrived[host + 1] = true;
         flow.has_contributed[host] = true;
         flow.is_posted[host] = true;
@@ -115,13 +121,21 @@ impl Flow {
     /// A tile that can be multiplied: its lane and its group of sources. Lanes of peers come first, since
     /// their partial sums have a way to go.
     pub(super) fn next_tile(&self) -> Option<(usize, usize)> {
-        let lanes = (1..self.is_multiplied.len()).chain([0]);
-        lanes.into_iter().find_map(|lane| Some((lane, self.next_in_lane(lane)?)))
+        self.lanes().find_map(|lane| Some((lane, self.next_in_lane(lane)?)))
+    }
+
+    /// A lane that is not final, once all messages are here.
+    pub(super) fn next_lane(&self) -> Option<usize> {
+        let is_left = |lane: &usize| !self.pending[*lane].is_empty();
+        self.lanes().find(is_left).filter(|_| self.awaited_messages().next().is_none())
+    }
+
+    fn lanes(&self) -> impl Iterator<Item = usize> + use<> {
+        (1..self.pending.len()).chain([OWN_GROUP])
     }
 
     fn next_in_lane(&self, lane: usize) -> Option<usize> {
-        let is_multiplied = &self.is_multiplied[lane];
-        let mut left = (0..is_multiplied.len()).filter(|&group| !is_multiplied[group]);
+        let mut left = self.pending[lane].iter().copied();
         let can = |group: &usize| self.has_arrived[*group] || self.rules.multiplies_early;
         match self.rules.is_ordered {
             true => left.next().filter(can),
@@ -131,17 +145,31 @@ impl Flow {
 
     /// A tile has been multiplied.
     pub(super) fn multiplied(&mut self, lane: usize, group: usize) {
-        self.is_multiplied[lane][group] = true;
+        self.pending[lane].retain(|&pending| pending != group);
+    }
+
+    /// All tiles of a lane have been multiplied.
+    pub(super) fn multiplied_lane(&mut self, lane: usize) {
+        self.pending[lane].clear();
     }
 
     /// Whether all tiles of a lane have been multiplied.
     pub(super) fn is_final(&self, lane: usize) -> bool {
-        let missing = self.is_multiplied[lane].iter().filter(|is_multiplied| !**is_multiplied);
-        missing.count() <= usize::from(self.rules.sends_early)
+        self.pending[lane].len() <= usize::from(self.rules.sends_early)
+    }
+
+    /// Whether this host's masters may get other messages: no tile needs those that they have.
+    fn may_apply(&self) -> bool {
+        let needs_own = |pending: &Vec<usize>| pending.first() == Some(&OWN_GROUP);
+        let are_read = match self.rules.needs_all_messages {
+            true => !self.are_all_final(),
+            false => self.pending.iter().any(needs_own),
+        };
+        self.is_final(OWN_GROUP) && !are_read
     }
 
     fn are_all_final(&self) -> bool {
-        (0..self.is_multiplied.len()).all(|lane| self.is_final(lane))
+        (0..self.pending.len()).all(|lane| self.is_final(lane))
     }
 
     fn may_go_on(&self) -> bool {
@@ -150,9 +178,8 @@ impl Flow {
 
     /// Peers whose partial sums are final and not sent.
     pub(super) fn ready_to_post(&self) -> Vec<usize> {
-        let lane = |host: usize| if self.is_multiplied.len() == 1 { 0 } else { host + 1 };
         let hosts = (0..self.is_posted.len()).filter(|&host| !self.is_posted[host]);
-        hosts.filter(|&host| self.may_go_on() && self.is_final(lane(host))).collect()
+        hosts.filter(|&host| self.may_go_on() && self.is_final(host + 1)).collect()
     }
 
     /// Partial sums have been sent.
@@ -163,7 +190,7 @@ impl Flow {
     /// Peers whose contributions may be folded in if they are here.
     pub(super) fn may_contribute(&self) -> Vec<usize> {
         // This host's own contributions come first.
-        if self.rules.folds_in_order && !self.is_final(0) || !self.may_go_on() {
+        if self.rules.folds_in_order && !self.is_final(OWN_GROUP) || !self.may_go_on() {
             return Vec::new();
         }
         let mut awaited = self.awaited_contributions();
@@ -185,7 +212,7 @@ impl Flow {
 
     /// Chunks whose masters have all their contributions.
     pub(super) fn ready_to_apply(&self, chunks: &[Chunk]) -> Vec<usize> {
-        if !self.is_final(0) || !self.may_go_on() {
+        if !self.may_apply() || !self.may_go_on() {
             return Vec::new();
         }
         let is_ready = |&chunk: &usize| {
@@ -208,7 +235,7 @@ impl Flow {
     pub(super) fn ready_to_tell(&self, chunks_of: &[Vec<usize>]) -> Vec<usize> {
         let hosts = (0..self.is_told.len()).filter(|&host| !self.is_told[host]);
         let is_ready = |&host: &usize| match self.rules.overlaps {
-            true => chunks_of[host].iter().all(|&chunk| self.is_applied[chunk]) && self.is_final(0),
+            true => chunks_of[host].iter().all(|&chunk| self.is_applied[chunk]) && self.may_apply(),
             false => self.is_applied.iter().all(|is_applied| *is_applied),
         };
         hosts.filter(is_ready).collect()
@@ -233,5 +260,73 @@ impl Flow {
     /// This host.
     pub(super) fn host(&self) -> usize {
         self.host
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RULES: Rules = Rules {
+        is_ordered: false,
+        folds_in_order: false,
+        overlaps: true,
+        needs_all_messages: false,
+        multiplies_early: false,
+        sends_early: false,
+    };
+
+    /// A round on host 0 of three, whose masters are one chunk that host 1 contributes to.
+    fn round(tiles: &[Vec<usize>], rules: Rules) -> (Flow, Vec<Chunk>) {
+        let chunks = vec![Chunk { masters: 0..10, contributors: vec![1] }];
+        (Flow::new(0, 3, tiles, chunks.len(), rules), chunks)
+    }
+
+    #[test]
+    fn sums_leave_when_all_that_their_lane_needs_is_multiplied() {
+        // Lanes: masters, mirrors of host 0 (none), 1 and 2.
+        let tiles = [vec![0, 3], vec![], vec![0], vec![0, 2]];
+        let (mut flow, chunks) = round(&tiles, RULES);
+        assert_eq!(flow.next_tile(), Some((2, 0)), "lanes of peers come first");
+        flow.multiplied(2, 0);
+        assert_eq!(flow.ready_to_post(), [1], "before any message has arrived");
+        flow.multiplied(3, 0);
+        flow.multiplied(0, 0);
+        assert_eq!(flow.next_tile(), None, "the rest waits for messages");
+        flow.arrive(1);
+        assert_eq!(flow.next_tile(), Some((3, 2)));
+        flow.multiplied(3, 2);
+        assert_eq!(flow.ready_to_post(), [1, 2], "host 2's message is still missing");
+        flow.contributed(1);
+        assert!(flow.ready_to_apply(&chunks).is_empty(), "masters need it");
+        flow.arrive(2);
+        flow.multiplied(0, 3);
+        assert_eq!(flow.ready_to_apply(&chunks), [0]);
+    }
+
+    #[test]
+    fn masters_keep_their_messages_until_all_lanes_have_read_them() {
+        let tiles = [vec![], vec![], vec![0], vec![]];
+        let (mut flow, chunks) = round(&tiles, RULES);
+        flow.contributed(1);
+        assert!(flow.ready_to_apply(&chunks).is_empty(), "a lane reads the old messages");
+        flow.multiplied(2, 0);
+        assert_eq!(flow.ready_to_apply(&chunks), [0]);
+    }
+
+    #[test]
+    fn a_lane_as_a_whole_waits_for_all_messages() {
+        let tiles = [vec![0], vec![], vec![0], vec![]];
+        let (mut flow, chunks) = round(&tiles, Rules { needs_all_messages: true, ..RULES });
+        flow.arrive(1);
+        assert_eq!(flow.next_lane(), None);
+        flow.arrive(2);
+        assert_eq!(flow.next_lane(), Some(2));
+        flow.contributed(1);
+        flow.multiplied_lane(2);
+        assert_eq!(flow.next_lane(), Some(0));
+        assert!(flow.ready_to_apply(&chunks).is_empty());
+        flow.multiplied_lane(0);
+        assert_eq!(flow.ready_to_apply(&chunks), [0]);
     }
 }

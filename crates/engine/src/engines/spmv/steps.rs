@@ -1,10 +1,11 @@
-//! The steps of a round: receive, multiply, post, fold, apply, tell.
+//! The steps of a round beside multiplying: receive, post, fold, apply, tell.
 
 use std::ops::Range;
 use std::time::Duration;
 
 use parton_graph::{LocalId, parallel};
 use parton_net::HostId;
+use parton_partition::End;
 use parton_sync::{
     Activity, CpuField, Field, OpenExchange, PendingTotal, Phase, Reduction, Result, ScheduleFault,
     Substrate, Tally,
@@ -16,22 +17,17 @@ use crate::engines::vertex::{VertexEngine, apply};
 use crate::program::{Edges, Vertex, VertexProgram};
 use crate::state::directions::Directions;
 use crate::techniques::VERTICES_PER_TASK;
-use crate::techniques::ordered_push::push;
 use crate::techniques::row_blocks;
-use crate::techniques::tiles::Tiles;
 
 impl<'a, P: VertexProgram> Product<'a, P> {
     /// Makes tiles, and cuts masters into chunks.
     pub(super) fn prepare_tiles(&mut self) {
         let (partition, properties) = (self.base.partition, self.properties());
         let num_masters = partition.num_masters();
+        self.prepare_matrix();
         let mut pieces = parallel::pieces(0..num_masters, VERTICES_PER_TASK);
         if properties.stationary {
-            let reverse = Directions::reverse(partition, properties.edges);
-            let left_out = self.left_out.as_ref();
-            self.tiles = Some(Tiles::new(partition, reverse.rows(), |source, destination| {
-                left_out.is_none_or(|left_out| left_out.keeps(source, destination))
-            }));
+            let reverse = Directions::<P::Weight>::reverse(partition, properties.edges);
             // The engine `pull` applies row blocks where no other host contributes: sums over masters are
             // rounded chunk by chunk, and shall be the same.
             let is_blocked = properties.rounds >= row_blocks::MIN_ROUNDS
@@ -41,8 +37,10 @@ impl<'a, P: VertexProgram> Product<'a, P> {
                 pieces = row_blocks::spans(reverse.rows(), 0..num_masters);
             }
         }
-        self.chunks = Chunk::all(partition, pieces, properties.edges.written());
-        self.read_by = chunks_of_routes(partition, &self.chunks, properties.edges.read());
+        // Messages of a program that turns go either way.
+        let end = |end| if properties.turns { End::Either } else { end };
+        self.chunks = Chunk::all(partition, pieces, end(properties.edges.written()));
+        self.read_by = chunks_of_routes(partition, &self.chunks, end(properties.edges.read()));
     }
 
     /// Opens the exchange of messages.
@@ -66,7 +64,7 @@ impl<'a, P: VertexProgram> Product<'a, P> {
     /// Whether the current round is the last that the program expects. Hosts agree on that.
     fn expects_end(&self) -> bool {
         let is_last = self.account.rounds + 1 == self.properties().rounds;
-        is_last && self.schedule.overlap && self.tiles.is_some()
+        is_last && self.schedule.overlap && self.base.is_stationary()
     }
 
     /// Begins a round unless it has begun.
@@ -74,77 +72,25 @@ impl<'a, P: VertexProgram> Product<'a, P> {
         if self.flow.is_some() {
             return;
         }
+        self.take_active_masters();
         let fault = self.schedule.fault;
         let is_ordered = P::Reduction::ORDERED && !self.schedule.any_order;
         let rules = Rules {
             is_ordered,
             folds_in_order: is_ordered && fault != Some(ScheduleFault::FoldOnArrival),
             overlaps: self.schedule.overlap,
+            needs_all_messages: self.matrix.active.is_bottom_up,
             multiplies_early: fault == Some(ScheduleFault::MultiplyEarly),
             sends_early: fault == Some(ScheduleFault::SendEarly),
         };
         let (host, hosts) = (self.base.partition.host().index(), self.base.partition.num_hosts());
-        let lanes = if self.tiles.is_some() { self.groups.len() } else { 1 };
-        let mut flow = Flow::new(host, hosts, lanes, self.chunks.len(), rules);
+        let mut flow = Flow::new(host, hosts, &self.matrix.with_edges, self.chunks.len(), rules);
         if self.broadcast.is_none() {
             (0..hosts).for_each(|host| flow.arrive(host));
         }
         self.account.tallies = vec![Tally::default(); self.chunks.len()];
         self.account.is_active = false;
         self.flow = Some(flow);
-    }
-
-    /// Multiplies all tiles whose messages are here.
-    pub(super) fn multiply_own(&mut self) {
-        while self.multiply_piece() {}
-    }
-
-    /// Multiplies a piece of the tile that was begun, or of one whose messages are here. Returns whether there is any.
-    fn multiply_piece(&mut self) -> bool {
-        let begun = self.account.begun.take();
-        let fresh = || Some((self.flow.as_ref()?.next_tile()?, 0));
-        let Some(((lane, group), first)) = begun.or_else(fresh) else { return false };
-        let (edges, next) = match &self.tiles {
-            Some(tiles) => {
-                let base = &self.base;
-                let (messages, totals) = (base.messages.cells(), base.accumulators.cells());
-                tiles.multiply(&base.program, messages, totals, (group, lane), first)
-            }
-            None => (self.push_from(self.groups.range(group)), None),
-        };
-        self.account.edges += edges;
-        self.account.begun = next.map(|next| ((lane, group), next));
-        if next.is_none() {
-            self.conclude_tile(lane, group);
-        }
-        true
-    }
-
-    fn conclude_tile(&mut self, lane: usize, group: usize) {
-        let flow = self.flow.as_mut().expect("a round has begun");
-        flow.multiplied(lane, group);
-        if let Some(tiles) = self.tiles.as_ref().filter(|_| flow.is_final(lane)) {
-            let updated = self.base.accumulators.updated();
-            updated.insert_all(tiles.written(), tiles.groups().range(lane));
-        }
-    }
-
-    /// Multiplies the columns of these vertices that have something to send.
-    fn push_from(&self, sources: Range<u32>) -> u64 {
-        let base = &self.base;
-        let Some(forward) = &base.edges.forward else { return 0 };
-        let (rows, active) = (forward.rows(), base.messages.active());
-        let has_edges = |vertex: &LocalId| rows.degree(*vertex) > 0;
-        let columns: Vec<_> = active.iter_range(sources.clone()).filter(has_edges).collect();
-        active.remove_range(sources);
-        let edges = columns.iter().map(|&vertex| rows.degree(vertex)).sum();
-        let (program, messages) = (&base.program, base.messages.cells());
-        let sends = |vertex| {
-            let message = messages.get(vertex);
-            move |weight| program.along(message, weight)
-        };
-        push(&base.accumulators, rows, (&columns, edges), sends);
-        edges
     }
 
     /// Takes in the messages that have arrived. Returns whether any had.
@@ -196,17 +142,8 @@ impl<'a, P: VertexProgram> Product<'a, P> {
         }
     }
 
-    fn multiply_timed(&mut self, substrate: &mut Substrate<'_>) -> bool {
-        let start = substrate.net().now();
-        let has_multiplied = self.multiply_piece();
-        if has_multiplied {
-            self.note_computing(start, substrate);
-        }
-        has_multiplied
-    }
-
     /// Notes time that was spent computing beside messages.
-    fn note_computing(&mut self, start: Duration, substrate: &mut Substrate<'_>) {
+    pub(super) fn note_computing(&mut self, start: Duration, substrate: &mut Substrate<'_>) {
         self.account.time += substrate.net().now() - start;
         substrate.log_span(Activity::Compute, start);
     }
@@ -252,6 +189,7 @@ impl<'a, P: VertexProgram> Product<'a, P> {
         let masters = 0..self.base.partition.num_masters() as u32;
         self.base.accumulators.updated().remove_range(masters);
         self.swap_messages();
+        self.forget_active_mirrors();
         (self.broadcast, self.flow) = (Some(told), None);
         Ok(())
     }
@@ -320,6 +258,7 @@ impl<'a, P: VertexProgram> Product<'a, P> {
             messages: &*messages,
             accumulators: &*accumulators,
             is_stationary,
+            keeps_labels: self.matrix.labels.is_some(),
             applies_everywhere: round.applies_everywhere,
         };
         let tasks = cut_out(states, ready.iter().map(|&chunk| self.chunks[chunk].masters.clone()));
@@ -331,7 +270,9 @@ impl<'a, P: VertexProgram> Product<'a, P> {
             let mut apply_at = |master: usize| {
                 let local = LocalId(master as u32);
                 let mut accumulated = totals.get(local);
-                totals.put(local, P::Reduction::identity());
+                if !base.keeps_labels {
+                    totals.put(local, P::Reduction::identity());
+                }
                 if let Some(left_out) = left_out {
                     accumulated = left_out.with_sources(base.program, master, accumulated);
                 }
@@ -413,6 +354,8 @@ struct Shared<'s, P: VertexProgram> {
     messages: &'s CpuField<P::Messages>,
     accumulators: &'s CpuField<P::Reduction>,
     is_stationary: bool,
+    /// Whether accumulators are the best labels so far, and no contributions of one round.
+    keeps_labels: bool,
     applies_everywhere: bool,
 }
 

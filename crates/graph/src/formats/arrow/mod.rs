@@ -118,7 +118,7 @@ struct Messages {
 
 impl Messages {
     fn new(part: &Part) -> Result<Self> {
-        let reader = BufReader::with_capacity(1 << 18, part.reader()?);
+        let reader = part.buffered(1 << 18)?;
         let mut messages =
             Messages { part: part.clone(), reader, is_file: false, at: 0, has_ended: false };
         use io::BufRead;

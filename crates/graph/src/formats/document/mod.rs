@@ -9,7 +9,7 @@
 mod facts;
 mod reader;
 
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead};
 use std::sync::Arc;
 
 use super::{Opened, ReadOptions};
@@ -18,10 +18,13 @@ use crate::error::printable;
 use crate::id_map::OriginalId;
 use crate::progress::{Progress, Unit};
 use crate::source::{Part, Source};
-use crate::text::number::parse_id;
+use crate::text::number::{parse_id, parse_weight};
 use crate::weight::WeightKind;
 use crate::{Error, Graph, Place, Result};
 use facts::{Facts, Plan};
+
+/// How much of a document is read at once.
+const BUFFER_BYTES: usize = 1 << 18;
 
 /// What a document consists of, in the order of the file.
 pub(super) enum Item<'a> {
@@ -157,7 +160,7 @@ pub(super) fn open(
     let source = source.on_disk(false)?;
     let part = source.single()?.clone();
     let mut facts = Facts::new(options, document.labels_are_ids());
-    document.scan(&part, &mut *buffered(&part)?, &mut |item| facts.add(item))?;
+    document.scan(&part, &mut part.buffered(BUFFER_BYTES)?, &mut |item| facts.add(item))?;
     let plan = facts.plan().map_err(|problem| source.error(Place::File, problem))?;
     // Where it is not packed, nobody needs to be told that it cannot be split for that reason.
     let cut = if source.is_plain() { Cut::Uneven } else { Cut::Packed };
@@ -165,9 +168,10 @@ pub(super) fn open(
     Ok(Opened::Edges(Box::new(DocumentFile { name, part, document, facts, plan, cut })))
 }
 
-fn buffered(part: &Part) -> Result<Box<BufReader<Box<dyn Read + Send>>>> {
-    const BUFFER_BYTES: usize = 1 << 18;
-    Ok(Box::new(BufReader::with_capacity(BUFFER_BYTES, part.reader()?)))
+/// A weight that stands as text in a document, and whether it is an integer that fits `u32`.
+pub(super) fn weight(text: &[u8]) -> Result<(f64, bool), String> {
+    let hint = " (to leave weights out, say `weights` none)";
+    parse_weight(text).map_err(|problem| problem + hint)
 }
 
 /// Whether the user wants the weights that an input has.

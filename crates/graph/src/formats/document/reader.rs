@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use super::facts::{Called, Facts, Plan, Reference};
-use super::{Document, Edge, Item, VertexKey, buffered};
+use super::{BUFFER_BYTES, Document, Edge, Item, VertexKey};
 use crate::edge_file::{Piece, PieceReader, Pieces, TakePiece, order};
 use crate::error::printable;
 use crate::id_map::OriginalId;
@@ -43,8 +43,8 @@ pub(super) fn pieces<'a, D: Document>(
     };
     let name = part.name().to_owned();
     let work = move || {
-        let scanned = buffered(&part).and_then(|mut reader| {
-            document.scan(&part, &mut *reader, &mut |item| builder.add(item))
+        let scanned = part.buffered(BUFFER_BYTES).and_then(|mut reader| {
+            document.scan(&part, &mut reader, &mut |item| builder.add(item))
         });
         // Nobody may be there any more to be told.
         let _ = match scanned {

@@ -116,6 +116,12 @@ impl Section {
     pub(super) fn blocks(&self) -> u64 {
         self.bytes.div_ceil(BLOCK_BYTES as u64)
     }
+
+    /// Where in the file its blocks start.
+    pub(super) fn block_places(&self) -> impl Iterator<Item = u64> {
+        let at = self.at;
+        (0..self.blocks()).map(move |block| at + block * BLOCK_BYTES as u64)
+    }
 }
 
 impl Header {

@@ -217,6 +217,22 @@ fn opening_does_not_look_at_data_and_verifying_does() {
 }
 
 #[test]
+fn slices_of_blocks_together_find_damage_anywhere() {
+    let bytes = written(&Parton, &several_pieces(), None).unwrap();
+    let problems = |bytes: &[u8], of: usize| -> Vec<Error> {
+        let source = Source::memory("x.parton", bytes).unwrap();
+        (0..of).filter_map(|index| check_blocks(&source, Slice { index, of }).err()).collect()
+    };
+    for of in [1, 2, 7] {
+        assert!(problems(&bytes, of).is_empty());
+        let (mut damaged, section) = (bytes.clone(), section(&bytes, SectionKind::Sources));
+        damaged[(section.at + section.bytes - 1) as usize] ^= 1;
+        let [problem] = &problems(&damaged, of)[..] else { panic!("one of {of} finds it") };
+        assert!(problem.to_string().contains("the block is damaged"));
+    }
+}
+
+#[test]
 fn every_truncation_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("cut.parton");

@@ -22,6 +22,14 @@ pub(crate) struct New {
 /// The program to start from.
 const MAIN: &str = include_str!("new/main.rs.txt");
 
+/// What users must know where no checkout was found.
+const FROM_REGISTRY: &str = concat!(
+    "its Cargo.toml asks the registry for parton ",
+    env!("CARGO_PKG_VERSION"),
+    ": if cargo does not find that there, get a checkout of Parton and write where it is, parton = { path = \
+     \"CHECKOUT/crates/parton\" }, or begin again with `parton new NAME --parton CHECKOUT/crates/parton`\n"
+);
+
 impl New {
     pub(crate) fn run(self) -> Result<String, Failure> {
         let folder = &self.name;
@@ -38,12 +46,12 @@ impl New {
         }
         let built_from = Path::new(env!("CARGO_MANIFEST_DIR"));
         let here = built_from.join("Cargo.toml").exists().then(|| built_from.to_owned());
-        let source = match self.parton.clone().or(here) {
+        let (source, advice) = match self.parton.clone().or(here) {
             Some(path) => {
                 let path = fs::canonicalize(&path).map_err(|error| failed(&path, &error))?;
-                format!("{{ path = {:?} }}", path.display().to_string())
+                (format!("{{ path = {:?} }}", path.display().to_string()), "")
             }
-            None => format!("{:?}", env!("CARGO_PKG_VERSION")),
+            None => (format!("{:?}", env!("CARGO_PKG_VERSION")), FROM_REGISTRY),
         };
         fs::create_dir(folder).map_err(|error| failed(folder, &error))?;
         let sources = folder.join("src");
@@ -58,7 +66,7 @@ impl New {
             fs::write(&path, text).map_err(|error| failed(&path, &error))?;
         }
         Ok(format!(
-            "{name} is ready: cd {}; cargo run --release -- run reach rmat:16 --hosts 4 --verify\n",
+            "{name} is ready: cd {}; cargo run --release -- run reach rmat:16 --hosts 4 --verify\n{advice}",
             folder.display()
         ))
     }

@@ -114,7 +114,7 @@ impl Partition {
         };
         let input = self.input.open(self.input.asked_fit(), watch, team);
         let input = team.together(input)?;
-        self.input.check_alike(team)?;
+        self.input.check_alike(&[], team)?;
         let names: Vec<String> = match all {
             true => {
                 let plain = policies::ALL.iter().filter(|kind| kind.argument.is_none());

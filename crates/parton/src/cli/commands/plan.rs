@@ -7,13 +7,13 @@ use rayon::prelude::*;
 use serde_json::{Map, Value, json};
 
 use crate::algorithms::{Algorithm, Options};
-use crate::cli::Context;
 use crate::cli::commands::partition::PlanArguments;
 use crate::cli::exit::Failure;
 use crate::cli::graph_arguments::GraphArguments;
 use crate::cli::options::OwnArguments;
 use crate::cli::task::AUTO;
 use crate::cli::team::Team;
+use crate::cli::{Context, parse_hosts};
 use crate::cli::{memory, show};
 use crate::defaults::{InputTraits, choose_policy, threads_per_host};
 use crate::graph::memory::limits::MemoryLimit;
@@ -28,7 +28,7 @@ pub(crate) struct Plan {
     algorithm: Vec<String>,
 
     /// Numbers of hosts
-    #[arg(long, value_name = "N,…", value_delimiter = ',', default_value = "1,2,4,8")]
+    #[arg(long, value_name = "N,…", value_delimiter = ',', default_value = "1,2,4,8", value_parser = parse_hosts)]
     hosts: Vec<NonZeroU16>,
 
     /// How to cut the graph: policies, `all`, or `auto` for what `run` would choose

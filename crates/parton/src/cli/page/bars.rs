@@ -111,7 +111,7 @@ fn draw_bar(
     // Along the lower edge, so that the number stands where the bar ends.
     if reach > end + 1.0 {
         drawing.line((end, below), (reach, below), "whisker");
-        drawing.line((reach, below - 5.0), (reach, below), "whisker");
+        drawing.line((reach, below - 2.0), (reach, below + 2.0), "whisker");
     }
     drawing.text((end + 6.0, baseline), "value", &show(bar.value));
 }

@@ -41,7 +41,8 @@ impl Curve<'_> {
             let y = vertical.place(goal);
             drawing.line((area.left, y), (right, y), "goal");
             let label = format!("ends at {goal:e}");
-            drawing.text((right - 4.0, y - 6.0), "end", &label);
+            // The curve is far above on this side, and crosses the line on the other.
+            drawing.text((area.left + 6.0, y - 6.0), "", &label);
         }
         let points = (1..).zip(self.values).filter(|(_, value)| value.is_finite() && **value > 0.0);
         let point = |(round, value): (u32, &f64)| {

@@ -21,6 +21,7 @@ impl Writer<'_> {
             ExprKind::Degree(_, at) => format!("host.out_degrees[{}]", vertex(*at)),
             ExprKind::Vertex(at) => format!("host.globals[{}]", vertex(*at)),
             ExprKind::Id(of) => self.text(of),
+            ExprKind::Element(..) => unreachable!("lists are read by code that hosts run alike"),
             ExprKind::NumVertices => "host.num_vertices".into(),
             ExprKind::NumEdges => "host.num_edges".into(),
             ExprKind::Unary(Unary::Negate, a) => format!("p_neg({})", self.text(a)),

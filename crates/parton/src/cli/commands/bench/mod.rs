@@ -22,13 +22,13 @@ use crate::partition::saved::Manifest;
 use crate::partition::{Fit, Plan};
 use clap::Args;
 
-use crate::cli::Context;
 use crate::cli::device_arguments::DeviceArguments;
 use crate::cli::exit::Failure;
 use crate::cli::graph_arguments::{ChangeArguments, GraphArguments, ReadArguments};
 use crate::cli::options::{self, OwnArguments};
 use crate::cli::task::AUTO;
 use crate::cli::watch::Watch;
+use crate::cli::{Context, parse_hosts};
 use crate::defaults::threads_per_host;
 use measure::{Case, Measurement};
 use results::Results;
@@ -49,7 +49,7 @@ pub(crate) struct Bench {
     engines: Vec<String>,
 
     /// Numbers of hosts, all in this process; 1 is always measured, too
-    #[arg(long, value_name = "N,…", value_delimiter = ',', default_value = "1")]
+    #[arg(long, value_name = "N,…", value_delimiter = ',', default_value = "1", value_parser = parse_hosts)]
     hosts: Vec<NonZeroU16>,
 
     #[command(flatten)]

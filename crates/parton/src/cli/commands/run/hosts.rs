@@ -40,7 +40,7 @@ pub(super) struct HostTask<'w> {
 /// processes, so both are the same on all hosts.
 pub(super) struct HostRun {
     pub(super) seconds: Seconds,
-    pub(super) memory_peak: Option<u64>,
+    pub(super) memory_peak: Option<MemoryPeak>,
     /// The same on all hosts.
     pub(super) quality: Quality,
     /// What computed for each host.
@@ -54,6 +54,15 @@ pub(super) struct HostRun {
     pub(super) histogram: Option<Histogram>,
     /// Rows to be written by this process.
     pub(super) parts: Vec<(HostId, TablePart)>,
+}
+
+/// The most memory that the processes of a run had, each at a moment of its own.
+#[derive(Clone, Copy)]
+pub(super) struct MemoryPeak {
+    /// Bytes of all of them.
+    pub(super) all: u64,
+    /// Bytes of the one that had most.
+    pub(super) process: u64,
 }
 
 impl HostTask<'_> {
@@ -87,8 +96,11 @@ impl HostTask<'_> {
         let run = finished.answer.report.seconds;
         let seconds = Seconds { load, partition: partition_seconds, setup, run };
         let memory_peak = match (memory_peak(), self.is_distributed) {
-            (Some(own), true) => Some(net.all_reduce(own, |a, b| a + b)?),
-            (own, _) => own,
+            (Some(own), true) => Some(MemoryPeak {
+                all: net.all_reduce(own, |a, b| a + b)?,
+                process: net.all_reduce(own, u64::max)?,
+            }),
+            (own, _) => own.map(|own| MemoryPeak { all: own, process: own }),
         };
         let policy_note = partition.note().map(str::to_owned);
         let changes = partition.changes().to_vec();

@@ -205,6 +205,7 @@ fn hosts(report: &Report) -> String {
     let head = [
         "host",
         "device",
+        "speed",
         "masters",
         "mirrors",
         "edges",

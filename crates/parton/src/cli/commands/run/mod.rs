@@ -12,11 +12,12 @@ mod target;
 mod timeline;
 mod writes;
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
 use crate::algorithms::options::Given;
-use crate::algorithms::{self, Access, Options};
+use crate::algorithms::{self, Access, Algorithm, Options};
 use crate::net::{HostId, numa_domains};
 use crate::output;
 use crate::partition::saved::Manifest;
@@ -30,12 +31,13 @@ use crate::cli::budget::Budget;
 use crate::cli::device_arguments::DeviceArguments;
 use crate::cli::exit::{CommandOutput, Failure};
 use crate::cli::graph_arguments::GraphArguments;
+use crate::cli::input_name::check_list_alike;
 use crate::cli::options::{self, OwnArguments, PaceArguments};
 use crate::cli::origin::Origin;
 use crate::cli::task::{AUTO, PartitionSource, Task};
 use crate::cli::team::Team;
 use crate::cli::watch::Watch;
-use crate::defaults::{InputTraits, choose_policy};
+use crate::defaults::{InputTraits, choose_policy, choose_policy_for_links};
 use crate::devices::HostDevices;
 use crate::host_weights::WeightTrial;
 use hosts::HostTask;
@@ -129,17 +131,22 @@ impl RunCommand {
         team: &mut Team,
     ) -> Result<CommandOutput, Failure> {
         let start = Instant::now();
-        let prepared = self.prepare(context, team);
+        let link_rate = self.link_rate(context, team)?;
+        let prepared = self.prepare(context, team, link_rate);
         let Prepared { request, hosts, options, devices, target, plan, input } =
             team.together(prepared)?;
-        self.input.check_alike(team)?;
+        let algorithm = context.algorithm(&self.algorithm)?;
+        self.check_alike(algorithm, team)?;
+        if self.verify {
+            let checked = self.input.graph.check_blocks(team).map_err(Failure::from);
+            team.together(checked)?;
+        }
         let source = match &input {
             Some(input) => PartitionSource::Build(input, plan),
             None => PartitionSource::Load(&self.input.graph.path),
         };
         let load_seconds = start.elapsed().as_secs_f64();
 
-        let algorithm = context.algorithm(&self.algorithm)?;
         let (optimize, schedule) = (request.optimize, self.schedule.schedule());
         let task = Task { algorithm, options: &options, optimize, schedule, verify: self.verify };
         let stage = team.stage().clone();
@@ -169,8 +176,23 @@ impl RunCommand {
         self.finish(&report, target, parts, watch, team)
     }
 
+    /// How fast hosts send, if the policy may depend on it. Every rank must call this.
+    fn link_rate(&self, context: &Context<'_>, team: &mut Team) -> Result<Option<f64>, Failure> {
+        let access = context.algorithm(&self.algorithm)?.access(&Options::default());
+        if self.policy != AUTO || access != Access::Destinations || !team.is_distributed() {
+            return Ok(None);
+        }
+        let rates = team.launch(1, 1, |net| Ok(net.sending_rate()?))?;
+        Ok(rates.first().copied().flatten())
+    }
+
     /// Checks that everything asked for can be done, and opens the input.
-    fn prepare(&self, context: &Context<'_>, team: &Team) -> Result<Prepared, Failure> {
+    fn prepare(
+        &self,
+        context: &Context<'_>,
+        team: &Team,
+        link_rate: Option<f64>,
+    ) -> Result<Prepared, Failure> {
         let (algorithm, watch) = (context.algorithm(&self.algorithm)?, context.watch);
         self.own.check(&[algorithm])?;
         let mut options =
@@ -180,7 +202,7 @@ impl RunCommand {
         let hosts = self.find_hosts(saved.as_ref(), watch, team)?;
         self.devices.check(hosts)?;
         self.devices.check_algorithm(algorithm, &options)?;
-        let target = self.writes.check(team)?;
+        let target = self.writes.check(&self.reads(algorithm), team)?;
         for (name, file) in self.own.graphs(algorithm) {
             let graph = Arc::new(self.input.load_beside(file, watch)?);
             options.set(algorithm, name, Given::Graph(graph))?;
@@ -188,8 +210,9 @@ impl RunCommand {
         }
         let devices = self.devices.open(algorithm, &options, hosts, team)?;
         let access = algorithm.access(&options);
+        let asked = CutRequest { hosts, access, fit, link_rate };
         let ChosenCut { policy, why, input } =
-            self.choose_cut((hosts, access, fit), saved.as_ref(), watch, team)?;
+            self.choose_cut(&asked, saved.as_ref(), watch, team)?;
         let request = Request {
             algorithm: algorithm.name(),
             meanings: algorithm.meanings(),
@@ -213,6 +236,13 @@ impl RunCommand {
         Ok(Prepared { request, hosts, options, devices, target, plan, input })
     }
 
+    /// Refuses ranks that see different files under one name: the graph, and what is read beside it.
+    fn check_alike(&self, algorithm: &dyn Algorithm, team: &mut Team) -> Result<(), Failure> {
+        let beside: Vec<&str> = self.own.graphs(algorithm).map(|(_, file)| file).collect();
+        self.input.check_alike(&beside, team)?;
+        self.own.lists(algorithm).try_for_each(|list| check_list_alike(list, team))
+    }
+
     /// True if memory of this process is what hosts need, and a look at the input leaves it as it is.
     fn can_be_planned(&self) -> bool {
         self.computes_on_threads() && !self.input.is_stream()
@@ -221,6 +251,14 @@ impl RunCommand {
     /// The plan to cut by a policy, with the weights that were given.
     fn plan(&self, policy: &str) -> Plan {
         self.planning.plan(policy, self.devices.given_weights())
+    }
+
+    /// What a run reads: the files, and what messages call them.
+    fn reads(&self, algorithm: &dyn Algorithm) -> Vec<(&str, &Path)> {
+        let graphs = self.own.graphs(algorithm).map(|(_, file)| file);
+        let beside = graphs.chain(self.own.lists(algorithm));
+        let beside = beside.map(|file| ("a file that is read", Path::new(file)));
+        beside.chain([("the graph", &*self.input.graph.path)]).collect()
     }
 
     /// Writes the files that were asked for, and returns the report.
@@ -271,11 +309,12 @@ impl RunCommand {
     /// How the graph is cut, and the opened input. Mistakes in the request are reported before the input is read.
     fn choose_cut(
         &self,
-        (hosts, access, fit): (usize, Access, Fit),
+        asked: &CutRequest,
         saved: Option<&Manifest>,
         watch: &Watch,
         team: &Team,
     ) -> Result<ChosenCut, Failure> {
+        let &CutRequest { hosts, access, fit, link_rate } = asked;
         if let Some(saved) = saved {
             let read_as = format!("partition of {hosts} hosts, saved by {}", saved.policy());
             watch.has_read(Origin::new(&self.input.graph, None, &read_as));
@@ -287,7 +326,8 @@ impl RunCommand {
         }
         let suits = |traits| match &self.policy[..] {
             AUTO => {
-                let (policy, why) = choose_policy(hosts, access, traits);
+                let (policy, why) = choose_policy_for_links(hosts, access, link_rate)
+                    .unwrap_or_else(|| choose_policy(hosts, access, traits));
                 (policy.to_owned(), Some(why))
             }
             asked => (asked.to_owned(), None),
@@ -341,6 +381,15 @@ struct Prepared {
     plan: Plan,
     /// `None` if the partition was saved.
     input: Option<crate::partition::Input>,
+}
+
+/// What the cut of a run's graph depends on.
+struct CutRequest {
+    hosts: usize,
+    access: Access,
+    fit: Fit,
+    /// How fast hosts send, if that was measured.
+    link_rate: Option<f64>,
 }
 
 /// How the graph of a run is cut.

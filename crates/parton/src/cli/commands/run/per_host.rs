@@ -31,6 +31,11 @@ impl HostAccount<'_> {
         }
     }
 
+    /// Edges per second in the trial before the run, if there was one.
+    fn speed(&self) -> Option<String> {
+        self.device.speed.map(|speed| format!("{} edges/s", show::count(speed as u64)))
+    }
+
     pub(super) fn as_json(&self) -> Value {
         let HostAccount { device, share, report, .. } = self;
         let bytes_to = report.sent_to.iter().map(|sent| json!([sent.values(), sent.metadata()]));
@@ -39,6 +44,7 @@ impl HostAccount<'_> {
             "speed": device.speed,
             "edge_share": self.edge_share(),
             "busy": self.busy(),
+            "memory_bound": device.is_memory_bound,
             "masters": share.masters,
             "mirrors": share.mirrors,
             "edges": share.edges,
@@ -59,6 +65,7 @@ impl HostAccount<'_> {
         let HostAccount { device, share, report, .. } = self;
         vec![
             device.name.clone(),
+            self.speed().unwrap_or("–".into()),
             show::count(share.masters),
             show::count(share.mirrors),
             format!("{} ({:.1} %)", show::count(share.edges), 100.0 * self.edge_share()),
@@ -77,11 +84,13 @@ impl HostAccount<'_> {
     pub(super) fn as_text(&self) -> String {
         let HostAccount { device, report, .. } = self;
         let sent = report.sent;
-        let speed = device.speed.map_or(String::new(), |speed| {
-            format!(", {} edges/s in the trial", show::count(speed as u64))
-        });
+        let speed = self.speed().map_or(String::new(), |speed| format!(", {speed} in the trial"));
+        let bound = match device.is_memory_bound {
+            true => " (no more fits its device)",
+            false => "",
+        };
         format!(
-            "{}{speed}, {:.1} % of edges, {:.0} % busy; {:.3} s computing, {:.3} s packing, {:.3} s \
+            "{}{speed}, {:.1} % of edges{bound}, {:.0} % busy; {:.3} s computing, {:.3} s packing, {:.3} s \
              waiting; {} rounds, {} edges, {} in {} messages",
             device.name,
             100.0 * self.edge_share(),

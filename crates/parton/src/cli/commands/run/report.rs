@@ -9,7 +9,7 @@ use crate::sync::{Optimize, Waits};
 use serde_json::{Map, Value, json};
 
 use super::histogram::Histogram;
-use super::hosts::HostRun;
+use super::hosts::{HostRun, MemoryPeak};
 use super::per_host::HostAccount;
 use super::timeline;
 use crate::cli::show;
@@ -41,7 +41,7 @@ pub(super) struct Report {
     result: Vec<(&'static str, Fact)>,
     notes: Vec<String>,
     verdict: Verdict,
-    memory_peak: Option<u64>,
+    memory_peak: Option<MemoryPeak>,
     /// How values are spread, if a page is to show it.
     pub(super) histogram: Option<Histogram>,
 }
@@ -112,7 +112,7 @@ impl Report {
 
     /// The most memory that the processes had, if the system tells.
     pub(super) fn memory_peak(&self) -> Option<u64> {
-        self.memory_peak
+        self.memory_peak.map(|peak| peak.all)
     }
 
     /// Whether the answer is right, `None` if that was not checked.
@@ -181,7 +181,8 @@ impl Report {
             "per_round": per_round.collect::<Vec<_>>(),
             "per_host": per_host.collect::<Vec<_>>(),
             "timeline": timeline::as_json(&run.timeline, run.rounds.len()),
-            "memory_peak_bytes": self.memory_peak,
+            "memory_peak_bytes": self.memory_peak(),
+            "memory_peak_of_process_bytes": self.memory_peak.map(|peak| peak.process),
             "result": result.collect::<Map<_, _>>(),
             "verified": self.verdict.is_right(),
         })
@@ -261,7 +262,7 @@ impl Report {
             let labels = std::iter::once("per host").chain(std::iter::repeat(""));
             rows.extend(labels.zip(self.hosts().map(|host| host.as_text())).map(owned));
         }
-        if let Some(bytes) = self.memory_peak {
+        if let Some(bytes) = self.memory_peak() {
             rows.push(("memory".into(), format!("{} at most", show::bytes(bytes))));
         }
         rows.extend(self.result_rows());

@@ -129,3 +129,14 @@ pub(super) fn is_standard(path: &Path) -> bool {
 fn part(host: HostId, format: &dyn TableFormat) -> String {
     format!("part-{:05}.{}", host.0, format.ending())
 }
+
+/// True if writing one of two files would replace the other.
+pub(super) fn is_same_file(one: &Path, other: &Path) -> bool {
+    let place = |path: &Path| {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = folder.unwrap_or(Path::new(".")).canonicalize().ok();
+        path.canonicalize().ok().or(Some(folder?.join(path.file_name()?)))
+    };
+    let one = place(one).filter(|path| path.is_file() || !path.exists());
+    one.is_some() && one == place(other)
+}

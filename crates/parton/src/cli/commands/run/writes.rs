@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::report::Report;
-use super::target::{Target, is_standard};
+use super::target::{Target, is_same_file, is_standard};
 use super::{Failure, Team, Watch, html, output};
 use crate::graph::save::Output;
 use serde_json::json;
@@ -33,9 +33,14 @@ pub(super) struct WriteArguments {
 }
 
 impl WriteArguments {
-    /// The target of the rows, if any. An error if a file that was asked for cannot be written.
-    pub(super) fn check(&self, team: &Team) -> Result<Option<Target>, Failure> {
-        self.refuse_one_file_for_two()?;
+    /// The target of the rows, if any. An error if a file that was asked for cannot be written, or would replace one of
+    /// those that are `read`.
+    pub(super) fn check(
+        &self,
+        read: &[(&str, &Path)],
+        team: &Team,
+    ) -> Result<Option<Target>, Failure> {
+        self.refuse_one_file_for_two(read)?;
         let format = self.output_format.as_deref();
         let target = self.output.as_deref().map(|path| Target::new(path, format, team));
         let target = target.transpose()?;
@@ -45,27 +50,28 @@ impl WriteArguments {
         Ok(target)
     }
 
-    /// Refuses a request whose report would replace its rows.
-    fn refuse_one_file_for_two(&self) -> Result<(), Failure> {
+    /// Refuses a request whose report would replace its rows, or whose rows or report would replace a file that it
+    /// reads.
+    fn refuse_one_file_for_two(&self, read: &[(&str, &Path)]) -> Result<(), Failure> {
         if self.json && self.has_rows_on_standard_output() {
             return Err(Failure::usage(
                 "--json and --output - both write to standard output: give --output a file",
             ));
         }
-        let (Some(output), Some(report)) = (&self.output, &self.report) else { return Ok(()) };
-        let place = |path: &Path| {
-            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-            let folder = folder.unwrap_or(Path::new(".")).canonicalize().ok();
-            path.canonicalize().ok().or(Some(folder?.join(path.file_name()?)))
-        };
-        let output = place(output).filter(|path| path.is_file() || !path.exists());
-        match output.is_some() && output == place(report) {
-            true => Err(Failure::usage(format!(
-                "--output and --report are both {}: give each a file of its own",
-                report.display()
-            ))),
-            false => Ok(()),
+        let output = self.output.as_deref().map(|path| ("--output", path));
+        let report = self.report.as_deref().map(|path| ("--report", path));
+        let pairs = read.iter().flat_map(|&read| [(output, Some(read)), (report, Some(read))]);
+        for pair in pairs.chain([(output, report)]) {
+            if let (Some((what, path)), Some((other, known))) = pair
+                && is_same_file(path, known)
+            {
+                return Err(Failure::usage(format!(
+                    "{what} and {other} are both {}: give each a file of its own",
+                    known.display()
+                )));
+            }
         }
+        Ok(())
     }
 
     /// True if a page with plots is written.

@@ -1,0 +1,46 @@
+//! One core, as a plain function: who has too few neighbours left goes and takes an edge from each neighbour. Each
+//! vertex goes once, whatever the order.
+
+use parton_engine::engines;
+use parton_program::{Field, Graph, Typed, program};
+
+use super::{BY_PROGRAM, Cores};
+use crate::algorithm::Job;
+use crate::compiled;
+use crate::error::Result;
+
+/// The members of the k-core of an undirected simple graph.
+#[program(crate = parton_program)]
+pub fn core(graph: &Graph<()>, k: u32) -> Field<bool> {
+    let mut is_member = graph.field(true);
+    let mut left = graph.field_with(|v| graph.out_degree(v) as u32);
+    loop {
+        let mut has_changed = false;
+        for v in graph.vertices() {
+            if is_member[v] && left[v] < k {
+                is_member[v] = false;
+                has_changed = true;
+                for edge in graph.out_edges(v) {
+                    left[edge.target] -= 1;
+                }
+            }
+        }
+        if !has_changed {
+            break;
+        }
+    }
+    is_member
+}
+
+/// Finds one core on devices and beside them. Every host must call this.
+pub(super) fn find(job: &mut Job<'_, '_>, k: u32) -> Result<Cores> {
+    let mut answered = compiled::run_part(job, engines::PUSH, &core { k })?;
+    let members = bool::of_values(answered.columns.remove(0));
+    let cores = members.iter().map(|&is_member| if is_member { k } else { k.saturating_sub(1) });
+    Ok(Cores {
+        cores: cores.collect(),
+        setup_seconds: answered.setup_seconds,
+        report: answered.report,
+        notes: vec![BY_PROGRAM.into()],
+    })
+}
