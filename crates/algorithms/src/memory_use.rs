@@ -8,7 +8,7 @@ pub struct MemoryUse {
     pub edge: f64,
     /// Bytes for each proxy.
     pub proxy: f64,
-    /// Bytes for each local edge and further proxy of its vertices, where neighbourhoods travel.
+    /// Bytes for each local edge and further proxy that vertices have on average: neighbourhoods and messages that travel.
     pub copied_edge: f64,
     /// Bytes of a value that hosts exchange.
     pub value: f64,
@@ -25,7 +25,7 @@ impl MemoryUse {
         MemoryUse { edge, proxy, copied_edge: 0.0, value }
     }
 
-    /// Of an algorithm whose hosts exchange neighbourhoods as well.
+    /// Of an algorithm that holds more where vertices have more proxies.
     pub(crate) const fn with_copies(self, copied_edge: f64) -> Self {
         MemoryUse { copied_edge, ..self }
     }

@@ -290,7 +290,7 @@ impl Algorithm for PageRank {
                 let vertices = job.substrate.partition().num_vertices();
                 let single = is_single(vertices, &own, limits);
                 let precision = if single { "single" } else { "double" };
-                // Seeds alone get rank from nowhere: other vertices without in-edges do not share theirs.
+                // Only seeds get rank from the teleport distribution: other vertices without in-edges have none to share.
                 let shares_source = own.seeds.is_none();
                 let ranks = StationaryProgram {
                     edges: Edges::Out,

@@ -62,7 +62,7 @@ impl StationaryProgram {
             let why = format!(", {hosts} hosts compute while messages are under way");
             return Ok((engines::SPMV, why));
         }
-        let Some(round) = RoundTimes::measure(substrate, self.edges)? else {
+        let Some(round) = MeasuredRound::measure(substrate, self.edges)? else {
             return Ok((engines::PULL, String::new()));
         };
         let [messages, edges] = [round.messages, round.edges].map(|seconds| 1e3 * seconds);
@@ -91,12 +91,12 @@ impl StationaryProgram {
 }
 
 /// What a round takes, by the host that it takes longest.
-struct RoundTimes {
+struct MeasuredRound {
     messages: f64,
     edges: f64,
 }
 
-impl RoundTimes {
+impl MeasuredRound {
     /// Measures the network. `None` if messages are few or take no time. Every host must call this.
     fn measure(substrate: &mut Substrate<'_>, along: Edges) -> Result<Option<Self>> {
         let partition = substrate.partition();
@@ -114,7 +114,7 @@ impl RoundTimes {
             return Ok(None);
         }
         let threads = rayon::current_num_threads() as f64;
-        Ok(net.sending_rate()?.map(|rate| RoundTimes {
+        Ok(net.sending_rate()?.map(|rate| MeasuredRound {
             messages: bytes as f64 / rate,
             edges: edges as f64 * SECONDS_PER_EDGE / threads,
         }))

@@ -6,7 +6,7 @@
 mod common;
 
 use common::{Hosts, are_close, graph};
-use parton_engine::{Pace, Pacing};
+use parton_engine::{Pace, Pacing, ProgramForm};
 use parton_partition::policies;
 use parton_program::{Communication, Graph, Program, Venue};
 
@@ -40,13 +40,15 @@ fn check<P: Program<Weight = u32>>(
     edges: &[(u32, u32, u32)],
     program: &P,
 ) {
-    let shape = match (P::IS_RELAXATION, P::GATHER) {
-        (true, _) => &mut count.relaxations,
-        (false, Some(_)) => &mut count.gathers,
-        (false, None) if P::IS_ROTATED => &mut count.rotated,
-        (false, None) => &mut count.others,
+    let shape = match P::FORM {
+        Some(ProgramForm::Relaxation { .. }) => &mut count.relaxations,
+        Some(ProgramForm::VertexProgram { .. }) => &mut count.gathers,
+        Some(ProgramForm::Rotated) => &mut count.rotated,
+        None => &mut count.others,
     };
     *shape += 1;
+    let engines: Vec<_> = P::ENGINES.iter().map(|engine| engine.name).collect();
+    assert_eq!(engines, P::compiled_plan().engines, "program_{number}");
     let expected = P::columns(program.sequential(&Graph::new(vertices, edges)));
     let input = &graph(vertices, edges).into();
     let policies: Vec<_> =

@@ -19,7 +19,7 @@ use parton_gpu::GpuHost;
 use parton_net::Net;
 use parton_partition::{Input, Partition, Plan};
 
-use self::balance::{Balance, Cost, Verdict};
+use self::balance::{Balance, Cost, CutVerdict};
 use self::samples::Shown;
 use crate::devices::{HostDevice, HostDevices, partition_for};
 use crate::error::{Error, Result};
@@ -149,8 +149,8 @@ impl WeightTrial<'_> {
             }
             seconds += took + start.elapsed().as_secs_f64();
             match balance.judge(&weights, &costs, timed.is_some()) {
-                Verdict::CutAgain(better) => weights = better,
-                Verdict::Take { is_memory_bound } => {
+                CutVerdict::CutAgain(better) => weights = better,
+                CutVerdict::Take { is_memory_bound } => {
                     for (device, is_bound) in computing.iter_mut().zip(is_memory_bound) {
                         device.is_memory_bound = is_bound;
                     }

@@ -1,10 +1,9 @@
-//! The engine for compiled programs: operator after operator, with exactly the communication between them
-//! that their plan asks for.
+//! The engine for compiled programs: operator after operator, with only the communication between them that their plan
+//! asks for.
 //!
-//! A round of the loop is one operator that visits edges. [`conclude`](Engine::conclude) follows the program's
-//! control flow, the same on all hosts, up to the next such operator. It runs the statements of masters that come
-//! before their edges, and broadcasts stale values that the edges read. Scalars that operators fold into are added up
-//! over hosts when somebody reads them.
+//! A round of the loop is one operator that visits edges. [`conclude`](Engine::conclude) follows the program's control
+//! flow, the same on all hosts, up to the next such operator. It runs the statements of masters that come before their
+//! edges, and broadcasts stale values that the edges read. Scalars that operators fold into are added up when read.
 
 mod operators;
 mod traffic;

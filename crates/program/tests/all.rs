@@ -9,8 +9,10 @@ mod rotated;
 mod unforeseen;
 
 use common::{GRAPHS, Hosts, agree, close, graph, on_all};
+use parton_engine::ProgramForm;
 use parton_partition::Input;
-use parton_program::{Communication, Graph, Vertex};
+use parton_program::plan::ProgramShape;
+use parton_program::{Communication, Field, Graph, Improve, Program, Vertex, Worklist, program};
 use parton_sync::Optimize;
 
 #[test]
@@ -141,6 +143,50 @@ fn volumes(input: &Input) -> [Vec<f64>; 3] {
         note(venue.bytes);
         all
     })
+}
+
+/// A search whose first neighbour decides.
+#[program(crate = parton_program)]
+fn hops(graph: &Graph<()>, root: Vertex) -> Field<u32> {
+    let mut hops = graph.field(u32::MAX);
+    hops[root] = 0;
+    let mut work = Worklist::from([root]);
+    while let Some(v) = work.pop() {
+        for edge in graph.out_edges(v) {
+            if hops.lower(edge.target, hops[v] + 1) {
+                work.push(edge.target);
+            }
+        }
+    }
+    hops
+}
+
+/// Engines say which forms of programs they run; the compiler says it in the plan, which `explain` prints.
+#[test]
+fn plans_name_the_engines_that_run_a_program() {
+    fn check<P: Program>(engines: &str) {
+        let plan = P::compiled_plan();
+        let names: Vec<_> = P::ENGINES.iter().map(|engine| engine.name).collect();
+        assert_eq!(names.join(", "), engines, "{}", P::NAME);
+        assert_eq!(names, plan.engines, "{}", P::NAME);
+        let form = match plan.shape {
+            ProgramShape::Steps => P::FORM.is_none(),
+            ProgramShape::Relaxation { .. } => P::IS_RELAXATION,
+            ProgramShape::Gather { .. } => {
+                P::FORM == Some(ProgramForm::VertexProgram { stationary: true })
+            }
+            ProgramShape::Rotated { .. } => P::IS_ROTATED,
+        };
+        assert!(form, "{}: {:?}", P::NAME, plan.shape);
+    }
+    use programs::*;
+    check::<shortest_paths>("push, frontier, pull, delta, spmv, steps");
+    check::<hops>("frontier, push, pull, delta, spmv, steps");
+    check::<components>("union, push, frontier, pull, spmv, steps");
+    check::<pagerank>("pull, push, frontier, spmv, steps");
+    check::<core>("frontier, push, pull, spmv, steps");
+    check::<residual>("frontier, push, pull, spmv, steps");
+    check::<betweenness>("steps");
 }
 
 #[test]

@@ -40,35 +40,35 @@ struct Place {
     path: String,
     line: usize,
     library: String,
-    seen: Seen,
+    seen: SeenBy,
 }
 
 impl Place {
     /// Whether some file may see both.
     fn meets(&self, other: &Place) -> bool {
-        let by_all = self.seen == Seen::ByAll && other.seen == Seen::ByAll;
-        let by_crate = self.seen.max(other.seen) >= Seen::ByCrate;
+        let by_all = self.seen == SeenBy::All && other.seen == SeenBy::All;
+        let by_crate = self.seen.max(other.seen) >= SeenBy::Crate;
         by_all || self.library == other.library && by_crate
     }
 }
 
 /// Where a type can be named.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Seen {
-    ByModule,
-    ByCrate,
-    ByAll,
+enum SeenBy {
+    Module,
+    Crate,
+    All,
 }
 
 /// Types and traits, with their lines.
-struct Types(Vec<(String, usize, Seen)>);
+struct Types(Vec<(String, usize, SeenBy)>);
 
 impl Types {
     fn see(&mut self, visibility: &syn::Visibility, name: &syn::Ident) {
         let seen = match visibility {
-            syn::Visibility::Public(_) => Seen::ByAll,
-            syn::Visibility::Restricted(to) if to.path.is_ident("crate") => Seen::ByCrate,
-            _ => Seen::ByModule,
+            syn::Visibility::Public(_) => SeenBy::All,
+            syn::Visibility::Restricted(to) if to.path.is_ident("crate") => SeenBy::Crate,
+            _ => SeenBy::Module,
         };
         self.0.push((name.to_string(), line_of(name), seen));
     }

@@ -21,7 +21,7 @@ pub fn program(arguments: TokenStream, item: TokenStream) -> TokenStream {
 }
 
 /// A program with everything that is found out about it.
-pub struct Compiled {
+pub struct CompiledFunction {
     /// Its plan and its code.
     pub lowered: lower::Lowered,
     /// The relaxation that it is, if any.
@@ -31,16 +31,16 @@ pub struct Compiled {
 }
 
 /// Finds out everything about a program.
-pub fn compile(function: &ItemFn) -> Result<Compiled> {
+pub fn compile(function: &ItemFn) -> Result<CompiledFunction> {
     let mut lowered = lower::lower(parse::parse(function)?)?;
     let relaxed = recognise::recognise(&mut lowered);
     let form = if relaxed.is_none() { vertex_form::recognise(&mut lowered) } else { None };
-    Ok(Compiled { lowered, relaxed, form })
+    Ok(CompiledFunction { lowered, relaxed, form })
 }
 
 fn compiled(arguments: TokenStream, function: &ItemFn) -> Result<TokenStream> {
     let root = crate_path(arguments)?;
-    let Compiled { lowered, relaxed, form } = compile(function)?;
+    let CompiledFunction { lowered, relaxed, form } = compile(function)?;
     let (names, types): (Vec<_>, Vec<_>) = function.sig.inputs.iter().filter_map(parameter).unzip();
     let cfgs = function.attrs.iter().filter(|attribute| attribute.path().is_ident("cfg")).collect();
     let output = match &function.sig.output {
@@ -136,17 +136,7 @@ impl Expansion<'_> {
         let Expansion { function, root, names, types, is_list, cfgs, output } = self;
         let (name, fields) = (&function.sig.ident, &names[1..]);
         let (code, plan) = (emit::code(lowered, root), emit::plan(&lowered.plan, root));
-        let program_form = match (relaxed, form) {
-            (Some(relaxed), _) => {
-                let form = relaxed.form(root);
-                quote!(Some(#form))
-            }
-            (None, Some(form)) => {
-                let form = form.program_form(root);
-                quote!(Some(#form))
-            }
-            (None, None) => quote!(None),
-        };
+        let program_form = program_form(relaxed, form, root);
         let (relaxed, relaxation) = recognise::emit(lowered, relaxed, root);
         let (gathers, gathering) = emit::vertex_form(lowered, form, name, root);
         let results = results(lowered, root);
@@ -199,6 +189,21 @@ impl Expansion<'_> {
                 }
             };
         }
+    }
+}
+
+/// A program as engines see it.
+fn program_form(
+    relaxed: Option<&recognise::Relaxed>,
+    form: Option<&vertex_form::VertexForm>,
+    root: &TokenStream,
+) -> TokenStream {
+    let form = relaxed
+        .map(|relaxed| relaxed.form(root))
+        .or_else(|| form.map(|form| form.program_form(root)));
+    match form {
+        Some(form) => quote!(Some(#form)),
+        None => quote!(None),
     }
 }
 

@@ -122,12 +122,7 @@ fn relaxation(
     if begins_alike(list, start, point, &is_worst, *fold) != Some(true) {
         return Err("vertices that are not visited first may have something to say");
     }
-    let adds = value.any(&|part| {
-        matches!(
-            part.kind,
-            ExprKind::Binary(Binary::Add, ..) | ExprKind::Method("saturating_add", _)
-        )
-    });
+    let adds = value.any(&is_addition);
     let is_known = |expr: &Expr| !expr.any(&|part| !is_leaf(program, part, is_label));
     if ty == Ty::Bool {
         return Err("its labels are truth values: engines for relaxations have numbers");
@@ -171,6 +166,10 @@ fn relaxation(
         point: point.map(|(vertex, value)| (closed(vertex), closed(value))),
         relax: closed(value),
     })
+}
+
+fn is_addition(expr: &Expr) -> bool {
+    matches!(expr.kind, ExprKind::Binary(Binary::Add, ..) | ExprKind::Method("saturating_add", _))
 }
 
 /// Whether the vertices that the program begins with are those that a relaxation begins with.

@@ -54,7 +54,7 @@ impl Cost {
 
 /// What to do after a cut.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Verdict {
+pub(super) enum CutVerdict {
     /// Cut again with these weights.
     CutAgain(Vec<f64>),
     /// Take it. `is_memory_bound` are the hosts that would get more if their devices had the memory.
@@ -82,7 +82,7 @@ struct Seen {
 
 impl Balance {
     /// Judges a cut with these weights. `is_timed`: costs were measured on the parts, and not forecast.
-    pub(super) fn judge(&mut self, weights: &[f64], costs: &[Cost], is_timed: bool) -> Verdict {
+    pub(super) fn judge(&mut self, weights: &[f64], costs: &[Cost], is_timed: bool) -> CutVerdict {
         self.cuts += 1;
         let sum: f64 = weights.iter().sum();
         let parts: Vec<f64> = weights.iter().map(|weight| weight / sum).collect();
@@ -101,7 +101,7 @@ impl Balance {
         let is_even = !is_known || slowest <= MAX_IMBALANCE * mean;
         let is_bound =
             |host: &Host| !is_even && host.most * FULL <= host.part && host.seconds < slowest;
-        let take = || Verdict::Take { is_memory_bound: hosts.iter().map(is_bound).collect() };
+        let take = || CutVerdict::Take { is_memory_bound: hosts.iter().map(is_bound).collect() };
         if fits {
             self.fitting = Some(parts.clone());
         }
@@ -115,7 +115,7 @@ impl Balance {
         let changes = parts.iter().zip(&better).map(|(old, new)| (new - old).abs() / old);
         match fits && changes.fold(0.0, f64::max) < MIN_CHANGE {
             true => take(),
-            false => Verdict::CutAgain(better),
+            false => CutVerdict::CutAgain(better),
         }
     }
 
@@ -250,8 +250,8 @@ mod tests {
                 hosts.iter().zip(parts).map(|(host, part)| host.cost(part)).collect();
             let is_timed = costs.iter().all(Cost::fits);
             match balance.judge(&weights, &costs, is_timed) {
-                Verdict::CutAgain(better) => weights = better,
-                Verdict::Take { is_memory_bound } => return (costs, cuts, is_memory_bound),
+                CutVerdict::CutAgain(better) => weights = better,
+                CutVerdict::Take { is_memory_bound } => return (costs, cuts, is_memory_bound),
             }
         }
         panic!("no end of cuts: {weights:?}");
@@ -309,12 +309,15 @@ mod tests {
         let full = Cost { free_bytes: 1.0, ..gpu };
         let mut balance = Balance::default();
         for _ in 1..MAX_CUTS {
-            assert!(matches!(balance.judge(&[0.5, 0.5], &[gpu, cpu], true), Verdict::CutAgain(_)));
+            assert!(matches!(
+                balance.judge(&[0.5, 0.5], &[gpu, cpu], true),
+                CutVerdict::CutAgain(_)
+            ));
         }
         let again = balance.judge(&[0.9, 0.1], &[full, cpu], false);
-        assert_eq!(again, Verdict::CutAgain(vec![0.5, 0.5]));
+        assert_eq!(again, CutVerdict::CutAgain(vec![0.5, 0.5]));
         let last = balance.judge(&[0.5, 0.5], &[full, cpu], false);
-        assert!(matches!(last, Verdict::Take { .. }), "{last:?}");
+        assert!(matches!(last, CutVerdict::Take { .. }), "{last:?}");
     }
 
     #[test]
@@ -322,9 +325,9 @@ mod tests {
         let cost = |edge_bytes, free_bytes| Cost { edge_bytes, free_bytes, ..Cost::default() };
         let mut balance = Balance::default();
         let [fits, endless] = [cost(50.0, 100.0), cost(0.0, f64::INFINITY)];
-        let taken = Verdict::Take { is_memory_bound: vec![false; 2] };
+        let taken = CutVerdict::Take { is_memory_bound: vec![false; 2] };
         assert_eq!(balance.judge(&[0.9, 0.1], &[fits, endless], false), taken);
-        let Verdict::CutAgain(better) =
+        let CutVerdict::CutAgain(better) =
             balance.judge(&[0.9, 0.1], &[cost(200.0, 100.0), endless], false)
         else {
             panic!("it does not fit");

@@ -174,25 +174,38 @@ impl Emitting<'_> {
         quote!(#(#started)* #(#flags)* #padding)
     }
 
-    fn definitions(&self, name: &Ident) -> TokenStream {
-        let root = self.root;
-        let members = self.members();
-        let names: Vec<_> = members.iter().map(|id| column(*id)).collect();
-        let types = members.iter().map(|id| match self.is_bool(*id) {
+    /// The type in which a column is kept: devices have no truth values.
+    fn kept_type(&self, id: FieldId) -> TokenStream {
+        match self.is_bool(id) {
             true => quote!(u32),
             false => {
-                let ty = self.ty(*id);
+                let ty = self.ty(id);
                 quote!(#ty)
             }
-        });
-        let padding = self.is_odd().then(|| quote!(padding: u32,));
+        }
+    }
+
+    /// The fields that a gather returns, made of its states.
+    fn results(&self) -> Vec<TokenStream> {
+        let root = self.root;
         let is_gather = matches!(self.form.kind, FormKind::Gather(_));
-        let results = self.lowered.program.results.iter().filter(|_| is_gather).map(|id| {
+        let results = self.lowered.program.results.iter().filter(|_| is_gather);
+        let values = results.map(|id| {
             let (name, ty) = (column(*id), self.ty(*id));
             let value =
                 if self.is_bool(*id) { quote!(state.#name != 0) } else { quote!(state.#name) };
             quote!(<#ty as #root::Typed>::values(states.iter().map(|state| #value).collect()))
         });
+        values.collect()
+    }
+
+    fn definitions(&self, name: &Ident) -> TokenStream {
+        let root = self.root;
+        let members = self.members();
+        let names: Vec<_> = members.iter().map(|id| column(*id)).collect();
+        let types = members.iter().map(|id| self.kept_type(*id));
+        let padding = self.is_odd().then(|| quote!(padding: u32,));
+        let results = self.results();
         let scalars = self.scalars();
         let scalar_names: Vec<_> = scalars.iter().map(|id| scalar(*id)).collect();
         let scalar_types: Vec<_> =
