@@ -12,7 +12,7 @@ use common::{GRAPHS, Hosts, agree, close, graph, on_all};
 use parton_engine::ProgramForm;
 use parton_partition::Input;
 use parton_program::plan::ProgramShape;
-use parton_program::{Communication, Field, Graph, Improve, Program, Vertex, Worklist, program};
+use parton_program::{Communication, Field, Graph, Program, Vertex, Worklist, program};
 use parton_sync::Optimize;
 
 #[test]
