@@ -44,7 +44,7 @@ fn a_partition_replaces_no_other_files() {
     let folder = folder.path();
     std::fs::create_dir(folder.join("mine")).unwrap();
     write(folder, "mine/thesis.txt", "years of work");
-    let save = ["partition", "path:9", "--hosts", "2", "--save", "mine", "-q"];
+    let save = ["partition", "path:9", "--hosts", "2", "--policy", "oec", "--save", "mine", "-q"];
     let refusal = refused(folder, &save, 2);
     assert!(
         refusal.contains("mine: there are files in this folder that are no partition"),

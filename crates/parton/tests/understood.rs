@@ -62,8 +62,11 @@ fn plan_and_graphalytics_say_once_how_they_read_a_graph() {
     for (arguments, read_as) in [
         (&["plan", "g.csv", "--no-trial"][..], READ_AS),
         (&["plan", "g.csv", "--algorithm", "bfs", "--hosts", "1,2"], READ_AS),
-        (&["graphalytics", "bow.properties"], "bow.e: read as "),
-        (&["graphalytics", "bow.properties", "--hosts", "2"], "bow.e: read as "),
+        (&["graphalytics", "bow.properties"], "bow.properties: read as LDBC Graphalytics"),
+        (
+            &["graphalytics", "bow.properties", "--hosts", "2"],
+            "bow.properties: read as LDBC Graphalytics",
+        ),
     ] {
         let output = parton(path, arguments);
         let said = text(&output.stderr);

@@ -224,10 +224,10 @@ fn executed(log: &str) -> Option<u64> {
     }
     let total = log.lines().find_map(|line| line.strip_prefix("stat::number_of_executed_units:"));
     let pulse = || {
-        let last = log.lines().rev().find_map(|line| line.strip_prefix('#'))?;
-        last.split_whitespace().next()
+        let count = |line: &str| line.strip_prefix('#')?.split_whitespace().next()?.parse().ok();
+        log.lines().rev().find_map(count)
     };
-    total.or_else(pulse)?.trim().parse().ok()
+    total.and_then(|count| count.trim().parse().ok()).or_else(pulse)
 }
 
 #[cfg(test)]
