@@ -134,8 +134,7 @@ fn relaxation(
     if !values.into_iter().all(is_known) {
         return Err("its labels depend on more than a label, a weight and the parameters");
     }
-    // Engines tell a relaxation the label and the edge.
-    if value.any(&|part| matches!(part.kind, ExprKind::Vertex(_))) {
+    if value.any(&is_vertex) {
         return Err("its labels depend on the vertices that they pass");
     }
     if !never_better(value, *fold, &is_label) {
@@ -148,13 +147,12 @@ fn relaxation(
         (Dir::Out, VertexPlace::Active) => Dir::In,
         (Dir::In, VertexPlace::Active) => Dir::Out,
     };
-    let is_own_number =
-        matches!(&start.kind, ExprKind::Id(of) if matches!(of.kind, ExprKind::Vertex(_)));
+    let is_number = matches!(&start.kind, ExprKind::Id(of) if is_vertex(of));
     Ok(Relaxed {
         fold: *fold,
         ty,
         dir,
-        passes_unchanged: is_label(value) && dir == Dir::Both && is_own_number && point.is_none(),
+        passes_unchanged: is_label(value) && dir == Dir::Both && is_number && point.is_none(),
         // Level by level only where all others begin without a label.
         first_wins: !has_weight
             && !is_label(value)
@@ -166,6 +164,10 @@ fn relaxation(
         point: point.map(|(vertex, value)| (closed(vertex), closed(value))),
         relax: closed(value),
     })
+}
+
+fn is_vertex(expr: &Expr) -> bool {
+    matches!(expr.kind, ExprKind::Vertex(_))
 }
 
 fn is_addition(expr: &Expr) -> bool {
