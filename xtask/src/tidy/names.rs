@@ -46,8 +46,8 @@ struct Place {
 impl Place {
     /// Whether some file may see both.
     fn meets(&self, other: &Place) -> bool {
-        let by_all = self.seen == Seen::ByAll && other.seen == Seen::ByAll;
-        let by_crate = self.seen.max(other.seen) >= Seen::ByCrate;
+        let by_all = self.seen == Seen::Everywhere && other.seen == Seen::Everywhere;
+        let by_crate = self.seen.max(other.seen) >= Seen::Crate;
         by_all || self.library == other.library && by_crate
     }
 }
@@ -55,9 +55,9 @@ impl Place {
 /// Where a type can be named.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Seen {
-    ByModule,
-    ByCrate,
-    ByAll,
+    Module,
+    Crate,
+    Everywhere,
 }
 
 /// Types and traits, with their lines.
@@ -66,9 +66,9 @@ struct Types(Vec<(String, usize, Seen)>);
 impl Types {
     fn see(&mut self, visibility: &syn::Visibility, name: &syn::Ident) {
         let seen = match visibility {
-            syn::Visibility::Public(_) => Seen::ByAll,
-            syn::Visibility::Restricted(to) if to.path.is_ident("crate") => Seen::ByCrate,
-            _ => Seen::ByModule,
+            syn::Visibility::Public(_) => Seen::Everywhere,
+            syn::Visibility::Restricted(to) if to.path.is_ident("crate") => Seen::Crate,
+            _ => Seen::Module,
         };
         self.0.push((name.to_string(), line_of(name), seen));
     }
