@@ -5,7 +5,7 @@
 //! example makes of its algorithm; called `reach`, that which `parton::main!` makes in a new crate.
 
 #[path = "../src/cli/commands/new/main.rs.txt"]
-#[allow(dead_code, reason = "this program's own `main` does what that of the crate does")]
+#[allow(dead_code, unreachable_pub, reason = "in a crate of its own it is the whole program")]
 mod new_crate;
 #[path = "../examples/own_engine.rs"]
 #[allow(dead_code)]
