@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::algorithms::options::Given;
-use crate::algorithms::{self, Access, Options};
+use crate::algorithms::{self, Options};
 use crate::graph::save::Output;
 use crate::net::{HostId, numa_domains};
 use crate::output;
@@ -37,7 +37,7 @@ use crate::cli::origin::Origin;
 use crate::cli::task::{AUTO, PartitionSource, Task};
 use crate::cli::team::Team;
 use crate::cli::watch::Watch;
-use crate::defaults::{InputTraits, choose_policy, choose_policy_for_links};
+use crate::defaults::{InputTraits, choose_policy};
 use crate::devices::HostDevices;
 use crate::host_weights::Trial;
 use hosts::HostTask;
@@ -145,8 +145,7 @@ impl Run {
         team: &mut Team,
     ) -> Result<CommandOutput, Failure> {
         let start = Instant::now();
-        let link_rate = self.link_rate(context, team)?;
-        let prepared = self.prepare(context, team, link_rate);
+        let prepared = self.prepare(context, team);
         let Prepared { request, hosts, options, devices, target, plan, input } =
             team.together(prepared)?;
         self.input.check_alike(team)?;
@@ -185,23 +184,8 @@ impl Run {
         self.finish(&report, target, parts, watch, team)
     }
 
-    /// How fast hosts send, if the policy may depend on it. Every rank must call this.
-    fn link_rate(&self, context: &Context<'_>, team: &mut Team) -> Result<Option<f64>, Failure> {
-        let access = context.algorithm(&self.algorithm)?.access(&Options::default());
-        if self.policy != AUTO || access != Access::Destinations || !team.is_distributed() {
-            return Ok(None);
-        }
-        let rates = team.launch(1, 1, |net| Ok(net.sending_rate()?))?;
-        Ok(rates.first().copied().flatten())
-    }
-
     /// Checks that everything asked for can be done, and opens the input.
-    fn prepare(
-        &self,
-        context: &Context<'_>,
-        team: &Team,
-        link_rate: Option<f64>,
-    ) -> Result<Prepared, Failure> {
+    fn prepare(&self, context: &Context<'_>, team: &Team) -> Result<Prepared, Failure> {
         let (algorithm, watch) = (context.algorithm(&self.algorithm)?, context.watch);
         self.own.check(&[algorithm])?;
         let mut options =
@@ -239,8 +223,7 @@ impl Run {
         let access = algorithm.access(&options);
         let suits = |input| match &self.policy[..] {
             AUTO => {
-                let (policy, why) = choose_policy_for_links(hosts, access, link_rate)
-                    .unwrap_or_else(|| choose_policy(hosts, access, input));
+                let (policy, why) = choose_policy(hosts, access, input);
                 (policy, Some(why))
             }
             asked => (asked, None),
