@@ -7,10 +7,6 @@ use parton_partition::Input;
 
 /// Up to this many hosts, few copies of vertices save more than few peers.
 const MAX_HOSTS_OF_EDGE_CUTS: usize = 16;
-/// Fewer hosts have no rows and columns.
-const MIN_HOSTS_OF_GRIDS: usize = 4;
-/// Bytes per second below which messages of a round take longer than its edges: 2 Gbit/s.
-const SLOW_LINK: f64 = 2.5e8;
 
 /// What is known of an input before it is read.
 #[derive(Clone, Copy, Default)]
@@ -46,19 +42,6 @@ pub(crate) fn choose_policy(
     }
 }
 
-/// A policy for hosts whose links are slow, and why: `rate` are the bytes that a host sends in a second while the
-/// others do. `None` if the rate does not matter.
-pub(crate) fn choose_policy_for_links(
-    hosts: usize,
-    access: Access,
-    rate: Option<f64>,
-) -> Option<(&'static str, &'static str)> {
-    let is_slow = rate.is_some_and(|rate| rate < SLOW_LINK);
-    let matters = (MIN_HOSTS_OF_GRIDS..=MAX_HOSTS_OF_EDGE_CUTS).contains(&hosts);
-    (is_slow && matters && access == Access::Destinations)
-        .then_some(("cvc", "as all collect over slow links: each host talks to its row and column"))
-}
-
 /// Threads of each host: as asked, or its share of the cores that this process may use.
 pub(crate) fn threads_per_host(asked: Option<NonZeroUsize>, hosts: usize) -> usize {
     asked.map_or_else(|| (cores() / hosts.max(1)).max(1), NonZeroUsize::get)
@@ -72,21 +55,6 @@ pub(crate) fn cores() -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn slow_links_ask_for_few_peers_where_all_collect() {
-        let chosen = |hosts, access, rate| {
-            choose_policy_for_links(hosts, access, rate).map(|(policy, _)| policy)
-        };
-        let (slow, fast) = (Some(1.1e8), Some(1.1e9));
-        for hosts in [4, 9, 16] {
-            assert_eq!(chosen(hosts, Access::Destinations, slow), Some("cvc"));
-            assert_eq!(chosen(hosts, Access::Destinations, fast), None);
-            assert_eq!(chosen(hosts, Access::Destinations, None), None, "messages take no time");
-            assert_eq!(chosen(hosts, Access::Sources, slow), None);
-        }
-        assert_eq!([1, 3, 17].map(|hosts| chosen(hosts, Access::Destinations, slow)), [None; 3]);
-    }
 
     #[test]
     fn the_policy_follows_the_hosts_and_the_algorithm() {

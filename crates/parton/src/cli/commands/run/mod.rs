@@ -37,7 +37,7 @@ use crate::cli::origin::Origin;
 use crate::cli::task::{AUTO, PartitionSource, Task};
 use crate::cli::team::Team;
 use crate::cli::watch::Watch;
-use crate::defaults::{InputTraits, choose_policy, choose_policy_for_links};
+use crate::defaults::{InputTraits, choose_policy};
 use crate::devices::HostDevices;
 use crate::host_weights::WeightTrial;
 use hosts::HostTask;
@@ -131,8 +131,7 @@ impl RunCommand {
         team: &mut Team,
     ) -> Result<CommandOutput, Failure> {
         let start = Instant::now();
-        let link_rate = self.link_rate(context, team)?;
-        let prepared = self.prepare(context, team, link_rate);
+        let prepared = self.prepare(context, team);
         let Prepared { request, hosts, options, devices, target, plan, input } =
             team.together(prepared)?;
         let algorithm = context.algorithm(&self.algorithm)?;
@@ -176,23 +175,8 @@ impl RunCommand {
         self.finish(&report, target, parts, watch, team)
     }
 
-    /// How fast hosts send, if the policy may depend on it. Every rank must call this.
-    fn link_rate(&self, context: &Context<'_>, team: &mut Team) -> Result<Option<f64>, Failure> {
-        let access = context.algorithm(&self.algorithm)?.access(&Options::default());
-        if self.policy != AUTO || access != Access::Destinations || !team.is_distributed() {
-            return Ok(None);
-        }
-        let rates = team.launch(1, 1, |net| Ok(net.sending_rate()?))?;
-        Ok(rates.first().copied().flatten())
-    }
-
     /// Checks that everything asked for can be done, and opens the input.
-    fn prepare(
-        &self,
-        context: &Context<'_>,
-        team: &Team,
-        link_rate: Option<f64>,
-    ) -> Result<Prepared, Failure> {
+    fn prepare(&self, context: &Context<'_>, team: &Team) -> Result<Prepared, Failure> {
         let (algorithm, watch) = (context.algorithm(&self.algorithm)?, context.watch);
         self.own.check(&[algorithm])?;
         let mut options =
@@ -210,7 +194,7 @@ impl RunCommand {
         }
         let devices = self.devices.open(algorithm, &options, hosts, team)?;
         let access = algorithm.access(&options);
-        let asked = CutRequest { hosts, access, fit, link_rate };
+        let asked = CutRequest { hosts, access, fit };
         let ChosenCut { policy, why, input } =
             self.choose_cut(&asked, saved.as_ref(), watch, team)?;
         let request = Request {
@@ -314,7 +298,7 @@ impl RunCommand {
         watch: &Watch,
         team: &Team,
     ) -> Result<ChosenCut, Failure> {
-        let &CutRequest { hosts, access, fit, link_rate } = asked;
+        let &CutRequest { hosts, access, fit } = asked;
         if let Some(saved) = saved {
             let read_as = format!("partition of {hosts} hosts, saved by {}", saved.policy());
             watch.has_read(Origin::new(&self.input.graph, None, &read_as));
@@ -326,8 +310,7 @@ impl RunCommand {
         }
         let suits = |traits| match &self.policy[..] {
             AUTO => {
-                let (policy, why) = choose_policy_for_links(hosts, access, link_rate)
-                    .unwrap_or_else(|| choose_policy(hosts, access, traits));
+                let (policy, why) = choose_policy(hosts, access, traits);
                 (policy.to_owned(), Some(why))
             }
             asked => (asked.to_owned(), None),
@@ -388,8 +371,6 @@ struct CutRequest {
     hosts: usize,
     access: Access,
     fit: Fit,
-    /// How fast hosts send, if that was measured.
-    link_rate: Option<f64>,
 }
 
 /// How the graph of a run is cut.
