@@ -203,7 +203,7 @@ fn what_cannot_fit_is_refused_before_it_is_read() {
     assert!(said.contains("partitioning rmat:22 over 4 hosts by cvc needs about"), "{said}");
 }
 
-/// Stacks of threads are reserved, and hardly used: so many of two mebibytes.
+/// Stacks of threads are reserved, and hardly used: twelve of two mebibytes.
 const STACKS: u64 = 12 * (2 << 20);
 
 /// A plan may be off: limits a little below it refuse nothing, and what then does not fit says so.

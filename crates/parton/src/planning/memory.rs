@@ -167,7 +167,7 @@ fn reading(survey: &Survey, hosts: usize) -> f64 {
 }
 
 impl Need {
-    /// What a host needs that has this share of a cut, with so many proxies per vertex on all of them, for an
+    /// What a host needs that has this share of a cut, with this replication on all of them, for an
     /// algorithm under a policy.
     pub(super) fn of_host(
         survey: &Survey,

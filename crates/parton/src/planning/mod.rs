@@ -19,7 +19,7 @@ use parton_partition::{Input, Plan, Survey};
 use crate::error::Result;
 pub use advice::{Advice, Candidate, advise};
 pub use memory::{Need, PARTITION_ALONE};
-pub use process::note_start;
+pub(crate) use process::note_start;
 pub use trial::Trial;
 
 /// An estimate, and between what the truth should lie.

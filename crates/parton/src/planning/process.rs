@@ -18,7 +18,7 @@ pub(super) const RANK: f64 = 12.5e6;
 const USUAL: f64 = 5e6;
 
 /// Notes what this process takes by itself. Plans count from there; without this call, from the first plan on.
-pub fn note_start() {
+pub(crate) fn note_start() {
     AT_START.get_or_init(resident);
 }
 
