@@ -48,6 +48,6 @@ crate::compiled! {
         rounds: u32 = 20;
     }
     with {
-        const MEMORY_USE: MemoryUse = MemoryUse::new(4.0, 59.1, 8.0).with_copies(0.3);
+        const MEMORY_USE: MemoryUse = MemoryUse::new(6.0, 66.0, 8.0).with_copies(0.3);
     }
 }

@@ -86,7 +86,7 @@ impl Algorithm for LabelPropagation {
     }
 
     fn memory_use(&self) -> MemoryUse {
-        MemoryUse::new(11.4, 91.3, 4.0).with_copies(0.2)
+        MemoryUse::new(12.5, 95.0, 4.0).with_copies(0.2)
     }
 
     fn needs_rounds(&self, _: &Options) -> Option<&'static str> {

@@ -254,7 +254,7 @@ impl Algorithm for PageRank {
     }
 
     fn memory_use(&self) -> MemoryUse {
-        MemoryUse::new(5.3, 48.7, 8.0).with_copies(0.5)
+        MemoryUse::new(6.5, 52.0, 8.0).with_copies(0.5)
     }
 
     fn needs_rounds(&self, options: &Options) -> Option<&'static str> {

@@ -47,7 +47,7 @@ crate::compiled! {
         delta: Option<f64> = None, value_name = "WIDTH", unset = "as suits weights and degrees";
     }
     with {
-        const MEMORY_USE: MemoryUse = MemoryUse::new(7.7, 7.9, 4.0);
+        const MEMORY_USE: MemoryUse = MemoryUse::new(9.0, 10.0, 4.0);
         traversal::facts_of_search!(SsspOptions);
 
         fn width(own: &SsspOptions) -> Option<f64> {

@@ -44,7 +44,7 @@ impl Algorithm for Triangles {
     }
 
     fn memory_use(&self) -> MemoryUse {
-        MemoryUse::new(11.9, 68.1, 4.0).with_copies(2.0)
+        MemoryUse::new(12.5, 72.0, 4.0).with_copies(2.0)
     }
 
     fn needs_rounds(&self, _: &Options) -> Option<&'static str> {

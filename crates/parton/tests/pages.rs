@@ -1,7 +1,7 @@
 //! Pages with charts, as a reader sees them: whole, needing nothing else, and laid out without collisions by a
 //! real browser where one is installed.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::common::{folder, parton, text};
@@ -165,6 +165,11 @@ fn a_report_says_all_there_is_to_know() {
         eprintln!("no browser is installed: pages are checked as text only");
         return;
     };
+    check_in_browser(browser, pages);
+}
+
+/// Pages as a browser lays them out, light and dark, wide and narrow.
+fn check_in_browser(browser: &str, mut pages: Vec<PathBuf>) {
     let mut backgrounds = Vec::new();
     // A browser takes seconds to start.
     let is_long = std::env::var_os("PARTON_LONG").is_some();

@@ -55,8 +55,8 @@ pub(super) fn single_figures(results: &Results) -> String {
     let result = results.of("plan");
     match (result[REFUSAL].as_f64(), result[THOUSAND_HOSTS].as_f64()) {
         (Some(seconds), Some(bytes)) => format!(
-            "The plan of `run` took {:.0} milliseconds, from the start of a process to its end by a refusal. A thousand hosts in one process \
-             took {:.2} GB for bfs on `uniform:100000,1000000`.\n",
+            "A `run` that is refused, which does nothing but plan, took {:.0} milliseconds of processor time. A thousand hosts in one \
+             process took {:.2} GB for bfs on `uniform:100000,1000000`.\n",
             1e3 * seconds,
             bytes / 1e9
         ),

@@ -107,7 +107,7 @@ impl Algorithm for KCore {
     }
 
     fn memory_use(&self) -> MemoryUse {
-        MemoryUse::new(3.5, 13.0, 4.0)
+        MemoryUse::new(5.0, 24.0, 4.0)
     }
 
     fn needs_rounds(&self, _: &Options) -> Option<&'static str> {

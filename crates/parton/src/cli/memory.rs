@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use crate::cli::exit::OUT_OF_MEMORY;
+use crate::cli::exit::{Failure, OUT_OF_MEMORY};
 use crate::graph::memory::{self, Amount, limits};
 
 /// Bytes that this process may use, and what says so; 0 while nothing does.
@@ -36,16 +36,58 @@ pub(crate) fn limits(processes: usize) -> limits::MemoryLimits {
     LIMITS.get_or_init(limits::MemoryLimits::of_process).shared_by(processes)
 }
 
-/// Keeps this process, with this many threads, from being killed for what it uses.
-pub(crate) fn guard(processes: usize, threads: usize) {
+/// Keeps this process, with this many threads, from being killed for what it uses. A control group that is too
+/// small for a process without a graph is refused.
+pub(crate) fn guard(processes: usize, threads: usize) -> Result<(), Failure> {
     let limits = limits(processes);
     if let Some(limit) = limits.least(threads) {
         LIMIT.store(limit.bytes, Ordering::Relaxed);
         let source = SOURCES.iter().position(|known| *known == limit.source);
         SOURCE.store(source.unwrap_or(0) as u64, Ordering::Relaxed);
     }
-    limits.guard(threads);
+    // Pages of code are the group's, too. What is left of it once they are gone from memory is no use.
+    let code = CODE_GROWTH * code_bytes();
+    if let Some(bytes) = limits.control_group.filter(|bytes| *bytes < code + LEAST_BYTES) {
+        return Err(Failure::out_of_memory(format!(
+            "without a graph, this process takes more memory than {}, which may be used ({}): raise the limit",
+            Amount(bytes.into()),
+            limits::LimitSource::ControlGroup
+        )));
+    }
+    let control_group = limits.control_group.map(|bytes| bytes - code);
+    limits::MemoryLimits { control_group, ..limits }.guard(threads);
+    Ok(())
 }
+
+/// What a process takes beside its code and a graph.
+const LEAST_BYTES: u64 = 4 << 20;
+
+/// How much more code a run uses than this process has used when it begins.
+const CODE_GROWTH: u64 = 2;
+
+/// Bytes of files, which are programs and libraries, in this process's memory.
+fn code_bytes() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("RssFile:")).unwrap_or_default();
+    let kib = line.trim().strip_suffix("kB").and_then(|number| number.trim().parse::<u64>().ok());
+    kib.map_or(0, |kib| kib << 10)
+}
+
+/// Refuses threads whose stacks have no room, and with them what systems need to start threads: where that is
+/// missing, systems end the process by a signal.
+pub(crate) fn check_stacks(threads: usize) -> Result<(), Failure> {
+    let bytes = (threads as u64 * limits::STACK_BYTES).saturating_add(SPARE_BYTES);
+    if memory::is_there(bytes as usize) {
+        return Ok(());
+    }
+    Err(Failure::out_of_memory(format!(
+        "not enough memory to start {threads} threads, which reserve {}: {HELP}",
+        Amount(bytes.into())
+    )))
+}
+
+/// What is used beside stacks before the first plan.
+const SPARE_BYTES: u64 = 4 << 20;
 
 /// What the run was planned to need, for the message if that was too little.
 pub(crate) fn plan_for(bytes: u64) {

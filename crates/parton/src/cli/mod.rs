@@ -343,8 +343,9 @@ fn execute(
         let shared = team.threads(threads, 1) * if threads.is_some() { here } else { 1 };
         // Drivers of devices reserve more than they use.
         if command.computes_on_threads() {
-            memory::guard(team.processes_here(), of_hosts + shared + OTHER_THREADS);
+            memory::guard(team.processes_here(), of_hosts + shared + OTHER_THREADS)?;
         }
+        memory::check_stacks(of_hosts + shared)?;
         let pool = rayon::ThreadPoolBuilder::new().num_threads(shared);
         pool.build_global().map_err(|error| Failure::no_threads(shared, &error))?;
     }

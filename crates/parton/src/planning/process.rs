@@ -8,9 +8,9 @@ static AT_START: OnceLock<f64> = OnceLock::new();
 
 /// How much a process grows until it has run an algorithm on a graph of nothing: code that is used for the first
 /// time, and the beginnings of heaps.
-const GROWTH: f64 = 3.0;
+const GROWTH: f64 = 3.1;
 /// Each further host of a process, and each thread.
-const HOST: f64 = 0.15e6;
+const HOST: f64 = 0.25e6;
 const THREAD: f64 = 0.06e6;
 /// The library of a launcher, which each rank loads, and its buffers.
 pub(super) const RANK: f64 = 12.5e6;
