@@ -21,7 +21,7 @@ pub fn program(arguments: TokenStream, item: TokenStream) -> TokenStream {
 }
 
 /// A program with everything that is found out about it.
-pub struct Compiled {
+pub struct CompiledFunction {
     /// Its plan and its code.
     pub lowered: lower::Lowered,
     /// The relaxation that it is, if any.
@@ -31,16 +31,16 @@ pub struct Compiled {
 }
 
 /// Finds out everything about a program.
-pub fn compile(function: &ItemFn) -> Result<Compiled> {
+pub fn compile(function: &ItemFn) -> Result<CompiledFunction> {
     let mut lowered = lower::lower(parse::parse(function)?)?;
     let relaxed = recognise::recognise(&mut lowered);
     let form = if relaxed.is_none() { vertex_form::recognise(&mut lowered) } else { None };
-    Ok(Compiled { lowered, relaxed, form })
+    Ok(CompiledFunction { lowered, relaxed, form })
 }
 
 fn compiled(arguments: TokenStream, function: &ItemFn) -> Result<TokenStream> {
     let root = crate_path(arguments)?;
-    let Compiled { lowered, relaxed, form } = compile(function)?;
+    let CompiledFunction { lowered, relaxed, form } = compile(function)?;
     let (names, types): (Vec<_>, Vec<_>) = function.sig.inputs.iter().filter_map(parameter).unzip();
     let cfgs = function.attrs.iter().filter(|attribute| attribute.path().is_ident("cfg")).collect();
     let output = match &function.sig.output {
@@ -136,14 +136,7 @@ impl Expansion<'_> {
         let Expansion { function, root, names, types, is_list, cfgs, output } = self;
         let (name, fields) = (&function.sig.ident, &names[1..]);
         let (code, plan) = (emit::code(lowered, root), emit::plan(&lowered.plan, root));
-        let engines = lowered.plan.engines.iter().map(|engine| match engine.as_str() {
-            "steps" => quote!(#root::STEPS),
-            engine => {
-                let constant = quote::format_ident!("{}", engine.to_uppercase());
-                quote!(#root::engine::engines::#constant)
-            }
-        });
-        let engines = quote!(&[#(#engines),*]);
+        let engines = engines(lowered, root);
         let (relaxed, relaxation) = recognise::emit(lowered, relaxed, root);
         let (gathers, gathering) = emit::vertex_form(lowered, form, name, root);
         let results = results(lowered, root);
@@ -200,6 +193,18 @@ impl Expansion<'_> {
             };
         }
     }
+}
+
+/// The engines that run a program.
+fn engines(lowered: &lower::Lowered, root: &TokenStream) -> TokenStream {
+    let engines = lowered.plan.fit.engines.iter().map(|engine| match engine.as_str() {
+        "steps" => quote!(#root::STEPS),
+        engine => {
+            let constant = quote::format_ident!("{}", engine.to_uppercase());
+            quote!(#root::engine::engines::#constant)
+        }
+    });
+    quote!(&[#(#engines),*])
 }
 
 /// How the columns of an answer become what the function returns.

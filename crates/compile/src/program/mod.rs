@@ -22,4 +22,4 @@ pub mod restructure;
 pub mod rotate;
 pub mod vertex_form;
 
-pub use expand::{Compiled, compile, program};
+pub use expand::{CompiledFunction, compile, program};
