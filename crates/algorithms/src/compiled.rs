@@ -318,7 +318,7 @@ impl<C: Compiled> Algorithm for C {
 
     fn needs_threads(&self, options: &Options) -> Option<&'static str> {
         let engine = options.engine.unwrap_or(C::Program::ENGINES[0]);
-        let off_devices = &C::Program::compiled_plan().off_devices;
+        let off_devices = &C::Program::compiled_plan().fit.off_devices;
         match engine == STEPS {
             true => off_devices.steps.as_deref(),
             false => off_devices.form.as_deref(),

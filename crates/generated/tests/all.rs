@@ -48,7 +48,7 @@ fn check<P: Program<Weight = u32>>(
     };
     *shape += 1;
     let engines: Vec<_> = P::ENGINES.iter().map(|engine| engine.name).collect();
-    assert_eq!(engines, P::compiled_plan().engines, "program_{number}");
+    assert_eq!(engines, P::compiled_plan().fit.engines, "program_{number}");
     let expected = P::columns(program.sequential(&Graph::new(vertices, edges)));
     let input = &graph(vertices, edges).into();
     let policies: Vec<_> =

@@ -28,10 +28,10 @@ pub fn text(plan: &CompiledPlan) -> String {
         _ = writeln!(out, "  {number:>2} {}", instruction_text(plan, instruction));
     }
     _ = write!(out, "\nshape: {}\n", shape(plan));
-    for (shape, why) in &plan.refusals {
+    for (shape, why) in &plan.fit.refusals {
         _ = writeln!(out, "  not {shape}: {why}");
     }
-    _ = writeln!(out, "engines: {}", plan.engines.join(", "));
+    _ = writeln!(out, "engines: {}", plan.fit.engines.join(", "));
     for Pace { name, is_legal, why } in paces(plan) {
         let legal = if is_legal { "yes" } else { "no" };
         _ = writeln!(out, "pace {name}: {legal}, {why}");
@@ -250,7 +250,7 @@ fn paces(plan: &CompiledPlan) -> [Pace; 2] {
 /// Where devices run the program.
 fn devices(plan: &CompiledPlan) -> String {
     let has_form = plan.shape != ProgramShape::Steps;
-    match (&plan.off_devices.form, &plan.off_devices.steps) {
+    match (&plan.fit.off_devices.form, &plan.fit.off_devices.steps) {
         (None, None) => "yes".into(),
         (Some(why), None) => format!("by steps alone: {why}"),
         (None, Some(why)) if has_form => format!("yes, but not by steps: {why}"),

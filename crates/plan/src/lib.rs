@@ -30,6 +30,13 @@ pub struct CompiledPlan {
     pub degrees: [bool; 2],
     /// Which other form the program has, if any.
     pub shape: ProgramShape,
+    /// Which engines run it where.
+    pub fit: EngineFit,
+}
+
+/// Which engines run a program where, and why others do not.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EngineFit {
     /// Forms that it does not have, each with the reason.
     pub refusals: Vec<(String, String)>,
     /// Names of the engines that run it, the one that suits first.

@@ -168,7 +168,7 @@ fn plans_name_the_engines_that_run_a_program() {
         let plan = P::compiled_plan();
         let names: Vec<_> = P::ENGINES.iter().map(|engine| engine.name).collect();
         assert_eq!(names.join(", "), engines, "{}", P::NAME);
-        assert_eq!(names, plan.engines, "{}", P::NAME);
+        assert_eq!(names, plan.fit.engines, "{}", P::NAME);
         let form = match plan.shape {
             ProgramShape::Steps => P::FORM.is_none(),
             ProgramShape::Relaxation { .. } => P::IS_RELAXATION,

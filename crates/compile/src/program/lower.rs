@@ -14,7 +14,7 @@ mod saved;
 mod split;
 
 use parton_plan::{
-    ColumnRole, CompiledPlan, EdgeDirection, EdgeSide, OffDevices, OperatorPart, OperatorTraffic,
+    ColumnRole, CompiledPlan, EdgeDirection, EdgeSide, EngineFit, OperatorPart, OperatorTraffic,
     PlannedOperator as Planned, ProgramShape,
 };
 use syn::Result;
@@ -83,13 +83,11 @@ pub fn lower(program: ParsedProgram) -> Result<Lowered> {
         results: program.results.iter().map(|field| field.0).collect(),
         degrees: degrees(&operators, &control.values),
         shape: ProgramShape::Steps,
-        refusals: Vec::new(),
-        engines: vec!["steps".into()],
-        off_devices: OffDevices::default(),
+        fit: EngineFit { engines: vec!["steps".into()], ..EngineFit::default() },
     };
     plan.columns = columns(&program, &roles, &plan);
     let mut lowered = Lowered { program, plan, operators, values: control.values };
-    lowered.plan.off_devices.steps = device(&lowered).err().map(String::from);
+    lowered.plan.fit.off_devices.steps = device(&lowered).err().map(String::from);
     Ok(lowered)
 }
 

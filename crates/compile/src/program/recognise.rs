@@ -21,11 +21,11 @@ pub fn recognise(lowered: &mut Lowered) -> Option<Relaxed> {
     match found(&lowered.program) {
         Ok((relaxed, field)) => {
             lowered.plan.shape = ProgramShape::Relaxation { column: field.0 };
-            lowered.plan.engines = relaxed.engines().into_iter().map(String::from).collect();
+            lowered.plan.fit.engines = relaxed.engines().into_iter().map(String::from).collect();
             Some(relaxed)
         }
         Err(why) => {
-            lowered.plan.refusals.push(("a relaxation".into(), why.into()));
+            lowered.plan.fit.refusals.push(("a relaxation".into(), why.into()));
             None
         }
     }

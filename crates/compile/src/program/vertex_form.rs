@@ -63,12 +63,12 @@ pub fn recognise(lowered: &mut Lowered) -> Option<VertexForm> {
             (&["pull", "push", "frontier", "spmv", "steps"], shape, form)
         }
         Err(why) => {
-            lowered.plan.refusals.push(("a stationary gather".into(), why.into()));
+            lowered.plan.fit.refusals.push(("a stationary gather".into(), why.into()));
             let (form, is_any_order) = match rotate::recognise(lowered) {
                 Ok(found) => found,
                 Err(why) => {
                     let refusal = ("a rotated vertex program".into(), why.into());
-                    lowered.plan.refusals.push(refusal);
+                    lowered.plan.fit.refusals.push(refusal);
                     return None;
                 }
             };
@@ -77,8 +77,8 @@ pub fn recognise(lowered: &mut Lowered) -> Option<VertexForm> {
         }
     };
     lowered.plan.shape = shape;
-    lowered.plan.engines = engines.iter().map(ToString::to_string).collect();
-    lowered.plan.off_devices.form = form.off_devices(lowered).map(String::from);
+    lowered.plan.fit.engines = engines.iter().map(ToString::to_string).collect();
+    lowered.plan.fit.off_devices.form = form.off_devices(lowered).map(String::from);
     Some(form)
 }
 

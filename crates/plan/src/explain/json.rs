@@ -23,6 +23,7 @@ pub fn json(plan: &CompiledPlan) -> String {
         plan.instructions.iter().map(|instruction| quoted(&instruction_text(plan, instruction)));
     let results = plan.results.iter().map(|column| quoted(&plan.columns[*column].name));
     let refusals = plan
+        .fit
         .refusals
         .iter()
         .map(|(shape, why)| format!("{{\"shape\":{},\"why\":{}}}", quoted(shape), quoted(why)));
@@ -39,10 +40,10 @@ pub fn json(plan: &CompiledPlan) -> String {
         list(results),
         quoted(&shape(plan)),
         list(refusals),
-        list(plan.engines.iter().map(|engine| quoted(engine))),
+        list(plan.fit.engines.iter().map(|engine| quoted(engine))),
         list(paces),
-        optional(plan.off_devices.form.as_deref()),
-        optional(plan.off_devices.steps.as_deref()),
+        optional(plan.fit.off_devices.form.as_deref()),
+        optional(plan.fit.off_devices.steps.as_deref()),
     )
 }
 

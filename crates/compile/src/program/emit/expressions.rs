@@ -4,7 +4,7 @@ use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::quote;
 
 use super::{Emitter, column, local, rust, scalar, vertex};
-use crate::program::ir::{Binary, Dir, Expr, ExprKind, Unary};
+use crate::program::ir::{Binary, Dir, Expr, ExprKind, ScalarId, Unary};
 use crate::program::lower::Lowered;
 
 /// An expression of a relaxation: parameters are fields of it, the label and the vertex are locals.
@@ -52,23 +52,20 @@ impl Emitter<'_> {
                 quote!(#name.get(#at))
             }
             ExprKind::Weight => quote!(weight),
-            ExprKind::Degree(dir, place) => {
+            ExprKind::Degree(Dir::In, place) => {
                 let at = vertex(*place);
-                match dir {
-                    Dir::In => quote!(host.in_degree(#at)),
-                    _ => quote!(host.out_degree(#at)),
-                }
+                quote!(host.in_degree(#at))
+            }
+            ExprKind::Degree(_, place) => {
+                let at = vertex(*place);
+                quote!(host.out_degree(#at))
             }
             ExprKind::Vertex(place) => {
                 let at = vertex(*place);
                 quote!(host.id(#at))
             }
             ExprKind::Id(of) => self.expr(of),
-            ExprKind::Element(list, at) => {
-                let name = &self.lowered.program.scalars[list.0].name;
-                let (name, at) = (Ident::new(name, Span::call_site()), self.expr(at));
-                quote!(self.#name[(#at) as usize].0)
-            }
+            ExprKind::Element(list, at) => self.element(*list, at),
             ExprKind::NumVertices => quote!(uniform.num_vertices),
             ExprKind::NumEdges => quote!(uniform.num_edges),
             ExprKind::Unary(operator, a) => {
@@ -94,6 +91,13 @@ impl Emitter<'_> {
                 quote!((if #a { #b } else { #c }))
             }
         }
+    }
+
+    /// A vertex of a list that is a parameter.
+    fn element(&self, list: ScalarId, at: &Expr) -> TokenStream {
+        let name = &self.lowered.program.scalars[list.0].name;
+        let (name, at) = (Ident::new(name, Span::call_site()), self.expr(at));
+        quote!(self.#name[(#at) as usize].0)
     }
 
     /// Whole numbers wrap: a value may be computed where the program would not have asked for it.

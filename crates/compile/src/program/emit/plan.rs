@@ -1,8 +1,8 @@
 //! A plan as the expression that makes it.
 
 use parton_plan::{
-    AccessKind, ColumnRole, CompiledPlan, Elimination, Instruction, PlannedAccess, PlannedColumn,
-    PlannedOperator, ProgramShape,
+    AccessKind, ColumnRole, CompiledPlan, Elimination, EngineFit, Instruction, PlannedAccess,
+    PlannedColumn, PlannedOperator, ProgramShape,
 };
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
@@ -21,9 +21,7 @@ pub fn plan(plan: &CompiledPlan, root: &TokenStream) -> TokenStream {
         results,
         degrees,
         shape,
-        refusals,
-        engines,
-        off_devices,
+        fit: EngineFit { refusals, engines, off_devices },
     } = plan;
     let tallies = tallies.iter().map(|fold| match fold {
         Some(fold) => {
@@ -64,9 +62,11 @@ pub fn plan(plan: &CompiledPlan, root: &TokenStream) -> TokenStream {
             results: vec![#(#results),*],
             degrees: [#out, #into],
             shape: #shape,
-            refusals: vec![#(#refusals),*],
-            engines: vec![#(String::from(#engines)),*],
-            off_devices: #root::OffDevices { form: #off_form, steps: #off_steps },
+            fit: #root::EngineFit {
+                refusals: vec![#(#refusals),*],
+                engines: vec![#(String::from(#engines)),*],
+                off_devices: #root::OffDevices { form: #off_form, steps: #off_steps },
+            },
         }
     }
 }
