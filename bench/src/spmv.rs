@@ -33,7 +33,12 @@ struct SpmvContestant {
     structural: bool,
 }
 
-const fn product(name: &'static str, overlap: bool, filter: bool, structural: bool) -> SpmvContestant {
+const fn product(
+    name: &'static str,
+    overlap: bool,
+    filter: bool,
+    structural: bool,
+) -> SpmvContestant {
     SpmvContestant { name, engine: engines::SPMV, overlap, filter, structural }
 }
 
