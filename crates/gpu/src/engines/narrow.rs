@@ -60,10 +60,9 @@ impl Narrow {
         self.counts.upload(0, &[queue.listed().vertices, 0, 0])?;
         labels.cell.queue_fill(0)?;
         let [vertices, ..] = queue.addresses();
-        let (blocks, threads) = shape();
-        let threads = threads.min(labels.kernels.threads());
+        let threads = THREADS.min(labels.kernels.threads());
         let at_once = labels.kernels.blocks_at_once(KERNEL, threads)?;
-        let launch = Launch { blocks: blocks.min(at_once).max(1), threads, is_cooperative: true };
+        let launch = Launch { blocks: BLOCKS.min(at_once).max(1), threads, is_cooperative: true };
         let arguments = arguments![
             labels.field.values.address(),
             labels.field.active.address(),
@@ -81,13 +80,4 @@ impl Narrow {
         labels.kernels.run_as(KERNEL, launch, &labels.program, &arguments)?;
         read(&labels.cell)
     }
-}
-
-/// Blocks and threads of a launch, which `PARTON_NARROW=64,128` sets.
-fn shape() -> (u32, u32) {
-    let given = std::env::var("PARTON_NARROW").ok();
-    let numbers = given.as_deref().and_then(|given| given.split_once(','));
-    let parsed =
-        numbers.and_then(|(blocks, threads)| Some((blocks.parse().ok()?, threads.parse().ok()?)));
-    parsed.unwrap_or((BLOCKS, THREADS))
 }
