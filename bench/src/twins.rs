@@ -4,7 +4,9 @@ use std::time::Instant;
 
 use parton_algorithms::bfs::levels;
 use parton_algorithms::components::least;
+use parton_algorithms::kcore::core::core;
 use parton_algorithms::kcore::{KCore, KCoreOptions};
+use parton_algorithms::pagerank::residual::residuals;
 use parton_algorithms::pagerank::{Dangling, PageRank, PageRankOptions};
 use parton_algorithms::sssp::narrow;
 use parton_algorithms::{Algorithm, Error, Job, Options};
@@ -12,7 +14,7 @@ use parton_engine::{RunReport, engines};
 use parton_graph::GlobalId;
 use parton_net::Cluster;
 use parton_partition::{Input, Partition, Plan};
-use parton_program::{Field, Graph, STEPS, Vertex, program};
+use parton_program::Vertex;
 use parton_sync::{Optimize, Substrate};
 use serde_json::json;
 
@@ -21,18 +23,23 @@ use crate::{option, save};
 #[path = "../../crates/algorithms/tests/by_hand.rs"]
 mod by_hand;
 
-use by_hand::{Distances, Least, Levels, by_hand, compiled, ranks, ranks_by_hand};
+use by_hand::{
+    Distances, Least, Levels, by_hand, compiled, core_by_hand, ranks, ranks_by_hand,
+    residuals_by_hand,
+};
 
 /// Runs one of the two forms.
 type Form = fn(&mut Substrate<'_>) -> Result<RunReport, Error>;
 
 const ROOT: u32 = 3;
 const TOLERANCE: f64 = 1e-6;
+/// What a vertex of the residual method keeps.
+const THRESHOLD: f64 = 1e-9;
 /// Which core.
 const K: u32 = 10;
 
 /// Algorithms with both their forms, the hand-written one first.
-const TWINS: [(&str, [Form; 2]); 5] = [
+const TWINS: [(&str, [Form; 2]); 6] = [
     (
         "bfs, frontier",
         [
@@ -56,37 +63,30 @@ const TWINS: [(&str, [Form; 2]); 5] = [
     ),
     ("pagerank, pull", [|on| Ok(ranks_by_hand(on)?), compiled_ranks]),
     ("pagerank, the algorithm's own", [algorithms_ranks, compiled_ranks]),
+    (
+        "residual method, frontier",
+        [
+            |on| Ok(residuals_by_hand(engines::FRONTIER, THRESHOLD, on)?),
+            |on| {
+                let program = residuals { damping: 0.85, threshold: THRESHOLD, seeds: Vec::new() };
+                Ok(compiled(engines::FRONTIER, &program, on)?)
+            },
+        ],
+    ),
 ];
 
 /// The same for undirected simple graphs.
-const UNDIRECTED_TWINS: [(&str, [Form; 2]); 1] =
-    [("one core, steps", [algorithms_core, |on| Ok(compiled(STEPS, &core { k: K }, on)?)])];
+const UNDIRECTED_TWINS: [(&str, [Form; 2]); 2] = [
+    ("one core, frontier", [|on| Ok(core_by_hand(engines::FRONTIER, K, on)?), compiled_core]),
+    ("one core, the algorithm's own", [algorithms_core, compiled_core]),
+];
+
+fn compiled_core(on: &mut Substrate<'_>) -> Result<RunReport, Error> {
+    Ok(compiled(engines::FRONTIER, &core { k: K }, on)?)
+}
 
 fn compiled_ranks(on: &mut Substrate<'_>) -> Result<RunReport, Error> {
     Ok(compiled(engines::PULL, &ranks { tolerance: TOLERANCE }, on)?)
-}
-
-/// Which vertices have at least `k` neighbours that have as many.
-#[program(crate = parton_program)]
-fn core(graph: &Graph<()>, k: u32) -> Field<bool> {
-    let mut alive = graph.field(true);
-    let mut degree = graph.field_with(|v| graph.out_degree(v) as u32);
-    loop {
-        let mut removed = 0u64;
-        for v in graph.vertices() {
-            if alive[v] && degree[v] < k {
-                alive[v] = false;
-                removed += 1;
-                for edge in graph.out_edges(v) {
-                    degree[edge.target] -= 1;
-                }
-            }
-        }
-        if removed == 0 {
-            break;
-        }
-    }
-    alive
 }
 
 /// Ranks as `parton run pagerank --dangling drop` finds them.
