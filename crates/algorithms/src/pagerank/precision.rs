@@ -10,7 +10,7 @@ pub(super) const SINGLE_ERROR: f64 = 1.0 / (1 << 24) as f64;
 const MIN_VERTICES: u64 = 1 << 18;
 /// The same where rounds are counted: users compare such ranks with those of other systems, digit by
 /// digit.
-const MIN_VERTICES_COUNTED: u64 = 1 << 20;
+const MIN_VERTICES_COUNTED: u64 = 1 << 21;
 /// Rounding may cost this part of what stopping early costs.
 const NEGLIGIBLE_PART: f64 = 1.0 / 16.0;
 
