@@ -1,4 +1,4 @@
-//! The power method as a plain function: what [`Ranks`](super::Ranks) computes on hosts where no vertex is left out
+//! The power method as a plain function: what `Ranks` computes on hosts where no vertex is left out
 //! of rounds and shares are f64.
 
 use parton_program::{Field, Graph, Vertex, program};

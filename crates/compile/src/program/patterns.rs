@@ -3,7 +3,7 @@
 //! *Settling*: one field, folded by an idempotent fold with a value that gets no better as the field gets
 //! worse, until nothing changes. Applying a monotone function again and again, in any order, has one limit.
 //! *Firing*: a vertex acts once, when a count that only falls has fallen below a threshold; its action lowers
-//! counts of neighbours. *Flowing*: a vertex takes a quantity and passes shares of it on ([`flowing`]).
+//! counts of neighbours. *Flowing*: a vertex takes a quantity and passes shares of it on (`flowing`).
 
 use std::collections::HashMap;
 

@@ -1,6 +1,6 @@
 //! Programs that are a `VertexProgram`: one operator visits edges, one value travels along each, and one fold
-//! receives it. Engines for vertex programs and devices run them. [`gather`](super::gather) finds those in which
-//! all vertices take part in every round, [`rotate`](super::rotate) those in which vertices wake their neighbours.
+//! receives it. Engines for vertex programs and devices run them. [`gather`] finds those in which
+//! all vertices take part in every round, [`rotate`] those in which vertices wake their neighbours.
 
 use parton_plan::{ColumnRole, Folding, Instruction, ProgramShape};
 use proc_macro2::TokenStream;
