@@ -143,8 +143,8 @@ pub(crate) fn ranks(graph: &Graph<()>, tolerance: f64) -> Field<f64> {
     rank
 }
 
-/// Members of a core, as one would find them by hand: who has too few neighbours left goes, and takes an edge from
-/// each neighbour.
+/// Members of a core, written by hand: a vertex with too few neighbours is removed, and each of its neighbours loses
+/// an edge.
 struct Core<'a> {
     degrees: &'a [u64],
     k: u32,

@@ -12,7 +12,7 @@ use parton_sync::{Error, Optimize, Substrate};
 
 use crate::common::{GRAPHS, Hosts, close, graph};
 
-/// Fires: who is left once all have `k` neighbours. What is counted afterwards runs operator by operator.
+/// Fires: the vertices that are left once all have `k` neighbours. The count after the loop runs operator by operator.
 #[program(crate = parton_program)]
 fn core(graph: &Graph<()>, k: u32) -> (Field<bool>, Field<u64>) {
     let mut alive = graph.field(true);

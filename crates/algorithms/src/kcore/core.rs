@@ -1,5 +1,5 @@
-//! One core, as a plain function: who has too few neighbours left goes and takes an edge from each neighbour. Each
-//! vertex goes once, whatever the order.
+//! One core, as a plain function: a vertex with too few neighbours is removed, and each of its neighbours loses an edge.
+//! Each vertex is removed once, whatever the order.
 
 use parton_engine::engines;
 use parton_program::{Field, Graph, Typed, program};

@@ -15,13 +15,13 @@ const FILLED: f64 = 0.99;
 const FULL: f64 = 0.97;
 /// Another cut that changes no host's part by more than this is not worth it.
 const MIN_CHANGE: f64 = 0.02;
-/// A cut takes no more than all but this from a host for memory.
+/// The next cut leaves a host at least this part of what it has, however little fits its device.
 const MIN_ROOM: f64 = 0.1;
 /// Cuts that differ by less than this in a host's part do not show a slope.
 const MIN_SECANT: f64 = 0.05;
 /// The flattest slope, relative to a time that is in proportion to the part.
 const MIN_SLOPE: f64 = 0.2;
-/// A cut takes no more than this from a host for balance.
+/// The next cut makes a host's part at most this many times smaller for balance.
 const MAX_SHRINK: f64 = 4.0;
 /// Steps in which the common time of hosts is found, each of which halves what is left.
 const BISECTIONS: usize = 100;
@@ -240,7 +240,7 @@ mod tests {
         }
     }
 
-    /// Cuts a graph until that is good. Returns costs, the number of cuts, and who is bound by memory.
+    /// Cuts a graph until the balance is good. Returns costs, the number of cuts, and which hosts are bound by memory.
     fn cut(hosts: &[Model], first: &[f64]) -> (Vec<Cost>, usize, Vec<bool>) {
         let (mut balance, mut weights) = (Balance::default(), first.to_vec());
         for cuts in 1..=MAX_CUTS + 1 {
