@@ -71,7 +71,8 @@ impl Compression {
         }
     }
 
-    pub(super) fn of(head: &[u8]) -> Option<Self> {
+    /// How bytes are compressed that begin like this.
+    pub fn of(head: &[u8]) -> Option<Self> {
         Self::ALL.into_iter().find(|c| c.packed(head))
     }
 
