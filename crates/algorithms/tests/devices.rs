@@ -23,10 +23,10 @@ use parton_graph::progress::Silent;
 use parton_net::Cluster;
 use parton_program::STEPS;
 
+use crate::common::compare::compare;
 use crate::common::compiled_ranks::Ranks;
 use crate::common::nasty::nasty_graphs;
 use crate::common::{Devices, How, all_policies, is_tried};
-use crate::matrix::compare;
 
 /// Small graphs with a structure, beside the nasty ones.
 fn graphs() -> Vec<(&'static str, Graph)> {
