@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::tables::{NOTHING, count, geometric_mean, number, rows, short, table, text};
+use super::tables::{NOTHING, count, geometric_mean, number, rows, table, text};
 
 pub(super) fn volume(result: &Value) -> String {
     let row = |row: &Value| {

@@ -22,7 +22,7 @@ const ALL: &[(&str, Table)] = &[
     ("loading", |results| performance::loading(results.of("figures"))),
     ("partitioning", |results| performance::partitioning(results.of("figures"))),
     ("volume", |results| communication::volume(results.of("volume"))),
-    ("volume summary", |results| volume_performance::summary(results.of("volume"))),
+    ("volume summary", |results| communication::volume_summary(results.of("volume"))),
     ("pace", |results| communication::pace(results.of("pace"))),
     ("source of gpu", |results| source(results.of("gpu"))),
     ("gpu", super::gpu::gpu),
