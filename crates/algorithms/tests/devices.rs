@@ -55,7 +55,8 @@ fn try_long_rows(specs: &[&'static str], runs: &[(&dyn Algorithm, Options)]) {
     }
 }
 
-/// Compares these runs on every graph. Numbers of hosts, policies and mixes of devices take turns.
+/// Compares these runs on every graph. Numbers of hosts, policies and mixes of devices take turns. Any two of them, and
+/// algorithms with their usual options, meet in `device_products`.
 fn try_all(runs: &[(&dyn Algorithm, Options)]) {
     let mixes = [Devices::All, Devices::Odd, Devices::Even];
     let policies = all_policies();
@@ -64,7 +65,7 @@ fn try_all(runs: &[(&dyn Algorithm, Options)]) {
         for (g, (name, graph)) in graphs().iter().enumerate() {
             for (m, devices) in mixes.into_iter().enumerate() {
                 let is_none = hosts == 1 && devices != Devices::All;
-                if !is_none && is_tried(&[h, g, m], 6) {
+                if !is_none && is_tried(&[h, g, m], 12) {
                     let policy = policies[(h * 5 + g + m * 7) % policies.len()];
                     let how = How { devices, ..How::new(policy) };
                     compare(&mut cluster, (name, graph), runs, how);
