@@ -17,9 +17,9 @@ use shapes::Family;
 
 /// Programs of every family in ordinary tests: how many of them must have its shape, if it is one.
 const PROGRAMS: [(Family, usize); 4] =
-    [(Family::General, 60), (Family::Relaxation, 24), (Family::Gather, 24), (Family::Flow, 20)];
+    [(Family::General, 40), (Family::Relaxation, 12), (Family::Gather, 12), (Family::Flow, 12)];
 /// This many times as many in long tests.
-const LONG: usize = 4;
+const LONG: usize = 8;
 /// Visits to vertices and edges after which a program counts as endless.
 const BUDGET: u64 = 100_000;
 /// Random programs of which one at least is of the shape of its family.

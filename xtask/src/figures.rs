@@ -19,6 +19,7 @@
 //! the names. A test fails when a page and the newest JSON disagree.
 
 mod bars;
+mod communication;
 mod compile_time;
 mod compiler;
 mod drawings;
@@ -26,6 +27,7 @@ mod gpu;
 mod head;
 mod lines;
 mod measure;
+mod performance;
 mod plan;
 mod plan_graphs;
 mod plan_runs;

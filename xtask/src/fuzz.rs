@@ -87,7 +87,7 @@ fn on_target(fuzzer: &Path, target: &str, folder: &Path, messy: &Path) -> std::i
     std::fs::create_dir_all(&artifacts)?;
     let mut fuzzer = Command::new(fuzzer);
     fuzzer.arg(format!("-artifact_prefix={}/", artifacts.display()));
-    // What takes long is told by the processor time that it takes; this limit is for what waits.
+    // Processor time shows inputs that take long; this limit ends inputs that wait.
     fuzzer.args(["-rss_limit_mb=4096", "-timeout=900", "-print_final_stats=1"]);
     // Weighing what is known by its entropy takes longer than reading a few hundred bytes.
     fuzzer.args([format!("-max_len={}", most_bytes(target)), "-entropic=0".into()]);

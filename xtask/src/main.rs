@@ -4,6 +4,7 @@ mod figures;
 mod fuzz;
 mod nvrtc;
 mod packages;
+mod programs;
 mod publish;
 mod release;
 mod tidy;
@@ -106,16 +107,16 @@ fn test(long: bool, gpu: bool) -> bool {
     let format = |manifest: &str| cargo(&["fmt", "--all", "--check", "--manifest-path", manifest]);
     // What both workspaces depend on is checked once.
     let beside = ["--manifest-path", "bench/Cargo.toml", "--target-dir", "target"];
-    // One failure does not hide another.
-    let mut tests = cargo(&["test", "--workspace", "--no-fail-fast"]);
+    let mut variables: Vec<programs::Variable> = Vec::new();
     if long {
-        tests.env("PARTON_LONG", "1");
+        variables.push(("PARTON_LONG", "1".into()));
     }
     if gpu {
-        tests.env("PARTON_TEST_GPU", "1");
+        variables.push(("PARTON_TEST_GPU", "1".into()));
     }
     // Compiled kernels of tests stay out of the user's folder.
-    tests.env("PARTON_CACHE", root().join("target/kernels"));
+    variables.push(("PARTON_CACHE", root().join("target/kernels").into()));
+    let mut pages = cargo(&["test", "--workspace", "--doc", "--no-fail-fast"]);
     let manifests = ["Cargo.toml", "bench/Cargo.toml", "fuzz/Cargo.toml"];
     manifests.iter().all(|path| step(&format!("format of {path}"), &mut format(path)))
         && tidy::run(&[])
@@ -123,8 +124,10 @@ fn test(long: bool, gpu: bool) -> bool {
         && step("lints of bench", &mut lint(&beside))
         && packages::install(long)
         && {
-            tests.envs(nvrtc::install().map(|file| ("PARTON_NVRTC", file)));
-            step("tests", &mut tests)
+            variables.extend(nvrtc::install().map(|file| ("PARTON_NVRTC", file.into())));
+            // A GPU has memory for the tests of one program.
+            let at_once = if gpu { 1 } else { 2 };
+            programs::run(&variables, at_once) & step("examples on pages", &mut pages)
         }
         && (!long || step("remote stores", &mut remote_stores()))
         && publish::try_all()

@@ -7,7 +7,7 @@
 //! 3. every label is *grounded*: it is the vertex's first, or follows along a chain of edges from
 //!    one that is. Without this, vertices on a cycle of weight 0 could vouch for each other.
 //!
-//! The first two take one look at every edge. The third is a search over *tight* edges, those that
+//! The first two take one look at every edge. The third is a search over *tight* edges, which
 //! give exactly the label at their other end, from the vertices with their first label.
 
 use parton_engine::{Directions, Edges, Limits, Pacing, Relaxation, Vertex, engines, run};

@@ -20,7 +20,7 @@ pub(crate) struct GraphTraits {
 }
 
 impl GraphTraits {
-    /// Those of the graph that hosts share; without its weights if nobody asks. Every host must call this.
+    /// The traits of the graph that hosts share, of its weights only if asked. Every host must call this.
     pub(crate) fn find(substrate: &mut Substrate<'_>, wants_weights: bool) -> Result<Self> {
         let partition = substrate.partition();
         let kind = partition.edges().weight_kind();

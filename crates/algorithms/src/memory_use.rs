@@ -17,7 +17,7 @@ pub struct MemoryUse {
 impl MemoryUse {
     /// No algorithm: the partition alone.
     pub const NONE: Self = MemoryUse::new(0.0, 0.0, 4.0);
-    /// An algorithm that nobody has measured.
+    /// An algorithm that was not measured.
     pub const UNKNOWN: Self = MemoryUse::new(8.0, 24.0, 8.0);
 
     /// Of an algorithm whose hosts exchange values of vertices.

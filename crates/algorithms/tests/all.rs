@@ -25,3 +25,4 @@ mod pruned_pull;
 mod real;
 mod slow_host;
 mod traps;
+mod variants;

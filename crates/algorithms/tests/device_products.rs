@@ -2,10 +2,11 @@
 //! number of hosts, on devices alone and on devices beside processors. The answer is the oracle's, with a
 //! valid certificate, and hosts send each other what processors would.
 //!
-//! An emulated device runs a sample of this; `cargo xtask test --long` tries all. With `PARTON_TEST_GPU=1`
-//! a GPU runs everything, or one setting of as many as `PARTON_TEST_ONE_IN` says.
+//! An emulated device runs a sample of this in which any two choices meet; `cargo xtask test --long` tries all.
+//! With `PARTON_TEST_GPU=1` a GPU runs one setting of [`ONE_IN_ON_GPU`], or of as many as `PARTON_TEST_ONE_IN` says.
 
 use std::io::Write;
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use parton_algorithms::{ALL, Algorithm, Options, check_devices};
@@ -15,13 +16,16 @@ use parton_graph::Graph;
 use parton_net::Cluster;
 use parton_partition::Input;
 
+use crate::common::compare::{agrees, settled};
 use crate::common::nasty::nasty_graphs;
+use crate::common::pairs;
 use crate::common::{Devices, How, Outcome, all_policies, is_long, try_run};
 use crate::device_bytes::sends_the_same;
-use crate::matrix::{agrees, settled};
 
-/// One setting of this many is tried on an emulated device.
-const ONE_IN: usize = 24;
+/// As many settings as if graphs took turns.
+const ONE_IN_ON_GPU: u64 = 16;
+/// The most hosts of a run.
+const MAX_HOSTS: usize = 7;
 /// How long a host waits for another. A device that compiles a kernel takes seconds.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -39,13 +43,6 @@ fn is_gpu_wanted() -> bool {
         let _ = writeln!(std::io::stderr(), "\nalgorithms were not tested on a GPU: {reason}");
     });
     is_wanted
-}
-
-/// One setting of this many is tried.
-fn one_in() -> usize {
-    let given = std::env::var("PARTON_TEST_ONE_IN").ok();
-    let tried = if is_long() || is_gpu_wanted() { 1 } else { ONE_IN };
-    given.map_or(tried, |number| number.parse().expect("PARTON_TEST_ONE_IN: a number"))
 }
 
 /// Every algorithm that runs on devices, with every engine that it has there.
@@ -82,10 +79,6 @@ fn compare(
     devices: Devices,
 ) {
     let hosts = cluster.num_hosts();
-    if devices != Devices::All && hosts > 1 && options.engine == Some(engines::UNION) {
-        // Hosts that differ do without it.
-        return;
-    }
     let how = How { devices, ..How::new(policy) };
     let needs = algorithm.needs(options);
     let input = Input::from(graph.clone()).fitted(needs.fit());
@@ -116,33 +109,108 @@ fn compare(
     }
 }
 
-/// All settings, or a sample of them, for this many hosts.
-fn try_all(hosts: usize) {
-    let graphs = nasty_graphs();
-    let paces = [Pacing::default(), Pacing::AT_ONCE].map(runs_at);
-    let mut cluster = Cluster::local(hosts).threads_per_host(1).patience(PATIENCE);
-    let (one_in, mut turn) = (one_in(), hosts);
-    for (p, policy) in all_policies().into_iter().enumerate() {
-        for (m, devices) in [Devices::All, Devices::Odd].into_iter().enumerate() {
-            for (pace, runs) in paces.iter().enumerate() {
-                // A host that is alone has nobody to wait for, or to differ from.
-                if hosts == 1 && (m, pace) != (0, 0) {
-                    continue;
-                }
-                for (number, one) in runs.iter().enumerate() {
-                    if !(hosts + p + m + pace + number).is_multiple_of(one_in) {
-                        continue;
-                    }
-                    // Graphs take turns, but in a long run.
-                    turn += 1;
-                    let count = if is_long() { graphs.len() } else { 1 };
-                    for (name, graph) in graphs.iter().cycle().skip(turn * 5 % 16).take(count) {
-                        compare(&mut cluster, (name, graph), one, policy, devices);
+/// What is chosen for a run: numbers of hosts, and places in lists.
+#[derive(Clone, Copy)]
+struct Setting {
+    hosts: usize,
+    policy: usize,
+    devices: Devices,
+    graph: usize,
+    run: usize,
+}
+
+/// All that settings choose from.
+struct Choices {
+    policies: Vec<&'static str>,
+    graphs: Vec<(&'static str, Graph)>,
+    runs: Vec<(&'static dyn Algorithm, Options)>,
+}
+
+impl Choices {
+    fn new() -> Choices {
+        let runs = [Pacing::default(), Pacing::AT_ONCE].map(runs_at).concat();
+        Choices { policies: all_policies(), graphs: nasty_graphs(), runs }
+    }
+
+    /// The whole product.
+    fn all(&self) -> Vec<Setting> {
+        let mut product = Vec::new();
+        for hosts in 1..=MAX_HOSTS {
+            for policy in 0..self.policies.len() {
+                for devices in [Devices::All, Devices::Odd] {
+                    let runs = 0..self.runs.len();
+                    for run in runs.filter(|&run| self.is_meant(hosts, devices, run)) {
+                        let setting = |graph| Setting { hosts, policy, devices, graph, run };
+                        product.extend((0..self.graphs.len()).map(setting));
                     }
                 }
             }
         }
+        product
     }
+
+    /// Whether this run differs from others with these hosts.
+    fn is_meant(&self, hosts: usize, devices: Devices, run: usize) -> bool {
+        let options = &self.runs[run].1;
+        match (hosts, devices) {
+            // A host that is alone has nobody to wait for, or to differ from.
+            (1, _) => devices == Devices::All && options.pacing.pace == Pace::Bsp,
+            (_, Devices::All) => true,
+            // Hosts that differ do without it.
+            _ => options.engine != Some(engines::UNION),
+        }
+    }
+
+    /// What a setting has of each kind.
+    fn features(&self, setting: &Setting) -> [usize; 7] {
+        let &Setting { hosts, policy, devices, graph, run } = setting;
+        let (name, options) = (self.runs[run].0.name(), &self.runs[run].1);
+        let mut runs = self.runs.iter();
+        let algorithm = runs.clone().position(|(other, _)| other.name() == name);
+        let engine = runs.position(|(_, other)| other.engine == options.engine);
+        let [algorithm, engine] = [algorithm, engine].map(|first| first.expect("itself"));
+        [hosts, policy, devices as usize, graph, algorithm, engine, options.pacing.pace as usize]
+    }
+
+    /// The settings that are tried.
+    fn tried(&self) -> Vec<Setting> {
+        let given = std::env::var("PARTON_TEST_ONE_IN").ok();
+        let given = given.map(|number| number.parse().expect("PARTON_TEST_ONE_IN: a number"));
+        let all = self.all();
+        match given.or(is_gpu_wanted().then_some(ONE_IN_ON_GPU)) {
+            _ if is_long() => all,
+            None => pairs::sample(all, |setting| self.features(setting)),
+            Some(one_in) => {
+                let number = |setting: &Setting| pairs::shuffled(&self.features(setting)) >> 20;
+                all.into_iter().filter(|setting| number(setting).is_multiple_of(one_in)).collect()
+            }
+        }
+    }
+}
+
+/// Tries settings for this many hosts.
+fn try_all(hosts: usize) {
+    static TRIED: LazyLock<(Choices, Vec<Setting>)> = LazyLock::new(|| {
+        let choices = Choices::new();
+        let tried = choices.tried();
+        (choices, tried)
+    });
+    let (choices, tried) = &*TRIED;
+    let mut cluster = Cluster::local(hosts).threads_per_host(1).patience(PATIENCE);
+    for setting in tried.iter().filter(|setting| setting.hosts == hosts) {
+        let (name, graph) = &choices.graphs[setting.graph];
+        let (run, policy) = (&choices.runs[setting.run], choices.policies[setting.policy]);
+        compare(&mut cluster, (name, graph), run, policy, setting.devices);
+    }
+}
+
+#[test]
+fn any_two_choices_meet_in_the_sample() {
+    let choices = Choices::new();
+    let (all, features) = (choices.all(), |setting: &Setting| choices.features(setting));
+    let sample = pairs::sample(all.clone(), features);
+    assert_eq!(pairs::pairs(&sample, features), pairs::pairs(&all, features));
+    assert!(sample.len() < 500, "{} of {}", sample.len(), all.len());
 }
 
 #[test]

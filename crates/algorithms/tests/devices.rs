@@ -23,10 +23,10 @@ use parton_graph::progress::Silent;
 use parton_net::Cluster;
 use parton_program::STEPS;
 
+use crate::common::compare::compare;
 use crate::common::compiled_ranks::Ranks;
 use crate::common::nasty::nasty_graphs;
 use crate::common::{Devices, How, all_policies, is_tried};
-use crate::matrix::compare;
 
 /// Small graphs with a structure, beside the nasty ones.
 fn graphs() -> Vec<(&'static str, Graph)> {
@@ -55,7 +55,8 @@ fn try_long_rows(specs: &[&'static str], runs: &[(&dyn Algorithm, Options)]) {
     }
 }
 
-/// Compares these runs on every graph. Numbers of hosts, policies and mixes of devices take turns.
+/// Compares these runs on every graph. Numbers of hosts, policies and mixes of devices take turns. Any two of them, and
+/// algorithms with their usual options, meet in `device_products`.
 fn try_all(runs: &[(&dyn Algorithm, Options)]) {
     let mixes = [Devices::All, Devices::Odd, Devices::Even];
     let policies = all_policies();
@@ -64,7 +65,7 @@ fn try_all(runs: &[(&dyn Algorithm, Options)]) {
         for (g, (name, graph)) in graphs().iter().enumerate() {
             for (m, devices) in mixes.into_iter().enumerate() {
                 let is_none = hosts == 1 && devices != Devices::All;
-                if !is_none && is_tried(&[h, g, m], 6) {
+                if !is_none && is_tried(&[h, g, m], 12) {
                     let policy = policies[(h * 5 + g + m * 7) % policies.len()];
                     let how = How { devices, ..How::new(policy) };
                     compare(&mut cluster, (name, graph), runs, how);
@@ -123,7 +124,9 @@ fn relaxations() {
         // Hosts that differ do without `union`.
         let differs = matches!(devices, Devices::Odd | Devices::Even);
         let is_run = |options: &Options| !differs || options.engine != Some(engines::UNION);
-        let runs: Vec<_> = runs.iter().filter(|(_, options)| is_run(options)).cloned().collect();
+        let runs = runs.iter().enumerate();
+        let runs = runs.filter(|(place, one)| is_run(&one.1) && is_tried(&[number, *place], 3));
+        let runs: Vec<_> = runs.map(|(_, one)| one.clone()).collect();
         compare(&mut cluster, (name, &graph), &runs, How { devices, ..How::new(policy) });
     }
 }

@@ -27,7 +27,7 @@ pub fn device(arguments: TokenStream, item: TokenStream) -> TokenStream {
     })
 }
 
-/// The path of the crate that has the traits: `parton_engine`, unless told otherwise.
+/// The path of the crate that has the traits: `parton_engine` by default.
 fn crate_path(arguments: TokenStream) -> Result<Path> {
     let mut path = parse_quote!(::parton_engine);
     let parser = syn::meta::parser(|meta| {

@@ -133,7 +133,7 @@ impl EngineList {
     /// There is no list of more engines: one that needs them does not compile.
     const CAPACITY: usize = 16;
 
-    /// The engines of a registry that fit: those that suit, then the others, each in the order of the registry.
+    /// The engines of a registry that fit: first the ones that suit, then the others, each in the order of the registry.
     pub(crate) const fn of(registry: &[Registered], form: ProgramForm) -> Self {
         let mut list = EngineList { engines: [registry[0].info; Self::CAPACITY], len: 0 };
         let mut at = 0;

@@ -39,7 +39,7 @@ pub trait Watch {
     }
 }
 
-/// Nobody watches.
+/// Watches nothing.
 impl Watch for () {
     fn round(&mut self, _: u64, _: &Tally, _: &[Volume]) {}
 }

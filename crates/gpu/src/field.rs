@@ -152,7 +152,7 @@ impl DeviceField {
         self.updated.len() as u32
     }
 
-    /// The set of updated proxies for kernels that mark them; null where nobody else has proxies.
+    /// The set of updated proxies for kernels that mark them; null where no other host has proxies.
     pub(crate) fn updated_if_shared(&self) -> Address {
         if self.is_shared { self.updated.address() } else { Address(0) }
     }

@@ -127,7 +127,7 @@ impl Directions {
     }
 }
 
-/// The rows of two directions, those that serve both once.
+/// The rows of two directions, once where one serves both.
 fn distinct([out, into]: [&Option<Arc<DeviceRows>>; 2]) -> impl Iterator<Item = &Arc<DeviceRows>> {
     let is_other =
         |rows: &&Arc<DeviceRows>| !out.as_ref().is_some_and(|out| Arc::ptr_eq(out, rows));

@@ -1,4 +1,4 @@
-//! Which files are mapped where, so that a fault inside one can be told from a bug.
+//! Which files are mapped where, so that a fault inside one is not taken for a bug.
 //!
 //! A file that another program cuts short while it is mapped, or that lies on a disk that fails,
 //! ends every access beyond what is left with the signal SIGBUS. A program may ask to be told of

@@ -200,7 +200,7 @@ mod tests {
 
     type Edges = Vec<(u32, u32, u32)>;
 
-    /// The edges of a graph, in order, after those that were missing came.
+    /// The edges of a graph, in order, with the missing ones added.
     fn completed(edges: &[(u32, u32, u32)]) -> Edges {
         let csr = Csr::from_edges(4, edges);
         let in_edges = csr.transposed();

@@ -98,7 +98,7 @@ impl Cluster {
         }
     }
 
-    /// Threads of each host, at least 1. Unless told otherwise, the machine's cores are shared out
+    /// Threads of each host, at least 1. By default the machine's cores are shared out
     /// evenly. A simulated host always has one thread: two could not be replayed.
     pub fn threads_per_host(mut self, threads: usize) -> Self {
         self.set_threads_per_host(threads);

@@ -32,7 +32,7 @@ pub trait Transport: Send {
 
     /// The next message from anyone, waiting for it at most `wait`, parked.
     ///
-    /// That a peer went away is told here too, once, as [`HostLost`](crate::Error::HostLost) or
+    /// A peer that went away is reported here too, once, as [`HostLost`](crate::Error::HostLost) or
     /// [`HostFinished`](crate::Error::HostFinished): it is news and no failure of the call, which
     /// may be repeated. Nothing from that peer follows.
     fn poll(&mut self, wait: Duration) -> Result<Option<Message>>;

@@ -386,7 +386,7 @@ fn check_listed<I: Id>(net: &mut Net, file: &str, named: &[Vec<I>], listed: &[I]
     }
 }
 
-/// What users call some vertices, such as those that a host masters.
+/// What users call some vertices, such as a host's masters.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Originals {
     /// A vertex is called by its global id plus this.

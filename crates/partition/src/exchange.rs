@@ -19,7 +19,7 @@ pub(crate) fn batches<P: Sync>(
     move || Ok(groups.next().map(|pieces| parallel::map(pieces, &make)))
 }
 
-/// Sends the batches of `next` until there are no more, and hands those that arrive to `take`: the
+/// Sends the batches of `next` until there are no more, and hands arriving batches to `take`: the
 /// batches of one host in the order it sent them. Every host must call this.
 pub(crate) fn exchange_batches(
     net: &mut Net,

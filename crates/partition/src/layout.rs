@@ -125,7 +125,7 @@ pub(crate) fn lay_out(
     owned.extend(mine);
     let known = IdSet::union(&[&owned, &uses.read, &uses.written]);
 
-    // Where masters have all their edges, most mirrors are of use at both ends. They are not told apart:
+    // Where masters have all their edges, most mirrors are of use at both ends. They are not counted apart:
     // neighbours that are numbered in turn are found faster.
     let is_whole = in_edges.is_some();
     let shared = uses.of_mirrors(net, known.to_vec(), masters, is_whole)?;

@@ -38,7 +38,7 @@ pub(crate) struct Received {
 /// Rows this host has read, many of which are its own as they are.
 struct Kept {
     rows: Rows,
-    /// Those that are its own, or empty.
+    /// Its own edges, or none.
     own: Vec<Range<u32>>,
 }
 
@@ -164,7 +164,7 @@ impl Received {
     }
 }
 
-/// Sends the edges of `rows` to their owners; those that this host owns. Every host must call
+/// Sends the edges of `rows` to their owners, and returns the edges that this host owns. Every host must call
 /// this.
 pub(crate) fn shuffle(net: &mut Net, rows: Rows, policy: &dyn Policy) -> Result<Received> {
     let weight_bytes = rows.adjacency.weight_kind().bytes();

@@ -18,7 +18,7 @@ pub(crate) type Error = Box<dyn std::error::Error + Send + Sync>;
 struct Distances {
     /// `u32::MAX` is out of reach.
     of: Vec<u32>,
-    /// What other hosts have not been told.
+    /// The values that other hosts do not have yet.
     updated: Vec<bool>,
     /// Whose edges have to be looked at.
     work: Vec<NodeIndex>,

@@ -218,7 +218,7 @@ fn bounded_shares(hosts: &[Shown], all_edges: f64) -> Vec<f64> {
                 overflows.push((host, most));
             }
         }
-        // If nobody has room, memory is checked again when the graph is cut.
+        // If no host has room, memory is checked again when the graph is cut.
         if overflows.is_empty() || overflows.len() == open().count() {
             return shares.into_iter().map(|share| share.max(1e-9)).collect();
         }
@@ -262,7 +262,7 @@ mod tests {
             rounded(&[host(8.0, 100.0), host(1.0, 300.0), host(1.0, free)]),
             [100, 300, 600]
         );
-        // Nobody has room for all: speeds decide.
+        // No host has room for all: speeds decide.
         assert_eq!(rounded(&[host(3.0, 10.0), host(1.0, 10.0)]), [750, 250]);
     }
 

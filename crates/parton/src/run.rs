@@ -1,27 +1,27 @@
 //! One call that runs a program on a graph, and a builder for everything that can be chosen.
 
+mod gather;
+mod host;
+mod input;
 mod phases;
 
 use std::num::NonZeroUsize;
-use std::path::Path;
+
+use gather::{HostIds, gather};
+use host::{HostOutcome, Settings, run_program, run_relaxation};
+pub use input::IntoInput;
 
 use crate::algorithms::pagerank::PageRank;
 use crate::algorithms::{Access, Options};
 use crate::defaults::{InputTraits, choose_policy, threads_per_host};
 use crate::devices::DeviceList;
 use crate::engine::device::Device;
-use crate::engine::{
-    self, EngineInfo, Limits, Pace, Pacing, ProgramForm, Relaxation, RunReport, StationaryProgram,
-    VertexProgram, engines,
-};
+use crate::engine::{Pace, Relaxation, VertexProgram};
 use crate::error::{Error, Result};
-use crate::graph::id_map::Names;
-use crate::graph::nearest::did_you_mean;
-use crate::graph::{Graph, Ids, LocalId, OriginalId};
 use crate::host_weights::{HostWeights, WeightTrial};
 use crate::net::{Cluster, Net};
 use crate::outcome::Outcome;
-use crate::partition::{Fit, Input, Partition, Plan};
+use crate::partition::{Fit, Partition, Plan};
 use crate::sync::{Optimize, Substrate};
 
 /// Runs a program on this many hosts of this process. Policy, engine and threads are as suits;
@@ -119,37 +119,6 @@ where
     Run::relaxation(program).hosts(hosts).on(input)
 }
 
-/// Something that [`run()`] can run on.
-pub trait IntoInput {
-    /// Opens it.
-    fn into_input(self) -> Result<Input>;
-}
-
-/// A file, a folder of parts, or a generator such as `rmat:18`.
-impl IntoInput for &str {
-    fn into_input(self) -> Result<Input> {
-        Ok(Input::open(self)?)
-    }
-}
-
-impl IntoInput for &Path {
-    fn into_input(self) -> Result<Input> {
-        Ok(Input::open(&self.to_string_lossy())?)
-    }
-}
-
-impl IntoInput for Graph {
-    fn into_input(self) -> Result<Input> {
-        Ok(self.into())
-    }
-}
-
-impl IntoInput for Input {
-    fn into_input(self) -> Result<Input> {
-        Ok(self)
-    }
-}
-
 /// A run of a program whose values are of type `V`: what is not said is as suits.
 ///
 /// ```
@@ -193,21 +162,6 @@ struct Devices {
 type Execute<'p, V> = dyn Fn(&mut Substrate<'_>, Option<&dyn Device>, &Settings) -> Result<HostOutcome<V>>
     + Sync
     + 'p;
-
-/// What the hosts have to know.
-#[derive(Default)]
-struct Settings {
-    engine: Option<String>,
-    pacing: Pacing,
-    limits: Limits,
-}
-
-/// The values of one host's masters.
-struct HostOutcome<V> {
-    values: Vec<V>,
-    engine: &'static str,
-    report: RunReport,
-}
 
 impl<'p, V: Copy + Send + Sync> Run<'p, V> {
     /// A run of a program.
@@ -317,7 +271,7 @@ impl<'p, V: Copy + Send + Sync> Run<'p, V> {
         self
     }
 
-    /// Stops after this many rounds, even if values are not final: see [`RunReport::converged`].
+    /// Stops after this many rounds, even if values are not final: see [`RunReport::converged`](crate::engine::RunReport::converged).
     pub fn max_rounds(mut self, rounds: u64) -> Self {
         self.settings.limits.max_rounds = Some(rounds);
         self
@@ -376,110 +330,11 @@ impl<'p, V: Copy + Send + Sync> Run<'p, V> {
     }
 }
 
-/// The general engines for a program on one host.
-fn run_program<P: VertexProgram>(
-    program: P,
-    substrate: &mut Substrate<'_>,
-    device: Option<&dyn Device>,
-    settings: &Settings,
-) -> Result<HostOutcome<P::State>> {
-    let suits = match StationaryProgram::of(&program, device.is_some()) {
-        Some(stationary) if settings.engine.is_none() => stationary.engine(substrate)?.0,
-        _ => engines::suiting(ProgramForm::of_program(&program)),
-    };
-    let info = settings.engine(suits)?;
-    let mut engine = engines::vertex_program(info, device, program, substrate.partition())?;
-    let report = settings.run(&mut *engine, substrate)?;
-    Ok(HostOutcome { values: engine.states()?.to_vec(), engine: info.name, report })
-}
-
-/// The engines for a relaxation on one host.
-fn run_relaxation<P: Relaxation>(
-    program: &P,
-    substrate: &mut Substrate<'_>,
-    device: Option<&dyn Device>,
-    settings: &Settings,
-) -> Result<HostOutcome<P::Label>> {
-    let info = settings.engine(engines::suiting(ProgramForm::of_relaxation(program)))?;
-    let mut engine = engines::relaxation(info, device, program, substrate.partition())?;
-    let report = settings.run(&mut *engine, substrate)?;
-    Ok(HostOutcome { values: engine.labels()?, engine: info.name, report })
-}
-
-impl Settings {
-    /// The engine that was asked for, or the one that suits.
-    fn engine(&self, suits: &'static EngineInfo) -> Result<&'static EngineInfo> {
-        let Some(name) = &self.engine else { return Ok(suits) };
-        engines::ALL.iter().copied().find(|engine| engine.name == name).ok_or_else(|| {
-            let names: Vec<_> = engines::ALL.iter().map(|engine| engine.name).collect();
-            let meant = did_you_mean(name, names.iter().copied());
-            let message = format!("unknown engine '{name}'{meant}; known are {}", names.join(", "));
-            crate::algorithms::Error::Request(message).into()
-        })
-    }
-
-    fn run(
-        &self,
-        engine: &mut dyn engine::Engine,
-        substrate: &mut Substrate<'_>,
-    ) -> Result<RunReport> {
-        Ok(engine::run(engine, substrate, self.pacing, self.limits, &mut ())?)
-    }
-}
-
-/// What one host's masters are called.
-struct HostIds {
-    /// Places among all vertices.
-    globals: Vec<u32>,
-    /// One of the two is empty.
-    integers: Vec<u64>,
-    names: Names,
-}
-
-impl HostIds {
-    fn of(partition: &Partition) -> Self {
-        let masters = || (0..partition.num_masters() as u32).map(LocalId);
-        let originals = || masters().map(|master| partition.original(master));
-        let integer = |id| if let OriginalId::Integer(id) = id { Some(id) } else { None };
-        let name = |id| if let OriginalId::Name(name) = id { Some(name) } else { None };
-        HostIds {
-            globals: masters().map(|master| partition.global(master).0 as u32).collect(),
-            integers: originals().filter_map(integer).collect(),
-            names: originals().filter_map(name).collect(),
-        }
-    }
-}
-
-/// Puts the values of all hosts into the order of the original ids.
-fn gather<V: Copy>(hosts: Vec<(HostIds, HostOutcome<V>)>, policy: String) -> Outcome<V> {
-    let count = hosts.iter().map(|(ids, _)| ids.globals.len()).sum();
-    let mut places = vec![(0, 0); count];
-    for (host, (ids, _)) in hosts.iter().enumerate() {
-        for (place, global) in ids.globals.iter().enumerate() {
-            places[*global as usize] = (host, place);
-        }
-    }
-    let has_names = hosts.iter().any(|(ids, _)| !ids.names.is_empty());
-    let ids = match has_names {
-        true => Ids::Names(places.iter().map(|&(h, place)| hosts[h].0.names.get(place)).collect()),
-        false => {
-            let integers = places.iter().map(|&(host, place)| hosts[host].0.integers[place]);
-            Ids::from_sorted(integers.collect())
-        }
-    };
-    let values = places.iter().map(|&(host, place)| hosts[host].1.values[place]).collect();
-    // Reports are the same on all hosts.
-    let (engine, report) = hosts
-        .into_iter()
-        .next()
-        .map_or(("", RunReport::default()), |(_, host)| (host.engine, host.report));
-    Outcome { ids, values, engine, policy, report }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::algorithms::Root;
+    use crate::engine::Vertex;
     use crate::graph::GlobalId;
     use crate::sync::reduction::Min;
 
@@ -491,7 +346,7 @@ mod tests {
         type Reduction = Min<u32>;
         type Weight = ();
 
-        fn start(&self, vertex: engine::Vertex<'_>) -> Option<u32> {
+        fn start(&self, vertex: Vertex<'_>) -> Option<u32> {
             (Some(vertex.id()) == self.0).then_some(0)
         }
 

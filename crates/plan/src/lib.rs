@@ -230,7 +230,7 @@ pub enum OperatorPart {
     Edges,
     /// At active masters, after their edges.
     After,
-    /// At masters that their neighbours told something.
+    /// At masters that messages of their neighbours reached.
     Arrive,
 }
 

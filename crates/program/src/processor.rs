@@ -78,7 +78,7 @@ impl<'a, C: Code + ?Sized> Processor<'a, C> {
             let field = &mut self.host.columns[*column];
             let mut given = field.drain_active();
             given.truncate(given.partition_point(|vertex| vertex.index() < masters));
-            // Masters' own contributions have arrived; nobody has to be told.
+            // Masters' own contributions have arrived, and no mirror reads them.
             field.updated().remove_range(0..masters as u32);
             (*column, given)
         });

@@ -62,7 +62,7 @@ pub trait Field {
     ///
     /// In [`Phase::Reduce`] the proxies are mirrors; contributions that must count once go back to
     /// the identity. In [`Phase::Broadcast`] they are masters, which keep their values. `end` says
-    /// which mirrors have been told: those at this end of their edges, or, with [`End::Either`],
+    /// which mirrors have the values: the ones at this end of their edges, or, with [`End::Either`],
     /// all. A field that is read at both ends, in broadcasts of their own, has to remember what it
     /// owes the other mirrors; [`Updates`](crate::Updates) does.
     fn reset(&mut self, phase: Phase, end: End, proxies: &[Range<u32>]) -> Result<()>;
@@ -146,7 +146,7 @@ impl Shape {
     }
 }
 
-/// What a receiver may be told.
+/// How often a value may reach a receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Delivery {
     /// The state of a proxy: telling it again changes nothing, so values that are not updated may

@@ -1,4 +1,4 @@
-//! Bytes that travel, told apart: by phase, by peer, values and metadata.
+//! Bytes that travel, counted by phase and by peer, values and metadata apart.
 
 use std::ops::AddAssign;
 

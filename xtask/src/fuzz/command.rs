@@ -30,7 +30,7 @@ const EXIT_CODES: [i32; 8] = [0, 2, 3, 65, 66, 69, 71, 74];
 const USAGE: i32 = 2;
 /// A run that takes longer hangs.
 const LIMIT: Duration = Duration::from_secs(30);
-/// Address space of a run, so that what asks for too much is told so instead of swapping.
+/// Address space of a run, so that a request for too much is an error instead of swapping.
 const MAX_BYTES: u64 = 8 << 30;
 /// The first pause before a run is looked at again; each further one is longer.
 const FIRST_PAUSE: Duration = Duration::from_micros(500);

@@ -149,7 +149,7 @@ fn fuzz_all(settings: &Settings, fuzzer: &Path) -> Result<bool, String> {
     Ok(progress.iter().all(|p| p.findings == 0 && p.inputs >= settings.inputs))
 }
 
-/// The targets to fuzz, of those that are known.
+/// The known targets that were asked for.
 fn wanted(settings: &Settings, known: Vec<String>) -> Result<Vec<String>, String> {
     match settings.targets.iter().find(|target| !known.contains(target)) {
         Some(target) => Err(format!("unknown target '{target}'; known: {}", known.join(", "))),

@@ -186,7 +186,7 @@ fn each_alternative(usage: &str) -> String {
     each
 }
 
-/// What clap is told: variants of subcommands, fields with `#[arg(long)]`.
+/// What clap reads: variants of subcommands, fields with `#[arg(long)]`.
 #[derive(Default)]
 struct Clap {
     subcommands: HashSet<String>,

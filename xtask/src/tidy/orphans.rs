@@ -1,4 +1,5 @@
-//! Rust files that belong to no program: cargo says nothing about a test that is never built.
+//! Rust files that belong to no program, and tests in libraries whose tests are not built: cargo says nothing about
+//! a test that never runs.
 
 use std::collections::HashSet;
 
@@ -17,7 +18,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
             paths.extend(path.map(|path| path.trim_start_matches("../")));
         }
     }
-    let mut findings = Vec::new();
+    let mut findings = untested(tree);
     for (file, _) in tree.rust() {
         let (package, within) = (package(&file.path), &file.path[package(&file.path).len()..]);
         let stem = within.trim_end_matches(".rs").trim_end_matches("/mod");
@@ -29,6 +30,30 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
             let what = "no program has this module: declare it, or name it in Cargo.toml".into();
             let (path, key) = (file.path.clone(), file.path.clone());
             findings.push(Finding { path, line: 1, key, what });
+        }
+    }
+    findings
+}
+
+/// Files with tests below `src`, and pages with examples there, of which Cargo.toml says that none is built.
+fn untested(tree: &Tree) -> Vec<Finding> {
+    let kinds = [
+        ("test = false", "#[test]"),
+        ("doctest = false", "/// ```\n"),
+        ("doctest = false", "//! ```\n"),
+    ];
+    let mut findings = Vec::new();
+    for (file, _) in tree.rust().filter(|(file, _)| file.path.contains("/src/")) {
+        let manifest = tree.text(&format!("{}Cargo.toml", package(&file.path)));
+        let library = manifest.split("[lib]\n").nth(1).unwrap_or_default();
+        let library = library.split("\n[").next().unwrap_or_default();
+        for (setting, mark) in kinds {
+            let Some(at) = file.text.find(mark) else { continue };
+            if library.lines().any(|line| line == setting) {
+                let (path, line) = (file.path.clone(), file.text[..at].lines().count() + 1);
+                let what = format!("Cargo.toml says `{setting}`: this test never runs");
+                findings.push(Finding { key: path.clone(), path, line, what });
+            }
         }
     }
     findings
@@ -92,5 +117,23 @@ mod tests {
         ]);
         let found: Vec<_> = check(&tree).into_iter().map(|f| f.path).collect();
         assert_eq!(found, ["crates/a/src/unused.rs", "crates/a/tests/two.rs"]);
+    }
+
+    #[test]
+    fn tests_that_are_not_built_are_found() {
+        let test = "fn one() {}\n#[test]\nfn two() {}\n";
+        let tree = tree(&[
+            ("crates/a/Cargo.toml", "[lib]\ntest = false\n\n[lints]\n"),
+            ("crates/a/src/lib.rs", test),
+            ("crates/b/Cargo.toml", "[lib]\ndoctest = false\n"),
+            ("crates/b/src/lib.rs", test),
+            ("crates/c/Cargo.toml", "[lib]\ndoctest = false\n"),
+            ("crates/c/src/lib.rs", "/// ```\n/// one();\n/// ```\nfn one() {}\n"),
+            ("crates/d/Cargo.toml", "[[bin]]\ntest = false\n"),
+            ("crates/d/src/lib.rs", test),
+        ]);
+        let found: Vec<_> = check(&tree).into_iter().map(|f| (f.path, f.line)).collect();
+        let expected = [("crates/a/src/lib.rs", 2), ("crates/c/src/lib.rs", 1)];
+        assert_eq!(found, expected.map(|(path, line)| (path.to_owned(), line)));
     }
 }

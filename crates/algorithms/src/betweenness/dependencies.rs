@@ -163,7 +163,7 @@ impl VertexProgram for Dependencies<'_> {
             Sweep::Start => self.begin(Sweep::Forward, 1),
             Sweep::Forward if total.active > 0 => self.level += 1,
             Sweep::Forward => {
-                // Vertices that this round reached have nobody to tell.
+                // Vertices that this round reached send nothing.
                 let depth = self.level - u64::from(total.changed == 0);
                 if depth <= 1 {
                     // No vertex is between others.

@@ -71,7 +71,7 @@ impl<'a> RemoteVotes<'a> {
         self.undecided.insert_alone(master);
     }
 
-    /// Sends counts to the hosts of their masters, and keeps those that arrive.
+    /// Sends counts to the hosts of their masters, and keeps arriving counts.
     pub(super) fn exchange(
         &mut self,
         substrate: &mut Substrate<'_>,

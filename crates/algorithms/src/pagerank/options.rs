@@ -76,7 +76,7 @@ impl Choice for Precision {
 
 /// Rounds of Graphalytics, unless the user says otherwise.
 const GRAPHALYTICS_ROUNDS: u64 = 10;
-/// Rounds beyond those that suffice in exact arithmetic.
+/// Rounds beyond the number that suffices in exact arithmetic.
 const SPARE_ROUNDS: u64 = 10;
 
 /// The method that was asked for, or that suits the pace.

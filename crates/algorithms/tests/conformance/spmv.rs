@@ -15,8 +15,8 @@ use parton_partition::Input;
 use parton_sync::Schedule;
 
 use super::{FEW, MEDIUM, SMALL, launchers, real, with_derived_weights};
+use crate::common::compare::compare;
 use crate::common::{How, Outcome, all_policies, is_long, run};
-use crate::matrix;
 
 /// Where hosts run.
 #[derive(Clone, Copy)]
@@ -88,7 +88,7 @@ fn compare_answers(cluster: &mut Cluster, name: &str, graph: &Graph, policy: &st
     let searches: [&dyn Algorithm; 3] = [&Bfs, &Sssp, &Components];
     let mut runs = searches.map(|algorithm| (algorithm, by_spmv())).to_vec();
     runs.push(ranks_by(engines::SPMV));
-    matrix::compare(cluster, (name, graph), &runs, How::new(policy));
+    compare(cluster, (name, graph), &runs, How::new(policy));
 }
 
 /// One setting in this number is tried; in a long run all are.

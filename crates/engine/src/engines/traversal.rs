@@ -238,7 +238,7 @@ impl<'a, P: Relaxation> Traversal<'a, P> {
 
     /// Hosts do not wait for each other any more.
     pub(super) fn leave_rounds(&mut self, throttles: bool) {
-        // A host that is alone has nobody to wait for: its frontiers stay levels.
+        // A host that is alone waits for no other: its frontiers stay levels.
         if self.labels.is_alone() {
             return;
         }

@@ -2,14 +2,14 @@
 //! VLDB'18).
 //!
 //! Along the edges that a program's messages take, a *source* has no in-edges, a *sink* no out-edges, an
-//! *isolated* vertex neither. A sink's state is read by nobody before the end, and what a source sends may be
+//! *isolated* vertex neither. No vertex reads a sink's state before the end, and what a source sends may be
 //! known without computing it. What may be left out follows from several declared properties, never from one:
 //!
 //! | program | sinks | sources |
 //! |---|---|---|
 //! | stationary, last message wins, and either local or with a shared source | once, after the last round, from the messages of that round | once, if they share their state |
 //! | not stationary | whenever something arrives | whenever they have something to send: once, by themselves |
-//! | all others, as those that add up what arrives | in every round | in every round |
+//! | all others, such as programs that add up what arrives | in every round | in every round |
 //!
 //! A program that is not stationary visits an edge only when its source has news, so little is left to filter.
 

@@ -414,7 +414,7 @@ impl Operators for OperatorEngine<'_> {
     fn after_edges(&mut self, operator: usize) -> SyncResult<NumberFaults> {
         let masters = 0..self.num_masters();
         for (column, _) in &self.operator(operator).traffic.folds {
-            // Masters' own contributions have arrived; nobody has to be told.
+            // Masters' own contributions have arrived, and no mirror reads them.
             self.columns[*column].reset(
                 Phase::Broadcast,
                 End::Either,

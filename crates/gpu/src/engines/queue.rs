@@ -1,4 +1,4 @@
-//! A list of vertices on the device, with the edges of those that have very many in chunks.
+//! A list of vertices on the device. Edges of vertices that have very many are cut into chunks.
 
 use std::sync::Arc;
 

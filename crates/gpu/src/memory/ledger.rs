@@ -30,7 +30,7 @@ impl Ledger {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a host to those that share a device.
+    /// Adds a host that shares a device.
     pub(crate) fn join(self: &Arc<Self>, driver: &dyn Driver) -> Membership {
         let pool = driver.pool();
         self.lock().entry(pool).or_default().hosts += 1;

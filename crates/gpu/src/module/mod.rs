@@ -45,7 +45,7 @@ impl Module {
     ///
     /// # Panics
     ///
-    /// If it is not one of those that were asked for.
+    /// If it was not asked for.
     pub fn kernel(&self, name: &str) -> Kernel {
         let found = self.kernels.iter().find(|(known, _)| known == name);
         found.unwrap_or_else(|| panic!("no kernel `{name}` was loaded")).1

@@ -83,7 +83,7 @@ impl MemoryLimits {
         }
     }
 
-    /// Those that files tell, below a root.
+    /// The limits in files below a root.
     fn read(root: &Path) -> Self {
         let text = |path: &str| std::fs::read_to_string(root.join(path)).unwrap_or_default();
         MemoryLimits {

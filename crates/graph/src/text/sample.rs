@@ -50,7 +50,7 @@ impl<'s> Sample<'s> {
     }
 }
 
-/// The cells of a row, as far as they can be told apart.
+/// The cells of a row, as far as its separators are known.
 pub(super) fn cells(row: &[u8], delimiter: Delimiter) -> Vec<Vec<u8>> {
     fields(row, delimiter).map_while(|f| f.ok()).map(|f| f.value.into_owned()).collect()
 }

@@ -24,7 +24,7 @@ impl Origin {
         (&self.graph, &self.read_as) == (&other.graph, &other.read_as)
     }
 
-    /// What users are told. They know how a generator makes its graph.
+    /// The note for users, who know how a generator makes its graph.
     pub(crate) fn note(&self) -> Option<String> {
         let Origin { graph, read_as, .. } = self;
         (!read_as.starts_with("generated: ")).then(|| format!("{graph}: read as {read_as}"))

@@ -179,7 +179,7 @@ impl Host {
     }
 }
 
-/// The parts with which all hosts take equally long, as far as their limits go. `None` if nobody has room.
+/// The parts with which all hosts take equally long, as far as their limits go. `None` if no host has room.
 fn level(hosts: &[Host]) -> Option<Vec<f64>> {
     if hosts.iter().map(|host| host.most).sum::<f64>() < 1.0 {
         return None;
@@ -297,7 +297,7 @@ mod tests {
             assert!(used > 0.9 && costs[0].seconds < costs[1].seconds, "{used} {costs:?}");
             assert_eq!(is_memory_bound, [true, false]);
         }
-        // Nobody has room: the run says so.
+        // No host has room: the run says so.
         let small = Model { memory: 1e9, ..GPU };
         let (costs, cuts, _) = cut(&[small, Model { memory: 1e8, ..small }], &[0.5, 0.5]);
         assert!(!costs[1].fits() && cuts < MAX_CUTS, "{costs:?}");

@@ -1,6 +1,7 @@
 //! Programs of several phases: each begins with what the one before it found.
 
-use super::{HostOutcome, Run, Settings, run_program};
+use super::Run;
+use super::host::{HostOutcome, Settings, run_program};
 use crate::engine::VertexProgram;
 use crate::engine::device::Device;
 use crate::sync::Substrate;
@@ -14,7 +15,7 @@ impl<'p, V: Copy + Send + Sync + 'p> Run<'p, V> {
     /// use parton::prelude::*;
     /// use parton::Run;
     ///
-    /// /// Counts out-edges: every vertex tells those that it is a destination of.
+    /// /// Counts out-edges: every vertex sends a one against its in-edges.
     /// #[derive(Clone)]
     /// struct Degree;
     ///

@@ -29,7 +29,7 @@ pub(super) struct Classes {
 }
 
 impl Classes {
-    /// Finds the classes of all proxies: masters know them, mirrors are told once. Every host must call this.
+    /// Finds the classes of all proxies: masters know them and send them to their mirrors once. Every host must call this.
     pub(super) fn find(substrate: &mut Substrate<'_>, edges: Edges) -> Result<Self> {
         let partition = substrate.partition();
         let proxies = partition.num_proxies();

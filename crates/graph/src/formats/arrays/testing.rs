@@ -45,7 +45,7 @@ pub(in crate::formats) fn written(
     written_as(format, graph, &WriteOptions { version, ..WriteOptions::default() })
 }
 
-/// The file that a format makes of a graph when it is told how.
+/// The file that a format makes of a graph with these options.
 pub(in crate::formats) fn written_as(
     format: &dyn Format,
     graph: &Graph,

@@ -21,7 +21,7 @@ pub(super) struct Facts {
     wants_weights: bool,
     pub(super) vertices: u64,
     pub(super) edges: u64,
-    /// Vertices that have no id of their own, and those that have a label.
+    /// Vertices that have no id of their own, and vertices that have a label.
     unidentified: u64,
     labelled: u64,
     weighted: u64,

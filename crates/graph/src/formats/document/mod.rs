@@ -162,7 +162,7 @@ pub(super) fn open(
     let mut facts = Facts::new(options, document.labels_are_ids());
     document.scan(&part, &mut part.buffered(BUFFER_BYTES)?, &mut |item| facts.add(item))?;
     let plan = facts.plan().map_err(|problem| source.error(Place::File, problem))?;
-    // Where it is not packed, nobody needs to be told that it cannot be split for that reason.
+    // Of a plain file, packing is no reason why it cannot be split.
     let cut = if source.is_plain() { Cut::Uneven } else { Cut::Packed };
     let (name, document) = (source.name().to_owned(), Arc::new(document));
     Ok(Opened::Edges(Box::new(DocumentFile { name, part, document, facts, plan, cut })))

@@ -46,7 +46,7 @@ pub(super) fn pieces<'a, D: Document>(
         let scanned = part.buffered(BUFFER_BYTES).and_then(|mut reader| {
             document.scan(&part, &mut reader, &mut |item| builder.add(item))
         });
-        // Nobody may be there any more to be told.
+        // The receiver may be gone.
         let _ = match scanned {
             Ok(()) => builder.send().is_ok() && sender.send(Ok(None)).is_ok(),
             Err(error) => sender.send(Err(error)).is_ok(),

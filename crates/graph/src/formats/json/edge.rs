@@ -16,7 +16,7 @@ pub(super) struct EdgeKeys {
     source: String,
     destination: String,
     weight: Option<String>,
-    /// Whether an edge may carry what looks like a weight, because nobody asked for it.
+    /// Whether an edge may carry what looks like a weight, because no option names it.
     ignores_weights: bool,
 }
 

@@ -21,7 +21,7 @@ pub(super) struct EdgeLines {
     /// `None` if there is no line.
     keys: Option<EdgeKeys>,
     names: bool,
-    /// Whether numbers and text must not be mixed, as nobody said how to take them.
+    /// Whether numbers and text must not be mixed, because no option says how to take them.
     one_kind: bool,
     has_weights: bool,
 }

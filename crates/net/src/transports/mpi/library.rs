@@ -3,7 +3,7 @@
 //! Parton is built without MPI. What it needs are fifteen functions of the standard, whose C
 //! signatures are the same in every MPI; only handles and constants differ, in three ways:
 //!
-//! | library | handles | told by |
+//! | library | handles | known by |
 //! |---|---|---|
 //! | Open MPI | addresses of exported structs | the symbol `ompi_mpi_comm_world` |
 //! | the ABI of MPI 5 | small constants, as wide as an address | the name `libmpi_abi` |
@@ -262,7 +262,7 @@ impl Drop for Sending {
 }
 
 impl Mpi {
-    /// This process among those that the launcher started.
+    /// This process among the launcher's ranks.
     pub(super) fn rank(&self) -> usize {
         self.rank
     }

@@ -100,7 +100,7 @@ fn state_of(process: u32) -> Option<(char, u32)> {
     Some((fields.next()?.chars().next()?, fields.next()?.parse().ok()?))
 }
 
-/// The nearest launcher among those that started a process.
+/// The nearest launcher among a process's ancestors.
 fn launcher_of(mut process: u32) -> Option<u32> {
     while process > 1 {
         process = state_of(process)?.1;

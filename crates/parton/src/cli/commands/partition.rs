@@ -269,7 +269,7 @@ impl PolicyResult {
 /// A cut is uneven if its fullest host has this many times the edges of the mean one.
 const UNEVEN: f64 = 2.0;
 
-/// The policy with the fewest bytes per round, of those that are even if any is.
+/// The policy with the fewest bytes per round among the even ones, or among all if none is even.
 fn best(outcomes: &[PolicyResult]) -> Option<&PolicyResult> {
     let cost = |outcome: &&PolicyResult| {
         let quality = &outcome.quality;

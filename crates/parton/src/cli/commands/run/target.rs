@@ -81,7 +81,7 @@ impl Target {
             Err(error) => Err(folder.under_final_name(error)),
         });
         let folder = team.together(written.map_err(Failure::from))?;
-        // First the rank that has claimed the name, then those that may have another disk.
+        // First the rank that has claimed the name, then ranks that may have another disk.
         let (first, then) = if team.speaks() { (Some(folder), None) } else { (None, Some(folder)) };
         for folder in [first, then] {
             let named = folder.map_or(Ok(()), NewFolder::commit);
