@@ -3,9 +3,11 @@
 //! Pages of 2¹⁶ ids exist only where there are members, so memory follows the members, not the
 //! graph; a member's rank numbers what a host keeps about it. All threads of a host fill a set and number it.
 
+use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
+use parton_graph::bits::BitSet;
 use parton_graph::parallel;
 
 const PAGE_BITS: u32 = 16;
@@ -40,6 +42,24 @@ impl IdSet {
     /// Adds all these, by all threads.
     pub(crate) fn extend(&self, ids: &[u32]) {
         parallel::for_each_index(ids.len(), |at| self.insert(ids[at]));
+    }
+
+    /// One more than the largest possible id.
+    pub(crate) fn universe(&self) -> usize {
+        self.pages.len() << PAGE_BITS
+    }
+
+    /// Adds the members of a set over the same universe, by all threads.
+    pub(crate) fn extend_from_bits(&self, ids: &BitSet) {
+        let numbered: Vec<_> = self.pages.iter().zip(ids.words().chunks(PAGE_WORDS)).collect();
+        parallel::for_each(&numbered, |(page, more)| {
+            if more.iter().any(|&word| word != 0) {
+                let words = page.get_or_init(empty_page).iter();
+                words
+                    .zip(*more)
+                    .for_each(|(word, &more)| _ = word.fetch_or(more, Ordering::Relaxed));
+            }
+        });
     }
 
     #[inline]
@@ -92,7 +112,7 @@ impl IdSet {
             words.map(|word| word.load(Ordering::Relaxed).count_ones()).sum()
         };
         let starts = starts(parallel::map(&self.pages, count));
-        let ranked = |number: usize, page: OnceLock<Box<Page>>| -> Option<Box<[Block]>> {
+        let ranked = |number: usize, page: OnceLock<Box<Page>>| -> Option<Box<RankedPage>> {
             let mut before = starts[number];
             let words = page.into_inner()?;
             let blocks = words.iter().map(|word| {
@@ -101,7 +121,8 @@ impl IdSet {
                 before += members.count_ones();
                 block
             });
-            Some(blocks.collect())
+            let blocks: Box<[Block]> = blocks.collect();
+            blocks.try_into().ok()
         };
         let pages = parallel::map_owned(self.pages, ranked);
         RankedIds { pages, len: starts.last().map_or(0, |&len| len as usize) }
@@ -141,9 +162,11 @@ fn ones(mut word: u64) -> impl Iterator<Item = u32> {
 
 /// A set of ids, each with its rank: the number of smaller members.
 pub(crate) struct RankedIds {
-    pages: Vec<Option<Box<[Block]>>>,
+    pages: Vec<Option<Box<RankedPage>>>,
     len: usize,
 }
+
+type RankedPage = [Block; PAGE_WORDS];
 
 #[derive(Clone, Copy)]
 struct Block {
@@ -182,12 +205,12 @@ impl RankedIds {
         let is_consecutive =
             |mine: &[u32]| !mine.is_empty() && mine.windows(2).all(|pair| pair[0] + 1 == pair[1]);
         // Numbers that no block tells move together.
-        let count = |page: &Option<Box<[Block]>>| -> u32 {
+        let count = |page: &Option<Box<RankedPage>>| -> u32 {
             let blocks = page.iter().flat_map(|page| page.iter()).map(of_block);
             blocks.filter(|mine| !is_consecutive(mine)).map(|mine| mine.len() as u32).sum()
         };
         let starts = starts(parallel::map(&self.pages, count));
-        let numbered = |number: usize, mut page: Option<Box<[Block]>>| {
+        let numbered = |number: usize, mut page: Option<Box<RankedPage>>| {
             let mut kept = Vec::with_capacity((starts[number + 1] - starts[number]) as usize);
             for block in page.iter_mut().flat_map(|page| page.iter_mut()) {
                 let mine = of_block(block);
@@ -205,11 +228,14 @@ impl RankedIds {
         NumberedIds { ids: RankedIds { pages, len: self.len }, numbers: parallel::concat(&kept) }
     }
 
-    /// The set in which members are numbered by their places on a list of all of them.
-    pub(crate) fn numbered_by(self, list: &[u32]) -> NumberedIds {
+    /// The set in which members are numbered by their places on a list of all of them. Places that are
+    /// `skipped` may hold ids that are no members.
+    pub(crate) fn numbered_by(self, list: &[u32], skipped: Range<usize>) -> NumberedIds {
         let numbers = parallel::generate(self.len, |_| AtomicU32::new(0));
         parallel::for_each_index(list.len(), |place| {
-            numbers[self.rank(list[place])].store(place as u32, Ordering::Relaxed);
+            if !skipped.contains(&place) {
+                numbers[self.rank(list[place])].store(place as u32, Ordering::Relaxed);
+            }
         });
         let numbers = parallel::generate(self.len, |rank| numbers[rank].load(Ordering::Relaxed));
         self.numbered(&numbers)
