@@ -279,9 +279,9 @@ mod tests {
     #[test]
     fn edges_stay_as_they_are() {
         let edge = |spec: &str, index| Spec::parse(spec).unwrap().generator().edge(index);
-        let found = [3, 10, 15, 27, 63].map(|scale| edge(&format!("rmat:{scale}"), 12));
+        let found = [4, 10, 15, 27, 63].map(|scale| edge(&format!("rmat:{scale},1"), 12));
         let expected = [
-            (0, 2),
+            (4, 0),
             (320, 133),
             (10264, 4256),
             (42041344, 17436224),
@@ -293,7 +293,7 @@ mod tests {
     #[test]
     fn edges_in_bulk_are_those_one_by_one() {
         for scale in [0, 3, 5, 16, 27, 63] {
-            let spec = Spec::parse(&format!("rmat:{scale},16,5")).unwrap();
+            let spec = Spec::parse(&format!("rmat:{scale},1,5")).unwrap();
             let edge = |index| spec.generator().edge(index);
             for indices in [0..1, 0..128, 5..133, 7..407, 3..3] {
                 let indices = indices.start..indices.end.min(spec.generator().num_edges());
