@@ -54,10 +54,17 @@ impl IdSet {
         let numbered: Vec<_> = self.pages.iter().zip(ids.words().chunks(PAGE_WORDS)).collect();
         parallel::for_each(&numbered, |(page, more)| {
             if more.iter().any(|&word| word != 0) {
-                let words = page.get_or_init(empty_page).iter();
-                words
-                    .zip(*more)
-                    .for_each(|(word, &more)| _ = word.fetch_or(more, Ordering::Relaxed));
+                add_words(page, more.iter().copied());
+            }
+        });
+    }
+
+    /// Adds the members of another set over the same universe, by all threads.
+    pub(crate) fn extend_from_set(&self, ids: &IdSet) {
+        let pages: Vec<_> = self.pages.iter().zip(&ids.pages).collect();
+        parallel::for_each(&pages, |(page, more)| {
+            if let Some(more) = more.get() {
+                add_words(page, more.iter().map(|word| word.load(Ordering::Relaxed)));
             }
         });
     }
@@ -126,6 +133,12 @@ impl IdSet {
         };
         let pages = parallel::map_owned(self.pages, ranked);
         RankedIds { pages, len: starts.last().map_or(0, |&len| len as usize) }
+    }
+}
+
+fn add_words(page: &OnceLock<Box<Page>>, more: impl Iterator<Item = u64>) {
+    for (word, more) in page.get_or_init(empty_page).iter().zip(more) {
+        word.fetch_or(more, Ordering::Relaxed);
     }
 }
 
@@ -338,5 +351,24 @@ mod tests {
             let found = (0..4000).filter(|&id| numbered.find(id).is_some());
             prop_assert!(found.eq(ids));
         }
+    }
+
+    #[test]
+    fn members_of_other_sets_are_added() {
+        let sets = || [IdSet::new(300_000), IdSet::new(300_000)];
+        let (few, many) = (|id: &u32| id % 70_001 == 5, |id: &u32| id % 7 == 0 && *id > 1 << 17);
+        let expected: Vec<u32> = (0..300_000).filter(|id| few(id) || many(id)).collect();
+        let [set, other] = sets();
+        (0..300_000).filter(few).for_each(|id| set.insert(id));
+        (0..300_000).filter(many).for_each(|id| other.insert(id));
+        set.extend_from_set(&other);
+        assert_eq!(set.to_vec(), expected);
+
+        let [set, _] = sets();
+        (0..300_000).filter(few).for_each(|id| set.insert(id));
+        let mut bits = BitSet::new(set.universe());
+        (0..300_000).filter(many).for_each(|id| _ = bits.insert(id as usize));
+        set.extend_from_bits(&bits);
+        assert_eq!(set.to_vec(), expected);
     }
 }

@@ -127,7 +127,7 @@ pub(crate) fn lay_out(
         false => received.note_ends(&uses.read, &uses.written),
     }
     if let Some(in_edges) = in_edges {
-        in_edges.note_ends(received, &uses.read, &uses.written);
+        in_edges.note_ends(&uses.read, &uses.written);
     }
     let owned = IdSet::new(num_vertices);
     owned.extend(mine);
