@@ -10,16 +10,18 @@
 //! the result is the same for any number of threads.
 
 mod groups;
+mod place;
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, TryLockError};
 
-use groups::{BUCKET_VERTICES, GROUP_BUCKETS, Group, first_id, split_by_source};
+use groups::{GROUP_BUCKETS, Group, first_id, split_by_source};
+use place::{Universe, place};
 
+use crate::Csr;
 use crate::dense_index::DenseIndex;
-use crate::huge;
+use crate::hash::mix64;
 use crate::parallel;
 use crate::weight::Weight;
-use crate::{Csr, LocalId};
 
 /// Edges of one piece of the input as parallel arrays, in input order.
 #[derive(Clone, Debug)]
@@ -107,10 +109,24 @@ impl<W: Weight> CsrBuilder<W> {
             }
             groups[..count].to_vec()
         };
-        // Threads start at different groups so that they do not queue behind one another.
-        for g in (0..count).map(|g| (g + order as usize) % count) {
-            let mut group = groups[g].lock().expect("no thread panicked holding this lock");
-            group.append(order, &piece, g);
+        // Threads start at different groups, and leave one that another thread has for later.
+        let first = mix64(order) as usize % count.max(1);
+        let mut left: Vec<usize> = (0..count).map(|g| (g + first) % count).collect();
+        while let Some(&next) = left.first() {
+            let before = left.len();
+            left.retain(|&g| match groups[g].try_lock() {
+                Err(TryLockError::WouldBlock) => true,
+                group => {
+                    let mut group = group.expect("no thread panicked holding this lock");
+                    group.append(order, &piece, g);
+                    false
+                }
+            });
+            if left.len() == before {
+                let mut group = groups[next].lock().expect("no thread panicked holding this lock");
+                group.append(order, &piece, next);
+                left.remove(0);
+            }
         }
     }
 
@@ -138,7 +154,7 @@ impl<W: Weight> CsrBuilder<W> {
     /// When an edge starts or ends outside.
     pub fn build_rows(self, sources: usize, destinations: usize) -> Csr<W> {
         let ids = Universe { sources, rows: sources, destinations };
-        self.place(ids, |id| id, |id| id, |weight| weight)
+        place(self.into_groups(), ids, |id| id, |id| id, |weight| weight)
     }
 
     /// [`CsrBuilder::build`], with every weight replaced by what `convert` makes of it.
@@ -148,7 +164,7 @@ impl<W: Weight> CsrBuilder<W> {
         convert: impl Fn(W) -> V + Sync,
     ) -> Csr<V> {
         let ids = Universe { sources: vertices, rows: vertices, destinations: vertices };
-        self.place(ids, |id| id, |id| id, convert)
+        place(self.into_groups(), ids, |id| id, |id| id, convert)
     }
 
     /// The graph on the vertices that `index` counts: an edge's ids are replaced by their dense indices,
@@ -161,30 +177,29 @@ impl<W: Weight> CsrBuilder<W> {
         let vertex = |id: u32| index.below(id as usize) as u32;
         let (sources, count) = (index.universe(), index.count());
         let ids = Universe { sources, rows: count, destinations: count };
-        self.place(ids, |id| index.below(id), vertex, convert)
+        place(self.into_groups(), ids, |id| index.below(id), vertex, convert)
     }
 
-    /// Takes the edges out again, in parts that carry the number of their piece; a vertex's edges
-    /// from one piece are in one part.
-    pub(crate) fn into_parts(self) -> impl Iterator<Item = (u64, EdgeBatch<u32, W>)> {
-        self.into_groups().into_iter().enumerate().flat_map(|(g, group)| {
-            let parts: Vec<_> = group
-                .segments
-                .iter()
-                .map(|segment| {
-                    let mut edges = EdgeBatch::default();
-                    for b in 0..GROUP_BUCKETS {
-                        let (sources, destinations, weights) = group.bucket(segment, b);
-                        let first = first_id(g, b);
-                        edges.sources.extend(sources.iter().map(|&low| first | u32::from(low)));
-                        edges.destinations.extend_from_slice(destinations);
-                        edges.weights.extend_from_slice(weights);
-                    }
-                    (segment.order, edges)
-                })
-                .collect();
-            parts
-        })
+    /// Takes the edges out again, in parts that carry the number of their piece, by all threads; a vertex's
+    /// edges from one piece are in one part. A group's memory is given back when `visit` has had its parts.
+    pub(crate) fn try_for_each_part<E: Send>(
+        self,
+        visit: impl Fn(u64, EdgeBatch<u32, W>) -> Result<(), E> + Sync,
+    ) -> Result<(), E> {
+        let parts_of = |g: usize, group: Group<W>| {
+            group.segments.iter().try_for_each(|segment| {
+                let mut edges = EdgeBatch::default();
+                for b in 0..GROUP_BUCKETS {
+                    let (sources, destinations, weights) = group.bucket(segment, b);
+                    let first = first_id(g, b);
+                    edges.sources.extend(sources.iter().map(|&low| first | u32::from(low)));
+                    edges.destinations.extend_from_slice(destinations);
+                    edges.weights.extend_from_slice(weights);
+                }
+                visit(segment.order, edges)
+            })
+        };
+        parallel::map_owned(self.into_groups(), parts_of).into_iter().collect()
     }
 
     /// Calls `visit` with the sources and destinations of all edges, in parallel, bucket by
@@ -217,143 +232,9 @@ impl<W: Weight> CsrBuilder<W> {
             })
             .collect()
     }
-
-    /// Places every edge. `first_vertex(id)` is the number of rows below `id`, `vertex(id)` the
-    /// vertex that `id` names as a destination.
-    fn place<V: Weight>(
-        self,
-        ids: Universe,
-        first_vertex: impl Fn(usize) -> usize + Sync,
-        vertex: impl Fn(u32) -> u32 + Sync,
-        convert: impl Fn(W) -> V + Sync,
-    ) -> Csr<V> {
-        let groups = self.into_groups();
-        let edges_in = |b: usize| -> usize {
-            let group = groups.get(b / GROUP_BUCKETS);
-            group.map_or(0, |group| group.buckets(b % GROUP_BUCKETS).map(|e| e.0.len()).sum())
-        };
-        let buckets = ids.sources.div_ceil(BUCKET_VERTICES);
-        let stray = (buckets..groups.len() * GROUP_BUCKETS).find(|&b| edges_in(b) > 0);
-        assert_eq!(stray, None, "an edge starts at a vertex that does not exist");
-        let bucket_numbers: Vec<usize> = (0..buckets).collect();
-        let edge_counts = parallel::map(&bucket_numbers, |&b| edges_in(b));
-        let num_edges = edge_counts.iter().sum();
-
-        // Zeroed by the system, page by page as they are first touched.
-        let mut offsets: Vec<u64> = huge::zeroed_vec(ids.rows + 1);
-        let mut targets: Vec<LocalId> = huge::zeroed_vec(num_edges);
-        let mut weights: Vec<V> = huge::zeroed_vec(num_edges);
-
-        // Every bucket gets its own windows of the three arrays, so threads never meet.
-        let (_, mut free_offsets) = offsets.split_at_mut(1);
-        let (mut free_targets, mut free_weights) = (&mut targets[..], &mut weights[..]);
-        let mut first_edge = 0;
-        let mut slots = Vec::with_capacity(buckets);
-        for (b, &edges) in edge_counts.iter().enumerate() {
-            let end = ((b + 1) * BUCKET_VERTICES).min(ids.sources);
-            let here = first_vertex(end) - first_vertex(b * BUCKET_VERTICES);
-            slots.push(BucketSlot {
-                bucket: b,
-                first_edge,
-                offsets: split_off_front(&mut free_offsets, here),
-                targets: split_off_front(&mut free_targets, edges),
-                weights: split_off_front(&mut free_weights, edges),
-            });
-            first_edge += edges as u64;
-        }
-
-        // Buckets in parallel, group after group, the largest of a group first. No thread waits for the last
-        // bucket of a group; the thread that places it frees the group.
-        let mut slots = slots.into_iter();
-        let mut groups = groups.into_iter();
-        let mut tasks = Vec::with_capacity(buckets);
-        for _ in 0..buckets.div_ceil(GROUP_BUCKETS) {
-            let group = Arc::new(groups.next().unwrap_or_else(Group::new));
-            let mut group_slots: Vec<_> = slots.by_ref().take(GROUP_BUCKETS).collect();
-            group_slots.sort_by_key(|slot| std::cmp::Reverse(slot.targets.len()));
-            tasks.extend(group_slots.into_iter().map(|slot| (slot, group.clone())));
-        }
-        parallel::for_each_in_turn(tasks, |_, (slot, group)| {
-            slot.fill(&group, ids, &first_vertex, &vertex, &convert);
-        });
-        Csr::from_parts(offsets.into(), targets.into(), weights.into())
-    }
 }
 
 /// Takes the first `len` elements off a slice.
 pub(crate) fn split_off_front<'a, T>(rest: &mut &'a mut [T], len: usize) -> &'a mut [T] {
     rest.split_off_mut(..len).expect("as much as was counted")
-}
-
-/// What ids can be: sources are below `sources` and make `rows` rows, vertices that edges lead to
-/// are below `destinations`.
-#[derive(Clone, Copy)]
-struct Universe {
-    sources: usize,
-    rows: usize,
-    destinations: usize,
-}
-
-/// Where one bucket's vertices and edges go.
-struct BucketSlot<'a, V> {
-    bucket: usize,
-    first_edge: u64,
-    /// End offsets of the bucket's vertices.
-    offsets: &'a mut [u64],
-    targets: &'a mut [LocalId],
-    weights: &'a mut [V],
-}
-
-impl<V: Weight> BucketSlot<'_, V> {
-    fn fill<W: Weight>(
-        self,
-        group: &Group<W>,
-        ids: Universe,
-        first_vertex: &(impl Fn(usize) -> usize + Sync),
-        vertex: &(impl Fn(u32) -> u32 + Sync),
-        convert: &(impl Fn(W) -> V + Sync),
-    ) {
-        if self.targets.is_empty() {
-            // A few far ids leave many buckets like this one.
-            self.offsets.fill(self.first_edge);
-            return;
-        }
-        let first_id = self.bucket * BUCKET_VERTICES;
-        let ids_here = BUCKET_VERTICES.min(ids.sources - first_id);
-        let bucket = self.bucket % GROUP_BUCKETS;
-
-        // Counters are per id here, so a source is translated once per id, not once per edge.
-        let mut next = vec![0u64; ids_here];
-        for (sources, ..) in group.buckets(bucket) {
-            for &low in sources {
-                next[usize::from(low)] += 1;
-            }
-        }
-        let base = first_vertex(first_id);
-        let mut end = 0;
-        for (i, slot) in next.iter_mut().enumerate() {
-            let start = end;
-            end += *slot;
-            // An id that is no vertex has no edges and shares its index with the next vertex,
-            // which overwrites what is written here.
-            let index = first_vertex(first_id + i) - base;
-            if index < self.offsets.len() {
-                self.offsets[index] = self.first_edge + end;
-            }
-            *slot = start;
-        }
-        for (sources, destinations, weights) in group.buckets(bucket) {
-            for ((&low, &destination), &weight) in sources.iter().zip(destinations).zip(weights) {
-                let slot = &mut next[usize::from(low)];
-                let target = vertex(destination);
-                assert!(
-                    (target as usize) < ids.destinations,
-                    "an edge ends at a vertex that does not exist"
-                );
-                self.targets[*slot as usize] = LocalId(target);
-                self.weights[*slot as usize] = convert(weight);
-                *slot += 1;
-            }
-        }
-    }
 }

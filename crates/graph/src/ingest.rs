@@ -19,6 +19,7 @@ use crate::id_list::IdList;
 use crate::id_map::{Ids, OriginalId};
 use crate::intern::{Full, Interner, Key};
 use crate::parallel;
+use crate::thread_sets::ThreadSets;
 use crate::weight::Weight;
 use crate::{Csr, Error, Result};
 
@@ -64,6 +65,8 @@ pub struct Ingest<W> {
     has_large: AtomicBool,
 }
 
+/// Possible ids that a thread lists at a time.
+const IDS_PER_LISTING: usize = 1 << 18;
 /// First integer that the builder's 32 bits cannot hold.
 const FIRST_LARGE_ID: u64 = 1 << 32;
 
@@ -192,23 +195,36 @@ impl<W: Weight> Ingest<W> {
         if self.has_large.load(Ordering::Relaxed) || largest >= FIRST_LARGE_ID.min(affordable) {
             return self.finish_sparse(listed, convert);
         }
-        let occurring = AtomicBitSet::new(largest as usize + 1);
-        self.small.for_each_bucket(|first, sources, destinations| {
-            for &low in sources {
-                occurring.insert((first | u32::from(low)) as usize);
-            }
-            for &destination in destinations {
-                occurring.insert(destination as usize);
-            }
-        });
-        for &id in listed {
-            occurring.insert(id as usize);
-        }
-        let occurring = BitSet::from(occurring);
+        let occurring = self.occurring(largest as usize + 1, listed);
         let index = DenseIndex::new(&occurring);
         self.check_count(index.count() as u64)?;
-        let ids = Ids::from_sorted(occurring.iter().map(|id| id as u64).collect());
-        Ok((self.small.build_indexed(&index, convert), ids))
+        let pieces = parallel::pieces(0..occurring.len(), IDS_PER_LISTING);
+        let ids = parallel::concat(&parallel::map(&pieces, |piece| {
+            occurring.iter_range(piece.clone()).map(|id| id as u64).collect()
+        }));
+        Ok((self.small.build_indexed(&index, convert), Ids::from_sorted(ids)))
+    }
+
+    /// The small ids below `universe` that occur: `listed` ones, and those of edges.
+    fn occurring(&self, universe: usize, listed: &[u64]) -> BitSet {
+        let listed = listed.iter().map(|&id| id as usize);
+        match ThreadSets::affordable(universe, 2 * self.small.num_edges()) {
+            Some(sets) => {
+                sets.extend(listed);
+                self.small.for_each_bucket(|first, sources, destinations| {
+                    sets.extend(ids_in_bucket(first, sources, destinations));
+                });
+                sets.union()
+            }
+            None => {
+                let set = AtomicBitSet::new(universe);
+                listed.for_each(|id| _ = set.insert(id));
+                self.small.for_each_bucket(|first, sources, destinations| {
+                    ids_in_bucket(first, sources, destinations).for_each(|id| _ = set.insert(id));
+                });
+                set.into()
+            }
+        }
     }
 
     fn finish_sparse<V: Weight>(
@@ -217,12 +233,13 @@ impl<W: Weight> Ingest<W> {
         convert: impl Fn(W) -> V + Sync,
     ) -> Result<(Csr<V>, Ids)> {
         self.intern(&self.integers, listed.iter())?;
-        for (order, piece) in std::mem::take(&mut self.small).into_parts() {
+        std::mem::take(&mut self.small).try_for_each_part(|order, piece| {
             let wide = |ids: Vec<u32>| ids.into_iter().map(u64::from).collect::<Vec<u64>>();
             let sources = self.intern(&self.integers, wide(piece.sources).iter())?;
             let destinations = self.intern(&self.integers, wide(piece.destinations).iter())?;
             self.keep(order, sources, destinations, |edge| piece.weights[edge]);
-        }
+            Ok(())
+        })?;
         self.check_count(self.integers.len() as u64)?;
         let pieces = self.interned.into_inner().expect("no thread panicked holding this lock");
         Ok(build_interned(pieces, self.integers, convert))
@@ -256,6 +273,16 @@ impl<W: Weight> Ingest<W> {
             _ => Err(Error::too_many_vertices(&self.file, vertices)),
         }
     }
+}
+
+/// The ids of the edges of a bucket, given its first id and the low bits of sources.
+fn ids_in_bucket<'b>(
+    first: u32,
+    sources: &'b [u16],
+    destinations: &'b [u32],
+) -> impl Iterator<Item = usize> + 'b {
+    let sources = sources.iter().map(move |&low| (first | u32::from(low)) as usize);
+    sources.chain(destinations.iter().map(|&id| id as usize))
 }
 
 /// Provisional numbers → final vertices → graph.

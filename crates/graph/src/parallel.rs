@@ -44,6 +44,11 @@ impl<S: Default> Scratch<S> {
         lock().push(scratch);
         made
     }
+
+    /// What all tasks have left.
+    pub fn into_all(self) -> Vec<S> {
+        self.0.into_inner().expect("no thread panicked holding this lock")
+    }
 }
 
 /// Calls `task` with each item.

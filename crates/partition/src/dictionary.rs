@@ -6,8 +6,8 @@
 //! numbered in the order of their ids, as if one host had read the whole, and no host ever holds all
 //! ids.
 //!
-//! [`Ingest`](parton_graph::ingest::Ingest) does the same in one memory, with a bit per possible id
-//! and hashed ids, neither of which can be split by value between hosts.
+//! [`Ingest`](parton_graph::ingest::Ingest) does the same in one memory, that of a host that is alone, with a bit
+//! per possible id and hashed ids, neither of which can be split by value between hosts.
 
 use std::borrow::{Borrow, Cow};
 use std::ops::Range;

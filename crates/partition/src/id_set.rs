@@ -3,9 +3,11 @@
 //! Pages of 2¹⁶ ids exist only where there are members, so memory follows the members, not the
 //! graph; a member's rank numbers what a host keeps about it. All threads of a host fill a set and number it.
 
+use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
+use parton_graph::bits::BitSet;
 use parton_graph::parallel;
 
 const PAGE_BITS: u32 = 16;
@@ -40,6 +42,31 @@ impl IdSet {
     /// Adds all these, by all threads.
     pub(crate) fn extend(&self, ids: &[u32]) {
         parallel::for_each_index(ids.len(), |at| self.insert(ids[at]));
+    }
+
+    /// One more than the largest possible id.
+    pub(crate) fn universe(&self) -> usize {
+        self.pages.len() << PAGE_BITS
+    }
+
+    /// Adds the members of a set over the same universe, by all threads.
+    pub(crate) fn extend_from_bits(&self, ids: &BitSet) {
+        let numbered: Vec<_> = self.pages.iter().zip(ids.words().chunks(PAGE_WORDS)).collect();
+        parallel::for_each(&numbered, |(page, more)| {
+            if more.iter().any(|&word| word != 0) {
+                add_words(page, more.iter().copied());
+            }
+        });
+    }
+
+    /// Adds the members of another set over the same universe, by all threads.
+    pub(crate) fn extend_from_set(&self, ids: &IdSet) {
+        let pages: Vec<_> = self.pages.iter().zip(&ids.pages).collect();
+        parallel::for_each(&pages, |(page, more)| {
+            if let Some(more) = more.get() {
+                add_words(page, more.iter().map(|word| word.load(Ordering::Relaxed)));
+            }
+        });
     }
 
     #[inline]
@@ -92,7 +119,7 @@ impl IdSet {
             words.map(|word| word.load(Ordering::Relaxed).count_ones()).sum()
         };
         let starts = starts(parallel::map(&self.pages, count));
-        let ranked = |number: usize, page: OnceLock<Box<Page>>| -> Option<Box<[Block]>> {
+        let ranked = |number: usize, page: OnceLock<Box<Page>>| -> Option<Box<RankedPage>> {
             let mut before = starts[number];
             let words = page.into_inner()?;
             let blocks = words.iter().map(|word| {
@@ -101,10 +128,17 @@ impl IdSet {
                 before += members.count_ones();
                 block
             });
-            Some(blocks.collect())
+            let blocks: Box<[Block]> = blocks.collect();
+            blocks.try_into().ok()
         };
         let pages = parallel::map_owned(self.pages, ranked);
         RankedIds { pages, len: starts.last().map_or(0, |&len| len as usize) }
+    }
+}
+
+fn add_words(page: &OnceLock<Box<Page>>, more: impl Iterator<Item = u64>) {
+    for (word, more) in page.get_or_init(empty_page).iter().zip(more) {
+        word.fetch_or(more, Ordering::Relaxed);
     }
 }
 
@@ -141,9 +175,11 @@ fn ones(mut word: u64) -> impl Iterator<Item = u32> {
 
 /// A set of ids, each with its rank: the number of smaller members.
 pub(crate) struct RankedIds {
-    pages: Vec<Option<Box<[Block]>>>,
+    pages: Vec<Option<Box<RankedPage>>>,
     len: usize,
 }
+
+type RankedPage = [Block; PAGE_WORDS];
 
 #[derive(Clone, Copy)]
 struct Block {
@@ -182,12 +218,12 @@ impl RankedIds {
         let is_consecutive =
             |mine: &[u32]| !mine.is_empty() && mine.windows(2).all(|pair| pair[0] + 1 == pair[1]);
         // Numbers that no block tells move together.
-        let count = |page: &Option<Box<[Block]>>| -> u32 {
+        let count = |page: &Option<Box<RankedPage>>| -> u32 {
             let blocks = page.iter().flat_map(|page| page.iter()).map(of_block);
             blocks.filter(|mine| !is_consecutive(mine)).map(|mine| mine.len() as u32).sum()
         };
         let starts = starts(parallel::map(&self.pages, count));
-        let numbered = |number: usize, mut page: Option<Box<[Block]>>| {
+        let numbered = |number: usize, mut page: Option<Box<RankedPage>>| {
             let mut kept = Vec::with_capacity((starts[number + 1] - starts[number]) as usize);
             for block in page.iter_mut().flat_map(|page| page.iter_mut()) {
                 let mine = of_block(block);
@@ -205,11 +241,14 @@ impl RankedIds {
         NumberedIds { ids: RankedIds { pages, len: self.len }, numbers: parallel::concat(&kept) }
     }
 
-    /// The set in which members are numbered by their places on a list of all of them.
-    pub(crate) fn numbered_by(self, list: &[u32]) -> NumberedIds {
+    /// The set in which members are numbered by their places on a list of all of them. Places that are
+    /// `skipped` may hold ids that are no members.
+    pub(crate) fn numbered_by(self, list: &[u32], skipped: Range<usize>) -> NumberedIds {
         let numbers = parallel::generate(self.len, |_| AtomicU32::new(0));
         parallel::for_each_index(list.len(), |place| {
-            numbers[self.rank(list[place])].store(place as u32, Ordering::Relaxed);
+            if !skipped.contains(&place) {
+                numbers[self.rank(list[place])].store(place as u32, Ordering::Relaxed);
+            }
         });
         let numbers = parallel::generate(self.len, |rank| numbers[rank].load(Ordering::Relaxed));
         self.numbered(&numbers)
@@ -312,5 +351,24 @@ mod tests {
             let found = (0..4000).filter(|&id| numbered.find(id).is_some());
             prop_assert!(found.eq(ids));
         }
+    }
+
+    #[test]
+    fn members_of_other_sets_are_added() {
+        let sets = || [IdSet::new(300_000), IdSet::new(300_000)];
+        let (few, many) = (|id: &u32| id % 70_001 == 5, |id: &u32| id % 7 == 0 && *id > 1 << 17);
+        let expected: Vec<u32> = (0..300_000).filter(|id| few(id) || many(id)).collect();
+        let [set, other] = sets();
+        (0..300_000).filter(few).for_each(|id| set.insert(id));
+        (0..300_000).filter(many).for_each(|id| other.insert(id));
+        set.extend_from_set(&other);
+        assert_eq!(set.to_vec(), expected);
+
+        let [set, _] = sets();
+        (0..300_000).filter(few).for_each(|id| set.insert(id));
+        let mut bits = BitSet::new(set.universe());
+        (0..300_000).filter(many).for_each(|id| _ = bits.insert(id as usize));
+        set.extend_from_bits(&bits);
+        assert_eq!(set.to_vec(), expected);
     }
 }

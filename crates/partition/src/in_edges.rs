@@ -48,10 +48,14 @@ impl InEdges {
     }
 
     /// Takes note of the vertices that are read at the source of one of them, and written at its
-    /// destination; `out` are the host's own edges.
-    pub(crate) fn note_ends(&self, out: &Received, read: &IdSet, written: &IdSet) {
+    /// destination. The ends of the host's own edges have been noted before.
+    pub(crate) fn note_ends(&self, read: &IdSet, written: &IdSet) {
         match self {
-            InEdges::OutEdges => out.note_ends(written, read),
+            // They are the own edges turned around.
+            InEdges::OutEdges => {
+                read.extend_from_set(written);
+                written.extend_from_set(read);
+            }
             InEdges::ByDestination(received) => received.note_ends(written, read),
             InEdges::BySource(received) => received.note_ends(read, written),
         }

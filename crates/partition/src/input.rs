@@ -17,7 +17,7 @@ use parton_graph::id_map::{Names, OriginalId};
 use parton_graph::progress::Progress;
 use parton_graph::rows::{RowFile, Rows};
 use parton_graph::source::Source;
-use parton_graph::{Direction, Graph, Ids};
+use parton_graph::{Direction, Graph, Ids, parallel};
 use parton_net::Net;
 
 use crate::Result;
@@ -103,6 +103,8 @@ pub(crate) enum OriginalIds {
     Integers(Dictionary<u64>),
     /// Names, of which each host keeps a range.
     Names(Dictionary<Box<[u8]>>),
+    /// All are here: the host is alone.
+    All(Ids),
 }
 
 impl Input {
@@ -259,7 +261,8 @@ impl Input {
         let of = |ids: &Ids| match ids {
             Ids::Range { first, .. } => Originals::Offset(*first),
             Ids::Integers(ids) => {
-                Originals::Integers(vertices.iter().map(|&v| ids[v as usize]).collect())
+                let id = |place: usize| ids[vertices[place] as usize];
+                Originals::Integers(parallel::generate(vertices.len(), id))
             }
             Ids::Names(names) => {
                 let names = vertices.iter().map(|&v| names.get(v as usize));
@@ -270,6 +273,7 @@ impl Input {
             (OriginalIds::Integers(dictionary), _) => dictionary.look_up(net, vertices),
             (OriginalIds::Names(dictionary), _) => dictionary.look_up(net, vertices),
             (OriginalIds::Offset(first), _) => Ok(Originals::Offset(*first)),
+            (OriginalIds::All(ids), _) => Ok(of(ids)),
             (OriginalIds::OfInput, Content::Rows(file)) => Ok(of(file.ids())),
             (OriginalIds::OfInput, Content::Whole(graph)) => Ok(of(&graph.ids)),
             (OriginalIds::OfInput, Content::Generated(_) | Content::Edges(_)) => {

@@ -12,7 +12,7 @@
 use std::cmp::Reverse;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use parton_graph::{LocalId, parallel};
+use parton_graph::{LocalId, huge, parallel};
 use parton_net::{HostId, Net};
 use rayon::prelude::*;
 
@@ -56,7 +56,7 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    /// The local id of a vertex that this host knows.
+    /// The local id of a vertex that this host knows and that has edges somewhere.
     #[inline]
     pub(crate) fn local(&self, vertex: u32) -> u32 {
         self.locals.number(vertex)
@@ -88,17 +88,25 @@ impl Shared {
 
     fn encode(&self) -> Vec<u8> {
         let lengths = self.lists().map(|ids| ids.len() as u32);
-        let [written, both, read] = self.lists().map(|ids| bytemuck::cast_slice(ids));
-        [bytemuck::cast_slice(&lengths), written, both, read].concat()
+        let mut bytes = huge::vec_with_capacity(size_of_val(&lengths) + 4 * self.parts().len());
+        bytes.extend_from_slice(bytemuck::cast_slice(&lengths));
+        for ids in self.lists() {
+            parallel::extend(&mut bytes, bytemuck::cast_slice(ids));
+        }
+        bytes
     }
 
     fn decode(bytes: &[u8]) -> Option<(Parts, Vec<u32>)> {
         let (lengths, ids) = bytes.split_at_checked(12)?;
         let [written, both, read]: [u32; 3] = bytemuck::pod_read_unaligned(lengths);
         let parts = Parts { written, both, read };
-        (ids.len() == 4 * parts.len()).then(|| (parts, bytemuck::pod_collect_to_vec(ids)))
+        let id = |place: usize| bytemuck::pod_read_unaligned(&ids[4 * place..4 * (place + 1)]);
+        (ids.len() == 4 * parts.len()).then(|| (parts, parallel::generate(parts.len(), id)))
     }
 }
+
+/// The class of masters without any edge; the other classes come before it.
+const WITHOUT_EDGES: usize = 3;
 
 /// Vertices that one thread classifies at a time.
 const IDS_PER_TASK: usize = 1 << 14;
@@ -119,19 +127,20 @@ pub(crate) fn lay_out(
         false => received.note_ends(&uses.read, &uses.written),
     }
     if let Some(in_edges) = in_edges {
-        in_edges.note_ends(received, &uses.read, &uses.written);
+        in_edges.note_ends(&uses.read, &uses.written);
     }
     let owned = IdSet::new(num_vertices);
     owned.extend(mine);
-    let known = IdSet::union(&[&owned, &uses.read, &uses.written]);
+    let named = IdSet::union(&[&uses.read, &uses.written]).to_vec();
 
     // Where masters have all their edges, most mirrors are of use at both ends. They are not counted apart:
     // neighbours that are numbered in turn are found faster.
     let is_whole = in_edges.is_some();
-    let shared = uses.of_mirrors(net, known.to_vec(), masters, is_whole)?;
+    let shared = uses.of_mirrors(net, named, masters, is_whole)?;
     let agreed = agree(net, &shared, &owned, (!is_whole).then_some(&uses))?;
     let mut classes = uses.of_masters(mine);
-    let ranks = known.ranked();
+    // Masters without any edge are never looked up. Without them, neighbours are numbered in turn more often.
+    let ranks = IdSet::union(&[&uses.read, &uses.written]).ranked();
     if order == Order::Degree {
         let degrees = parallel::generate(ranks.len(), |_| AtomicU64::new(0));
         let add = |vertex, edges| degrees[ranks.rank(vertex)].fetch_add(edges, Ordering::Relaxed);
@@ -140,7 +149,7 @@ pub(crate) fn lay_out(
             run.destinations().for_each(|destination| _ = add(destination, 1));
         });
         let degree = |id: u32| degrees[ranks.rank(id)].load(Ordering::Relaxed);
-        for ids in &mut classes {
+        for ids in &mut classes[..WITHOUT_EDGES] {
             ids.par_sort_by_key(|&id| Reverse(degree(id)));
         }
     }
@@ -158,7 +167,7 @@ pub(crate) fn lay_out(
         lists.extend([shared.written, shared.both, shared.read]);
     }
     let globals = parallel::concat(&lists);
-    let locals = ranks.numbered_by(&globals);
+    let locals = ranks.numbered_by(&globals, only_written as usize..all as usize);
     for (routes, (_, ids)) in routes.iter_mut().zip(agreed) {
         routes.masters = parallel::generate(ids.len(), |at| LocalId(locals.number(ids[at])));
     }
@@ -185,7 +194,7 @@ impl Uses {
         let (host, hosts) = (net.host(), net.num_hosts());
         let owners = masters.resolve(net, &ids)?;
         let pieces = parallel::pieces(0..ids.len(), IDS_PER_TASK);
-        let found = parallel::map(&pieces, |piece| {
+        let mut found = parallel::map(&pieces, |piece| {
             let mut shared: Vec<Shared> = (0..hosts).map(|_| Shared::default()).collect();
             let ids = ids[piece.clone()].iter().zip(&owners[piece.clone()]);
             for (&id, owner) in ids.filter(|(_, owner)| **owner != host) {
@@ -199,38 +208,43 @@ impl Uses {
             }
             shared
         });
-        let of_host = |of: &HostId| {
-            let all = |list: fn(&Shared) -> &Vec<u32>| -> Vec<u32> {
-                let lists: Vec<&[u32]> =
-                    found.iter().map(|shared| &list(&shared[of.index()])[..]).collect();
-                lists.concat()
+        let of_host = |of: HostId| {
+            let mut all = |list: fn(&mut Shared) -> &mut Vec<u32>| {
+                joined(&mut found, |shared| list(&mut shared[of.index()]))
             };
-            Shared { written: all(|s| &s.written), both: all(|s| &s.both), read: all(|s| &s.read) }
+            Shared {
+                written: all(|shared| &mut shared.written),
+                both: all(|shared| &mut shared.both),
+                read: all(|shared| &mut shared.read),
+            }
         };
-        Ok(parallel::map(&HostId::all(hosts).collect::<Vec<_>>(), of_host))
+        Ok(HostId::all(hosts).map(of_host).collect())
     }
 
     /// Masters that are both read and written, only read, only written, neither.
     fn of_masters(&self, mine: &[u32]) -> [Vec<u32>; 4] {
         let pieces = parallel::pieces(0..mine.len(), IDS_PER_TASK);
-        let found = parallel::map(&pieces, |piece| {
+        let mut found = parallel::map(&pieces, |piece| {
             let mut classes: [Vec<u32>; 4] = Default::default();
             for &id in &mine[piece.clone()] {
                 classes[match (self.read.contains(id), self.written.contains(id)) {
                     (true, true) => 0,
                     (true, false) => 1,
                     (false, true) => 2,
-                    (false, false) => 3,
+                    (false, false) => WITHOUT_EDGES,
                 }]
                 .push(id);
             }
             classes
         });
-        [0, 1, 2, 3].map(|class| {
-            let lists: Vec<&[u32]> = found.iter().map(|classes| &classes[class][..]).collect();
-            lists.concat()
-        })
+        [0, 1, 2, 3].map(|class| joined(&mut found, |classes| &mut classes[class]))
     }
+}
+
+/// One list of each part, one after the other.
+fn joined<P>(parts: &mut [P], list: impl Fn(&mut P) -> &mut Vec<u32>) -> Vec<u32> {
+    let lists: Vec<Vec<u32>> = parts.iter_mut().map(|part| std::mem::take(list(part))).collect();
+    parallel::concat(&lists)
 }
 
 /// Where consecutive lists of these lengths end.

@@ -6,7 +6,7 @@ use parton_graph::parallel;
 use parton_graph::{Adjacency, Csr, LocalId, Weight, WeightKind, huge};
 
 use crate::layout::Layout;
-use crate::shuffle::{Received, RunPlace};
+use crate::shuffle::{Received, RunPlace, pieces};
 
 /// The received edges, with weights of this kind, as a graph on local ids.
 pub(crate) fn local_edges(received: &Received, layout: &Layout, weights: WeightKind) -> Adjacency {
@@ -37,15 +37,13 @@ fn between_locals<W: Weight>(received: &Received, layout: &Layout) -> Csr<W> {
     let (mut targets, mut weights) = (huge::zeroed_vec(edges), huge::zeroed_vec(edges));
 
     // Consecutive vertices fill consecutive windows, so threads never meet.
-    let chunk = vertices.div_ceil(rayon::current_num_threads() * 16).max(1);
     let (mut free_targets, mut free_weights) = (&mut targets[..], &mut weights[..]);
     let mut windows = Vec::new();
-    for first in (0..vertices).step_by(chunk) {
-        let end = (first + chunk).min(vertices);
-        let edges = (offsets[end] - offsets[first]) as usize;
+    for piece in pieces(&offsets) {
+        let edges = (offsets[piece.end] - offsets[piece.start]) as usize;
         let window = "as many edges as were counted";
         let targets = free_targets.split_off_mut(..edges).expect(window);
-        windows.push((first..end, targets, free_weights.split_off_mut(..edges).expect(window)));
+        windows.push((piece, targets, free_weights.split_off_mut(..edges).expect(window)));
     }
     parallel::for_each_owned(windows, |_, (vertices, targets, weights)| {
         let mut slots = targets.iter_mut().zip(weights);

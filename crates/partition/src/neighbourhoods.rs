@@ -199,7 +199,7 @@ impl Partition {
             routes.push(Routes { first_mirror, mirror_parts, ..Routes::default() });
         }
         drop(wanted);
-        let locals = known.ranked().numbered_by(&globals);
+        let locals = known.ranked().numbered_by(&globals, 0..0);
         for (routes, list) in routes.iter_mut().zip(net.all_to_all(lists)?) {
             let ids = list.chunks_exact(4).map(bytemuck::pod_read_unaligned);
             routes.masters = ids.map(|id| LocalId(locals.number(id))).collect();

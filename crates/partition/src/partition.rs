@@ -297,7 +297,7 @@ impl Partition {
     pub fn finder(&self) -> Finder {
         let known = IdSet::new(self.num_vertices as u32);
         known.extend(&self.globals);
-        Finder { locals: known.ranked().numbered_by(&self.globals) }
+        Finder { locals: known.ranked().numbered_by(&self.globals, 0..0) }
     }
 
     /// What users call a vertex that this host masters.

@@ -10,7 +10,7 @@ use std::ops::Range;
 use bytemuck::{Pod, Zeroable};
 use parton_graph::parallel;
 use parton_graph::rows::Rows;
-use parton_graph::{Csr, LocalId, Weight, with_csr};
+use parton_graph::{Csr, LocalId, ThreadSets, Weight, with_csr};
 use parton_net::{HostId, Net};
 
 use crate::Result;
@@ -108,35 +108,57 @@ impl Kept {
 impl Received {
     /// Visits every run with its place, by all threads.
     pub(crate) fn for_each_run(&self, visit: impl Fn(RunPlace, Run<'_>) + Sync) {
+        self.for_each_piece(|runs| runs.for_each(|(place, run)| visit(place, run)));
+    }
+
+    /// Visits all runs with their places, those of a piece by one thread.
+    fn for_each_piece(&self, visit: impl Fn(&mut dyn Iterator<Item = (RunPlace, Run<'_>)>) + Sync) {
         if let Some(kept) = &self.kept {
             parallel::for_each(&pieces(kept.rows.adjacency.offsets()), |rows| {
-                for row in kept.own_among(rows) {
-                    let run = kept.run(row);
-                    if run.len() > 0 {
-                        visit(RunPlace { buffer: KEPT, at: row }, run);
-                    }
-                }
+                let runs = kept.own_among(rows).map(|row| {
+                    let place = RunPlace { buffer: KEPT, at: row };
+                    (place, kept.run(row))
+                });
+                visit(&mut runs.filter(|(_, run)| run.len() > 0));
             });
         }
         parallel::for_each_owned(self.buffers.iter().zip(0..), |_, (buffer, number)| {
             let mut at = 0;
-            while at < buffer.len() {
+            visit(&mut std::iter::from_fn(|| {
+                if at >= buffer.len() {
+                    return None;
+                }
                 // A piece of rows ends with the one that makes it large, so all begin early in it.
                 let start = u32::try_from(at).expect("a run begins in the first 4 GiB");
                 let place = RunPlace { buffer: number, at: start };
                 let run = self.run(place);
                 at += 8 + run.destinations.len() + run.weights.len();
-                visit(place, run);
-            }
+                Some((place, run))
+            }));
         });
     }
 
     /// Takes note of the vertices of whose rows these are runs, and of the ends there.
     pub(crate) fn note_ends(&self, vertices: &IdSet, ends: &IdSet) {
-        self.for_each_run(|_, run| {
-            vertices.insert(run.source);
-            run.destinations().for_each(|destination| ends.insert(destination));
+        let Some(sets) = ThreadSets::affordable(ends.universe(), self.num_edges()) else {
+            return self.for_each_run(|_, run| {
+                vertices.insert(run.source);
+                run.destinations().for_each(|destination| ends.insert(destination));
+            });
+        };
+        self.for_each_piece(|runs| {
+            sets.extend(runs.flat_map(|(_, run)| {
+                vertices.insert(run.source);
+                run.destinations().map(|destination| destination as usize)
+            }));
         });
+        ends.extend_from_bits(&sets.union());
+    }
+
+    /// About how many edges these are.
+    fn num_edges(&self) -> usize {
+        let kept = self.kept.as_ref().map_or(0, |kept| kept.rows.adjacency.num_edges() as usize);
+        kept + self.moved_bytes() as usize / (4 + self.weight_bytes)
     }
 
     /// The run at a place.
@@ -238,7 +260,7 @@ fn exchange<W: Weight>(
 }
 
 /// Ranges of rows with about `EDGES_PER_PIECE` edges each.
-fn pieces(offsets: &[u64]) -> Vec<Range<usize>> {
+pub(crate) fn pieces(offsets: &[u64]) -> Vec<Range<usize>> {
     let rows = offsets.len() - 1;
     let mut pieces = Vec::new();
     let mut start = 0;

@@ -49,6 +49,7 @@ pub use sidecar::IdFile;
 
 use crate::edge_file::EdgeFile;
 use crate::id_map::Ids;
+use crate::progress::Progress;
 use crate::rows::RowFile;
 use crate::save::Output;
 use crate::source::{Compression, Source};
@@ -211,6 +212,11 @@ pub fn read(
         Some(Direction::Directed) => Ok(Graph { direction: Direction::Directed, ..graph }),
         None => Ok(graph),
     }
+}
+
+/// The whole graph of an input of edges, as the input says.
+pub fn read_edges(file: &dyn EdgeFile, progress: &dyn Progress) -> Result<Graph> {
+    whole::read(file, &ReadOptions { progress, ..ReadOptions::default() })
 }
 
 /// The file of original ids beside an input that its format cannot keep, if there is one; `format` is

@@ -39,6 +39,20 @@ impl Random {
     }
 }
 
+#[cfg(target_arch = "x86_64")]
+impl Random {
+    /// Number `draw`, from 0, of each of consecutive indices: as [`Draws::bits`] gives it.
+    #[inline(always)]
+    pub(super) fn bits_of_indices(self, first: u64, draw: u32, bits: &mut [u64]) {
+        const STEP: u64 = GOLDEN_GAMMA.wrapping_mul(DRAWS_PER_INDEX as u64);
+        let before = GOLDEN_GAMMA.wrapping_mul(u64::from(draw) + 1);
+        let state = self.key.wrapping_add(first.wrapping_mul(STEP)).wrapping_add(before);
+        for (index, bits) in (0u64..).zip(bits) {
+            *bits = mix64(state.wrapping_add(index.wrapping_mul(STEP)));
+        }
+    }
+}
+
 /// The numbers of one index, in turn.
 pub(super) struct Draws {
     state: u64,

@@ -10,12 +10,17 @@
 //! shuffles them; so does `,permute`.
 
 use std::fmt;
+use std::ops::Range;
 
+use crate::build::EdgeBatch;
 use crate::{Direction, Result};
 
 use super::arguments::{Arguments, DEFAULT_EDGE_FACTOR, DEFAULT_SEED};
-use super::random::{DRAWS_PER_INDEX, Draws, Purpose, Random};
+use super::random::{DRAWS_PER_INDEX, Purpose, Random};
 use super::{Generator, GeneratorKind};
+
+#[cfg(target_arch = "x86_64")]
+mod wide;
 
 pub(super) const KIND: GeneratorKind = GeneratorKind {
     name: "rmat",
@@ -29,6 +34,10 @@ const CHANCES: [u64; 4] = [57, 19, 19, 5];
 
 /// Choices made with one random number. The table takes 16 KiB: half of a first-level cache.
 const LEVELS: u32 = 5;
+
+/// Tables whose choices one [`Cell`] holds.
+const TABLES_PER_CELL: u32 = 3;
+const _: () = assert!(TABLES_PER_CELL * LEVELS < Cell::BITS);
 
 /// More do not fit 64-bit ids.
 const MAX_SCALE: u64 = 63;
@@ -84,25 +93,49 @@ impl Generator for Rmat {
     #[inline]
     fn edge(&self, index: u64) -> (u64, u64) {
         let mut draws = self.random.draws(index);
-        let mut cell = (0, 0);
-        for _ in 0..self.scale / LEVELS {
-            cell = self.table.descend(cell, &mut draws);
+        let mut ends = (0, 0);
+        let mut tables = self.scale / LEVELS;
+        while tables >= TABLES_PER_CELL {
+            let mut cell = Cell::default();
+            for _ in 0..TABLES_PER_CELL {
+                cell = self.table.descend(LEVELS, cell, draws.bits());
+            }
+            ends = cell.inside(ends, TABLES_PER_CELL * LEVELS);
+            tables -= TABLES_PER_CELL;
+        }
+        let mut cell = Cell::default();
+        for _ in 0..tables {
+            cell = self.table.descend(LEVELS, cell, draws.bits());
         }
         match &self.rest {
-            Some(rest) => rest.descend(cell, &mut draws),
-            None => cell,
+            Some(rest) => {
+                let levels = self.scale % LEVELS;
+                rest.descend(levels, cell, draws.bits()).inside(ends, tables * LEVELS + levels)
+            }
+            None => cell.inside(ends, tables * LEVELS),
         }
     }
 
     fn direction(&self) -> Direction {
         Direction::Directed
     }
+
+    fn edges(&self, indices: Range<u64>, edges: &mut EdgeBatch<u64, ()>) {
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512dq") {
+            // SAFETY: the processor has what the function needs.
+            return unsafe { wide::edges(self, indices, edges) };
+        }
+        for index in indices {
+            let (source, destination) = self.edge(index);
+            edges.push(source, destination, ());
+        }
+    }
 }
 
 /// Draws the outcome of several levels at once: one slot per outcome, all equally likely, and in
 /// each slot a choice between two outcomes.
 struct AliasTable {
-    levels: u32,
     slots: Vec<Slot>,
 }
 
@@ -111,14 +144,24 @@ struct Slot {
     threshold: u64,
     /// The slot's own outcome and the one that fills it up. An array, because which of them is
     /// drawn cannot be foreseen, and a look-up is cheaper than a branch that is often guessed wrong.
-    outcomes: [Outcome; 2],
+    outcomes: [Cell; 2],
 }
 
-/// Which rows and columns are chosen, one bit per level, the first level on top.
-#[derive(Clone, Copy)]
-struct Outcome {
-    row: u16,
-    column: u16,
+/// Which rows and columns are chosen, one bit per level, the first level on top: rows in the upper half,
+/// columns in the lower, so that one shift makes room in both.
+#[derive(Clone, Copy, Default)]
+struct Cell(u32);
+
+impl Cell {
+    /// Levels that fit a half.
+    const BITS: u32 = 16;
+
+    /// From a cell of the coarse matrix to this one of the cells inside it, so many levels down.
+    #[inline]
+    fn inside(self, (source, destination): (u64, u64), levels: u32) -> (u64, u64) {
+        let (row, column) = (self.0 >> Self::BITS, self.0 % (1 << Self::BITS));
+        (source << levels | u64::from(row), destination << levels | u64::from(column))
+    }
 }
 
 impl AliasTable {
@@ -130,9 +173,11 @@ impl AliasTable {
         let mut chances: Vec<u64> = (0..outcomes)
             .map(|o| quarters(o).map(|q| CHANCES[q]).product::<u64>() * outcomes as u64)
             .collect();
-        let outcome = |o: usize| Outcome {
-            row: quarters(o).enumerate().map(|(level, q)| (q as u16 >> 1) << level).sum(),
-            column: quarters(o).enumerate().map(|(level, q)| (q as u16 & 1) << level).sum(),
+        let outcome = |o: usize| {
+            let row: u32 = quarters(o).enumerate().map(|(level, q)| (q as u32 >> 1) << level).sum();
+            let column: u32 =
+                quarters(o).enumerate().map(|(level, q)| (q as u32 & 1) << level).sum();
+            Cell(row << Cell::BITS | column)
         };
         let mut slots: Vec<Slot> = (0..outcomes)
             .map(|o| Slot { threshold: u64::MAX, outcomes: [outcome(o); 2] })
@@ -149,17 +194,16 @@ impl AliasTable {
                 rare.extend(frequent.pop());
             }
         }
-        AliasTable { levels, slots }
+        AliasTable { slots }
     }
 
-    /// From a cell of the coarse matrix to one of the cells inside it.
-    #[inline]
-    fn descend(&self, (source, destination): (u64, u64), draws: &mut Draws) -> (u64, u64) {
-        let bits = draws.bits();
-        let slot = &self.slots[(bits >> (64 - 2 * self.levels)) as usize];
-        let choice = usize::from((bits << (2 * self.levels)) >= slot.threshold);
-        let Outcome { row, column } = slot.outcomes[choice];
-        (source << self.levels | u64::from(row), destination << self.levels | u64::from(column))
+    /// From a cell to one of the cells inside it, which random bits choose, as many levels down as the table is
+    /// for. The caller names them: shifts by a constant are cheaper.
+    #[inline(always)]
+    fn descend(&self, levels: u32, Cell(outside): Cell, bits: u64) -> Cell {
+        let slot = &self.slots[(bits >> (64 - 2 * levels)) as usize];
+        let choice = usize::from((bits << (2 * levels)) >= slot.threshold);
+        Cell(outside << levels | slot.outcomes[choice].0)
     }
 }
 
@@ -229,6 +273,39 @@ mod tests {
         let spec = Spec::parse("rmat:0").unwrap();
         assert_eq!((spec.generator().num_vertices(), spec.generator().num_edges()), (1, 16));
         assert!((0..16).all(|i| spec.generator().edge(i) == (0, 0)));
+    }
+
+    /// Graphs of earlier versions come out again, with one table, several, and a rest.
+    #[test]
+    fn edges_stay_as_they_are() {
+        let edge = |spec: &str, index| Spec::parse(spec).unwrap().generator().edge(index);
+        let found = [4, 10, 15, 27, 63].map(|scale| edge(&format!("rmat:{scale},1"), 12));
+        let expected = [
+            (4, 0),
+            (320, 133),
+            (10264, 4256),
+            (42041344, 17436224),
+            (2889059229677912068, 1198208189556850688),
+        ];
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn edges_in_bulk_are_those_one_by_one() {
+        for scale in [0, 3, 5, 16, 27, 63] {
+            let spec = Spec::parse(&format!("rmat:{scale},1,5")).unwrap();
+            let edge = |index| spec.generator().edge(index);
+            for indices in [0..1, 0..128, 5..133, 7..407, 3..3] {
+                let indices = indices.start..indices.end.min(spec.generator().num_edges());
+                let mut edges = EdgeBatch::default();
+                spec.generator().edges(0..1, &mut edges);
+                spec.generator().edges(indices.clone(), &mut edges);
+                let ends = edges.sources.iter().copied().zip(edges.destinations.iter().copied());
+                let expected: Vec<_> = [0].into_iter().chain(indices).map(edge).collect();
+                assert_eq!(ends.collect::<Vec<_>>(), expected);
+                assert_eq!(edges.weights.len(), expected.len());
+            }
+        }
     }
 
     #[test]

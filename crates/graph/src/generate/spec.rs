@@ -8,7 +8,7 @@ use crate::error::printable;
 use crate::nearest::did_you_mean;
 use crate::parallel::{self, Scratch};
 use crate::progress::{Progress, Unit};
-use crate::{Direction, Error, Graph, Result, memory};
+use crate::{Csr, Direction, Error, Graph, Result, memory};
 
 use super::arguments::{Arguments, DEFAULT_SEED};
 use super::permute::Permuted;
@@ -83,11 +83,19 @@ impl Spec {
 
     /// The whole graph.
     pub fn generate(&self, progress: &dyn Progress) -> Result<Graph> {
-        let generator = self.generator();
-        let (vertices, edges) = (generator.num_vertices(), generator.num_edges());
         self.check_vertices()?;
         self.check_memory()?;
+        let direction = self.generator().direction();
+        Ok(Graph { direction, ..Graph::dense(self.edges(progress), self.describe()) })
+    }
 
+    /// All edges, however much memory they take.
+    ///
+    /// # Panics
+    /// When there are more vertices than numbers for them: see [`Spec::check_vertices`].
+    pub fn edges(&self, progress: &dyn Progress) -> Csr<()> {
+        let generator = self.generator();
+        let edges = generator.num_edges();
         progress.stage("generating", Unit::Edges, Some(edges));
         let builder = CsrBuilder::<()>::new();
         let pieces = edges.div_ceil(EDGES_PER_PIECE) as usize;
@@ -104,9 +112,7 @@ impl Spec {
         let scratch = Scratch::default();
         parallel::for_each_owned(0..pieces, |_, order| scratch.with(|piece| make(piece, order)));
         progress.stage("building", Unit::Edges, None);
-        let csr = builder.build(vertices as usize);
-
-        Ok(Graph { direction: generator.direction(), ..Graph::dense(csr, self.describe()) })
+        builder.build(generator.num_vertices() as usize)
     }
 
     /// How the graph is made, in words.

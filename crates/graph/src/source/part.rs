@@ -150,6 +150,17 @@ impl Part {
         }
     }
 
+    /// Number of bytes, if they lie unpacked in a file on disk: to read them at any position costs no more than to read
+    /// them from the beginning.
+    pub(crate) fn bytes_on_disk(&self) -> Option<u64> {
+        match &self.content {
+            Content::File(_) | Content::Spooled(_) if self.compression.is_none() => {
+                self.stored_bytes()
+            }
+            _ => None,
+        }
+    }
+
     /// The error for a failed read: bad packing is bad data, the rest is the system's.
     pub(crate) fn read_error(&self, error: io::Error) -> Error {
         if self.compression.is_some() && error.raw_os_error().is_none() {

@@ -1,12 +1,15 @@
 //! Blocks of whole lines, handed to all threads.
 //!
-//! One thread at a time reads (and unpacks) the next block while the others work on theirs. So files, pipes, packed
-//! files and folders of parts all take the same path, and memory holds at most one block of text per thread.
+//! Every thread reads its own blocks of [plain files](super::plain_blocks). Of pipes and packed files one thread at a
+//! time reads (and unpacks) the next block while the others work on theirs. Memory holds at most one block of text per
+//! thread.
 
 use std::io::Read;
+use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use super::plain_blocks::PlainBlocks;
 use super::{LineError, skip_mark};
 use crate::edge_file::TakePiece;
 use crate::error::Place;
@@ -19,7 +22,7 @@ use crate::{Error, Result};
 const BLOCK_BYTES: usize = 4 << 20;
 /// No sane row is longer; without a limit a binary file, or a small packed one that unpacks to an
 /// endless line, would be read whole in search of its end.
-const MAX_LINE_BYTES: usize = 64 << 20;
+pub(super) const MAX_LINE_BYTES: usize = 64 << 20;
 
 /// Some whole lines of an input.
 pub(crate) struct Block {
@@ -27,25 +30,60 @@ pub(crate) struct Block {
     pub(crate) order: usize,
     /// Whether it is the first of its part.
     pub(crate) starts_part: bool,
-    part: usize,
-    bytes: Vec<u8>,
-    len: usize,
+    pub(super) part: usize,
+    pub(super) bytes: Vec<u8>,
+    /// Where in `bytes` the lines lie.
+    pub(super) lines: Range<usize>,
 }
 
 impl Block {
     /// The lines; the last may lack its line ending. A byte order mark is left out.
     pub(crate) fn text(&self) -> &[u8] {
-        let text = &self.bytes[..self.len];
+        let text = &self.bytes[self.lines.clone()];
         if self.starts_part { skip_mark(text) } else { text }
     }
 }
 
 /// What `work` makes of the blocks of an input: it hands pieces on and returns the number of lines.
 pub(crate) struct BlockPieces<'a, F> {
-    reader: Mutex<BlockReader>,
+    parts: Vec<Part>,
+    blocks: Blocks,
     lines: LineCount,
     work: F,
     progress: &'a dyn Progress,
+}
+
+/// Where blocks come from.
+enum Blocks {
+    Plain(PlainBlocks),
+    Stream(Mutex<BlockReader>),
+}
+
+impl Blocks {
+    fn of(source: &Source) -> Result<Self> {
+        let plain = PlainBlocks::of(source.parts(), BLOCK_BYTES)?;
+        Ok(plain.map_or_else(|| Blocks::Stream(Mutex::new(BlockReader::of(source))), Blocks::Plain))
+    }
+
+    /// The next block, in `buffer`'s memory. An error comes with the number of the block.
+    fn next(&self, buffer: Vec<u8>) -> Result<Option<Block>, (usize, Error)> {
+        match self {
+            Blocks::Plain(blocks) => blocks.next(buffer),
+            Blocks::Stream(reader) => {
+                reader.lock().expect("no thread panicked holding this lock").next(buffer)
+            }
+        }
+    }
+
+    fn are_over(&mut self) -> bool {
+        match self {
+            Blocks::Plain(blocks) => blocks.are_over(),
+            Blocks::Stream(reader) => {
+                let reader = reader.get_mut().expect("no thread panicked holding this lock");
+                reader.part >= reader.parts.len()
+            }
+        }
+    }
 }
 
 /// The result of a block: its number and that of its part, and its lines.
@@ -53,15 +91,15 @@ type Outcome = (usize, usize, Result<u64, LineOrError>);
 
 impl<'a, F> BlockPieces<'a, F> {
     /// Starts to read `source`; each thread keeps an `S` from block to block.
-    pub(crate) fn new<S>(source: &Source, progress: &'a dyn Progress, work: F) -> Self
+    pub(crate) fn new<S>(source: &Source, progress: &'a dyn Progress, work: F) -> Result<Self>
     where
         S: Default,
         F: Fn(&mut S, &Block, &TakePiece<'_>) -> Result<u64, LineOrError> + Sync,
     {
         let packed = source.parts().iter().any(|p| p.compression().is_some());
         progress.stage("reading", Unit::Bytes, source.stored_bytes().filter(|_| !packed));
-        let reader = Mutex::new(BlockReader::of(source));
-        BlockPieces { reader, lines: LineCount::default(), work, progress }
+        let (parts, blocks) = (source.parts().to_vec(), Blocks::of(source)?);
+        Ok(BlockPieces { parts, blocks, lines: LineCount::default(), work, progress })
     }
 
     /// [`PieceReader::read`]. Of several problems the first in the input is reported.
@@ -70,7 +108,7 @@ impl<'a, F> BlockPieces<'a, F> {
         S: Default,
         F: Fn(&mut S, &Block, &TakePiece<'_>) -> Result<u64, LineOrError> + Sync,
     {
-        let BlockPieces { reader, work, progress, .. } = &*self;
+        let BlockPieces { blocks, work, progress, .. } = &*self;
         let first_bad = AtomicUsize::new(usize::MAX);
         let left = AtomicUsize::new(limit);
         let outcomes: Mutex<Vec<Outcome>> = Mutex::default();
@@ -86,8 +124,7 @@ impl<'a, F> BlockPieces<'a, F> {
             let mut scratch = S::default();
             let mut buffer = Vec::new();
             while take_one().is_ok() {
-                let mut reader = reader.lock().expect("no thread panicked holding this lock");
-                let block = match reader.next(std::mem::take(&mut buffer)) {
+                let block = match blocks.next(std::mem::take(&mut buffer)) {
                     Ok(Some(block)) if block.order < first_bad.load(Ordering::Relaxed) => block,
                     Ok(_) => break,
                     Err((order, error)) => {
@@ -95,19 +132,17 @@ impl<'a, F> BlockPieces<'a, F> {
                         break;
                     }
                 };
-                drop(reader);
-                progress.advance(block.len as u64);
+                progress.advance(block.lines.len() as u64);
                 settled((block.order, block.part, work(&mut scratch, &block, take)));
                 buffer = block.bytes;
             }
         });
         let mut outcomes = outcomes.into_inner().expect("no thread panicked holding this lock");
         outcomes.sort_by_key(|(order, ..)| *order);
-        let reader = self.reader.get_mut().expect("no thread panicked holding this lock");
         for (_, part, outcome) in outcomes {
-            self.lines.settle(&reader.parts, part, outcome)?;
+            self.lines.settle(&self.parts, part, outcome)?;
         }
-        Ok(reader.part < reader.parts.len())
+        Ok(!self.blocks.are_over())
     }
 }
 
@@ -229,9 +264,7 @@ impl BlockReader {
                     break newline + 1;
                 }
                 if filled >= MAX_LINE_BYTES {
-                    let limit = MAX_LINE_BYTES >> 20;
-                    let problem = format!("a line of more than {limit} MiB: not a text file?");
-                    return Err(Error::data(part.name(), Place::File, problem));
+                    return Err(endless_line(part.name()));
                 }
                 goal *= 2;
                 grow(&mut bytes, goal);
@@ -240,11 +273,17 @@ impl BlockReader {
                 let order = self.order;
                 self.order += 1;
                 let part = if self.reader.is_some() { self.part } else { self.part - 1 };
-                return Ok(Some(Block { order, starts_part, part, bytes, len }));
+                return Ok(Some(Block { order, starts_part, part, bytes, lines: 0..len }));
             }
         }
         Ok(None)
     }
+}
+
+/// The error for a line longer than any sane one.
+pub(super) fn endless_line(file: &str) -> Error {
+    let limit = MAX_LINE_BYTES >> 20;
+    Error::data(file, Place::File, format!("a line of more than {limit} MiB: not a text file?"))
 }
 
 fn grow(bytes: &mut Vec<u8>, len: usize) {
@@ -295,7 +334,7 @@ mod tests {
             Ok(lines.len() as u64)
         };
         for limit in [usize::MAX, 1, 3] {
-            let mut blocks = BlockPieces::new(&source, &Silent, work);
+            let mut blocks = BlockPieces::new(&source, &Silent, work).unwrap();
             let error = loop {
                 match blocks.read(limit, &|_| Ok(())) {
                     Ok(more) => assert!(more, "there is a problem"),

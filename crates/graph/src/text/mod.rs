@@ -21,6 +21,7 @@ mod header;
 pub(crate) mod number;
 pub(crate) mod numbers;
 pub(crate) mod pieces;
+mod plain_blocks;
 mod rows;
 mod sample;
 pub(crate) mod scanner;

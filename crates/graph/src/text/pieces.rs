@@ -66,7 +66,7 @@ impl EdgeFile for EdgeTable {
             rows.hand_on(order(slice.index, block.order), dialect.names, take)?;
             Ok::<u64, LineOrError>(lines)
         };
-        Ok(Box::new(RowPieces(BlockPieces::new(&lines, progress, work))))
+        Ok(Box::new(RowPieces(BlockPieces::new(&lines, progress, work)?)))
     }
 
     fn check(&self, found: &Totals) -> Result<()> {

@@ -5,14 +5,17 @@ use std::ops::Range;
 
 use parton_graph::csr::MAX_VERTICES;
 use parton_graph::edge_file::{Cut, EdgeFile, FileShape, Mirror, Piece, Slice, Totals, WeightRule};
+use parton_graph::formats;
 use parton_graph::id_list::IdList;
 use parton_graph::progress::Progress;
-use parton_graph::{Adjacency, Csr, Error as GraphError, VertexRange, Weight};
+use parton_graph::rows::Rows;
+use parton_graph::{Adjacency, Csr, Error as GraphError, VertexRange, Weight, WeightKind};
 use parton_net::Net;
 
 use super::exchanged::{self, SAMPLES_PER_HOST};
 use super::{InputShare, OriginalIds, pieces};
 use crate::Result;
+use crate::blocks::Blocks;
 use crate::dictionary::{Dictionary, Id, Known};
 
 /// This host's share of a file. Every host must call this.
@@ -21,6 +24,9 @@ pub(super) fn share(
     file: &dyn EdgeFile,
     progress: &dyn Progress,
 ) -> Result<InputShare> {
+    if net.num_hosts() == 1 && file.shape().mirror == Mirror::None {
+        return alone(file, progress);
+    }
     let slice = Slice { index: net.host().index(), of: net.num_hosts() };
     let survey = if slice == Slice::WHOLE { Vec::new() } else { file.survey(slice)? };
     let surveys = net.all_gather(bytemuck::cast_slice(&survey).to_vec())?;
@@ -47,6 +53,19 @@ pub(super) fn share(
         WeightRule::F32 => job.share::<f32>(net),
         WeightRule::F64 | WeightRule::Fitting | WeightRule::Integers => job.share::<f64>(net),
     }
+}
+
+/// The share of a host that is alone. No ids travel, so no piece has to wait until all are known.
+fn alone(file: &dyn EdgeFile, progress: &dyn Progress) -> Result<InputShare> {
+    let graph = formats::read_edges(file, progress)?;
+    let readers = Blocks::even(graph.num_vertices() as u32, 1);
+    // Weights wait as fractions until all are known.
+    let weight_bytes =
+        if graph.adjacency.weight_kind() == WeightKind::None { 0 } else { size_of::<f64>() };
+    let waiting = exchanged::waiting_bytes(graph.num_edges(), weight_bytes);
+    let rows = Rows { first: 0, adjacency: graph.adjacency };
+    let share = InputShare::of_rows(rows, readers).with_peak_of(waiting);
+    Ok(share.with(OriginalIds::All(graph.ids)))
 }
 
 /// What this host has, and what is known of everything.

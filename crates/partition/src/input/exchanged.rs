@@ -84,24 +84,37 @@ where
         route_edges(piece, &mut by_host);
         by_host.into_batches(order(piece))
     };
+    let add = |batch: Vec<u8>| add_batch(&builder, &batch, rows.start);
+    let add_waiting = |batches: &mut Vec<Vec<u8>>| {
+        parallel::for_each_owned(batches.drain(..), |_, batch| add(batch));
+    };
+    // Batches wait until there is one for each thread.
+    let mut waiting = Vec::new();
     exchange_batches(net, CHANNEL, batches(pieces, make), |_, batch| {
-        let (order, batch) = batch.split_at(8);
-        let count = batch.len() / (8 + size_of::<W>());
-        let words = |at: usize| batch[4 * at * count..4 * (at + 1) * count].chunks_exact(4);
-        let weights = match size_of::<W>() {
-            0 => vec![W::default(); count],
-            _ => bytemuck::pod_collect_to_vec(&batch[8 * count..]),
-        };
-        let edges = EdgeBatch {
-            sources: words(0)
-                .map(|id| bytemuck::pod_read_unaligned::<u32>(id) - rows.start)
-                .collect(),
-            destinations: words(1).map(bytemuck::pod_read_unaligned).collect(),
-            weights,
-        };
-        builder.add(bytemuck::pod_read_unaligned::<u64>(order), &edges);
+        waiting.push(batch);
+        if waiting.len() >= rayon::current_num_threads() {
+            add_waiting(&mut waiting);
+        }
     })?;
+    add_waiting(&mut waiting);
     Ok(share_of(builder, readers, rows, vertices))
+}
+
+/// Adds the edges of a batch, of which `first` is the least source that a host takes the row of.
+fn add_batch<W: Weight>(builder: &CsrBuilder<W>, batch: &[u8], first: u32) {
+    let (order, batch) = batch.split_at(8);
+    let count = batch.len() / (8 + size_of::<W>());
+    let words = |at: usize| batch[4 * at * count..4 * (at + 1) * count].chunks_exact(4);
+    let weights = match size_of::<W>() {
+        0 => vec![W::default(); count],
+        _ => bytemuck::pod_collect_to_vec(&batch[8 * count..]),
+    };
+    let edges = EdgeBatch {
+        sources: words(0).map(|id| bytemuck::pod_read_unaligned::<u32>(id) - first).collect(),
+        destinations: words(1).map(bytemuck::pod_read_unaligned).collect(),
+        weights,
+    };
+    builder.add(bytemuck::pod_read_unaligned::<u64>(order), &edges);
 }
 
 /// Adds all edges of a host that is alone: nothing travels.
@@ -136,15 +149,26 @@ where
 {
     let csr = builder.build_rows(rows.len(), vertices as usize);
     let rows = Rows { first: u64::from(rows.start), adjacency: csr.into() };
-    // Edges that come in any order wait as long as the result is being filled.
-    let waiting = rows.adjacency.num_edges() * (6 + size_of::<W>() as u64);
+    let waiting = waiting_bytes(rows.adjacency.num_edges(), size_of::<W>());
     InputShare::of_rows(rows, readers).with_peak_of(waiting)
+}
+
+/// Bytes of edges that come in any order: they wait as long as the result is being filled.
+pub(super) fn waiting_bytes(edges: u64, weight_bytes: usize) -> u64 {
+    edges * (6 + weight_bytes as u64)
 }
 
 /// Generates this host's slice of the edges and exchanges them for its rows. Every host must call
 /// this.
 pub(super) fn generated(net: &mut Net, spec: &Spec, progress: &dyn Progress) -> Result<InputShare> {
     let generator = spec.generator();
+    if net.num_hosts() == 1 {
+        // Nothing travels.
+        let rows = Rows { first: 0, adjacency: spec.edges(progress).into() };
+        let readers = Blocks::even(generator.num_vertices() as u32, 1);
+        let waiting = waiting_bytes(rows.adjacency.num_edges(), 0);
+        return Ok(InputShare::of_rows(rows, readers).with_peak_of(waiting));
+    }
     let (hosts, host) = (net.num_hosts() as u128, u128::from(net.host().0));
     let slice = |h: u128| (u128::from(generator.num_edges()) * h / hosts) as u64;
     let mine = slice(host)..slice(host + 1);

@@ -146,7 +146,7 @@ impl EdgeFile for EdgeLines {
                 take(&mut piece)?;
                 Ok::<u64, LineOrError>(count)
             };
-        Ok(Box::new(LinePieces(BlockPieces::new(&lines, progress, work))))
+        Ok(Box::new(LinePieces(BlockPieces::new(&lines, progress, work)?)))
     }
 
     fn understood(&self) -> Option<String> {
