@@ -47,7 +47,9 @@ cargo xtask fuzz [TARGET] [SECONDS]  coverage-guided fuzzing of readers and mess
 cargo xtask fuzz long [OPTIONS]      five million inputs for each of them, on all cores
 cargo xtask fuzz command [OPTIONS]   the command under random options and damaged files
                                      --runs N (100000), --first N (the number of the first run), --jobs N
-                                     (at a time), --parton FILE (built otherwise), --files DIR (to damage)";
+                                     (at a time), --parton FILE (built otherwise), --files DIR (to damage)
+cargo xtask fuzz programs [OPTIONS]  random programs: refused by the compiler, or right on many hosts
+                                     --runs N (100000), --first N (the number of the first program)";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

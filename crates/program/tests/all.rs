@@ -1,6 +1,7 @@
 //! Compiled programs against the functions they were compiled from.
 
 mod common;
+mod filtered;
 mod gathers;
 mod programs;
 mod random;

@@ -120,8 +120,8 @@ impl Algorithm for KCore {
             .then_some("without rounds only a single core: give `k`, or another `pace`")
     }
 
-    fn plan(&self) -> Option<&'static CompiledPlan> {
-        Some(core::core::compiled_plan())
+    fn plans(&self) -> Vec<&'static CompiledPlan> {
+        vec![core::core::compiled_plan()]
     }
 
     fn run(&self, job: &mut Job<'_, '_>) -> Result<Answer> {

@@ -4,13 +4,11 @@ mod acts;
 mod gather;
 mod rotated;
 
-use std::collections::BTreeSet;
-
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 
 use super::{Emitter, column, rust, scalar, type_of};
-use crate::program::ir::{Act, Dir, Expr, ExprKind, FieldId, ScalarId, Ty};
+use crate::program::ir::{Act, Dir, Expr, ExprKind, FieldId, Ty};
 use crate::program::lower::{Lowered, OperatorCode};
 use crate::program::vertex_form::{FormKind, VertexForm};
 
@@ -18,14 +16,13 @@ use crate::program::vertex_form::{FormKind, VertexForm};
 pub(in crate::program) fn vertex_form(
     lowered: &Lowered,
     form: Option<&VertexForm>,
-    name: &Ident,
     root: &TokenStream,
 ) -> (TokenStream, TokenStream) {
     let Some(form) = form else {
         let items = quote! {
             type GatherState = u32;
             type Gathered<'a> = #root::NotGathering;
-            fn gather_states(_: &#root::Host<'_, Self::Weight>) -> Vec<u32> { Vec::new() }
+            fn gather_states(_: &#root::HostData<'_>) -> Vec<u32> { Vec::new() }
             const GATHER: Option<#root::GatherPlaces> = None;
         };
         return (items, TokenStream::new());
@@ -46,17 +43,17 @@ pub(in crate::program) fn vertex_form(
     let items = quote! {
         type GatherState = GatherState;
         type Gathered<'a> = Gathering<'a>;
-        fn gather_states(host: &#root::Host<'_, Self::Weight>) -> Vec<GatherState> {
+        fn gather_states(host: &#root::HostData<'_>) -> Vec<GatherState> {
             host.each_master(|master| GatherState { #started })
         }
-        fn keep_states(host: &#root::Host<'_, Self::Weight>, states: &[GatherState]) {
+        fn keep_states(host: &#root::HostData<'_>, states: &[GatherState]) {
             #stored
         }
         const IS_ANY_ORDER: bool = #is_any_order;
         const GATHER: Option<#root::GatherPlaces> =
             Some(#root::GatherPlaces { operator: #operator, after: #after, drains: #drains });
     };
-    (items, emitting.definitions(name))
+    (items, emitting.definitions())
 }
 
 /// What programs on hosts and devices call things.
@@ -132,16 +129,6 @@ impl Emitting<'_> {
         self.form.acts_of_apply(self.lowered)
     }
 
-    fn scalars(&self) -> Vec<ScalarId> {
-        let mut used = BTreeSet::new();
-        self.form.each_expression(self.lowered, &mut |part| {
-            if let ExprKind::Scalar(id) = part.kind {
-                used.insert(id);
-            }
-        });
-        used.into_iter().collect()
-    }
-
     /// Whether the state needs something at its end to have no hole there.
     fn is_odd(&self) -> bool {
         let flags = self.flags().into_iter().map(|_| 4);
@@ -199,14 +186,14 @@ impl Emitting<'_> {
         values.collect()
     }
 
-    fn definitions(&self, name: &Ident) -> TokenStream {
+    fn definitions(&self) -> TokenStream {
         let root = self.root;
         let members = self.members();
         let names: Vec<_> = members.iter().map(|id| column(*id)).collect();
         let types = members.iter().map(|id| self.kept_type(*id));
         let padding = self.is_odd().then(|| quote!(padding: u32,));
         let results = self.results();
-        let scalars = self.scalars();
+        let scalars = self.form.scalars(self.lowered);
         let scalar_names: Vec<_> = scalars.iter().map(|id| scalar(*id)).collect();
         let scalar_types: Vec<_> =
             scalars.iter().map(|id| rust(self.lowered.program.scalars[id.0].ty)).collect();
@@ -235,11 +222,11 @@ impl Emitting<'_> {
                 num_edges: u64,
                 rounds: u64,
                 #(#scalar_names: #scalar_types,)*
-                control: #root::Control<'a, #name>,
+                control: #root::Control<'a>,
             }
 
-            impl<'a> #root::Gathering<'a, #name> for Gathering<'a> {
-                fn new(given: #root::GatherStart<'a, #name, GatherState>) -> Self {
+            impl<'a> #root::Gathering<'a> for Gathering<'a> {
+                fn new(given: #root::GatherStart<'a, GatherState>) -> Self {
                     let #root::GatherStart { control, start, degrees: [out_degrees, in_degrees], rounds } = given;
                     let uniform = control.uniform();
                     let (num_vertices, num_edges) = (uniform.num_vertices, uniform.num_edges);
@@ -250,7 +237,7 @@ impl Emitting<'_> {
                     }
                 }
 
-                fn control(&self) -> &#root::Control<'a, #name> {
+                fn control(&self) -> &#root::Control<'a> {
                     &self.control
                 }
 
