@@ -3,6 +3,7 @@
 
 mod command;
 mod long;
+mod programs;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -25,6 +26,7 @@ pub(crate) fn run(arguments: &[&str]) -> bool {
     match arguments {
         ["command", rest @ ..] => return command::run(rest),
         ["long", rest @ ..] => return long::run(rest),
+        ["programs", rest @ ..] => return programs::run(rest),
         _ => {}
     }
     let (wanted, seconds) = match arguments {

@@ -24,11 +24,13 @@ cargo xtask bench figures [OPTIONS]  times, memory and loading; fills docs/perfo
                                      --scale N, --turns N, --folder DIR (keeps graphs), --parton FILE,
                                      --against FILE (says what changed), --output FILE (fills no page)
 cargo xtask bench volume --data DIR  bytes on the wire beside D-Galois's; fills docs/communication.md
-cargo xtask bench levels --data DIR  bytes of compiled programs at each level of communication; fills docs/compiler.md
-cargo xtask bench twins              compiled programs beside the same written by hand; fills docs/compiler.md
+cargo xtask bench levels --data DIR  bytes of compiled programs at each level of communication; fills
+                                     docs/compiler-performance.md
+cargo xtask bench twins              compiled programs beside the same written by hand; fills
+                                     docs/compiler-performance.md
                                      --graph GRAPH (rmat:18), --turns N (7)
 cargo xtask bench compile            what the attribute adds to the time that a crate takes to compile; fills
-                                     docs/compiler.md; --turns N (3)
+                                     docs/compiler-performance.md; --turns N (3)
 cargo xtask bench pace --data DIR    BSP beside BASP in virtual time; fills docs/async.md
 cargo xtask bench pace --graphs …    the same on other graphs, or on threads with one made slow
 cargo xtask bench gpu --graphs FILE+FILE…
@@ -48,7 +50,9 @@ cargo xtask fuzz [TARGET] [SECONDS]  coverage-guided fuzzing of readers and mess
 cargo xtask fuzz long [OPTIONS]      five million inputs for each of them, on all cores
 cargo xtask fuzz command [OPTIONS]   the command under random options and damaged files
                                      --runs N (100000), --first N (the number of the first run), --jobs N
-                                     (at a time), --parton FILE (built otherwise), --files DIR (to damage)";
+                                     (at a time), --parton FILE (built otherwise), --files DIR (to damage)
+cargo xtask fuzz programs [OPTIONS]  random programs: refused by the compiler, or right on many hosts
+                                     --runs N (100000), --first N (the number of the first program)";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

@@ -3,6 +3,7 @@
 use parton_engine::device::Device;
 use parton_engine::{EngineInfo, Limits, Pace, Watch, engines};
 use parton_graph::Graph;
+use parton_program::plan::CompiledPlan;
 use parton_sync::Substrate;
 
 use crate::answer::{Answer, Column, Meanings};
@@ -96,9 +97,9 @@ pub trait Algorithm: Sync {
         Ok(())
     }
 
-    /// What the compiler made of it, if it is compiled from a plain function.
-    fn plan(&self) -> Option<&'static parton_program::plan::CompiledPlan> {
-        None
+    /// What the compiler made of its plain functions: one for each form of it that is compiled.
+    fn plans(&self) -> Vec<&'static CompiledPlan> {
+        Vec::new()
     }
 
     /// Runs it. Every host must call this.

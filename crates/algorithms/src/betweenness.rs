@@ -241,8 +241,8 @@ impl Algorithm for Betweenness {
         is_other.then_some("there the engine is brandes")
     }
 
-    fn plan(&self) -> Option<&'static CompiledPlan> {
-        Some(one_source::one_source::compiled_plan())
+    fn plans(&self) -> Vec<&'static CompiledPlan> {
+        vec![one_source::one_source::compiled_plan()]
     }
 
     fn accepts(&self, options: &Options) -> Result<()> {

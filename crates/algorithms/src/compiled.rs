@@ -7,6 +7,7 @@ mod visits;
 
 use parton_engine::{EngineInfo, ProgramForm, engines};
 use parton_graph::{Graph, WeightKind};
+use parton_program::plan::CompiledPlan;
 use parton_program::{
     Answered, Communication, Delta, FieldValues as Found, HostShare, Program, RelaxSetting, STEPS,
 };
@@ -349,8 +350,8 @@ impl<C: Compiled> Algorithm for C {
         }
     }
 
-    fn plan(&self) -> Option<&'static parton_program::plan::CompiledPlan> {
-        Some(C::Program::compiled_plan())
+    fn plans(&self) -> Vec<&'static CompiledPlan> {
+        vec![C::Program::compiled_plan()]
     }
 
     fn run(&self, job: &mut Job<'_, '_>) -> Result<Answer> {

@@ -273,8 +273,8 @@ impl Algorithm for PageRank {
         }
     }
 
-    fn plan(&self) -> Option<&'static CompiledPlan> {
-        Some(power::power::compiled_plan())
+    fn plans(&self) -> Vec<&'static CompiledPlan> {
+        vec![power::power::compiled_plan(), residual::residuals::compiled_plan()]
     }
 
     fn accepts(&self, options: &Options) -> Result<()> {

@@ -14,6 +14,7 @@ use parton_sync::{AtomicValue, Error, Reduction, Result, Tally};
 
 use crate::device::DeviceProgram;
 use crate::engine::Measure;
+use crate::registry::ProgramForm;
 use filtering::{LeftOut, SharedSource};
 
 /// A vertex, seen from one of its proxies.
@@ -272,6 +273,10 @@ pub trait Relaxation: Sync {
 
     /// Whether [`passes`](Self::passes) stops labels at some edges.
     const FILTERS: bool = false;
+
+    /// What it is to engines, where that is known when it is compiled: engines that it does not fit are then not
+    /// compiled for it.
+    const FORM: Option<ProgramForm> = None;
 
     /// The label a vertex starts with, if any. Engines ask at every proxy; all proxies of a vertex must
     /// answer the same.

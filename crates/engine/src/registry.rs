@@ -95,6 +95,14 @@ pub(crate) enum Programs {
 }
 
 impl Programs {
+    /// Whether a program may be among these. Of one of unknown form nobody can say that it is not.
+    pub(crate) const fn may_contain(self, form: Option<ProgramForm>) -> bool {
+        match form {
+            Some(form) => self.contain(form),
+            None => true,
+        }
+    }
+
     const fn contain(self, form: ProgramForm) -> bool {
         match (self, form) {
             (Programs::None, _) => false,
@@ -224,7 +232,7 @@ macro_rules! engines {
             if let Some(device) = device {
                 return device_relaxation(device, engine, program, partition);
             }
-            $(if engine == $constant {
+            $(if const { <$engine as BuildEngine>::FITS.may_contain(P::FORM) } && engine == $constant {
                 return <$engine>::relaxation(program, partition);
             })+
             Err(engine.misfit("relaxations"))

@@ -35,6 +35,9 @@ const MAX_DISSEMINATED_BYTES: usize = 4096;
 /// A host that folds a range of a long slice folds at least this many bytes of it.
 const MIN_RANGE_BYTES: usize = 4096;
 
+/// Folds the elements of another host into those at hand, which come before them.
+type FoldBytes<'f> = &'f dyn Fn(&mut [u8], &[u8]);
+
 impl Net {
     /// Returns when all hosts have called it.
     pub fn barrier(&mut self) -> Result<()> {
@@ -64,21 +67,35 @@ impl Net {
         values: &mut [T],
         fold: impl Fn(T, T) -> T,
     ) -> Result<()> {
-        let (me, hosts, size) = (self.host().index(), self.num_hosts(), size_of_val(values));
+        let width = size_of::<T>().max(1);
+        let fold_bytes = |mine: &mut [u8], theirs: &[u8]| {
+            let read = bytemuck::pod_read_unaligned::<T>;
+            for (value, their) in mine.chunks_exact_mut(width).zip(theirs.chunks_exact(width)) {
+                let folded = fold(read(value), read(their));
+                value.copy_from_slice(bytemuck::bytes_of(&folded));
+            }
+        };
+        self.reduce_bytes(bytemuck::cast_slice_mut(values), width, &fold_bytes)
+    }
+
+    /// Folds slices of elements of `width` bytes. Not generic: programs do not compile this again for every fold.
+    fn reduce_bytes(&mut self, values: &mut [u8], width: usize, fold: FoldBytes<'_>) -> Result<()> {
+        let (me, hosts, size) = (self.host().index(), self.num_hosts(), values.len());
         if size > MAX_DISSEMINATED_BYTES && hosts > 1 {
-            return self
-                .call(Collective::AllReduce, |net, tag| net.reduce_in_ranges(tag, values, fold));
+            return self.call(Collective::AllReduce, |net, tag| {
+                net.reduce_in_ranges(tag, values, width, fold)
+            });
         }
-        let mine = bytemuck::cast_slice(values).to_vec();
+        let mine = values.to_vec();
         let all = self.call(Collective::AllReduce, |net, tag| {
             net.disseminate(Collective::AllReduce, tag, mine, size)
         })?;
         for host in 0..hosts {
             let place = (me + hosts - host) % hosts * size;
-            let theirs = all[place..place + size].chunks_exact(size_of::<T>().max(1));
-            for (value, bytes) in values.iter_mut().zip(theirs) {
-                let their = bytemuck::pod_read_unaligned(bytes);
-                *value = if host == 0 { their } else { fold(*value, their) };
+            let theirs = &all[place..place + size];
+            match host {
+                0 => values.copy_from_slice(theirs),
+                _ => fold(values, theirs),
             }
         }
         Ok(())
@@ -208,23 +225,24 @@ impl Net {
 
     /// Folds a long slice: each of the first hosts folds one range of it and sends the result to all.
     /// Messages of one host under one tag keep their order: its values come before its result.
-    fn reduce_in_ranges<T: Pod>(
+    fn reduce_in_ranges(
         &mut self,
         tag: Tag,
-        values: &mut [T],
-        fold: impl Fn(T, T) -> T,
+        values: &mut [u8],
+        width: usize,
+        fold: FoldBytes<'_>,
     ) -> Result<()> {
         let (me, hosts, call) = (self.host(), self.num_hosts(), Collective::AllReduce);
-        let folding = size_of_val(values).div_ceil(MIN_RANGE_BYTES).min(hosts);
-        let length = values.len();
+        let folding = values.len().div_ceil(MIN_RANGE_BYTES).min(hosts);
+        let length = values.len() / width;
         let range = |host: HostId| {
-            let start = |place: usize| length * place.min(folding) / folding;
+            let start = |place: usize| length * place.min(folding) / folding * width;
             start(host.index())..start(host.index() + 1)
         };
         let mine = range(me);
         self.agree(tag)?;
         for peer in self.peers().filter(|peer| peer.index() < folding).collect::<Vec<_>>() {
-            self.send(peer, tag, bytemuck::cast_slice(&values[range(peer)]).to_vec())?;
+            self.send(peer, tag, values[range(peer)].to_vec())?;
         }
         let check = |peer: HostId, expected: usize, found: usize| match expected == found {
             true => Ok(()),
@@ -232,29 +250,24 @@ impl Net {
         };
         if me.index() < folding {
             let own = values[mine.clone()].to_vec();
-            let width = size_of::<T>();
             for host in HostId::all(hosts) {
-                let theirs = if host == me { Vec::new() } else { self.receive(host, tag)? };
-                if host != me {
-                    check(host, own.len() * width, theirs.len())?;
-                }
-                for (place, value) in values[mine.clone()].iter_mut().enumerate() {
-                    let their = match host == me {
-                        true => own[place],
-                        false => bytemuck::pod_read_unaligned(&theirs[place * width..][..width]),
-                    };
-                    *value = if host.index() == 0 { their } else { fold(*value, their) };
+                let received = if host == me { Vec::new() } else { self.receive(host, tag)? };
+                let theirs = if host == me { &own } else { &received };
+                check(host, own.len(), theirs.len())?;
+                match host.index() {
+                    0 => values[mine.clone()].copy_from_slice(theirs),
+                    _ => fold(&mut values[mine.clone()], theirs),
                 }
             }
-            let folded: Vec<u8> = bytemuck::cast_slice(&values[mine]).to_vec();
+            let folded = values[mine].to_vec();
             for peer in self.peers().collect::<Vec<_>>() {
                 self.send(peer, tag, folded.clone())?;
             }
         }
         for host in HostId::all(folding).filter(|&host| host != me) {
             let (place, folded) = (range(host), self.receive(host, tag)?);
-            check(host, size_of_val(&values[place.clone()]), folded.len())?;
-            bytemuck::cast_slice_mut(&mut values[place]).copy_from_slice(&folded);
+            check(host, place.len(), folded.len())?;
+            values[place].copy_from_slice(&folded);
         }
         Ok(())
     }

@@ -160,11 +160,26 @@ impl On {
     }
 }
 
+/// What one host does for a run.
+type RunShare<'r> =
+    &'r (dyn Fn(&HostShare<'_>, &mut Substrate<'_>) -> crate::sync::Result<Answered> + Sync);
+
 impl Venue for On {
     type Error = Error;
     type Outcome<O> = ProgramOutcome<O>;
 
     fn run<P: Program>(&mut self, program: &P) -> Result<ProgramOutcome<P::Output>> {
+        let (columns, outcome) =
+            self.launch(&|share, substrate| share.run(program, substrate, &mut ()))?;
+        let ProgramOutcome { output: (), engine, policy, report, operators } = outcome;
+        Ok(ProgramOutcome { output: P::output(columns), engine, policy, report, operators })
+    }
+}
+
+impl On {
+    /// Runs a program on all hosts. Returns its columns in the order of vertices. Not generic: it is compiled once for
+    /// all programs.
+    fn launch(&self, run_share: RunShare<'_>) -> Result<(Vec<FieldValues>, ProgramOutcome<()>)> {
         let policy = self.policy.clone().unwrap_or_else(|| {
             choose_policy(self.hosts, Access::Sources, InputTraits::of(&self.input)).0.to_owned()
         });
@@ -190,18 +205,18 @@ impl Venue for On {
                 device: devices.get(partition.host()).map(|gpu| gpu as &dyn Device),
             };
             let mut substrate = Substrate::new(&partition, net, Optimize::ALL);
-            let answered = share.run(program, &mut substrate, &mut ())?;
+            let answered = run_share(&share, &mut substrate)?;
             Ok::<_, Error>((partition.globals()[..partition.num_masters()].to_vec(), answered))
         })?;
-        Ok(gathered::<P>(hosts, policy))
+        Ok(gathered(hosts, policy))
     }
 }
 
 /// Puts the values of all hosts into the order of vertices.
-fn gathered<P: Program>(
+fn gathered(
     hosts: Vec<(Vec<u32>, Answered)>,
     policy: String,
-) -> ProgramOutcome<P::Output> {
+) -> (Vec<FieldValues>, ProgramOutcome<()>) {
     let vertices = hosts.iter().map(|(ids, _)| ids.len()).sum();
     let (engine, report) = (hosts[0].1.engine.name, hosts[0].1.report.clone());
     let operators = hosts[0].1.operators.clone();
@@ -213,7 +228,7 @@ fn gathered<P: Program>(
         }
     }
     let columns = columns.into_iter().map(|hosts| FieldValues::gathered(vertices, hosts));
-    ProgramOutcome { output: P::output(columns.collect()), engine, policy, report, operators }
+    (columns.collect(), ProgramOutcome { output: (), engine, policy, report, operators })
 }
 
 /// Makes `main` of a compiled program: the whole command line of `parton`, with this program in place of

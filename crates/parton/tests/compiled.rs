@@ -11,12 +11,14 @@ fn compiled_programs_are_explained() {
     }
     let output = parton(folder.path(), &["explain", "hits", "--json"]);
     let report: serde_json::Value =
-        serde_json::from_slice(&output.stdout).expect("one JSON object");
+        serde_json::from_slice(&output.stdout).expect("a list of JSON objects");
+    let report = &report[0];
     assert_eq!(report["program"], "hits");
     assert_eq!(report["operators"][0]["class"], "independent");
     assert_eq!(report["operators"][0]["broadcasts"][0]["at"], "sources");
     for (algorithm, shape) in [
         ("pagerank", "a stationary gather"),
+        ("pagerank", "a rotated vertex program"),
         ("kcore", "a rotated vertex program"),
         ("betweenness", "operator by operator"),
     ] {

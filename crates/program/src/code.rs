@@ -1,12 +1,12 @@
 //! What the compiler makes of a program: a plan, and the code that the plan numbers.
 
 use parton_engine::device::operators::OperatorText;
-use parton_graph::Weight;
 use parton_plan::{CompiledPlan, OperatorPart};
 use parton_sync::AtomicValue;
 
 use crate::column::AnyColumn;
 use crate::host::Host;
+use crate::processor::ProgramWeight;
 
 /// A value of a program.
 pub trait Element: AtomicValue + Default {
@@ -61,11 +61,9 @@ impl Uniform<'_> {
     }
 }
 
-/// A compiled program with its arguments.
-pub trait Code: Sync {
-    /// The weight of an edge, or `()` if weights mean nothing.
-    type Weight: Weight;
-
+/// What of a compiled program with its arguments does not depend on the type of weights: what happens when, its columns,
+/// and its values outside operators.
+pub trait Outline: Sync {
     /// What happens when.
     fn plan(&self) -> &CompiledPlan;
 
@@ -78,12 +76,6 @@ pub trait Code: Sync {
     /// The bits of a value outside operators.
     fn value(&self, number: usize, uniform: Uniform<'_>) -> u64;
 
-    /// Gives a column the value of that number, at the vertices that the host is asked to visit.
-    fn start(&self, column: usize, value: usize, host: &Host<'_, Self::Weight>);
-
-    /// Runs a part of an operator, at the vertices that the host is asked to visit.
-    fn part(&self, operator: usize, part: OperatorPart, host: &Host<'_, Self::Weight>);
-
     /// The operators for devices, or why there are none.
     fn device(&self) -> Result<OperatorText<'_>, &'static str> {
         Err("they are known to processors alone")
@@ -94,4 +86,16 @@ pub trait Code: Sync {
 
     /// Two values of a scalar folded into one.
     fn combine(&self, scalar: usize, a: u64, b: u64) -> u64;
+}
+
+/// A compiled program with its arguments.
+pub trait Code: Outline {
+    /// The weight of an edge, or `()` if weights mean nothing.
+    type Weight: ProgramWeight;
+
+    /// Gives a column the value of that number, at the vertices that the host is asked to visit.
+    fn start(&self, column: usize, value: usize, host: &Host<'_, Self::Weight>);
+
+    /// Runs a part of an operator, at the vertices that the host is asked to visit.
+    fn part(&self, operator: usize, part: OperatorPart, host: &Host<'_, Self::Weight>);
 }

@@ -7,7 +7,7 @@ use parton_engine::{Accumulated, Properties, Tally, Vertex, VertexProgram};
 use parton_plan::Instruction;
 use parton_sync::reduction::{Latest, Min};
 
-use crate::code::{Code, Uniform};
+use crate::code::{Outline, Uniform};
 use crate::compiled::FieldValues;
 
 /// Where in its plan a vertex program goes on.
@@ -23,24 +23,24 @@ pub struct GatherPlaces {
 }
 
 /// A compiled program as a vertex program. The attribute `program` implements this.
-pub trait Gathering<'a, C: Code>: VertexProgram + Sized + 'a {
+pub trait Gathering<'a>: VertexProgram + Sized + 'a {
     /// The program, about to run.
-    fn new(given: GatherStart<'a, C, Self::State>) -> Self;
+    fn new(given: GatherStart<'a, Self::State>) -> Self;
 
     /// The columns that the program returns.
     fn results(states: &[Self::State]) -> Vec<FieldValues>;
 
     /// Where the program is.
-    fn control(&self) -> &Control<'a, C>;
+    fn control(&self) -> &Control<'a>;
 
     /// Whether a number without a sign became less than 0 on this host.
     fn has_underflow(&self, states: &[Self::State]) -> bool;
 }
 
 /// What a gather begins with.
-pub struct GatherStart<'a, C, S> {
+pub struct GatherStart<'a, S> {
     /// Where the program is.
-    pub control: Control<'a, C>,
+    pub control: Control<'a>,
     /// What masters know.
     pub start: &'a [S],
     /// Out- and in-degrees of masters, where the program asks.
@@ -61,8 +61,8 @@ pub struct Told {
 }
 
 /// The control flow of a program between rounds.
-pub struct Control<'a, C> {
-    code: &'a C,
+pub struct Control<'a> {
+    code: &'a dyn Outline,
     places: GatherPlaces,
     scalars: Vec<u64>,
     num_vertices: u64,
@@ -70,9 +70,9 @@ pub struct Control<'a, C> {
     underflow: AtomicBool,
 }
 
-impl<'a, C: Code> Control<'a, C> {
+impl<'a> Control<'a> {
     /// The control flow, standing before the operator.
-    pub(crate) fn new(code: &'a C, places: GatherPlaces, uniform: Uniform<'_>) -> Self {
+    pub(crate) fn new(code: &'a dyn Outline, places: GatherPlaces, uniform: Uniform<'_>) -> Self {
         let Uniform { scalars, num_vertices, num_edges } = uniform;
         let scalars = scalars.to_vec();
         let underflow = AtomicBool::new(false);
@@ -161,8 +161,8 @@ impl VertexProgram for NotGathering {
     }
 }
 
-impl<'a, C: Code> Gathering<'a, C> for NotGathering {
-    fn new(_: GatherStart<'a, C, u32>) -> Self {
+impl<'a> Gathering<'a> for NotGathering {
+    fn new(_: GatherStart<'a, u32>) -> Self {
         unreachable!("programs that are no gathers never ask")
     }
 
@@ -170,7 +170,7 @@ impl<'a, C: Code> Gathering<'a, C> for NotGathering {
         Vec::new()
     }
 
-    fn control(&self) -> &Control<'a, C> {
+    fn control(&self) -> &Control<'a> {
         match *self {}
     }
 

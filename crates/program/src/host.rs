@@ -1,5 +1,6 @@
 //! One host's data of a compiled program, and the loops that its code runs.
 
+use std::ops::{Deref, Range};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock};
 
@@ -18,8 +19,14 @@ use crate::column::AnyColumn;
 /// numbers are rounded task by task.
 const VERTICES_PER_TASK: usize = 1 << 10;
 
-/// One host's data of a compiled program.
+/// One host's data of a compiled program, with its edges.
 pub struct Host<'a, W: Weight> {
+    pub(crate) data: HostData<'a>,
+    edges: [OnceLock<Directions<'a, W>>; 3],
+}
+
+/// One host's data of a compiled program that is the same for all types of weights: users' crates compile none of it.
+pub struct HostData<'a> {
     pub(crate) partition: &'a Partition,
     pub(crate) columns: Vec<Box<dyn AnyColumn>>,
     /// Worklists, of masters.
@@ -35,8 +42,16 @@ pub struct Host<'a, W: Weight> {
     pub(crate) activated: VertexSet,
     /// Out- and in-degrees of masters, where the program asks.
     pub(crate) degrees: [Vec<u64>; 2],
-    edges: [OnceLock<Directions<'a, W>>; 3],
     faults: SharedFaults,
+}
+
+impl<'a, W: Weight> Deref for Host<'a, W> {
+    type Target = HostData<'a>;
+
+    #[inline]
+    fn deref(&self) -> &HostData<'a> {
+        &self.data
+    }
 }
 
 /// What threads have found out of [`NumberFaults`].
@@ -89,6 +104,33 @@ impl<W: Weight> VertexEdges<'_, W> {
 }
 
 impl<'a, W: Weight> Host<'a, W> {
+    pub(crate) fn new(data: HostData<'a>) -> Self {
+        Host { data, edges: [OnceLock::new(), OnceLock::new(), OnceLock::new()] }
+    }
+
+    /// Calls `visit` with every vertex of the part that runs, and with its edges on this host. No other
+    /// thread visits the edges of that vertex meanwhile.
+    pub fn each_row(
+        &self,
+        direction: EdgeDirection,
+        visit: impl Fn(LocalId, VertexEdges<'_, W>, &mut Tallies) + Sync,
+    ) {
+        let rows = self.directions(direction).rows();
+        self.each(|vertex, tallies| visit(vertex, VertexEdges { rows, vertex }, tallies));
+    }
+
+    /// The edges of a direction.
+    pub(crate) fn directions(&self, direction: EdgeDirection) -> &Directions<'a, W> {
+        let (place, edges) = match direction {
+            EdgeDirection::Out => (0, Edges::Out),
+            EdgeDirection::In => (1, Edges::In),
+            EdgeDirection::Both => (2, Edges::Both),
+        };
+        self.edges[place].get_or_init(|| Directions::forward(self.data.partition, edges))
+    }
+}
+
+impl<'a> HostData<'a> {
     pub(crate) fn new(
         partition: &'a Partition,
         columns: Vec<Box<dyn AnyColumn>>,
@@ -97,7 +139,7 @@ impl<'a, W: Weight> Host<'a, W> {
         fold: Box<dyn Fn(usize, u64, u64) -> u64 + Send + Sync + 'a>,
     ) -> Self {
         let masters = partition.num_masters();
-        Host {
+        HostData {
             partition,
             columns,
             lists: (0..num_lists).map(|_| VertexSet::new(masters)).collect(),
@@ -108,7 +150,6 @@ impl<'a, W: Weight> Host<'a, W> {
             vertices: Vertices::First(0),
             activated: VertexSet::new(masters),
             degrees: [Vec::new(), Vec::new()],
-            edges: [OnceLock::new(), OnceLock::new(), OnceLock::new()],
             faults: SharedFaults::default(),
         }
     }
@@ -190,46 +231,31 @@ impl<'a, W: Weight> Host<'a, W> {
 
     /// Calls `visit` with every vertex of the part that runs.
     pub fn each(&self, visit: impl Fn(LocalId, &mut Tallies) + Sync) {
+        self.each_piece(&|places, tallies| {
+            for place in places {
+                let vertex = match &self.vertices {
+                    Vertices::First(_) => LocalId(place as u32),
+                    Vertices::These(these) => these[place],
+                };
+                visit(vertex, tallies);
+            }
+        });
+    }
+
+    /// Calls `visit` with places of vertices of the part that runs, many at a time.
+    fn each_piece(&self, visit: &(dyn Fn(Range<usize>, &mut Tallies) + Sync)) {
         let identities = self.identities();
         let count = match &self.vertices {
             Vertices::First(count) => *count,
             Vertices::These(these) => these.len(),
         };
         let pieces = parallel::pieces(0..count, VERTICES_PER_TASK);
-        let vertices = &self.vertices;
         let folded = parallel::map(&pieces, |piece| {
             let mut tallies = identities.clone();
-            for place in piece.clone() {
-                let vertex = match vertices {
-                    Vertices::First(_) => LocalId(place as u32),
-                    Vertices::These(these) => these[place],
-                };
-                visit(vertex, &mut tallies);
-            }
+            visit(piece.clone(), &mut tallies);
             tallies
         });
         self.join(folded);
-    }
-
-    /// Calls `visit` with every vertex of the part that runs, and with its edges on this host. No other
-    /// thread visits the edges of that vertex meanwhile.
-    pub fn each_row(
-        &self,
-        direction: EdgeDirection,
-        visit: impl Fn(LocalId, VertexEdges<'_, W>, &mut Tallies) + Sync,
-    ) {
-        let rows = self.directions(direction).rows();
-        self.each(|vertex, tallies| visit(vertex, VertexEdges { rows, vertex }, tallies));
-    }
-
-    /// The edges of a direction.
-    pub(crate) fn directions(&self, direction: EdgeDirection) -> &Directions<'a, W> {
-        let (place, edges) = match direction {
-            EdgeDirection::Out => (0, Edges::Out),
-            EdgeDirection::In => (1, Edges::In),
-            EdgeDirection::Both => (2, Edges::Both),
-        };
-        self.edges[place].get_or_init(|| Directions::forward(self.partition, edges))
     }
 
     fn identities(&self) -> Tallies {

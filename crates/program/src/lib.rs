@@ -6,7 +6,7 @@
 //! or a `VertexProgram`, which other engines and devices run.
 //!
 //! Reading order: [`surface`], [`code`], [`mod@column`], [`host`], [`processor`], [`steps`], [`gather`],
-//! [`compiled`].
+//! [`compiled`], [`share`].
 
 pub mod code;
 pub mod column;
@@ -16,20 +16,23 @@ pub mod gather;
 pub mod host;
 pub mod processor;
 pub mod relaxed;
+pub mod share;
 pub mod steps;
 pub mod surface;
 pub mod weights;
 
-pub use code::{Code, Element, Uniform};
+pub use code::{Code, Element, Outline, Uniform};
 pub use column::AnyColumn;
 pub use communication::Communication;
-pub use compiled::{Answered, FieldValues, HostShare, NotRelaxed, Program, Typed, Venue};
+pub use compiled::{FieldValues, NotRelaxed, Program, Typed, Venue};
 pub use gather::{Control, GatherPlaces, GatherStart, Gathering, NotGathering, Told};
-pub use host::{Host, Tallies};
+pub use host::{Host, HostData, Tallies};
 pub use parton_engine as engine;
 pub use parton_macros::{device, program};
 pub use parton_plan as plan;
 pub use parton_sync::{Reduction, reduction};
+pub use processor::ProgramWeight;
 pub use relaxed::{Delta, MAX_BUCKETS, RelaxSetting};
+pub use share::{Answered, HostShare};
 pub use steps::{OperatorReport, STEPS, Steps};
 pub use surface::{Edge, Field, Graph, Improve, Vertex, Worklist};

@@ -3,23 +3,61 @@
 use std::ops::Range;
 
 use parton_engine::device::operators::{NumberFaults, Operators, ProgramColumns, Worklists};
-use parton_graph::LocalId;
+use parton_graph::{LocalId, Weight};
 use parton_partition::Partition;
 use parton_plan::{EdgeSide, OperatorPart, PlannedOperator};
 use parton_sync::{Field, Result};
 
 use crate::code::Code;
-use crate::host::{Host, Vertices};
+use crate::host::{Host, HostData, Vertices};
 
-/// One host's operators on processors.
-pub struct Processor<'a, C: Code + ?Sized> {
-    code: &'a C,
-    host: Host<'a, C::Weight>,
+/// A type of weights, for which this crate compiles what runs operators on processors: users' crates need not.
+pub trait ProgramWeight: Weight {
+    /// A program on the processors of this host.
+    fn on_processors<'a>(
+        code: &'a dyn Code<Weight = Self>,
+        partition: &'a Partition,
+        is_shared: &[bool],
+    ) -> Box<dyn OnProcessors<'a> + 'a>;
 }
 
-impl<'a, C: Code + ?Sized> Processor<'a, C> {
+macro_rules! program_weights {
+    ($($weight:ty),+) => {
+        $(impl ProgramWeight for $weight {
+            fn on_processors<'a>(
+                code: &'a dyn Code<Weight = Self>,
+                partition: &'a Partition,
+                is_shared: &[bool],
+            ) -> Box<dyn OnProcessors<'a> + 'a> {
+                Box::new(Processor::new(code, partition, is_shared))
+            }
+        })+
+    };
+}
+
+program_weights!((), u32, f32, f64);
+
+/// Operators that run on processors.
+pub trait OnProcessors<'a>: Operators {
+    /// One host's data.
+    fn host(&self) -> &HostData<'a>;
+}
+
+impl<'a, W: ProgramWeight> OnProcessors<'a> for Processor<'a, W> {
+    fn host(&self) -> &HostData<'a> {
+        &self.host
+    }
+}
+
+/// One host's operators on processors.
+struct Processor<'a, W: ProgramWeight> {
+    code: &'a dyn Code<Weight = W>,
+    host: Host<'a, W>,
+}
+
+impl<'a, W: ProgramWeight> Processor<'a, W> {
     /// The columns of a program, of which other hosts see some, and nothing done yet.
-    pub(crate) fn new(code: &'a C, partition: &'a Partition, is_shared: &[bool]) -> Self {
+    fn new(code: &'a dyn Code<Weight = W>, partition: &'a Partition, is_shared: &[bool]) -> Self {
         let plan = code.plan();
         let proxies = partition.num_proxies();
         let columns = is_shared.iter().enumerate();
@@ -29,13 +67,9 @@ impl<'a, C: Code + ?Sized> Processor<'a, C> {
             Some(_) => code.combine(scalar, a, b),
             None => a,
         });
-        let host = Host::new(partition, columns.collect(), plan.lists.len(), identities, fold);
-        Processor { code, host }
-    }
-
-    /// One host's data.
-    pub fn host(&self) -> &Host<'a, C::Weight> {
-        &self.host
+        let columns = columns.collect();
+        let data = HostData::new(partition, columns, plan.lists.len(), identities, fold);
+        Processor { code, host: Host::new(data) }
     }
 
     fn operator(&self, operator: usize) -> &'a PlannedOperator {
@@ -48,7 +82,7 @@ impl<'a, C: Code + ?Sized> Processor<'a, C> {
 
     /// Runs a part of an operator at some vertices, if it has that part.
     fn run(&mut self, operator: usize, part: OperatorPart, vertices: Vertices) {
-        self.host.vertices = vertices;
+        self.host.data.vertices = vertices;
         if self.operator(operator).parts.contains(&part) {
             self.code.part(operator, part, &self.host);
         }
@@ -62,7 +96,7 @@ impl<'a, C: Code + ?Sized> Processor<'a, C> {
         let mut active: Vec<LocalId> = self.host.activated.iter().collect();
         let masters = active.len();
         for column in &operator.traffic.messages {
-            active.extend(self.host.columns[*column].drain_active());
+            active.extend(self.host.data.columns[*column].drain_active());
         }
         if operator.traffic.messages.len() > 1 {
             active[masters..].sort_unstable();
@@ -75,7 +109,7 @@ impl<'a, C: Code + ?Sized> Processor<'a, C> {
     fn given(&mut self, operator: &PlannedOperator) -> Vec<(usize, Vec<LocalId>)> {
         let masters = self.num_masters();
         let given = operator.traffic.folds.iter().map(|(column, _)| {
-            let field = &mut self.host.columns[*column];
+            let field = &mut self.host.data.columns[*column];
             let mut given = field.drain_active();
             given.truncate(given.partition_point(|vertex| vertex.index() < masters));
             // Masters' own contributions have arrived, and no mirror reads them.
@@ -86,13 +120,13 @@ impl<'a, C: Code + ?Sized> Processor<'a, C> {
     }
 }
 
-impl<C: Code + ?Sized> ProgramColumns for Processor<'_, C> {
+impl<W: ProgramWeight> ProgramColumns for Processor<'_, W> {
     fn column(&mut self, column: usize) -> &mut dyn Field {
-        self.host.columns[column].as_field()
+        self.host.data.columns[column].as_field()
     }
 
     fn swap(&mut self, a: usize, b: usize) {
-        self.host.columns.swap(a, b);
+        self.host.data.columns.swap(a, b);
     }
 
     fn mark(&mut self, column: usize, proxies: Range<u32>, is_updated: bool) -> Result<()> {
@@ -105,7 +139,7 @@ impl<C: Code + ?Sized> ProgramColumns for Processor<'_, C> {
     }
 
     fn start(&mut self, column: usize, value: usize, proxies: Range<u32>) -> Result<()> {
-        self.host.vertices = match proxies.start {
+        self.host.data.vertices = match proxies.start {
             0 => Vertices::First(proxies.end as usize),
             _ => Vertices::These(proxies.map(LocalId).collect()),
         };
@@ -119,11 +153,12 @@ impl<C: Code + ?Sized> ProgramColumns for Processor<'_, C> {
     }
 }
 
-impl<C: Code + ?Sized> Worklists for Processor<'_, C> {
+impl<W: ProgramWeight> Worklists for Processor<'_, W> {
     fn fill(&mut self, list: usize, all: bool) -> Result<()> {
-        self.host.lists[list].clear();
+        self.host.data.lists[list].clear();
         if all {
-            self.host.lists[list].insert_range(0..self.num_masters() as u32);
+            let masters = 0..self.num_masters() as u32;
+            self.host.data.lists[list].insert_range(masters);
         }
         Ok(())
     }
@@ -138,14 +173,14 @@ impl<C: Code + ?Sized> Worklists for Processor<'_, C> {
     }
 }
 
-impl<C: Code + ?Sized> Operators for Processor<'_, C> {
+impl<W: ProgramWeight> Operators for Processor<'_, W> {
     fn set_degrees(&mut self, degrees: &[Vec<u64>; 2]) -> Result<()> {
-        self.host.degrees = degrees.clone();
+        self.host.data.degrees = degrees.clone();
         Ok(())
     }
 
     fn set_scalar(&mut self, scalar: usize, bits: u64) {
-        self.host.scalars[scalar] = bits;
+        self.host.data.scalars[scalar] = bits;
     }
 
     fn take_folded(&mut self, scalars: &[usize]) -> Result<Vec<u64>> {
@@ -156,7 +191,7 @@ impl<C: Code + ?Sized> Operators for Processor<'_, C> {
         let all = Vertices::First(self.num_masters());
         self.run(operator, OperatorPart::Derive, all.clone());
         let vertices = match self.operator(operator).list {
-            Some(list) => Vertices::These(self.host.lists[list].drain()),
+            Some(list) => Vertices::These(self.host.data.lists[list].drain()),
             None => all,
         };
         self.run(operator, OperatorPart::Before, vertices);
@@ -185,7 +220,7 @@ impl<C: Code + ?Sized> Operators for Processor<'_, C> {
             false => Vertices::First(self.num_masters()),
         };
         self.run(operator, OperatorPart::After, vertices);
-        self.host.activated.clear();
+        self.host.data.activated.clear();
         if planned.parts.contains(&OperatorPart::Arrive) {
             let folds = planned.traffic.folds.iter().zip(&given);
             let far = folds.filter(|((_, side), _)| *side == EdgeSide::Far);

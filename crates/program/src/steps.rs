@@ -8,22 +8,24 @@
 mod operators;
 mod traffic;
 
+use std::ops::{Deref, DerefMut};
+
 use parton_engine::degrees::{in_degrees, out_degrees};
 use parton_engine::device::operators::Operators;
 use parton_engine::device::{Device, OperatorsRequest, device_operators};
-use parton_engine::{Conclusion, Engine, EngineInfo, Next, check_weights};
-use parton_graph::{LocalId, Weight};
+use parton_engine::{Conclusion, Engine, EngineInfo, Next};
+use parton_graph::{LocalId, WeightKind};
 use parton_partition::Partition;
 use parton_partition::partition::Finder;
 use parton_plan::{ColumnRole, EdgeSide, Instruction, PlannedOperator};
 use parton_sync::{Error, Phase, Result, Substrate, Tally};
 
-use crate::code::{Code, Uniform};
+use crate::code::{Outline, Uniform};
 use crate::communication::{Communication, end};
 use crate::compiled::FieldValues;
 use crate::gather::GatherPlaces;
-use crate::host::Host;
-use crate::processor::Processor;
+use crate::host::HostData;
+use crate::processor::OnProcessors;
 
 pub use operators::OperatorReport;
 
@@ -31,11 +33,11 @@ pub use operators::OperatorReport;
 pub const STEPS: &EngineInfo =
     &EngineInfo { name: "steps", about: "a compiled program, operator by operator" };
 
-/// A compiled program on one host. `O` runs its operators there.
-pub struct Steps<'a, C: Code + ?Sized, O: Operators + ?Sized> {
-    code: &'a C,
+/// A compiled program on one host.
+pub struct Steps<'a> {
+    code: &'a dyn Outline,
     partition: &'a Partition,
-    operators: Box<O>,
+    operators: OperatorsOf<'a>,
     communication: Communication,
     scalars: Scalars,
     /// Out- and in-degrees of masters, where the program asks.
@@ -53,6 +55,40 @@ pub struct Steps<'a, C: Code + ?Sized, O: Operators + ?Sized> {
     stop_at: Option<usize>,
 }
 
+/// What runs operators on this host.
+enum OperatorsOf<'a> {
+    Processors(Box<dyn OnProcessors<'a> + 'a>),
+    Device(Box<dyn Operators + 'a>),
+}
+
+impl<'a> Deref for OperatorsOf<'a> {
+    type Target = dyn Operators + 'a;
+
+    fn deref(&self) -> &Self::Target {
+        match self {
+            OperatorsOf::Processors(operators) => &**operators,
+            OperatorsOf::Device(operators) => &**operators,
+        }
+    }
+}
+
+impl DerefMut for OperatorsOf<'_> {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        match self {
+            OperatorsOf::Processors(operators) => &mut **operators,
+            OperatorsOf::Device(operators) => &mut **operators,
+        }
+    }
+}
+
+/// Where operators run.
+pub(crate) enum Place<'a, 'm> {
+    /// On processors, by what makes operators of the facts which columns other hosts see.
+    Processors(&'m dyn Fn(&[bool]) -> Box<dyn OnProcessors<'a> + 'a>),
+    /// On a device, along edges of such weights.
+    Device(&'a dyn Device, WeightKind),
+}
+
 /// The scalars of a program.
 struct Scalars {
     /// Their bits, the same on all hosts but for what is pending.
@@ -61,12 +97,23 @@ struct Scalars {
     pending: Vec<bool>,
 }
 
+/// What a device has to know of a program. An error if the program has no form for devices.
+fn request(
+    code: &dyn Outline,
+    weight: WeightKind,
+    is_shared: Vec<bool>,
+) -> Result<OperatorsRequest<'_>> {
+    let plan = code.plan();
+    let operators = code.device().map_err(|why| Error::Program {
+        program: plan.name.clone(),
+        why: format!("its operators do not run on devices: {why}"),
+    })?;
+    let identities = (0..plan.scalars.len()).map(|scalar| code.identity(scalar)).collect();
+    Ok(OperatorsRequest { plan, operators, weight, is_shared, identities })
+}
+
 /// Which columns other hosts see.
-fn shared<C: Code + ?Sized>(
-    code: &C,
-    partition: &Partition,
-    communication: Communication,
-) -> Vec<bool> {
+fn shared(code: &dyn Outline, partition: &Partition, communication: Communication) -> Vec<bool> {
     let syncs_all = communication != Communication::OnDemand;
     let is_shared = code.plan().columns.iter().map(|column| {
         let is_field = column.role == ColumnRole::Field;
@@ -75,58 +122,38 @@ fn shared<C: Code + ?Sized>(
     is_shared.collect()
 }
 
-impl<'a, C: Code + ?Sized> Steps<'a, C, Processor<'a, C>> {
-    /// A compiled program on the processors of this host. An error if weights of edges do not fit.
-    pub fn new(
-        code: &'a C,
+impl<'a> Steps<'a> {
+    /// A compiled program. An error if it is to run on a device and has no form for that.
+    pub(crate) fn new(
+        code: &'a dyn Outline,
         partition: &'a Partition,
         communication: Communication,
+        place: Place<'a, '_>,
     ) -> Result<Self> {
-        check_weights::<C::Weight>(partition)?;
         let is_shared = shared(code, partition, communication);
-        let operators = Processor::new(code, partition, &is_shared);
-        Ok(Steps::over(code, partition, communication, Box::new(operators)))
-    }
-
-    /// One host's data.
-    pub fn host(&self) -> &Host<'a, C::Weight> {
-        self.operators.host()
-    }
-}
-
-impl<'a, C: Code + ?Sized> Steps<'a, C, dyn Operators + 'a> {
-    /// A compiled program on a device. An error if weights of edges do not fit, or if the program has no form for
-    /// devices.
-    pub fn on_device(
-        code: &'a C,
-        partition: &'a Partition,
-        communication: Communication,
-        device: &'a dyn Device,
-    ) -> Result<Self> {
-        check_weights::<C::Weight>(partition)?;
-        let plan = code.plan();
-        let operators = code.device().map_err(|why| Error::Program {
-            program: plan.name.clone(),
-            why: format!("its operators do not run on devices: {why}"),
-        })?;
-        let request = OperatorsRequest {
-            plan,
-            operators,
-            weight: C::Weight::KIND,
-            is_shared: shared(code, partition, communication),
-            identities: (0..plan.scalars.len()).map(|scalar| code.identity(scalar)).collect(),
+        let operators = match place {
+            Place::Processors(operators) => OperatorsOf::Processors(operators(&is_shared)),
+            Place::Device(device, weight) => {
+                let request = request(code, weight, is_shared)?;
+                OperatorsOf::Device(device_operators(device, request, partition)?)
+            }
         };
-        let operators = device_operators(device, request, partition)?;
         Ok(Steps::over(code, partition, communication, operators))
     }
-}
 
-impl<'a, C: Code + ?Sized, O: Operators + ?Sized> Steps<'a, C, O> {
+    /// One host's data, where its operators run on processors.
+    pub(crate) fn host(&self) -> Option<&HostData<'a>> {
+        match &self.operators {
+            OperatorsOf::Processors(operators) => Some(operators.host()),
+            OperatorsOf::Device(_) => None,
+        }
+    }
+
     fn over(
-        code: &'a C,
+        code: &'a dyn Outline,
         partition: &'a Partition,
         communication: Communication,
-        operators: Box<O>,
+        operators: OperatorsOf<'a>,
     ) -> Self {
         let plan = code.plan();
         let mut steps = Steps {
@@ -393,7 +420,7 @@ impl<'a, C: Code + ?Sized, O: Operators + ?Sized> Steps<'a, C, O> {
     }
 }
 
-impl<C: Code + ?Sized, O: Operators + ?Sized> Engine for Steps<'_, C, O> {
+impl Engine for Steps<'_> {
     fn begin(&mut self, substrate: &mut Substrate<'_>) -> Result<()> {
         self.find_degrees(substrate)?;
         self.advance(substrate)

@@ -21,9 +21,9 @@ pub(super) use expressions::in_relaxation;
 pub use plan::plan;
 pub(super) use vertex_form::vertex_form;
 
-/// The methods of `Code`, for a struct with a field per parameter. `root` is the path of the crate that has
-/// the trait.
-pub fn code(lowered: &Lowered, root: &TokenStream) -> TokenStream {
+/// Implementations of `Outline` and `Code`, for a struct `name` with a field per parameter. `root` is the path of the
+/// crate that has the traits.
+pub fn code(lowered: &Lowered, name: &Ident, root: &TokenStream) -> TokenStream {
     let emitter = Emitter { lowered, root, leaf: &|_| None, checks: false };
     let (columns, values, starts) = (emitter.columns(), emitter.values(), emitter.starts());
     let parts = emitter.parts();
@@ -31,52 +31,56 @@ pub fn code(lowered: &Lowered, root: &TokenStream) -> TokenStream {
     let weight = type_of(lowered.program.weight);
     let parameters = &lowered.program.scalars[..lowered.program.num_parameters];
     let arguments = parameters.iter().enumerate().map(|(number, named)| {
-        let name = Ident::new(&named.name, Span::call_site());
+        let parameter = Ident::new(&named.name, Span::call_site());
         match named.ty {
             _ if lowered.program.vertex_lists.contains(&ScalarId(number)) => {
-                quote!(self.#name.len() as u64)
+                quote!(self.#parameter.len() as u64)
             }
-            Ty::Vertex => quote!(u64::from(self.#name.0)),
-            _ => quote!(#root::Element::to_bits(self.#name)),
+            Ty::Vertex => quote!(u64::from(self.#parameter.0)),
+            _ => quote!(#root::Element::to_bits(self.#parameter)),
         }
     });
     quote! {
-        type Weight = #weight;
+        impl #root::Outline for #name {
+            fn plan(&self) -> &#root::plan::CompiledPlan {
+                <Self as #root::Program>::compiled_plan()
+            }
 
-        fn plan(&self) -> &#root::plan::CompiledPlan {
-            <Self as #root::Program>::compiled_plan()
+            fn arguments(&self) -> Vec<u64> {
+                vec![#(#arguments),*]
+            }
+
+            fn column(&self, number: usize, proxies: usize, is_shared: bool) -> Box<dyn #root::AnyColumn> {
+                match number { #columns _ => unreachable!("no such column") }
+            }
+
+            fn value(&self, number: usize, uniform: #root::Uniform<'_>) -> u64 {
+                match number { #values _ => unreachable!("no such value") }
+            }
+
+            fn device(&self) -> Result<#root::engine::device::operators::OperatorText<'_>, &'static str> {
+                <Self as #root::Program>::DEVICE
+            }
+
+            fn identity(&self, scalar: usize) -> u64 {
+                match scalar { #identities _ => 0 }
+            }
+
+            fn combine(&self, scalar: usize, a: u64, b: u64) -> u64 {
+                match scalar { #combines _ => a }
+            }
         }
 
-        fn arguments(&self) -> Vec<u64> {
-            vec![#(#arguments),*]
-        }
+        impl #root::Code for #name {
+            type Weight = #weight;
 
-        fn column(&self, number: usize, proxies: usize, is_shared: bool) -> Box<dyn #root::AnyColumn> {
-            match number { #columns _ => unreachable!("no such column") }
-        }
+            fn start(&self, column: usize, value: usize, host: &#root::Host<'_, #weight>) {
+                match value { #starts _ => unreachable!("no such start") }
+            }
 
-        fn value(&self, number: usize, uniform: #root::Uniform<'_>) -> u64 {
-            match number { #values _ => unreachable!("no such value") }
-        }
-
-        fn start(&self, column: usize, value: usize, host: &#root::Host<'_, #weight>) {
-            match value { #starts _ => unreachable!("no such start") }
-        }
-
-        fn part(&self, operator: usize, part: #root::plan::OperatorPart, host: &#root::Host<'_, #weight>) {
-            match (operator, part) { #parts _ => {} }
-        }
-
-        fn device(&self) -> Result<#root::engine::device::operators::OperatorText<'_>, &'static str> {
-            <Self as #root::Program>::DEVICE
-        }
-
-        fn identity(&self, scalar: usize) -> u64 {
-            match scalar { #identities _ => 0 }
-        }
-
-        fn combine(&self, scalar: usize, a: u64, b: u64) -> u64 {
-            match scalar { #combines _ => a }
+            fn part(&self, operator: usize, part: #root::plan::OperatorPart, host: &#root::Host<'_, #weight>) {
+                match (operator, part) { #parts _ => {} }
+            }
         }
     }
 }

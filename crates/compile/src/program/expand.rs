@@ -135,10 +135,10 @@ impl Expansion<'_> {
     ) -> TokenStream {
         let Expansion { function, root, names, types, is_list, cfgs, output } = self;
         let (name, fields) = (&function.sig.ident, &names[1..]);
-        let (code, plan) = (emit::code(lowered, root), emit::plan(&lowered.plan, root));
+        let (code, plan) = (emit::code(lowered, name, root), emit::plan(&lowered.plan, root));
         let program_form = program_form(relaxed, form, root);
         let (relaxed, relaxation) = recognise::emit(lowered, relaxed, root);
-        let (gathers, gathering) = emit::vertex_form(lowered, form, name, root);
+        let (gathers, gathering) = emit::vertex_form(lowered, form, root);
         let results = results(lowered, root);
         let engine = quote!(#root::engine::device);
         let device = match emit::device(lowered) {
@@ -163,9 +163,7 @@ impl Expansion<'_> {
                 #relaxation
                 #gathering
 
-                impl #root::Code for #name {
-                    #code
-                }
+                #code
 
                 impl #root::Program for #name {
                     type Output = #output;

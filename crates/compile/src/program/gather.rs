@@ -7,13 +7,15 @@
 //! hosts run alike, or loops over vertices that only fold into scalars: *looking ahead*, `apply` folds them one
 //! round early, and nobody uses the result if there is no next round.
 
+mod live;
+
 use std::collections::BTreeSet;
 
 use parton_plan::{ColumnRole, Folding, Instruction, OperatorPart};
 
 use super::ir::{Act, ActKind, ExprKind, FieldId, ScalarId, each_expression};
 use super::lower::{Lowered, OperatorCode};
-use super::vertex_form::{self, FormKind, MessageEdge, VertexForm};
+use super::vertex_form::{self, FormKind, VertexForm};
 
 /// What is special about a stationary gather.
 #[derive(Debug)]
@@ -24,6 +26,10 @@ pub struct Gather {
     pub ahead: Vec<usize>,
     /// Where sums over all vertices travel.
     pub slots: Vec<Slot>,
+    /// Whether what a round leaves in columns depends on what arrived and on columns that never change.
+    pub forgets_state: bool,
+    /// Whether vertices do the same in every round, whatever they add up to and however many rounds there were.
+    pub is_local: bool,
 }
 
 /// A part of what follows the operator at every vertex.
@@ -75,14 +81,51 @@ pub fn recognise(lowered: &Lowered) -> Result<VertexForm, &'static str> {
     let (tail, after) = tail(lowered, at + 1);
     let Between { ahead, assigned } = between(lowered, edge.operator, after)
         .ok_or("between two rounds there are loops over vertices that write fields")?;
-    let mut gather = Gather { tail, ahead, slots: Vec::new() };
+    let mut gather =
+        Gather { tail, ahead, slots: Vec::new(), forgets_state: false, is_local: false };
     gather.slots = slots(lowered, edge.operator, &gather)
         .ok_or("more is folded over all vertices than the sums of a round have place for")?;
     if sends_changing(code, edge.message, &gather.slots, &assigned) {
         return Err("what vertices send depends on a scalar that changes from round to round");
     }
-    let state = state(lowered, &edge, &gather);
-    Ok(VertexForm { edge, after, state, kind: FormKind::Gather(gather) })
+    let state = live::state(lowered, &edge, &gather);
+    gather.forgets_state = live::forgets_state(lowered, &edge, &gather, &state);
+    let is_summed = !gather.slots.is_empty();
+    let mut form = VertexForm { edge, after, state, kind: FormKind::Gather(gather) };
+    let is_local = !is_summed && form.scalars(lowered).iter().all(|id| !assigned.contains(&id.0));
+    if let FormKind::Gather(gather) = &mut form.kind {
+        gather.is_local = is_local;
+    }
+    Ok(form)
+}
+
+impl Gather {
+    /// The columns that `apply` may change.
+    pub fn changed(&self, lowered: &Lowered, operator: usize) -> BTreeSet<FieldId> {
+        let swapped = self.tail.iter().flat_map(|part| match part {
+            TailPart::Swap(a, b) => vec![*a, *b],
+            TailPart::Vertices(_) => Vec::new(),
+        });
+        let mut changed: BTreeSet<FieldId> = swapped.collect();
+        for act in self.acts_of_apply(lowered, operator) {
+            act.walk(&mut |act| match act.kind {
+                ActKind::Write(id, ..) | ActKind::Absorb(id, ..) => _ = changed.insert(id),
+                _ => {}
+            });
+        }
+        changed
+    }
+
+    /// Statements of `apply`, and of loops that look ahead, in their order.
+    pub(super) fn acts_of_apply<'l>(&self, lowered: &'l Lowered, operator: usize) -> Vec<&'l Act> {
+        let own = vertex_form::own_acts(&lowered.operators[operator]);
+        let tail = self.tail.iter().filter_map(|part| match part {
+            TailPart::Vertices(number) => Some(&lowered.operators[*number].before),
+            TailPart::Swap(..) => None,
+        });
+        let ahead = self.ahead.iter().map(|number| &lowered.operators[*number].before);
+        own.chain(tail.chain(ahead).flatten()).collect()
+    }
 }
 
 /// The statements that make the message of a vertex.
@@ -219,69 +262,4 @@ fn slots(lowered: &Lowered, operator: usize, gather: &Gather) -> Option<Vec<Slot
         }
     }
     Some(slots)
-}
-
-/// Columns whose values at the end of a round somebody reads later.
-fn state(lowered: &Lowered, edge: &MessageEdge, gather: &Gather) -> Vec<FieldId> {
-    let code = &lowered.operators[edge.operator];
-    let mut live: BTreeSet<FieldId> = lowered.program.results.iter().copied().collect();
-    loop {
-        let mut before = live.clone();
-        for &number in &gather.ahead {
-            live_before(&lowered.operators[number].before, &mut before);
-        }
-        for part in gather.tail.iter().rev() {
-            match part {
-                TailPart::Vertices(number) => {
-                    live_before(&lowered.operators[*number].before, &mut before);
-                }
-                TailPart::Swap(a, b) => {
-                    let (had_a, had_b) = (before.remove(a), before.remove(b));
-                    before.extend(had_a.then_some(*b));
-                    before.extend(had_b.then_some(*a));
-                }
-            }
-        }
-        for acts in [&code.arrive, &code.after, &code.before] {
-            live_before(acts, &mut before);
-        }
-        live_before(&code.derive, &mut before);
-        before.insert(edge.message);
-        live_before(&code.before, &mut before);
-        live_before(&code.derive, &mut before);
-        before.retain(|id| lowered.plan.columns[id.0].role == ColumnRole::Field);
-        if before.is_subset(&live) {
-            return live.into_iter().collect();
-        }
-        live.extend(before);
-    }
-}
-
-/// What must be known before some statements, if `live` is asked for after them.
-fn live_before(acts: &[Act], live: &mut BTreeSet<FieldId>) {
-    for act in acts.iter().rev() {
-        match &act.kind {
-            ActKind::Write(field, _, _) => _ = live.remove(field),
-            ActKind::If(_, then, otherwise) => {
-                let mut other = live.clone();
-                live_before(then, live);
-                live_before(otherwise, &mut other);
-                live.extend(other);
-            }
-            ActKind::Absorb(into, _, _, then) => {
-                let mut changed = live.clone();
-                live_before(then, &mut changed);
-                live.extend(changed);
-                live.insert(*into);
-            }
-            _ => {}
-        }
-        if let Some(value) = act.expressions() {
-            value.walk(&mut |part| {
-                if let ExprKind::Read(field, _) = part.kind {
-                    live.insert(field);
-                }
-            });
-        }
-    }
 }

@@ -414,12 +414,14 @@ fn implementation(lowered: &Lowered, relaxed: &Relaxed, root: &TokenStream) -> T
     let along = if lowered.program.weight.is_some() { quote!(weight) } else { quote!(()) };
     let (passes_unchanged, first_wins) = (relaxed.passes_unchanged, relaxed.first_wins);
     let (edges, bucket) = (edges(lowered, relaxed, root), bucket(relaxed, root));
+    let form = relaxed.form(root);
     quote! {
         #[#root::device(crate = #root::engine)]
         impl #root::engine::Relaxation for Relaxed {
             type Label = #ty;
             type Reduction = #reduction;
             type Weight = #weight;
+            const FORM: Option<#root::engine::ProgramForm> = Some(#form);
 
             fn start(&self, vertex: #root::engine::Vertex<'_>) -> Option<#ty> {
                 let local_1 = vertex.id().0 as u32;

@@ -2,14 +2,16 @@
 //! receives it. Engines for vertex programs and devices run them. [`gather`] finds those in which
 //! all vertices take part in every round, [`rotate`] those in which vertices wake their neighbours.
 
+use std::collections::BTreeSet;
+
 use parton_plan::{ColumnRole, Folding, Instruction, ProgramShape};
 use proc_macro2::TokenStream;
 use quote::quote;
 
 use super::emit::{ROUNDED_OTHERWISE, is_rounded_otherwise_on_devices};
-use super::gather::{self, Gather, TailPart};
+use super::gather::{self, Gather};
 use super::ir::{
-    Act, ActKind, Dir, Expr, ExprKind, FieldId, Fold, Ty, VertexPlace, each_expression,
+    Act, ActKind, Dir, Expr, ExprKind, FieldId, Fold, ScalarId, Ty, VertexPlace, each_expression,
 };
 use super::lower::{Lowered, OperatorCode};
 use super::rotate::{self, Rotated};
@@ -99,15 +101,21 @@ impl VertexForm {
 
     /// Statements of `apply`, and of loops that look ahead, in their order.
     pub(super) fn acts_of_apply<'l>(&self, lowered: &'l Lowered) -> Vec<&'l Act> {
-        let code = self.code(lowered);
-        let own = [&code.before, &code.after, &code.arrive].into_iter();
-        let FormKind::Gather(gather) = &self.kind else { return own.flatten().collect() };
-        let tail = gather.tail.iter().filter_map(|part| match part {
-            TailPart::Vertices(number) => Some(&lowered.operators[*number].before),
-            TailPart::Swap(..) => None,
+        match &self.kind {
+            FormKind::Gather(gather) => gather.acts_of_apply(lowered, self.edge.operator),
+            FormKind::Rotated(_) => own_acts(self.code(lowered)).collect(),
+        }
+    }
+
+    /// The scalars that vertices and edges use.
+    pub(super) fn scalars(&self, lowered: &Lowered) -> Vec<ScalarId> {
+        let mut used = BTreeSet::new();
+        self.each_expression(lowered, &mut |part| {
+            if let ExprKind::Scalar(id) = part.kind {
+                used.insert(id);
+            }
         });
-        let ahead = gather.ahead.iter().map(|number| &lowered.operators[*number].before);
-        own.chain(tail).chain(ahead).flatten().collect()
+        used.into_iter().collect()
     }
 
     /// Calls `visit` with every expression of the program.
@@ -148,6 +156,11 @@ impl VertexForm {
         (is_gather && self.may_underflow(lowered))
             .then_some("of gathers, only processors find out whether a number falls below 0")
     }
+}
+
+/// What an operator does at a vertex that something has arrived at.
+pub(super) fn own_acts(code: &OperatorCode) -> impl Iterator<Item = &Act> {
+    [&code.before, &code.after, &code.arrive].into_iter().flatten()
 }
 
 /// What edges do: one fold, of a value that one end sends; else why that is not so.

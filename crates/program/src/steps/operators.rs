@@ -3,11 +3,9 @@
 use std::fmt;
 
 use parton_engine::RunReport;
-use parton_engine::device::operators::Operators;
 use parton_plan::PlannedOperator;
 
 use super::Steps;
-use crate::code::Code;
 
 /// What an operator of a program took in a run, all its rounds together.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -34,7 +32,7 @@ impl fmt::Display for OperatorReport {
     }
 }
 
-impl<C: Code + ?Sized, O: Operators + ?Sized> Steps<'_, C, O> {
+impl Steps<'_> {
     /// What each operator that visits edges took, of the report of a run.
     pub fn operators(&self, report: &RunReport) -> Vec<OperatorReport> {
         let plan = self.code.plan();

@@ -1,15 +1,13 @@
 //! What travels between hosts for an operator, and when.
 
-use parton_engine::device::operators::Operators;
 use parton_partition::End;
 use parton_plan::{ColumnRole, PlannedOperator};
 use parton_sync::{Result, Substrate};
 
 use super::Steps;
-use crate::code::Code;
 use crate::communication::{Communication, end};
 
-impl<C: Code + ?Sized, O: Operators + ?Sized> Steps<'_, C, O> {
+impl Steps<'_> {
     /// Tells mirrors at one end what masters have, if they may not know.
     pub(super) fn freshen(
         &mut self,

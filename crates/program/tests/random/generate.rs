@@ -4,6 +4,14 @@
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
+    /// Numbers that follow from one number (splitmix64).
+    pub(crate) fn of(number: usize) -> Self {
+        let mut seed = (number as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        seed = (seed ^ seed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        seed = (seed ^ seed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        Random(seed ^ seed >> 31)
+    }
+
     pub(crate) fn below(&mut self, limit: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;

@@ -15,8 +15,8 @@ use parton_graph::LocalId;
 use parton_program::plan::{self, ColumnRole, CompiledPlan, OperatorPart};
 use parton_program::reduction::{Max, Min, Or, Reduction, Sum};
 use parton_program::{
-    AnyColumn, Code, Element, FieldValues, Host, Program, RelaxSetting, Tallies, Typed, Uniform,
-    column, host,
+    AnyColumn, Code, Element, FieldValues, Host, HostData, Outline, Program, RelaxSetting, Tallies,
+    Typed, Uniform, column, host,
 };
 use parton_sync::value::Number;
 
@@ -307,9 +307,7 @@ impl View for Outside<'_> {
     }
 }
 
-impl<R: Sync> Code for Interpreted<R> {
-    type Weight = u32;
-
+impl<R: Sync> Outline for Interpreted<R> {
     fn plan(&self) -> &CompiledPlan {
         &self.lowered.plan
     }
@@ -332,6 +330,22 @@ impl<R: Sync> Code for Interpreted<R> {
     fn value(&self, number: usize, uniform: Uniform<'_>) -> u64 {
         evaluate(&self.lowered.values[number], &Outside(uniform))
     }
+
+    fn device(&self) -> Result<OperatorText<'_>, &'static str> {
+        self.device
+    }
+
+    fn identity(&self, scalar: usize) -> u64 {
+        identity(self.fold_of(scalar), self.lowered.program.scalars[scalar].ty)
+    }
+
+    fn combine(&self, scalar: usize, a: u64, b: u64) -> u64 {
+        folded(self.fold_of(scalar), self.lowered.program.scalars[scalar].ty, a, b)
+    }
+}
+
+impl<R: Sync> Code for Interpreted<R> {
+    type Weight = u32;
 
     fn start(&self, column: usize, value: usize, host: &Host<'_, u32>) {
         host.each(|near, _| {
@@ -365,18 +379,6 @@ impl<R: Sync> Code for Interpreted<R> {
             );
         });
     }
-
-    fn device(&self) -> Result<OperatorText<'_>, &'static str> {
-        self.device
-    }
-
-    fn identity(&self, scalar: usize) -> u64 {
-        identity(self.fold_of(scalar), self.lowered.program.scalars[scalar].ty)
-    }
-
-    fn combine(&self, scalar: usize, a: u64, b: u64) -> u64 {
-        folded(self.fold_of(scalar), self.lowered.program.scalars[scalar].ty, a, b)
-    }
 }
 
 /// Returns its fields as they are.
@@ -395,7 +397,7 @@ where
     const DEVICE: Result<OperatorText<'static>, &'static str> = Err("it is interpreted");
     const GATHER: Option<parton_program::GatherPlaces> = None;
 
-    fn gather_states(_: &Host<'_, u32>) -> Vec<u32> {
+    fn gather_states(_: &HostData<'_>) -> Vec<u32> {
         Vec::new()
     }
 

@@ -3,36 +3,36 @@
 mod acts;
 mod gather;
 mod rotated;
-
-use std::collections::BTreeSet;
+mod uniform;
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 
 use super::{Emitter, column, rust, scalar, type_of};
-use crate::program::ir::{Act, Dir, Expr, ExprKind, FieldId, ScalarId, Ty};
+use crate::program::ir::{Act, Dir, Expr, ExprKind, FieldId, Ty};
 use crate::program::lower::{Lowered, OperatorCode};
 use crate::program::vertex_form::{FormKind, VertexForm};
+use uniform::UniformValues;
 
 /// The items of `Program` that are about vertex programs, and what they need.
 pub(in crate::program) fn vertex_form(
     lowered: &Lowered,
     form: Option<&VertexForm>,
-    name: &Ident,
     root: &TokenStream,
 ) -> (TokenStream, TokenStream) {
     let Some(form) = form else {
         let items = quote! {
             type GatherState = u32;
             type Gathered<'a> = #root::NotGathering;
-            fn gather_states(_: &#root::Host<'_, Self::Weight>) -> Vec<u32> { Vec::new() }
+            fn gather_states(_: &#root::HostData<'_>) -> Vec<u32> { Vec::new() }
             const GATHER: Option<#root::GatherPlaces> = None;
         };
         return (items, TokenStream::new());
     };
-    let leaf = |part: &Expr| leaf(part);
+    let uniform = UniformValues::new(lowered, root);
+    let leaf = |part: &Expr| uniform.member(part).or_else(|| leaf(part));
     let emitter = Emitter { lowered, root, leaf: &leaf, checks: false };
-    let emitting = Emitting { emitter, form, lowered, root };
+    let emitting = Emitting { emitter, form, lowered, root, uniform: &uniform };
     let (operator, after) = (form.edge.operator, form.after);
     let drains = match emitting.drained() {
         Some(list) => quote!(Some(#list)),
@@ -46,17 +46,17 @@ pub(in crate::program) fn vertex_form(
     let items = quote! {
         type GatherState = GatherState;
         type Gathered<'a> = Gathering<'a>;
-        fn gather_states(host: &#root::Host<'_, Self::Weight>) -> Vec<GatherState> {
+        fn gather_states(host: &#root::HostData<'_>) -> Vec<GatherState> {
             host.each_master(|master| GatherState { #started })
         }
-        fn keep_states(host: &#root::Host<'_, Self::Weight>, states: &[GatherState]) {
+        fn keep_states(host: &#root::HostData<'_>, states: &[GatherState]) {
             #stored
         }
         const IS_ANY_ORDER: bool = #is_any_order;
         const GATHER: Option<#root::GatherPlaces> =
             Some(#root::GatherPlaces { operator: #operator, after: #after, drains: #drains });
     };
-    (items, emitting.definitions(name))
+    (items, emitting.definitions())
 }
 
 /// What programs on hosts and devices call things.
@@ -84,6 +84,7 @@ struct Emitting<'l> {
     form: &'l VertexForm,
     lowered: &'l Lowered,
     root: &'l TokenStream,
+    uniform: &'l UniformValues<'l>,
 }
 
 impl Emitting<'_> {
@@ -130,16 +131,6 @@ impl Emitting<'_> {
     /// Statements of `apply`, and of loops that look ahead, in their order.
     fn acts_of_apply(&self) -> Vec<&Act> {
         self.form.acts_of_apply(self.lowered)
-    }
-
-    fn scalars(&self) -> Vec<ScalarId> {
-        let mut used = BTreeSet::new();
-        self.form.each_expression(self.lowered, &mut |part| {
-            if let ExprKind::Scalar(id) = part.kind {
-                used.insert(id);
-            }
-        });
-        used.into_iter().collect()
     }
 
     /// Whether the state needs something at its end to have no hole there.
@@ -199,14 +190,14 @@ impl Emitting<'_> {
         values.collect()
     }
 
-    fn definitions(&self, name: &Ident) -> TokenStream {
+    fn definitions(&self) -> TokenStream {
         let root = self.root;
         let members = self.members();
         let names: Vec<_> = members.iter().map(|id| column(*id)).collect();
         let types = members.iter().map(|id| self.kept_type(*id));
         let padding = self.is_odd().then(|| quote!(padding: u32,));
         let results = self.results();
-        let scalars = self.scalars();
+        let scalars = self.form.scalars(self.lowered);
         let scalar_names: Vec<_> = scalars.iter().map(|id| scalar(*id)).collect();
         let scalar_types: Vec<_> =
             scalars.iter().map(|id| rust(self.lowered.program.scalars[id.0].ty)).collect();
@@ -221,6 +212,9 @@ impl Emitting<'_> {
             FormKind::Gather(gather) => self.gather(gather, &scalar_names, &numbers),
             FormKind::Rotated(rotated) => self.rotated(rotated),
         };
+        // They are known when all else was written.
+        let (uniform_names, uniform_types) = self.uniform.members();
+        let computed = self.uniform.computed();
         quote! {
             #[derive(Clone, Copy, #root::engine::DeviceType)]
             #[device(crate = #root::engine)]
@@ -235,22 +229,32 @@ impl Emitting<'_> {
                 num_edges: u64,
                 rounds: u64,
                 #(#scalar_names: #scalar_types,)*
-                control: #root::Control<'a, #name>,
+                #(#uniform_names: #uniform_types,)*
+                control: #root::Control<'a>,
             }
 
-            impl<'a> #root::Gathering<'a, #name> for Gathering<'a> {
-                fn new(given: #root::GatherStart<'a, #name, GatherState>) -> Self {
+            impl<'a> Gathering<'a> {
+                /// Computes what is the same at all vertices.
+                fn find_uniform(&mut self) {
+                    #computed
+                }
+            }
+
+            impl<'a> #root::Gathering<'a> for Gathering<'a> {
+                fn new(given: #root::GatherStart<'a, GatherState>) -> Self {
                     let #root::GatherStart { control, start, degrees: [out_degrees, in_degrees], rounds } = given;
                     let uniform = control.uniform();
                     let (num_vertices, num_edges) = (uniform.num_vertices, uniform.num_edges);
                     #(let #scalar_names = uniform.scalar::<#scalar_types>(#numbers);)*
-                    Gathering {
+                    let mut gathering = Gathering {
                         start, out_degrees, in_degrees, num_vertices, num_edges, rounds,
-                        #(#scalar_names,)* control,
-                    }
+                        #(#scalar_names,)* #(#uniform_names: 0.0,)* control,
+                    };
+                    gathering.find_uniform();
+                    gathering
                 }
 
-                fn control(&self) -> &#root::Control<'a, #name> {
+                fn control(&self) -> &#root::Control<'a> {
                     &self.control
                 }
 

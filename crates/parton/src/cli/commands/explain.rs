@@ -4,14 +4,15 @@ use clap::Args;
 
 use crate::cli::Context;
 use crate::cli::exit::Failure;
+use crate::program::plan;
 
-/// Explain a compiled program: its fields, operators, splits, and where which values travel.
+/// Explain the compiled programs of an algorithm: their fields, operators, splits, and where which values travel.
 #[derive(Args)]
 pub(crate) struct Explain {
     /// The program: the name of an algorithm that is compiled from a plain function
     program: String,
 
-    /// As JSON
+    /// As JSON: a list with an object for each program
     #[arg(long)]
     json: bool,
 }
@@ -19,18 +20,25 @@ pub(crate) struct Explain {
 impl Explain {
     pub(crate) fn run(self, context: &Context<'_>) -> Result<String, Failure> {
         let algorithm = context.algorithm(&self.program)?;
-        let Some(plan) = algorithm.plan() else {
-            let compiled = context.algorithms.iter().filter(|known| known.plan().is_some());
+        let plans = algorithm.plans();
+        if plans.is_empty() {
+            let compiled = context.algorithms.iter().filter(|known| !known.plans().is_empty());
             let compiled: Vec<_> = compiled.map(|known| known.name()).collect();
             return Err(Failure::usage(format!(
                 "{} is not compiled from a plain function; compiled are {}",
                 self.program,
                 compiled.join(", ")
             )));
-        };
+        }
         Ok(match self.json {
-            true => crate::program::plan::json(plan) + "\n",
-            false => crate::program::plan::text(plan),
+            true => {
+                let forms: Vec<_> = plans.into_iter().map(plan::json).collect();
+                format!("[{}]\n", forms.join(",\n"))
+            }
+            false => {
+                let forms: Vec<_> = plans.into_iter().map(plan::text).collect();
+                forms.join("\n")
+            }
         })
     }
 }

@@ -1,14 +1,12 @@
 //! A stationary gather: what vertices send, and what they make of what they get.
 
-use std::collections::BTreeSet;
-
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
 use super::super::{column, rust};
 use super::Emitting;
 use crate::program::gather::{Gather, Slot, TailPart, sending};
-use crate::program::ir::{Act, ActKind, FieldId, Ty};
+use crate::program::ir::{Act, Ty};
 
 impl Emitting<'_> {
     /// The program as a stationary `VertexProgram`.
@@ -24,6 +22,7 @@ impl Emitting<'_> {
         let (weight_name, weight) = self.weight();
         let (message_name, along) = (column(edge.message), self.emitter.expr(&edge.along));
         let edges = self.direction();
+        let Gather { forgets_state, is_local, .. } = gather;
         let (scatter, apply, told) = (self.scatter(), self.apply(gather), self.told(gather));
         quote! {
             #device
@@ -64,6 +63,8 @@ impl Emitting<'_> {
                 fn properties(&self) -> #root::engine::Properties {
                     #root::engine::Properties {
                         stationary: true,
+                        last_message_wins: #forgets_state,
+                        is_local: #is_local,
                         edges: #root::engine::Edges::#edges,
                         rounds: self.rounds,
                         ..#root::engine::Properties::default()
@@ -73,6 +74,7 @@ impl Emitting<'_> {
                 fn conclude(&mut self, total: &#root::engine::Tally) -> bool {
                     let has_ended = self.control.conclude(&[#(#told),*]);
                     #(self.#scalar_names = self.control.uniform().scalar(#numbers);)*
+                    self.find_uniform();
                     has_ended
                 }
             }
@@ -123,13 +125,7 @@ impl Emitting<'_> {
                 quote!({ #acts })
             })
             .collect();
-        let mut changed: BTreeSet<FieldId> = swapped.into_iter().collect();
-        for act in self.acts_of_apply() {
-            act.walk(&mut |act| match act.kind {
-                ActKind::Write(id, ..) | ActKind::Absorb(id, ..) => _ = changed.insert(id),
-                _ => {}
-            });
-        }
+        let changed = gather.changed(self.lowered, self.form.edge.operator);
         let stored = self.form.state.iter().filter(|id| changed.contains(id)).map(|id| {
             let name = column(*id);
             match self.is_bool(*id) {
