@@ -11,6 +11,7 @@
 
 use std::ops::Range;
 use std::slice::IterMut;
+use std::sync::Arc;
 
 use crate::build::split_off_front;
 use crate::huge;
@@ -86,7 +87,9 @@ pub(crate) fn transposed<W: Weight, V: Weight>(
     let (mut targets, mut weights) = (huge::zeroed_vec(edges), huge::zeroed_vec(edges));
     let mut free_offsets = &mut offsets[1..];
     let (mut free_targets, mut free_weights) = (&mut targets[..], &mut weights[..]);
+    let mut tasks = Vec::with_capacity(columns);
     for group in groups {
+        let group = Arc::new(group);
         let before = edges - free_targets.len();
         let slot = |column: usize| {
             let first = edges - free_targets.len();
@@ -100,9 +103,10 @@ pub(crate) fn transposed<W: Weight, V: Weight>(
             }
         };
         // Each column gets its own windows of the three arrays, so threads never meet.
-        let slots: Vec<_> = group.columns.clone().map(slot).collect();
-        parallel::for_each_owned(slots, |_, slot| slot.fill(&group, &blocks));
+        tasks.extend(group.columns.clone().map(slot).map(|slot| (slot, group.clone())));
     }
+    // Group after group. No thread waits for the last column of a group; the thread that places it frees the group.
+    parallel::for_each_in_turn(tasks, |_, (slot, group)| slot.fill(&group, &blocks));
     Csr::from_parts(offsets.into(), targets.into(), weights.into())
 }
 

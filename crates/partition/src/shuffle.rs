@@ -337,6 +337,10 @@ fn bytes_of<W: Weight>(weights: &[W]) -> &[u8] {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
+    use parton_graph::build::{CsrBuilder, EdgeBatch};
+
     use super::*;
     use crate::blocks::Blocks;
     use crate::policy::Masters;
@@ -366,5 +370,40 @@ mod tests {
         assert_eq!(own(10, 18), Some((0..8).collect()));
         assert_eq!(own(11, 18), None, "two of eight edges move");
         assert_eq!(own(0, 10), None);
+    }
+
+    /// Many edges among few vertices, for which every thread has a set of its own, and few among many.
+    #[test]
+    fn ends_are_noted_by_each_thread_or_by_all_together() {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+        for (universe, edges) in [(2000u32, 100_000u32), (10_000_000, 1000)] {
+            let mut batch = EdgeBatch::default();
+            for i in 0..edges {
+                batch.push(i % 500, i.wrapping_mul(0x9e37_79b1) % universe, ());
+            }
+            let (own, first) = (10..480, 100);
+            let pairs = || batch.sources.iter().zip(&batch.destinations);
+            let owned = || pairs().filter(|(source, _)| own.contains(source));
+            let expected = [
+                owned().map(|(source, _)| first + source).collect::<BTreeSet<u32>>(),
+                owned().map(|(_, &end)| end).collect::<BTreeSet<u32>>(),
+            ];
+            let builder = CsrBuilder::new();
+            builder.add(0, &batch);
+            let adjacency = builder.build_rows(500, universe as usize).into();
+            let rows = Rows { first: first.into(), adjacency };
+            let kept = Some(Kept { rows, own: vec![own.clone()] });
+            let received = Received { kept, buffers: Vec::new(), weight_bytes: 0 };
+            let sets = [IdSet::new(universe), IdSet::new(universe)];
+            pool.install(|| {
+                let private = ThreadSets::affordable(sets[1].universe(), received.num_edges());
+                assert_eq!(private.is_some(), edges == 100_000);
+                received.note_ends(&sets[0], &sets[1]);
+            });
+            assert_eq!(
+                sets.map(|set| set.to_vec().into_iter().collect::<BTreeSet<u32>>()),
+                expected
+            );
+        }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! A bucket is placed by one thread. One that holds far more edges than others would keep all threads waiting,
 //! as the low ids of a skewed graph do. It is cut into ranges of ids, each with about as many edges as a thread's
-//! share. Threads then read the whole bucket, but place only what belongs to their range.
+//! share. Threads then read all sources of the bucket, but place only the edges of their range.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -31,6 +31,8 @@ struct IdRange {
     bucket: usize,
     ids: Range<usize>,
     edges: usize,
+    /// How many edges start at each id of the bucket, if it was cut.
+    counts: Option<Arc<Vec<u64>>>,
 }
 
 /// Where the vertices and edges of a range of ids go.
@@ -109,30 +111,30 @@ fn ranges<W: Weight>(groups: &[Group<W>], sources: usize) -> Vec<IdRange> {
     let edge_counts = parallel::map(&bucket_numbers, |&b| edges_in(b));
 
     let threads = rayon::current_num_threads();
-    let share = edge_counts.iter().sum::<usize>() / (2 * threads);
+    let share = edge_counts.iter().sum::<usize>() / threads;
     let most = if threads > 1 { share.max(MIN_EDGES_TO_CUT) } else { usize::MAX };
     let mut ranges = Vec::with_capacity(buckets);
     for (bucket, &edges) in edge_counts.iter().enumerate() {
         let first = bucket * BUCKET_VERTICES;
         let ids = first..(first + BUCKET_VERTICES).min(sources);
-        match edges > most {
-            false => ranges.push(IdRange { bucket, ids, edges }),
-            true => {
-                let counts = counts(&groups[bucket / GROUP_BUCKETS], bucket % GROUP_BUCKETS);
-                let cuts = cuts(&counts[..ids.len()], most).into_iter();
-                ranges.extend(cuts.map(|(ids, edges)| IdRange {
-                    bucket,
-                    ids: first + ids.start..first + ids.end,
-                    edges,
-                }));
-            }
+        if edges <= most {
+            ranges.push(IdRange { bucket, ids, edges, counts: None });
+            continue;
         }
+        let counts = counts(&groups[bucket / GROUP_BUCKETS], bucket % GROUP_BUCKETS);
+        let counts = Arc::new(counts);
+        ranges.extend(cuts(&counts[..ids.len()], most).into_iter().map(|(lows, edges)| IdRange {
+            bucket,
+            ids: first + lows.start..first + lows.end,
+            edges,
+            counts: Some(counts.clone()),
+        }));
     }
     ranges
 }
 
 /// How many edges of a bucket start at each of its ids, by all threads.
-fn counts<W: Weight>(group: &Group<W>, bucket: usize) -> Vec<usize> {
+fn counts<W: Weight>(group: &Group<W>, bucket: usize) -> Vec<u64> {
     let per_thread = group.segments.len().div_ceil(rayon::current_num_threads());
     let pieces = parallel::pieces(0..group.segments.len(), per_thread.max(1));
     let counts = parallel::map(&pieces, |piece| {
@@ -142,7 +144,7 @@ fn counts<W: Weight>(group: &Group<W>, bucket: usize) -> Vec<usize> {
         }
         counts
     });
-    let sum = |mut all: Vec<usize>, more: Vec<usize>| {
+    let sum = |mut all: Vec<u64>, more: Vec<u64>| {
         all.iter_mut().zip(more).for_each(|(all, more)| *all += more);
         all
     };
@@ -150,10 +152,10 @@ fn counts<W: Weight>(group: &Group<W>, bucket: usize) -> Vec<usize> {
 }
 
 /// Consecutive ranges of ids that have at most so many edges, unless one id has more; and how many they have.
-fn cuts(counts: &[usize], most: usize) -> Vec<(Range<usize>, usize)> {
+fn cuts(counts: &[u64], most: usize) -> Vec<(Range<usize>, usize)> {
     let mut cuts = Vec::new();
     let (mut start, mut edges) = (0, 0);
-    for (id, &count) in counts.iter().enumerate() {
+    for (id, count) in counts.iter().map(|&count| count as usize).enumerate() {
         if edges > 0 && edges + count > most {
             cuts.push((start..id, edges));
             (start, edges) = (id, 0);
@@ -178,21 +180,25 @@ impl<V: Weight> Slot<'_, V> {
             self.offsets.fill(self.first_edge);
             return;
         }
-        let IdRange { bucket, ids, .. } = self.range;
+        let IdRange { bucket, ids, counts, .. } = self.range;
         let bucket = bucket % GROUP_BUCKETS;
         let first_low = ids.start % BUCKET_VERTICES;
         // Ids of other ranges have no place here.
         let place = |low: u16| usize::from(low).wrapping_sub(first_low);
 
         // Counters are per id here, so a source is translated once per id, not once per edge.
-        let mut next = vec![0u64; ids.len()];
-        for (sources, ..) in group.buckets(bucket) {
-            for &low in sources {
-                if let Some(count) = next.get_mut(place(low)) {
-                    *count += 1;
+        let mut next = match counts {
+            Some(counts) => counts[first_low..first_low + ids.len()].to_vec(),
+            None => {
+                let mut counts = vec![0; ids.len()];
+                for &low in group.buckets(bucket).flat_map(|(sources, ..)| sources) {
+                    if let Some(count) = counts.get_mut(place(low)) {
+                        *count += 1;
+                    }
                 }
+                counts
             }
-        }
+        };
         let base = first_vertex(ids.start);
         let mut end = 0;
         for (id, slot) in ids.zip(&mut next) {

@@ -20,6 +20,10 @@ use crate::{Error, Result};
 
 /// Large enough that a block's edges fill the builder's buckets, small enough to stay cached.
 const BLOCK_BYTES: usize = 4 << 20;
+/// A smaller block costs more than its text.
+const MIN_BLOCK_BYTES: usize = 512 << 10;
+/// Plain text is cut into this many blocks, unless they are too small or too large.
+const BLOCKS_OF_PLAIN_TEXT: u64 = 256;
 /// No sane row is longer; without a limit a binary file, or a small packed one that unpacks to an
 /// endless line, would be read whole in search of its end.
 pub(super) const MAX_LINE_BYTES: usize = 64 << 20;
@@ -61,7 +65,10 @@ enum Blocks {
 
 impl Blocks {
     fn of(source: &Source) -> Result<Self> {
-        let plain = PlainBlocks::of(source.parts(), BLOCK_BYTES)?;
+        // Many blocks for each thread. Their size follows from the input alone, as what hosts sample does.
+        let even = source.stored_bytes().unwrap_or(0) / BLOCKS_OF_PLAIN_TEXT;
+        let block_bytes = (even as usize).clamp(MIN_BLOCK_BYTES, BLOCK_BYTES);
+        let plain = PlainBlocks::of(source.parts(), block_bytes)?;
         Ok(plain.map_or_else(|| Blocks::Stream(Mutex::new(BlockReader::of(source))), Blocks::Plain))
     }
 
