@@ -128,7 +128,7 @@ impl<'a, P: Relaxation> Traversal<'a, P> {
     pub(super) fn best_of_frontier(&self) -> P::Label {
         match self.frontier.is_large() {
             true => best_of_members(&self.labels, &self.frontier),
-            false => self.labels.best_of(self.frontier.vertices().iter().copied()),
+            false => self.labels.best_of_list(self.frontier.vertices()),
         }
     }
 

@@ -10,6 +10,7 @@ use parton_sync::{CpuField, Delivery, Reduction};
 use super::directions::{DirectionRows, Directions};
 use super::edges::PREFETCH_EDGES_IN_ROW;
 use crate::program::{Relaxation, Vertex};
+use crate::techniques::VERTICES_PER_TASK;
 
 /// Prefetch distance in vertices whose labels are read.
 const PREFETCH_LABELS: usize = 16;
@@ -80,6 +81,13 @@ impl<'a, P: Relaxation> Labels<'a, P> {
     pub(crate) fn of_masters(&self) -> Vec<P::Label> {
         let labels = self.field.cells();
         parallel::generate(self.num_masters as usize, |master| labels.get(LocalId(master as u32)))
+    }
+
+    /// The best label of listed vertices.
+    pub(crate) fn best_of_list(&self, vertices: &[LocalId]) -> P::Label {
+        let pieces: Vec<_> = vertices.chunks(VERTICES_PER_TASK).collect();
+        let best = parallel::map(&pieces, |piece| self.best_of(piece.iter().copied()));
+        best.into_iter().fold(P::Reduction::identity(), P::Reduction::combine)
     }
 
     /// The best label of some vertices.
