@@ -9,6 +9,7 @@ use parton_sync::{CpuField, Delivery, Reduction};
 
 use super::directions::{DirectionRows, Directions};
 use super::edges::PREFETCH_EDGES_IN_ROW;
+use super::frontier::touch_pages;
 use crate::program::{Relaxation, Vertex};
 use crate::techniques::VERTICES_PER_TASK;
 
@@ -45,6 +46,10 @@ impl<'a, P: Relaxation> Labels<'a, P> {
         });
         let field = if partition.num_hosts() == 1 { field.alone() } else { field };
         let rows = forward.rows();
+        touch_pages(field.active(), proxies);
+        if field.is_shared() {
+            touch_pages(field.updated(), proxies);
+        }
         parallel::for_each_index(proxies.div_ceil(64), |word| {
             let of_word = word * 64..proxies.min((word + 1) * 64);
             let has_label = |proxy| field.get(proxy) != identity;
