@@ -64,11 +64,16 @@ impl Root {
                 let key = |&master: &LocalId| {
                     (degrees.of(master.index()), std::cmp::Reverse(partition.global(master)))
                 };
-                let best_of = |masters: Range<usize>| {
-                    masters.map(|master| LocalId(master as u32)).max_by_key(key)
-                };
                 let best =
                     |a: Option<LocalId>, b: Option<LocalId>| a.into_iter().chain(b).max_by_key(key);
+                // Few vertices have as many edges as the best before them: only these are compared by their ids.
+                let best_of = |masters: Range<usize>| {
+                    masters.fold((None, 0), |(found, most), master| match degrees.of(master) {
+                        degree if degree < most => (found, most),
+                        degree => (best(found, Some(LocalId(master as u32))), degree),
+                    })
+                };
+                let best_of = |masters: Range<usize>| best_of(masters).0;
                 parallel::reduce(num_masters, best_of, best).flatten()
             }
             Root::Original(text) => parallel::find_first(num_masters, |master| {

@@ -4,6 +4,7 @@
 mod blocks;
 mod common;
 mod devices;
+mod interest;
 mod misfits;
 mod own_pace;
 mod programs;

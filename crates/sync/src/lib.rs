@@ -48,7 +48,7 @@ pub use parton_macros::Value;
 pub use reduction::Reduction;
 pub use route::Route;
 pub use schedule::{Schedule, ScheduleFault};
-pub use substrate::{Activity, OpenExchange, Shipment, Span, Substrate};
+pub use substrate::{Activity, Interest, OpenExchange, Shipment, Span, Substrate};
 pub use termination::{Detector, Effort, PendingTotal, Tally, Termination, Vote};
 pub use updates::Updates;
 pub use value::Value;

@@ -7,6 +7,7 @@
 mod activity;
 mod exchange;
 mod handover;
+mod interest;
 mod message;
 mod overlap;
 mod shipment;
@@ -20,6 +21,7 @@ use parton_partition::{End, Partition};
 
 use activity::ActivityLog;
 pub use activity::{Activity, Span};
+pub use interest::Interest;
 use message::MessageStaging;
 pub use overlap::OpenExchange;
 pub use shipment::Shipment;

@@ -47,15 +47,21 @@ impl Updates {
     /// The places of a route that must be sent, ascending. `out` comes empty.
     pub fn find(&self, route: &Route<'_>, out: &mut Vec<u32>) {
         route.find(&self.updated, out);
-        let to_all = out.len();
+        let mut is_sorted = true;
         for (end, owed) in ENDS.iter().zip(&self.owed) {
             let Some(owed) = owed.as_ref().filter(|owed| !owed.is_empty()) else { continue };
-            let Some(piece) = route.only_at(*end) else { continue };
+            // Masters on a list of their own are told everything.
+            let piece =
+                if route.id().is_some() { route.only_at(*end) } else { Some(route.clone()) };
+            let Some(piece) = piece else { continue };
             let (offset, before) = (piece.part().start - route.part().start, out.len());
             piece.find(owed, out);
-            out[before..].iter_mut().for_each(|place| *place += offset);
+            if offset > 0 {
+                out[before..].iter_mut().for_each(|place| *place += offset);
+            }
+            is_sorted &= before == 0 || out.len() == before;
         }
-        if out.len() > to_all {
+        if !is_sorted {
             out.sort_unstable();
             out.dedup();
         }

@@ -6,6 +6,7 @@ mod common;
 mod device;
 mod devices;
 mod hostile;
+mod interest;
 #[path = "common/judge.rs"]
 mod judge;
 mod lanes;

@@ -26,6 +26,8 @@ use crate::techniques::pruned_pull::PrunedPull;
 
 /// Vertices that a thread takes at a time.
 const VERTICES_PER_TASK: usize = 128;
+/// Vertices that a thread puts into buckets at a time.
+const VERTICES_PER_FILLING: usize = 1 << 11;
 /// A bucket with fewer vertices is left to one thread.
 const MIN_VERTICES_TO_SHARE: usize = 500;
 
@@ -57,6 +59,8 @@ impl BuildEngine for Delta {
 struct DeltaStepping<'a, P: Relaxation> {
     traversal: Traversal<'a, P>,
     pruned_pull: Option<PrunedPull<'a, P>>,
+    /// Whether the current round pulls: then mirrors have nothing for their masters.
+    pulls: bool,
     buckets: ThreadBuckets,
     /// Buckets to work off before an exchange, after the first.
     extra_buckets: usize,
@@ -77,6 +81,7 @@ impl<'a, P: Relaxation> DeltaStepping<'a, P> {
         DeltaStepping {
             traversal: Traversal::new(program, partition),
             pruned_pull,
+            pulls: false,
             buckets: ThreadBuckets::default(),
             extra_buckets: 0,
             front: 0,
@@ -237,15 +242,26 @@ impl<P: Relaxation> DeltaStepping<'_, P> {
         edges
     }
 
-    /// Sorts the frontier, and what a pull has found, into buckets.
+    /// Sorts the frontier, and what a pull has found, into buckets. Each thread fills its own.
     fn fill_buckets(&mut self) {
         self.traversal.list_frontier();
         self.buckets.0.resize_with(self.traversal.helpers.num_threads(), Mutex::default);
         let found = self.pruned_pull.as_mut().map(PrunedPull::take_found).unwrap_or_default();
-        let Traversal { labels, frontier, .. } = &self.traversal;
-        let mut first = self.buckets.of(0);
-        for &vertex in found.iter().flatten().chain(frontier.vertices()) {
-            first.put(labels.program.bucket(labels.get(vertex)), vertex);
+        let Traversal { labels, frontier, helpers, .. } = &self.traversal;
+        let lists: Vec<&[LocalId]> =
+            found.iter().map(Vec::as_slice).chain([frontier.vertices()]).collect();
+        let fill = |thread, pieces: &mut dyn Iterator<Item = &[LocalId]>| {
+            let mut buckets = self.buckets.of(thread);
+            for &vertex in pieces.flatten() {
+                buckets.put(labels.program.bucket(labels.get(vertex)), vertex);
+            }
+        };
+        let is_much = lists.iter().map(|list| list.len()).sum::<usize>() >= VERTICES_PER_FILLING;
+        match is_much && !helpers.is_empty() {
+            true => helpers.share_out(&lists, VERTICES_PER_FILLING, |thread, mut pieces| {
+                fill(thread, &mut pieces);
+            }),
+            false => fill(0, &mut lists.iter().copied()),
         }
     }
 
@@ -308,16 +324,29 @@ impl<P: Relaxation> DeltaStepping<'_, P> {
 }
 
 impl<P: Relaxation> Engine for DeltaStepping<'_, P> {
+    fn prepare(&mut self, substrate: &mut Substrate<'_>) -> Result<()> {
+        // All hosts pull, or none.
+        let can_pull = u64::from(self.pruned_pull.is_some());
+        if substrate.net().all_reduce(can_pull, u64::min)? == 0 {
+            self.pruned_pull = None;
+        }
+        Ok(())
+    }
+
     fn compute(&mut self) -> Result<u64> {
+        self.pulls = self.pruned_pull.as_ref().is_some_and(PrunedPull::is_agreed);
         // Hosts that do not wait for each other pass by here without a frontier, too.
-        let is_idle = self.traversal.frontier.is_empty() && !self.has_more;
+        let is_idle = self.traversal.frontier.is_empty() && !self.has_more && !self.pulls;
         let edges = if is_idle { 0 } else { self.step() };
         self.traversal.round.close_round();
         Ok(edges)
     }
 
     fn exchange(&mut self, phase: Phase, substrate: &mut Substrate<'_>) -> Result<()> {
-        self.traversal.exchange(phase, substrate)
+        match phase {
+            Phase::Reduce if self.pulls => Ok(()),
+            _ => self.traversal.exchange(phase, substrate),
+        }
     }
 
     fn apply(&mut self) -> Result<Tally> {
@@ -344,6 +373,7 @@ impl<P: Relaxation> Engine for DeltaStepping<'_, P> {
                 others.into_iter().fold(traversal.best_of_frontier(), P::Reduction::combine)
             };
             pull.agree(&traversal.labels, total.frontier_edges, substrate.net(), best)?;
+            pull.tell_mirrors(&mut traversal.labels, substrate)?;
         }
         Ok(conclusion)
     }

@@ -7,7 +7,7 @@
 
 use parton_graph::parallel;
 use parton_partition::{End, Partition};
-use parton_sync::{Field, Phase, Reduction, Result, Substrate, Tally};
+use parton_sync::{Field, Interest, Phase, Reduction, Result, Substrate, Tally};
 
 use super::traversal::{LargeFrontier, Traversal};
 use super::vertex::{Direction, VertexEngine};
@@ -19,6 +19,9 @@ use crate::techniques::VERTICES_PER_TASK;
 use crate::techniques::agreement::DirectionAgreement;
 use crate::techniques::bottom_up::{BottomUp, pays_off};
 use crate::techniques::throttle::{MIN_LABELS_PER_EXCHANGE, Throttled};
+
+/// A bottom-up step that labels more than one vertex in this many may leave few without a label.
+const VERTICES_PER_LATE_LABEL: u64 = 16;
 
 /// Builds the engine.
 pub(super) struct FrontierEngine;
@@ -53,6 +56,8 @@ pub(super) struct LevelSynchronous<'a, P: Relaxation> {
     always_pulls: bool,
     /// What hosts have agreed on, where each edge is on two of them.
     agreement: Option<DirectionAgreement>,
+    /// The mirrors that masters without a label can still find one at, once these are few.
+    interest: Option<Interest>,
 }
 
 impl<'a, P: Relaxation> LevelSynchronous<'a, P> {
@@ -70,6 +75,7 @@ impl<'a, P: Relaxation> LevelSynchronous<'a, P> {
             traversal,
             always_pulls: false,
             agreement: Some(DirectionAgreement::new(ends * partition.num_edges())),
+            interest: None,
         }
     }
 
@@ -82,6 +88,7 @@ impl<'a, P: Relaxation> LevelSynchronous<'a, P> {
             traversal,
             always_pulls,
             agreement: None,
+            interest: None,
         }
     }
 
@@ -116,12 +123,40 @@ impl<'a, P: Relaxation> LevelSynchronous<'a, P> {
         unsettled * all as f64 / (edges as f64) < edges as f64
     }
 
-    /// Broadcasts the labels of the frontier to mirrors, which become part of it.
-    fn broadcast_frontier(&mut self, substrate: &mut Substrate<'_>) -> Result<()> {
+    /// Broadcasts the labels of the frontier to mirrors, which become part of it: to those that matter, if they are few.
+    /// On all hosts this many labels are new.
+    fn broadcast_frontier(&mut self, changed: u64, substrate: &mut Substrate<'_>) -> Result<()> {
+        let end = self.traversal.labels.program.edges().read();
+        let is_late = changed > substrate.partition().num_vertices() / VERTICES_PER_LATE_LABEL;
+        if is_late && self.interest.is_none() && self.traversal.labels.program.first_wins() {
+            self.ask_for_open_ends(changed, end, substrate)?;
+        }
         let Traversal { labels, frontier, .. } = &mut self.traversal;
         labels.field.swap_active(frontier.members_mut());
-        substrate.broadcast(&mut labels.field, labels.program.edges().read())?;
+        match &self.interest {
+            Some(interest) => substrate.broadcast_to(interest, &mut labels.field)?,
+            None => substrate.broadcast(&mut labels.field, end)?,
+        }
         labels.field.swap_active(frontier.members_mut());
+        Ok(())
+    }
+
+    /// From now on only mirrors are told at which a master without a label can find one, if these are fewer than the
+    /// labels that are to be told.
+    fn ask_for_open_ends(
+        &mut self,
+        changed: u64,
+        end: End,
+        substrate: &mut Substrate<'_>,
+    ) -> Result<()> {
+        let (labels, bottom_up) = (&self.traversal.labels, &self.bottom_up);
+        let open = substrate.net().all_reduce(bottom_up.num_open_edges(labels), |a, b| a + b)?;
+        if open < changed {
+            let ends = bottom_up.ends_of_open_edges(labels);
+            self.interest = Some(substrate.ask_for(&ends, end)?);
+            let num_vertices = substrate.partition().num_vertices();
+            self.agreement.iter_mut().for_each(|agreement| agreement.lower_cost(num_vertices));
+        }
         Ok(())
     }
 
@@ -138,8 +173,8 @@ impl<P: Relaxation> Engine for LevelSynchronous<'_, P> {
         let edges = if !self.has_frontier() {
             0
         } else if self.is_bottom_up() {
-            let Traversal { labels, frontier, round, .. } = &self.traversal;
-            self.bottom_up.step(labels, frontier, round.in_rounds())
+            let Traversal { labels, frontier, round, helpers, .. } = &self.traversal;
+            self.bottom_up.step(labels, frontier, helpers, round.in_rounds())
         } else {
             self.traversal.push()
         };
@@ -180,7 +215,7 @@ impl<P: Relaxation> Engine for LevelSynchronous<'_, P> {
             agreement.decide(total.frontier_edges);
         }
         if agreement.is_bottom_up() {
-            self.broadcast_frontier(substrate)?;
+            self.broadcast_frontier(total.changed, substrate)?;
         } else {
             // No mirror needs the labels of this frontier.
             let labels = &mut self.traversal.labels;

@@ -128,7 +128,7 @@ impl<'a, P: Relaxation> Traversal<'a, P> {
     pub(super) fn best_of_frontier(&self) -> P::Label {
         match self.frontier.is_large() {
             true => best_of_members(&self.labels, &self.frontier),
-            false => self.labels.best_of(self.frontier.vertices().iter().copied()),
+            false => self.labels.best_of_list(self.frontier.vertices()),
         }
     }
 
@@ -192,8 +192,8 @@ impl<'a, P: Relaxation> Traversal<'a, P> {
     /// label at once write the same. Both then list the vertex, which is rare and costs one more visit of
     /// its edges.
     fn relax_and_list_by_all(&self) -> VertexList {
-        let found = Mutex::new(VertexList::default());
-        let keep = |mine| found.lock().unwrap_or_else(PoisonError::into_inner).add(mine);
+        let found = Mutex::new(Vec::new());
+        let keep = |mine| found.lock().unwrap_or_else(PoisonError::into_inner).push(mine);
         let (labels, vertices) = (&self.labels, self.frontier.vertices());
         if self.has_few_long_rows() {
             let rows = labels.forward.rows();
@@ -210,7 +210,7 @@ impl<'a, P: Relaxation> Traversal<'a, P> {
                 keep(self.relax_and_list(pieces, |_| true));
             });
         }
-        found.into_inner().unwrap_or_else(PoisonError::into_inner)
+        VertexList::concat(found.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Whether threads must share the edges of a vertex to have enough to do.

@@ -1,18 +1,21 @@
 //! The frontier: vertices whose labels their neighbours have not seen.
 
+use std::mem::take;
 use std::ops::Range;
 
-use parton_graph::{LocalId, VertexSet, Weight, huge, parallel};
+use parton_graph::{LocalId, VertexSet, Weight, parallel};
 use parton_sync::{AtomicValue, CpuField, Reduction};
 
 use super::directions::DirectionRows;
 use super::labels::RowPiece;
-use crate::techniques::slices::cut;
 
 /// Vertices that a thread lists at a time.
 const VERTICES_PER_LISTING: u32 = 1 << 16;
 /// Vertices that a thread makes members at a time.
 const VERTICES_PER_FILLING: usize = 1 << 13;
+/// Proxies whose bits share a page of memory, and those whose pages a thread touches at a time.
+const PROXIES_PER_PAGE: usize = 8 * 4096;
+const PROXIES_PER_TOUCH: usize = 16 * PROXIES_PER_PAGE;
 /// One member in this many is asked for its degree where the edges of a large frontier are estimated.
 const MEMBERS_PER_SAMPLE: usize = 16;
 
@@ -34,6 +37,7 @@ impl Frontier {
     /// No members yet.
     pub(crate) fn new(proxies: usize) -> Self {
         let (members, list) = (VertexSet::new(proxies), VertexList::default());
+        touch_pages(&members, proxies);
         Frontier { members, list, is_large: false, found: None }
     }
 
@@ -64,18 +68,10 @@ impl Frontier {
         let list = |range: &Range<u32>| {
             VertexList::new(self.members.iter_range(range.clone()).collect(), forward)
         };
-        if self.members.len() < VERTICES_PER_LISTING as usize {
-            self.list = list(&(0..rows_end));
-        } else {
-            let pieces = parallel::map(&pieces(rows_end), list);
-            self.list.edges = pieces.iter().map(|piece| piece.edges).sum();
-            let lengths = pieces.iter().map(|piece| piece.vertices.len());
-            self.list.vertices = huge::zeroed_vec(lengths.clone().sum());
-            let places = cut(&mut self.list.vertices, lengths);
-            parallel::for_each_owned(places.into_iter().zip(&pieces), |_, (place, piece)| {
-                place.copy_from_slice(&piece.vertices);
-            });
-        }
+        self.list = match self.members.len() < VERTICES_PER_LISTING as usize {
+            true => list(&(0..rows_end)),
+            false => VertexList::concat(parallel::map(&pieces(rows_end), list)),
+        };
     }
 
     /// Leaves the frontier a set, which this many edges leave, about.
@@ -146,7 +142,8 @@ impl Frontier {
         }
         let pieces = parallel::pieces(0..listed.len(), VERTICES_PER_FILLING);
         parallel::for_each(&pieces, |piece| {
-            listed[piece.clone()].iter().for_each(|&vertex| _ = self.members.insert(vertex));
+            let mut members = self.members.shared_inserter();
+            listed[piece.clone()].iter().for_each(|&vertex| members.insert_if(vertex, true));
         });
     }
 
@@ -163,6 +160,16 @@ impl Frontier {
         };
         self.list.vertices.iter().flat_map(pieces).collect()
     }
+}
+
+/// Touches the memory of an empty set of proxies, so that the first round does not wait for pages.
+pub(crate) fn touch_pages(set: &VertexSet, proxies: usize) {
+    parallel::for_each(&parallel::pieces(0..proxies, PROXIES_PER_TOUCH), |piece| {
+        for proxy in piece.clone().step_by(PROXIES_PER_PAGE) {
+            set.insert(LocalId(proxy as u32));
+        }
+    });
+    set.remove_range(0..proxies as u32);
 }
 
 /// The proxies below `end` in pieces, as threads take them.
@@ -196,13 +203,15 @@ impl VertexList {
         VertexList { vertices, edges }
     }
 
-    /// Adds others.
-    pub(crate) fn add(&mut self, mut other: Self) {
-        self.edges += other.edges;
-        match self.vertices.is_empty() {
-            true => self.vertices = other.vertices,
-            false => self.vertices.append(&mut other.vertices),
-        }
+    /// One list after the other.
+    pub(crate) fn concat(mut lists: Vec<VertexList>) -> Self {
+        let edges = lists.iter().map(|list| list.edges).sum();
+        let mut vertices: Vec<_> = lists.iter_mut().map(|list| take(&mut list.vertices)).collect();
+        let vertices = match vertices.len() {
+            0 | 1 => vertices.pop().unwrap_or_default(),
+            _ => parallel::concat(&vertices),
+        };
+        VertexList { vertices, edges }
     }
 
     fn clear(&mut self) {

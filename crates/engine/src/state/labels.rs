@@ -9,7 +9,9 @@ use parton_sync::{CpuField, Delivery, Reduction};
 
 use super::directions::{DirectionRows, Directions};
 use super::edges::PREFETCH_EDGES_IN_ROW;
+use super::frontier::touch_pages;
 use crate::program::{Relaxation, Vertex};
+use crate::techniques::VERTICES_PER_TASK;
 
 /// Prefetch distance in vertices whose labels are read.
 const PREFETCH_LABELS: usize = 16;
@@ -44,6 +46,10 @@ impl<'a, P: Relaxation> Labels<'a, P> {
         });
         let field = if partition.num_hosts() == 1 { field.alone() } else { field };
         let rows = forward.rows();
+        touch_pages(field.active(), proxies);
+        if field.is_shared() {
+            touch_pages(field.updated(), proxies);
+        }
         parallel::for_each_index(proxies.div_ceil(64), |word| {
             let of_word = word * 64..proxies.min((word + 1) * 64);
             let has_label = |proxy| field.get(proxy) != identity;
@@ -80,6 +86,13 @@ impl<'a, P: Relaxation> Labels<'a, P> {
     pub(crate) fn of_masters(&self) -> Vec<P::Label> {
         let labels = self.field.cells();
         parallel::generate(self.num_masters as usize, |master| labels.get(LocalId(master as u32)))
+    }
+
+    /// The best label of listed vertices.
+    pub(crate) fn best_of_list(&self, vertices: &[LocalId]) -> P::Label {
+        let pieces: Vec<_> = vertices.chunks(VERTICES_PER_TASK).collect();
+        let best = parallel::map(&pieces, |piece| self.best_of(piece.iter().copied()));
+        best.into_iter().fold(P::Reduction::identity(), P::Reduction::combine)
     }
 
     /// The best label of some vertices.

@@ -5,9 +5,10 @@
 //! stops at the first neighbour it finds.
 
 use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use parton_graph::bits::{BitSet, ones_of};
-use parton_graph::{LocalId, parallel};
+use parton_graph::{LocalId, VertexSet, parallel};
 use parton_sync::Reduction;
 
 use crate::program::Relaxation;
@@ -15,6 +16,7 @@ use crate::state::directions::Directions;
 use crate::state::frontier::{Frontier, pieces};
 use crate::state::labels::{Labels, with_edges};
 use crate::techniques::VERTICES_PER_TASK;
+use crate::techniques::helpers::Helpers;
 
 /// Proxies of a word of bits.
 const WORD: usize = u64::BITS as usize;
@@ -55,32 +57,53 @@ impl<'a, P: Relaxation> BottomUp<'a, P> {
 
     /// Lets every proxy look for better labels in the frontier. `is_level`: the whole frontier got its
     /// labels in the last BSP round. Returns the number of edges visited.
-    pub(crate) fn step(&self, labels: &Labels<'_, P>, frontier: &Frontier, is_level: bool) -> u64 {
+    pub(crate) fn step(
+        &self,
+        labels: &Labels<'_, P>,
+        frontier: &Frontier,
+        helpers: &Helpers,
+        is_level: bool,
+    ) -> u64 {
         frontier.fill_members();
-        let words = 0..(labels.rows_end as usize).div_ceil(WORD);
-        let tasks = parallel::pieces(words, VERTICES_PER_TASK / WORD);
         let program = labels.program;
         let first_wins = program.first_wins();
         let any_label = || {
             let proxies = 0..labels.field.num_proxies() as u32;
             frontier.members().iter_range(proxies).next().map(|vertex| labels.get(vertex))
         };
-        let visited = match (first_wins && is_level).then(any_label).flatten() {
+        match (first_wins && is_level).then(any_label).flatten() {
             Some(label) => {
                 let given = program.relax(label, P::Weight::default());
-                parallel::map(&tasks, |words| {
-                    self.find_first(labels, frontier, words.clone(), given)
-                })
+                share_out(labels, helpers, |words| self.find_first(labels, frontier, words, given))
             }
             None => {
                 // All edges are the same, so no vertex can get a better label than this one.
                 let best = (first_wins && !is_level).then(|| {
                     program.relax(best_of_members(labels, frontier), P::Weight::default())
                 });
-                parallel::map(&tasks, |words| self.find_best(labels, frontier, words.clone(), best))
+                share_out(labels, helpers, |words| self.find_best(labels, frontier, words, best))
             }
-        };
-        visited.into_iter().sum()
+        }
+    }
+
+    /// Number of edges along which proxies that have no label yet can find one.
+    pub(crate) fn num_open_edges(&self, labels: &Labels<'_, P>) -> u64 {
+        let rows = self.reverse.rows();
+        parallel::sum(labels.rows_end as usize, |proxy| match open(labels, proxy) {
+            Some(proxy) => rows.degree(proxy),
+            None => 0,
+        })
+    }
+
+    /// The proxies at the other ends of these edges.
+    pub(crate) fn ends_of_open_edges(&self, labels: &Labels<'_, P>) -> VertexSet {
+        let (rows, ends) = (self.reverse.rows(), VertexSet::new(labels.field.num_proxies()));
+        parallel::for_each_index(labels.rows_end as usize, |proxy| {
+            if let Some(proxy) = open(labels, proxy) {
+                rows.each(proxy, |_| (), |end, _| _ = ends.insert(end));
+            }
+        });
+        ends
     }
 
     /// Gives `given` to the proxies of some words that have no label yet and a neighbour in the frontier.
@@ -170,6 +193,30 @@ impl<'a, P: Relaxation> BottomUp<'a, P> {
         }
         visited
     }
+}
+
+/// A proxy, if it has no label yet.
+#[inline(always)]
+fn open<P: Relaxation>(labels: &Labels<'_, P>, proxy: usize) -> Option<LocalId> {
+    Some(LocalId(proxy as u32)).filter(|&proxy| labels.get(proxy) == P::Reduction::identity())
+}
+
+/// Calls `look` for all proxies with edges, some words of them at a time. In every step a thread begins with the same
+/// words, whose labels are in its cache. Returns the sum of what `look` returns.
+fn share_out<P: Relaxation>(
+    labels: &Labels<'_, P>,
+    helpers: &Helpers,
+    look: impl Fn(Range<usize>) -> u64 + Sync,
+) -> u64 {
+    let words = 0..(labels.rows_end as usize).div_ceil(WORD);
+    let tasks = parallel::pieces(words, VERTICES_PER_TASK / WORD);
+    let lists: Vec<_> = tasks.chunks(tasks.len().div_ceil(helpers.num_threads()).max(1)).collect();
+    let visited = AtomicU64::new(0);
+    helpers.share_out(&lists, 1, |_, pieces| {
+        let mine: u64 = pieces.flatten().map(|words| look(words.clone())).sum();
+        visited.fetch_add(mine, Ordering::Relaxed);
+    });
+    visited.into_inner()
 }
 
 /// The proxies that some bits of a word stand for.

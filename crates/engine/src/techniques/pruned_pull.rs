@@ -8,15 +8,16 @@
 //! touches a vertex anywhere in memory.
 //!
 //! All hosts pull in the same round, or none. After a pull, only the labels it found are left to be
-//! spread.
+//! spread. Where mirrors are written but not read, their masters tell them before a pull what is left to be
+//! spread; after the first pull they tell only mirrors that an edge leaves which can still matter.
 
 use std::ops::Range;
 
-use parton_graph::{LocalId, parallel};
+use parton_graph::{Adjacency, LocalId, VertexSet, parallel};
 use parton_net::Net;
-use parton_partition::Partition;
+use parton_partition::{End, Partition};
 use parton_sync::value::Number;
-use parton_sync::{Reduction, Result};
+use parton_sync::{Interest, Reduction, Result, Substrate};
 
 use super::spares::Spares;
 use crate::program::{Edges, Relaxation};
@@ -39,6 +40,11 @@ const MAX_OVERESTIMATE: u64 = 4;
 /// The edges that can still matter, and what hosts have agreed on.
 pub(crate) struct PrunedPull<'a, P: Relaxation> {
     edges: Candidates<'a, P>,
+    /// The end of edges where mirrors must learn the labels of their masters before a pull; `None` if they
+    /// always know them.
+    untold: Option<End>,
+    /// The mirrors that edges which can still matter leave, once most edges cannot.
+    interest: Option<Interest>,
     num_hosts: u64,
     /// Whether hosts wait for each other: else no host knows the bound.
     in_rounds: bool,
@@ -80,16 +86,13 @@ struct Found<L> {
 impl<'a, P: Relaxation> PrunedPull<'a, P> {
     /// For a host that has all in-edges of its masters at hand; `None` for others.
     pub(crate) fn new(program: &P, partition: &'a Partition) -> Option<Self> {
-        let edges = match program.edges() {
-            Edges::Out => partition.in_edges_at_hand(),
-            Edges::In => partition.out_edges_at_hand(),
-            Edges::Both => None,
-        }?;
-        let is_whole = !partition.shares_proxies_at(program.edges().written());
+        let (edges, untold) = in_edges_of_masters(partition, program.edges())?;
         // Hosts agree on a pull, and devices take no part in that.
         let can_agree = !partition.is_beside_devices();
-        (is_whole && can_agree && !P::FILTERS).then(|| PrunedPull {
+        (can_agree && !P::FILTERS).then(|| PrunedPull {
             edges: Candidates::All(EdgeView::new(edges)),
+            untold,
+            interest: None,
             num_hosts: partition.num_hosts() as u64,
             in_rounds: true,
             pull_cost: partition.num_edges(),
@@ -140,6 +143,31 @@ impl<'a, P: Relaxation> PrunedPull<'a, P> {
         Ok(())
     }
 
+    /// Whether the next round pulls.
+    pub(crate) fn is_agreed(&self) -> bool {
+        self.bound.is_some()
+    }
+
+    /// Brings mirrors the labels of their masters, if the next round pulls and mirrors do not know them. They do not
+    /// become active: no edges leave them here.
+    pub(crate) fn tell_mirrors(
+        &mut self,
+        labels: &mut Labels<'_, P>,
+        substrate: &mut Substrate<'_>,
+    ) -> Result<()> {
+        let Some(end) = self.untold.filter(|_| self.is_agreed()) else { return Ok(()) };
+        if let (Candidates::Left(pieces), None) = (&self.edges, &self.interest) {
+            self.interest = Some(substrate.ask_for(&sources(pieces, labels), end)?);
+        }
+        let field = &mut labels.field;
+        match &self.interest {
+            None => substrate.broadcast(field, end)?,
+            Some(interest) => substrate.broadcast_to(interest, field)?,
+        }
+        field.active().remove_range(labels.num_masters..field.num_proxies() as u32);
+        Ok(())
+    }
+
     /// Hosts do not wait for each other any more: no host knows the best label that is left to be spread.
     pub(crate) fn leave_rounds(&mut self) {
         self.in_rounds = false;
@@ -173,11 +201,11 @@ impl<'a, P: Relaxation> PrunedPull<'a, P> {
         let (pieces, found): (Vec<_>, Vec<_>) = match edges {
             Candidates::All(edges) => {
                 let rows = edges.rows();
-                let tasks = parallel::pieces(0..rows.num_vertices(), VERTICES_PER_TASK);
+                let tasks = parallel::pieces(0..labels.num_masters as usize, VERTICES_PER_TASK);
                 let room = Spares::new();
                 let pull = |task: &Range<usize>| {
                     let mut piece = room.take_or(Piece::default);
-                    piece.fill(labels, rows, task.start, bound);
+                    piece.fill(labels, rows, task.clone(), bound);
                     let found = piece.pull(labels, bound);
                     // The clone holds only what is left, the original keeps its room for the next task.
                     let left = piece.clone();
@@ -216,6 +244,36 @@ impl<'a, P: Relaxation> PrunedPull<'a, P> {
     }
 }
 
+/// All edges along which labels arrive at this host's masters, by their masters, if they are at hand. Also the end of
+/// edges where mirrors are not told labels in every round.
+fn in_edges_of_masters(partition: &Partition, edges: Edges) -> Option<(&Adjacency, Option<End>)> {
+    let is_shared_at = |end| partition.shares_proxies_at(end);
+    // No mirror has in-edges of its own.
+    let own = match edges {
+        Edges::Out => partition.in_edges_at_hand(),
+        Edges::In => partition.out_edges_at_hand(),
+        Edges::Both => None,
+    };
+    let own = own.filter(|_| !is_shared_at(edges.written())).map(|edges| (edges, None));
+    if own.is_some() || edges != Edges::Out {
+        return own;
+    }
+    // Where each edge has its mirror image, the out-edges of masters are their in-edges, if all are here.
+    let is_same = partition.is_symmetric() && !is_shared_at(End::Source);
+    let out = partition.out_edges_at_hand().filter(|_| is_same);
+    let kept = || partition.in_edges_of_masters().map(|edges| (edges, None));
+    out.map(|out| (out, Some(edges.written()))).or_else(kept)
+}
+
+/// The proxies that some edges leave.
+fn sources<P: Relaxation>(pieces: &[Piece<P::Weight>], labels: &Labels<'_, P>) -> VertexSet {
+    let sources = VertexSet::new(labels.field.num_proxies());
+    parallel::for_each(pieces, |piece| {
+        piece.edges.iter().for_each(|(source, _)| _ = sources.insert(*source));
+    });
+    sources
+}
+
 /// Whether a label is as good as another.
 #[inline(always)]
 fn is_as_good<P: Relaxation>(label: P::Label, other: P::Label) -> bool {
@@ -239,14 +297,13 @@ impl<W: parton_graph::Weight> Piece<W> {
         &mut self,
         labels: &Labels<'_, P>,
         rows: EdgeRows<'_, W>,
-        first: usize,
+        vertices: Range<usize>,
         bound: P::Label,
     ) {
         let cells = labels.field.cells();
         self.rows.clear();
         self.edges.clear();
         self.visits = 0;
-        let vertices = first..rows.num_vertices().min(first + VERTICES_PER_TASK);
         for vertex in vertices.map(|vertex| LocalId(vertex as u32)) {
             let label = cells.get(vertex);
             if is_as_good::<P>(label, bound) {

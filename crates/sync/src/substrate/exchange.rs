@@ -90,25 +90,7 @@ impl<'a> Substrate<'a> {
             pieces.extend(routes.enumerate().map(|(number, route)| Piece { peer, number, route }));
         }
         let pieces = self.lend(field, exchange, pieces)?;
-        let routes: Vec<_> = pieces.iter().map(|piece| piece.route.clone()).collect();
-        field.begin_extract(phase, &routes)?;
-        match field.shared() {
-            Some(field) if is_worth_sharing(&routes) => {
-                // All threads write messages; they leave in the order of hosts.
-                let (writer, staging) = (self.writer(), &self.staging);
-                let write =
-                    |route: &Route<'_>| staging.with(|staging| writer.write(field, route, staging));
-                let messages = parallel::map(&routes, write);
-                for (piece, message) in pieces.iter().zip(messages) {
-                    self.post_message(exchange, piece, message?)?;
-                }
-            }
-            _ => {
-                for piece in &pieces {
-                    self.send(field, exchange, piece)?;
-                }
-            }
-        }
+        self.send_pieces(field, exchange, &pieces)?;
         match phase {
             Phase::Reduce => {
                 let peers = self.net.peers();
@@ -122,6 +104,35 @@ impl<'a> Substrate<'a> {
                 field.reset(phase, self.told_by(end), &[masters])
             }
         }
+    }
+
+    /// Sends the updated values of these pieces.
+    pub(super) fn send_pieces(
+        &mut self,
+        field: &mut dyn Field,
+        exchange: &Exchange,
+        pieces: &[Piece<'_>],
+    ) -> Result<()> {
+        let routes: Vec<_> = pieces.iter().map(|piece| piece.route.clone()).collect();
+        field.begin_extract(exchange.phase, &routes)?;
+        match field.shared() {
+            Some(field) if is_worth_sharing(&routes) => {
+                // All threads write messages; they leave in the order of hosts.
+                let (writer, staging) = (self.writer(), &self.staging);
+                let write =
+                    |route: &Route<'_>| staging.with(|staging| writer.write(field, route, staging));
+                let messages = parallel::map(&routes, write);
+                for (piece, message) in pieces.iter().zip(messages) {
+                    self.post_message(exchange, piece, message?)?;
+                }
+            }
+            _ => {
+                for piece in pieces {
+                    self.send(field, exchange, piece)?;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The end itself, or [`End::Either`] if no host has a mirror that a broadcast to this end
@@ -180,15 +191,25 @@ impl<'a> Substrate<'a> {
     fn receive_all(&mut self, field: &mut dyn Field, exchange: &Exchange) -> Result<()> {
         let partition = self.partition;
         let peers = HostId::all(partition.num_hosts()).filter(|&peer| peer != partition.host());
-        let pieces: Vec<(HostId, Route<'a>)> = peers
+        let pieces: Vec<_> = peers
             .flat_map(|peer| {
                 let route = self.route_from(peer, exchange.phase, exchange.end);
                 route.pieces(exchange.places_per_message).map(move |piece| (peer, piece))
             })
             .collect();
+        self.receive_pieces(field, exchange, &pieces)
+    }
+
+    /// Absorbs a message about each of these pieces.
+    pub(super) fn receive_pieces(
+        &mut self,
+        field: &mut dyn Field,
+        exchange: &Exchange,
+        pieces: &[(HostId, Route<'_>)],
+    ) -> Result<()> {
         let routes: Vec<_> = pieces.iter().map(|(_, route)| route.clone()).collect();
         if !is_worth_sharing(&routes) {
-            for (peer, route) in &pieces {
+            for (peer, route) in pieces {
                 let bytes = self.receive(*peer, exchange)?;
                 self.absorb(field, exchange, *peer, route, &bytes)?;
             }
@@ -196,7 +217,7 @@ impl<'a> Substrate<'a> {
         }
         // Threads decode all messages at once. They are absorbed in the order of hosts.
         let mut messages = Vec::with_capacity(pieces.len());
-        for (peer, _) in &pieces {
+        for (peer, _) in pieces {
             messages.push(self.receive(*peer, exchange)?);
         }
         let numbers: Vec<usize> = (0..pieces.len()).collect();
