@@ -179,7 +179,8 @@ mod tests {
         let all = [row("a", 1.0, 1.0), row("b", 2.0, 3.0), row("c", 3.0, 2.0)];
         let all: Vec<&Value> = all.iter().collect();
         assert_eq!(ordered_pairs(&all), (2, 3));
-        let tied = [row("a", 1.0, 100.0), row("b", 2.0, 96.0), row("c", 3.0, 0.0), row("d", 1.0, 0.0)];
+        let tied =
+            [row("a", 1.0, 100.0), row("b", 2.0, 96.0), row("c", 3.0, 0.0), row("d", 1.0, 0.0)];
         assert_eq!(ordered_pairs(&tied[..2].iter().collect::<Vec<_>>()), (0, 0));
         assert_eq!(ordered_pairs(&tied[2..].iter().collect::<Vec<_>>()), (0, 0));
         let tie_is_planned = [row("a", 1.0, 100.0), row("b", 1.0, 90.0)];

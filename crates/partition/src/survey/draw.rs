@@ -312,7 +312,29 @@ impl Drawn {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::File;
+    use std::io::Write;
+
     use super::*;
+    use crate::{Input, Survey};
+
+    #[test]
+    fn a_packed_text_has_more_than_its_beginning() {
+        const EDGES: u64 = 700_000;
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("g.txt.gz");
+        let file = File::create(&path).expect("a file");
+        let mut file = flate2::write::GzEncoder::new(file, flate2::Compression::fast());
+        let lines: String = (0..EDGES).map(|i| format!("{} {}\n", i / 8, i * i % 90_001)).collect();
+        file.write_all(lines.as_bytes()).expect("lines");
+        file.finish().expect("an end");
+        let input = Input::open(path.to_str().expect("a name")).expect("an input");
+        let survey = Survey::of(&input, 1 << 14).expect("a survey");
+        assert_eq!(survey.sampled_edges().num_edges(), 1 << 14);
+        let edges = survey.listed_edges / EDGES as f64;
+        assert!(!survey.is_exact() && (0.5..2.0).contains(&edges), "{edges}");
+        assert!(Survey::of(&input, 2 * EDGES).expect("a survey").is_exact());
+    }
 
     #[test]
     fn ends_are_numbered_in_the_order_of_their_ids() {

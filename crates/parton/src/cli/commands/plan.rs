@@ -161,13 +161,7 @@ impl Plan {
                 let limit = limit.map(|limit| limit.bytes as f64);
                 let (fits_here, fits_machines) = Candidate { forecast: &forecast, limit }.fits();
                 let is_shown = asked.contains(&policy);
-                rows.push(Row {
-                    forecast,
-                    trial,
-                    fits_here,
-                    fits_machines,
-                    is_shown,
-                });
+                rows.push(Row { forecast, trial, fits_here, fits_machines, is_shown });
             }
         }
         let candidates: Vec<_> = rows
