@@ -42,6 +42,8 @@ pub struct Input {
     note: Option<String>,
     /// How it is understood, in words.
     read_as: Option<String>,
+    /// Bytes that are stored of a packed text, if that is known.
+    pub(crate) packed_bytes: Option<u64>,
     pub(crate) fit: Fit,
 }
 
@@ -119,6 +121,7 @@ impl Input {
                 ids: None,
                 note: None,
                 read_as,
+                packed_bytes: None,
                 fit: Fit::AS_IT_IS,
             });
         }
@@ -133,6 +136,7 @@ impl Input {
         options: &ReadOptions<'_>,
     ) -> Result<Self> {
         let (name, plain) = (source.name().to_owned(), source.is_plain());
+        let stored_bytes = source.stored_bytes();
         let (opened, ids) = formats::open(source, format, options)?;
         let read_as = opened.understood();
         let content = match opened {
@@ -151,7 +155,8 @@ impl Input {
             )),
             (false, true) => None,
         };
-        Ok(Input { content, ids, note, read_as, fit: Fit::AS_IT_IS })
+        let packed_bytes = stored_bytes.filter(|_| packed);
+        Ok(Input { content, ids, note, read_as, packed_bytes, fit: Fit::AS_IT_IS })
     }
 
     /// The input, to be made like this. No host needs more than its share for that.
@@ -319,7 +324,8 @@ impl InputShare {
 impl From<Graph> for Input {
     fn from(graph: Graph) -> Self {
         let read_as = Some(graph.read_as.clone());
-        Input { content: Content::Whole(graph), ids: None, note: None, read_as, fit: Fit::AS_IT_IS }
+        let content = Content::Whole(graph);
+        Input { content, ids: None, note: None, read_as, packed_bytes: None, fit: Fit::AS_IT_IS }
     }
 }
 

@@ -66,7 +66,9 @@ impl Survey {
     pub fn of(input: &Input, max_edges: u64) -> Result<Self> {
         let max_edges = max_edges.max(EDGES_PER_SLICE);
         let drawn = match (&input.content, input.size()) {
-            (Content::Edges(file), _) => Some(draw::of_pieces(&**file, max_edges)?),
+            (Content::Edges(file), _) => {
+                Some(draw::of_pieces(&**file, input.packed_bytes, max_edges)?)
+            }
             (_, Some((vertices, edges))) if edges.saturating_add(vertices) <= 2 * max_edges => None,
             (Content::Generated(spec), _) => Some(draw::of_generated(spec.generator(), max_edges)),
             (Content::Rows(file), _) => Some(draw::of_rows(file, max_edges)?),

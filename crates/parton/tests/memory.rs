@@ -71,6 +71,39 @@ fn plans_say_what_runs_need() {
     }
 }
 
+/// A small graph is its own sample: under each policy, a trial sends what a run sends.
+#[test]
+fn plans_order_policies_by_bytes_as_runs_do() {
+    let folder = folder();
+    let json = |arguments: &[&str]| {
+        let output =
+            parton(folder.path(), &[arguments, &["--hosts", "3", "--json", "-q"]].concat());
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        serde_json::from_slice::<serde_json::Value>(&output.stdout).expect("JSON")
+    };
+    for algorithm in ["bfs", "label-propagation", "triangles"] {
+        let planned = json(&["plan", "rmat:9", "--algorithm", algorithm, "--policy", "all"]);
+        let rows = planned["plans"].as_array().expect("rows").iter().map(|row| {
+            let policy = row["policy"].as_str().expect("a policy");
+            let run = json(&["run", algorithm, "rmat:9", "--policy", policy]);
+            let sent = run["bytes"]["total"].as_f64().expect("bytes");
+            let rounds = run["rounds"].as_f64().expect("rounds");
+            (policy, row["bytes_per_round"]["likely"].as_f64().expect("bytes"), sent / rounds)
+        });
+        let rows: Vec<_> = rows.collect();
+        let mut pairs = 0;
+        for (at, one) in rows.iter().enumerate() {
+            for other in &rows[at + 1..] {
+                if (one.2 - other.2).abs() > 0.05 * one.2.max(other.2) {
+                    pairs += 1;
+                    assert!((one.2 - other.2) * (one.1 - other.1) > 0.0, "{one:?} {other:?}");
+                }
+            }
+        }
+        assert!(pairs > 10, "{algorithm}: {rows:?}");
+    }
+}
+
 #[test]
 fn cuts_end_with_a_recommendation() {
     let folder = folder();

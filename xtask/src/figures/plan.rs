@@ -11,6 +11,8 @@ const CLOSE: f64 = 0.25;
 /// Part of the plans that must be close, and of the pairs of policies that must be in order.
 const CLOSE_PLANS: f64 = 0.95;
 const ORDERED_PAIRS: f64 = 0.9;
+/// Policies whose bytes differ by no more than this part of the greater are in no order.
+const TIE: f64 = 0.05;
 /// Bytes that a thousand hosts in one process may take.
 const MOST_OF_A_THOUSAND: f64 = 2e9;
 
@@ -138,7 +140,7 @@ impl Summary {
 }
 
 /// Pairs of runs that differ in their policy alone, and how many of them send as planned: the one less that was
-/// planned to send less. Runs that send the same are in no order.
+/// planned to send less. Runs that send about the same, or nothing, are in no order.
 fn ordered_pairs(rows: &[&Value]) -> (usize, usize) {
     let (mut right, mut pairs) = (0, 0);
     for (at, one) in rows.iter().enumerate() {
@@ -148,7 +150,8 @@ fn ordered_pairs(rows: &[&Value]) -> (usize, usize) {
                 .all(|key| one[key] == other[key]);
             let difference = |name: &str| number(&one[name]) - number(&other[name]);
             let measured = difference("measured_traffic");
-            if !same || measured == 0.0 {
+            let most = number(&one["measured_traffic"]).max(number(&other["measured_traffic"]));
+            if !same || measured.abs() <= TIE * most {
                 continue;
             }
             pairs += 1;
@@ -176,6 +179,12 @@ mod tests {
         let all = [row("a", 1.0, 1.0), row("b", 2.0, 3.0), row("c", 3.0, 2.0)];
         let all: Vec<&Value> = all.iter().collect();
         assert_eq!(ordered_pairs(&all), (2, 3));
+        let tied =
+            [row("a", 1.0, 100.0), row("b", 2.0, 96.0), row("c", 3.0, 0.0), row("d", 1.0, 0.0)];
+        assert_eq!(ordered_pairs(&tied[..2].iter().collect::<Vec<_>>()), (0, 0));
+        assert_eq!(ordered_pairs(&tied[2..].iter().collect::<Vec<_>>()), (0, 0));
+        let tie_is_planned = [row("a", 1.0, 100.0), row("b", 1.0, 90.0)];
+        assert_eq!(ordered_pairs(&tie_is_planned.iter().collect::<Vec<_>>()), (0, 1));
         assert_eq!(Summary::of(&all).line("g"), ["g", "3", "100 %", "25 %", "25 %", "2 of 3"]);
     }
 

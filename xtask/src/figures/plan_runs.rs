@@ -119,7 +119,7 @@ impl Runs<'_> {
     /// A plan for all policies, and one run for each of them.
     fn of_case(&self, case: &Case<'_>) -> Vec<Value> {
         let named = case.policies.join(",");
-        let plan = ["--algorithm", case.algorithm, "--hosts", case.hosts, "--no-trial"];
+        let plan = ["--algorithm", case.algorithm, "--hosts", case.hosts];
         let plan = [&["plan"], &case.graph()[..], &plan, &["--policy", &named]].concat();
         let planned = call(Command::new(self.parton), &plan);
         let row_of = |(at, policy): (usize, &&str)| {

@@ -8,13 +8,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use parton_graph::build::EdgeBatch;
 use parton_graph::edge_file::{EdgeFile, Mirror, Slice, WeightRule};
 use parton_graph::generate::Generator;
-use parton_graph::id_list::IdList;
+use parton_graph::id_list::{IdList, NameList};
 use parton_graph::progress::{Progress, Unit};
 use parton_graph::rows::{RowFile, Rows};
 use parton_graph::{Graph, LocalId, with_csr};
+use rayon::prelude::*;
 
 use crate::Result;
-use crate::id_set::IdSet;
 
 /// Edges of a slice of rows or of a generator.
 pub(super) const EDGES_PER_SLICE: u64 = 1 << 11;
@@ -139,19 +139,28 @@ impl Progress for ReadSoFar {
     }
 }
 
-/// Pieces read at once.
+/// Pieces read at once, and for a sample that a single one has.
 const PIECES: usize = 4;
+const EDGES_OF_A_PIECE: u64 = 1 << 17;
+/// Bytes of text in a byte of a packed file: between 3 and 5 in lists of edges.
+const UNPACKED_PER_BYTE: f64 = 4.0;
 
-pub(super) fn of_pieces(file: &dyn EdgeFile, max_edges: u64) -> Result<Drawn> {
+/// The beginning of a file, of which so many bytes are stored if it is packed.
+pub(super) fn of_pieces(
+    file: &dyn EdgeFile,
+    packed_bytes: Option<u64>,
+    max_edges: u64,
+) -> Result<Drawn> {
     let shape = file.shape();
     let progress = ReadSoFar::default();
     let mut reader = file.pieces(Slice::WHOLE, &[], &progress)?;
     let found =
         Mutex::new((IdList::new(shape.names), IdList::new(shape.names), IdList::new(shape.names)));
     let weights = AtomicU64::new(0);
+    let pieces = if max_edges <= EDGES_OF_A_PIECE { 1 } else { PIECES };
     let mut is_all = false;
     while !is_all {
-        is_all = !reader.read(PIECES, &|piece| {
+        is_all = !reader.read(pieces, &|piece| {
             let mut found = found.lock().expect("no thread panicked holding this lock");
             found.0.append(&mut piece.sources);
             found.1.append(&mut piece.destinations);
@@ -169,11 +178,19 @@ pub(super) fn of_pieces(file: &dyn EdgeFile, max_edges: u64) -> Result<Drawn> {
             break;
         }
     }
-    let (sources, destinations, listed) =
+    let (mut sources, mut destinations, listed) =
         found.into_inner().expect("no thread panicked holding this lock");
     let [total, done] = [&progress.total, &progress.done].map(|n| n.load(Ordering::Relaxed) as f64);
-    let rate = if is_all || total <= 0.0 { 1.0 } else { (done / total).clamp(1e-6, 1.0) };
+    let total = packed_bytes.map_or(total, |packed| UNPACKED_PER_BYTE * packed as f64);
+    let read = if is_all || total <= 0.0 { 1.0 } else { (done / total).clamp(1e-6, MOST_IN_PART) };
+    let seen = sources.len();
+    if seen as u64 > 2 * max_edges {
+        for ids in [&mut sources, &mut destinations] {
+            shorten(ids, max_edges as usize);
+        }
+    }
     let count = sources.len();
+    let rate = read * count as f64 / seen.max(1) as f64;
     let name_bytes = match &sources {
         IdList::Names(names) => {
             let bytes: usize = names.iter().take(count).map(<[u8]>::len).sum();
@@ -199,6 +216,21 @@ pub(super) fn of_pieces(file: &dyn EdgeFile, max_edges: u64) -> Result<Drawn> {
         Some(range) => drawn.of(range.count),
         None => drawn,
     })
+}
+
+/// What has been read of a file that goes on is no more than this part, however well it was packed.
+const MOST_IN_PART: f64 = 0.99;
+
+/// Keeps the first ids of a list.
+fn shorten(list: &mut IdList, len: usize) {
+    match list {
+        IdList::Integers(ids) => ids.truncate(len),
+        IdList::Names(names) => {
+            let mut kept = NameList::default();
+            names.iter().take(len).for_each(|name| kept.push(name));
+            *names = kept;
+        }
+    }
 }
 
 /// Numbers for original ids, in their order.
@@ -229,6 +261,24 @@ fn numbered(lists: [IdList; 3]) -> [Vec<u32>; 3] {
     }
 }
 
+/// Numbers the ends of edges anew, in the order of their ids, and returns how many there are with those listed.
+/// Sorting takes memory and time that follow the sample, however large ids are.
+fn number_anew(edges: &mut [(u32, u32)], listed: &[u32]) -> u32 {
+    let ends = edges.iter().flat_map(|&(source, destination)| [source, destination]);
+    let mut by_id: Vec<(u32, u32)> = ends.chain(listed.iter().copied()).zip(0..).collect();
+    by_id.par_sort_unstable();
+    let (mut count, mut last) = (0, None);
+    for (id, place) in by_id {
+        if last.replace(id) != Some(id) {
+            count += 1;
+        }
+        if let Some(edge) = edges.get_mut(place as usize / 2) {
+            *(if place % 2 == 0 { &mut edge.0 } else { &mut edge.1 }) = count - 1;
+        }
+    }
+    count
+}
+
 impl Drawn {
     fn new(edges: Vec<(u32, u32)>, rate: f64, has_whole_rows: bool) -> Self {
         Self::new_with(edges, Vec::new(), rate, has_whole_rows)
@@ -241,17 +291,8 @@ impl Drawn {
         rate: f64,
         has_whole_rows: bool,
     ) -> Self {
-        let ends = edges.iter().flat_map(|&(u, v)| [u, v]).chain(listed.iter().copied());
-        let universe = ends.clone().max().map_or(0, |last| last.saturating_add(1));
-        let ids = IdSet::new(universe);
-        ends.for_each(|id| ids.insert(id));
-        let ids = ids.ranked();
-        for (source, destination) in &mut edges {
-            *source = ids.rank(*source) as u32;
-            *destination = ids.rank(*destination) as u32;
-        }
-        let (vertices, all_vertices) =
-            (ids.len() as u32, (rate >= 1.0).then_some(ids.len() as u64));
+        let vertices = number_anew(&mut edges, &listed);
+        let all_vertices = (rate >= 1.0).then_some(vertices.into());
         Drawn {
             listed: edges.len(),
             edges,
@@ -266,5 +307,40 @@ impl Drawn {
 
     fn of(self, vertices: u64) -> Self {
         Drawn { all_vertices: Some(vertices), ..self }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::io::Write;
+
+    use super::*;
+    use crate::{Input, Survey};
+
+    #[test]
+    fn a_packed_text_has_more_than_its_beginning() {
+        const EDGES: u64 = 700_000;
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("g.txt.gz");
+        let file = File::create(&path).expect("a file");
+        let mut file = flate2::write::GzEncoder::new(file, flate2::Compression::fast());
+        let lines: String = (0..EDGES).map(|i| format!("{} {}\n", i / 8, i / 8 * 7 % 90_001 + i % 8)).collect();
+        file.write_all(lines.as_bytes()).expect("lines");
+        file.finish().expect("an end");
+        let input = Input::open(path.to_str().expect("a name")).expect("an input");
+        let survey = Survey::of(&input, 1 << 14).expect("a survey");
+        assert_eq!(survey.sampled_edges().num_edges(), 1 << 14);
+        let edges = survey.listed_edges / EDGES as f64;
+        assert!(!survey.is_exact() && (0.5..2.0).contains(&edges), "{edges}");
+        assert!(Survey::of(&input, 2 * EDGES).expect("a survey").is_exact());
+    }
+
+    #[test]
+    fn ends_are_numbered_in_the_order_of_their_ids() {
+        let mut edges = [(4_000_000_000, 7), (7, 9), (2, 4_000_000_000)];
+        assert_eq!(number_anew(&mut edges, &[5, 7, 10]), 6);
+        assert_eq!(edges, [(5, 2), (2, 3), (0, 5)]);
+        assert_eq!(number_anew(&mut [], &[]), 0);
     }
 }

@@ -107,12 +107,13 @@ impl<'p> Planner<'p> {
 }
 
 impl Forecast {
-    /// The forecast, corrected by what hosts sent in a trial: the part of all shared values that travel in a
-    /// round.
+    /// The forecast, corrected by what hosts send in a round by [trials](Trial::expected_traffic), as a part of all
+    /// shared values. Programs that send lists of neighbours send several times as much.
     pub fn with_traffic(mut self, part: f64) -> Self {
         let dense = self.bytes_per_round.likely;
+        let likely = dense * part;
         self.bytes_per_round =
-            Range { low: dense * part * 0.5, likely: dense * part, high: dense * 1.1 };
+            Range { low: 0.5 * likely, likely, high: (1.1 * dense).max(2.0 * likely) };
         self
     }
 }
@@ -127,14 +128,20 @@ pub fn survey(input: &Input) -> Result<Survey> {
 /// Edges that a survey looks at if they are all.
 const MOST_EDGES: u64 = 1 << 21;
 
-/// A survey of an input for a [`Trial`].
-pub fn trial_survey(input: &Input) -> Result<Survey> {
-    Ok(Survey::of(input, 1 << 16)?)
+/// Edges that all trials of a plan look at together, and the bounds of what one of them does.
+const TRIED_EDGES: u64 = 1 << 22;
+const LEAST_TRIED: u64 = 1 << 14;
+const MOST_TRIED: u64 = 1 << 19;
+
+/// A survey of an input for a plan with this many [`Trial`]s: the fewer they are, the more each of them sees.
+pub fn trial_survey(input: &Input, trials: usize) -> Result<Survey> {
+    let each = TRIED_EDGES / trials.max(1) as u64;
+    Ok(Survey::of(input, each.clamp(LEAST_TRIED, MOST_TRIED))?)
 }
 
 /// A survey of an input for a plan that must take milliseconds.
 pub fn quick_survey(input: &Input) -> Result<Survey> {
-    Ok(Survey::of(input, 1 << 17)?)
+    Ok(Survey::of(input, 1 << 16)?)
 }
 
 /// Bytes that a process with this many hosts and threads takes on any graph, about.

@@ -39,7 +39,8 @@ pub(crate) struct Plan {
     #[arg(long, value_name = "NAME", default_value = AUTO)]
     engine: String,
 
-    /// Say no times: nothing is computed, and the plan is made at once
+    /// Make the plan at once: nothing is computed, no times are said, and policies are compared by the values that
+    /// hosts share
     #[arg(long)]
     no_trial: bool,
 
@@ -91,20 +92,19 @@ impl Plan {
             })?;
         }
         let limit = memory::limits(1).least(0);
+        let trials = algorithms.len() * self.trials_of_an_algorithm();
         let mut looks: Vec<Look> = Vec::new();
         let mut plans = Vec::new();
         for algorithm in algorithms {
-            let options = OwnArguments::default().options(
-                algorithm,
-                &self.engine,
-                Default::default(),
-                None,
-            )?;
+            let own = OwnArguments::default();
+            let options = own.options(algorithm, &self.engine, Default::default(), None)?;
+            let options = own.measured(algorithm, options)?;
             let fit = self.input.fit(algorithm, &options)?;
             if !looks.iter().any(|look| look.fit == fit) {
                 let input = self.input.open(fit, context.watch, team)?;
                 context.watch.note(&format!("a look at {} …", self.input.graph));
-                let trial = (!self.no_trial).then(|| planning::trial_survey(&input)).transpose()?;
+                let trial =
+                    (!self.no_trial).then(|| planning::trial_survey(&input, trials)).transpose()?;
                 let (survey, traits) = (planning::survey(&input)?, InputTraits::of(&input));
                 looks.push(Look { fit, survey, trial, traits });
             }
@@ -140,28 +140,28 @@ impl Plan {
             let suits = choose_policy(hosts, algorithm.access(options), look.traits).0;
             let asked = self.policies(suits);
             let plan = |policy: &str| self.planning.plan(policy, None);
-            // What samples are not fit for is planned without times.
-            let trial = look.trial.as_ref().and_then(|sample| {
-                Trial::run(algorithm, options, sample, (&plan(asked[0]), hosts, threads)).ok()
-            });
-            let forecast = |policy: &&str| planner.forecast(&plan(policy), hosts, threads);
             let policies = compared(&asked, hosts);
+            let forecast = |policy: &&str| planner.forecast(&plan(policy), hosts, threads);
             let forecasts = policies.par_iter().map(forecast).collect::<Result<Vec<_>, _>>()?;
-            for (policy, forecast) in policies.into_iter().zip(forecasts) {
-                let forecast = match &trial {
-                    Some(trial) => forecast.with_traffic(trial.traffic),
+            // What samples are not fit for is planned without times.
+            let trials = look.trial.as_ref().and_then(|sample| {
+                let under = |policy: &&str| {
+                    Trial::run(algorithm, options, sample, (&plan(policy), hosts, threads)).ok()
+                };
+                policies.iter().map(under).collect::<Option<Vec<_>>>()
+            });
+            let trials = trials.unwrap_or_default();
+            let traffic = Trial::expected_traffic(&trials);
+            for (at, (policy, forecast)) in policies.into_iter().zip(forecasts).enumerate() {
+                let forecast = match traffic.get(at) {
+                    Some(traffic) => forecast.with_traffic(*traffic),
                     None => forecast,
                 };
+                let trial = trials.get(at).cloned();
                 let limit = limit.map(|limit| limit.bytes as f64);
                 let (fits_here, fits_machines) = Candidate { forecast: &forecast, limit }.fits();
                 let is_shown = asked.contains(&policy);
-                rows.push(Row {
-                    forecast,
-                    trial: trial.clone(),
-                    fits_here,
-                    fits_machines,
-                    is_shown,
-                });
+                rows.push(Row { forecast, trial, fits_here, fits_machines, is_shown });
             }
         }
         let candidates: Vec<_> = rows
@@ -173,6 +173,13 @@ impl Plan {
             .collect();
         let advice = planning::advise(&candidates);
         Ok(AlgorithmPlan { algorithm: algorithm.name(), edges: look.survey.edges, rows, advice })
+    }
+
+    /// How many trials each algorithm needs: one for each policy, where there are several hosts.
+    fn trials_of_an_algorithm(&self) -> usize {
+        let policies = self.policies(AUTO);
+        let of_hosts = |hosts: &NonZeroU16| compared(&policies, usize::from(hosts.get())).len();
+        self.hosts.iter().map(of_hosts).sum()
     }
 
     /// The policies that the user asks for, given what suits.

@@ -227,10 +227,14 @@ impl Results {
         let body: String = self.cells().iter().map(|cells| row("td", cells)).collect();
         let drawing = self.as_svg();
         let body = format!(
-            "<h1>Parton, measured</h1>\n<p class=\"faint\">Every configuration ran {} times, in turns, on {}.\
+            "<h1>Parton, measured</h1>\n<p class=\"faint\">Every configuration ran {}, in turns, on {}.\
              </p>\n<figure>{drawing}</figure>\n<h2>All figures</h2>\n\
              <div class=\"wide\"><table class=\"numbers\">\n{head}{body}</table></div>\n",
-            self.repetitions,
+            if self.repetitions == 1 {
+                "once".into()
+            } else {
+                format!("{} times", self.repetitions)
+            },
             page::escape(&machine::describe())
         );
         page::page("Parton, measured", &body)

@@ -71,25 +71,12 @@ pub(crate) struct RunCommand {
     #[arg(long, value_name = "NAME", default_value = AUTO)]
     policy: String,
 
-    #[command(flatten)]
-    planning: PlanArguments,
-
     /// How each host goes through its edges; `auto` is what suits the algorithm
     #[arg(long, value_name = "NAME", default_value = AUTO)]
     engine: String,
 
     #[command(flatten)]
     devices: DeviceArguments,
-
-    #[command(flatten)]
-    paced: PaceArguments,
-
-    /// Which of Gluon's optimisations of messages are used, to measure what they save
-    #[arg(long, value_name = "WHICH", default_value = "all", value_parser = options::optimizations())]
-    optimize: String,
-
-    #[command(flatten)]
-    schedule: ScheduleArguments,
 
     /// Stop after N rounds, even if values are not final
     #[arg(long, value_name = "N")]
@@ -105,6 +92,20 @@ pub(crate) struct RunCommand {
     /// Go ahead even if the run is planned to need more memory than it may use
     #[arg(long)]
     force: bool,
+
+    // What few runs need has a heading of its own.
+    #[command(flatten, next_help_heading = "Tuning")]
+    planning: PlanArguments,
+
+    #[command(flatten)]
+    paced: PaceArguments,
+
+    /// Which of Gluon's optimisations of messages are used, to measure what they save
+    #[arg(long, value_name = "WHICH", default_value = "all", value_parser = options::optimizations())]
+    optimize: String,
+
+    #[command(flatten)]
+    schedule: ScheduleArguments,
 
     #[command(flatten)]
     own: OwnArguments,
