@@ -49,6 +49,10 @@ pub(crate) fn run(variables: &[Variable], at_once: usize) -> bool {
     };
     eprintln!("== test programs: ok ({:.0} s)", start.elapsed().as_secs_f64());
     let mut programs = of_messages(&String::from_utf8_lossy(&built.stdout));
+    if programs.is_empty() {
+        eprintln!("cargo names no test programs");
+        return false;
+    }
     let rank = |program: &Program| {
         let package = program.folder.file_name().unwrap_or_default();
         LONGEST.iter().position(|name| *name == package).unwrap_or(LONGEST.len())
@@ -97,7 +101,9 @@ fn run_all(programs: Vec<Program>, variables: &[Variable], at_once: usize) -> bo
 fn run_one(program: &Program, variables: &[Variable]) -> bool {
     let start = Instant::now();
     let mut command = Command::new(&program.file);
-    command.current_dir(&program.folder).stdin(Stdio::null());
+    // As Cargo does.
+    command.current_dir(&program.folder).env("CARGO_MANIFEST_DIR", &program.folder);
+    command.stdin(Stdio::null());
     let ended = command.envs(variables.iter().cloned()).output();
     let seconds = start.elapsed().as_secs_f64();
     let (passed, mut text) = match ended {

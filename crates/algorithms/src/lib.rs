@@ -47,8 +47,8 @@ pub use options::{OptionSet, Options};
 pub use root::Root;
 pub use sources::Sources;
 
-/// Every algorithm.
-pub const ALL: &[&dyn Algorithm] = &[
+/// Every algorithm. A `static`, since users of a constant would compile all engines for all of them again.
+pub static ALL: &[&dyn Algorithm] = &[
     &bfs::Bfs,
     &sssp::Sssp,
     &components::Components,

@@ -41,12 +41,20 @@ fn is_sampled(choices: &[usize], one_in: usize) -> bool {
     choices.iter().sum::<usize>().is_multiple_of(one_in)
 }
 
+/// Numbers of choices, and whether some are tried together.
+type Sampled = (&'static [usize], fn(&[usize]) -> bool);
+
 #[test]
 fn any_two_choices_meet_in_a_sample() {
-    // The products that are sampled.
-    let products: [(&[usize], usize); 4] =
-        [(&[5, 16, 11, 4], 6), (&[5, 16, 11], 3), (&[16, 4, 4], 2), (&[6, 18, 3, 15], 3)];
-    for (counts, one_in) in products {
+    // The products that are sampled, and how. The last choice is the run, where some of all runs are tried.
+    let products: [Sampled; 5] = [
+        (&[5, 16, 11, 4, 60], |c| is_sampled(&c[..4], 6) && is_sampled(&[c[0] + c[1], c[4]], 3)),
+        (&[5, 16, 11, 40], |c| is_sampled(&c[..3], 3) && is_sampled(&[c[0] + c[1], c[3]], 2)),
+        (&[16, 4, 4], |c| is_sampled(c, 2)),
+        (&[6, 18, 3, 15], |c| is_sampled(c, 3)),
+        (&[16, 3, 60], |c| is_sampled(c, 3)),
+    ];
+    for (counts, is_tried) in products {
         let mut met = std::collections::HashSet::new();
         for number in 0..counts.iter().product() {
             let mut rest = number;
@@ -56,7 +64,7 @@ fn any_two_choices_meet_in_a_sample() {
                 digit
             });
             let choices: Vec<usize> = digits.collect();
-            if is_sampled(&choices, one_in) {
+            if is_tried(&choices) {
                 let pairs = (0..choices.len()).flat_map(|a| (0..a).map(move |b| (a, b)));
                 met.extend(pairs.map(|(a, b)| (a, b, choices[a], choices[b])));
             }

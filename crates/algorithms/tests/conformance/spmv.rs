@@ -14,7 +14,7 @@ use parton_net::{Cluster, Launcher};
 use parton_partition::Input;
 use parton_sync::Schedule;
 
-use super::{FEW, MEDIUM, SMALL, launchers, real, with_derived_weights};
+use super::{FEW, LARGE, MEDIUM, SMALL, launchers, real, with_derived_weights};
 use crate::common::compare::compare;
 use crate::common::{How, Outcome, all_policies, is_long, run};
 
@@ -103,11 +103,16 @@ fn one_in(vertices: u64, venue: Venue) -> usize {
     }
 }
 
-/// Calls `ask` with the name of each graph, its version without self-loops and parallel edges, and its number.
-fn each_graph(mut ask: impl FnMut(&str, Graph, usize)) {
+/// Calls `ask` with the name of each graph of at most so many vertices, its version without self-loops and parallel
+/// edges, and its number.
+fn each_graph(most: u64, mut ask: impl FnMut(&str, Graph, usize)) {
     let Some(data) = real::data() else { return };
     for (number, folder) in real::graphs(&data).into_iter().enumerate() {
         let about = real::json(&folder.join("graph.json"));
+        let known = real::json(&folder.join("answers.json"));
+        if known["graph"]["vertices"].as_u64().expect("a number of vertices") > most {
+            continue;
+        }
         // Weights of some files are less than 0.
         let graph = real::load_as_described(&folder, &about).tidied(Tidy::SIMPLE);
         let graph = with_derived_weights(graph);
@@ -117,17 +122,22 @@ fn each_graph(mut ask: impl FnMut(&str, Graph, usize)) {
 
 fn compare_all(venue: Venue) {
     let mut partitions = 0;
-    each_graph(|name, graph, number| {
+    let most = match venue {
+        _ if is_long() => u64::MAX,
+        Venue::Threads => LARGE,
+        Venue::Simulated => MEDIUM,
+    };
+    each_graph(most, |name, graph, number| {
         let one_in = one_in(graph.num_vertices() as u64, venue);
         let input = Input::from(graph.clone());
         for (which, policy) in all_policies().into_iter().enumerate() {
             for hosts in HOSTS {
                 // Numbered through, so that graphs meet different policies and numbers of hosts.
                 let setting = 37 * number + 9 * which + hosts - 1;
-                // Of a large graph one setting in all, on threads.
+                // Of a large graph one setting in all.
                 let is_one = (which, hosts) == (number % all_policies().len(), 4);
                 let is_tried = match one_in {
-                    usize::MAX => is_one && matches!(venue, Venue::Threads),
+                    usize::MAX => is_one,
                     one_in => setting.is_multiple_of(one_in),
                 };
                 if !is_tried {
@@ -168,11 +178,11 @@ fn as_a_rank(launcher: &Launcher) {
     let cluster = Cluster::mpi(launcher, |loss| loss.abort(1)).unwrap_or_else(|e| panic!("{e}"));
     let mut cluster = cluster.threads_per_host(1);
     let (most, policies) = (if is_long() { u64::MAX } else { SMALL }, all_policies());
-    each_graph(|name, graph, number| {
+    each_graph(most, |name, graph, number| {
         let vertices = graph.num_vertices() as u64;
         // Small graphs with every policy, in a long run; of others each has one.
         let tried = if is_long() && vertices <= SMALL { policies.len() } else { 1 };
-        for which in (0..tried).filter(|_| vertices <= most) {
+        for which in 0..tried {
             let policy = policies[(number + which + cluster.num_hosts()) % policies.len()];
             compare_bits(&mut cluster, name, &Input::from(graph.clone()), policy);
             compare_answers(&mut cluster, name, &graph, policy);
