@@ -4,10 +4,11 @@
 //! The step needs no atomic writes. Where all edges are the same and the frontier is one level, a vertex
 //! stops at the first neighbour it finds.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use parton_graph::bits::{BitSet, ones_of};
+use parton_graph::bits::ones_of;
 use parton_graph::{LocalId, VertexSet, parallel};
 use parton_sync::Reduction;
 
@@ -42,17 +43,21 @@ pub(crate) fn best_of_members<P: Relaxation>(
 /// Edges by the end where labels arrive.
 pub(crate) struct BottomUp<'a, P: Relaxation> {
     reverse: Directions<'a, P::Weight>,
-    /// The proxies that edges lead to; `None` where these are those that edges leave.
-    with_edges: Option<BitSet>,
+    /// A bit for each proxy that edges lead to, until a step finds that it has a label.
+    open: Vec<AtomicU64>,
 }
 
 impl<'a, P: Relaxation> BottomUp<'a, P> {
     /// For labels that arrive along these edges.
     pub(crate) fn new(reverse: Directions<'a, P::Weight>, labels: &Labels<'_, P>) -> Self {
-        let is_same = reverse.is_same(&labels.forward);
         let count = labels.rows_end as usize;
-        let with_edges = (!is_same).then(|| with_edges(reverse.rows(), count));
-        BottomUp { reverse, with_edges }
+        let with_edges = match reverse.is_same(&labels.forward) {
+            true => Cow::Borrowed(labels.with_edges()),
+            false => Cow::Owned(with_edges(reverse.rows(), count)),
+        };
+        let words = with_edges.words();
+        let open = parallel::generate(count.div_ceil(WORD), |word| AtomicU64::new(words[word]));
+        BottomUp { reverse, open }
     }
 
     /// Lets every proxy look for better labels in the frontier. `is_level`: the whole frontier got its
@@ -89,21 +94,29 @@ impl<'a, P: Relaxation> BottomUp<'a, P> {
     /// Number of edges along which proxies that have no label yet can find one.
     pub(crate) fn num_open_edges(&self, labels: &Labels<'_, P>) -> u64 {
         let rows = self.reverse.rows();
-        parallel::sum(labels.rows_end as usize, |proxy| match open(labels, proxy) {
-            Some(proxy) => rows.degree(proxy),
-            None => 0,
+        parallel::sum(self.open.len(), |word| {
+            proxies_of(word, self.open_in(labels, word)).map(|proxy| rows.degree(proxy)).sum()
         })
     }
 
     /// The proxies at the other ends of these edges.
     pub(crate) fn ends_of_open_edges(&self, labels: &Labels<'_, P>) -> VertexSet {
         let (rows, ends) = (self.reverse.rows(), VertexSet::new(labels.field.num_proxies()));
-        parallel::for_each_index(labels.rows_end as usize, |proxy| {
-            if let Some(proxy) = open(labels, proxy) {
+        parallel::for_each_index(self.open.len(), |word| {
+            proxies_of(word, self.open_in(labels, word)).for_each(|proxy| {
                 rows.each(proxy, |_| (), |end, _| _ = ends.insert(end));
-            }
+            });
         });
         ends
+    }
+
+    /// The proxies of a word that edges lead to and that have no label yet.
+    #[inline(always)]
+    fn open_in(&self, labels: &Labels<'_, P>, word: usize) -> u64 {
+        let (cells, identity) = (labels.field.cells(), P::Reduction::identity());
+        proxies_of(word, self.open[word].load(Ordering::Relaxed)).fold(0, |open, proxy| {
+            open | u64::from(cells.get(proxy) == identity) << (proxy.index() % WORD)
+        })
     }
 
     /// Gives `given` to the proxies of some words that have no label yet and a neighbour in the frontier.
@@ -114,30 +127,23 @@ impl<'a, P: Relaxation> BottomUp<'a, P> {
         words: Range<usize>,
         given: P::Label,
     ) -> u64 {
-        let (program, rows_end) = (labels.program, labels.rows_end as usize);
-        let (cells, reverse) = (labels.field.cells(), self.reverse.rows());
-        let (frontier, identity) = (frontier.members().members(), P::Reduction::identity());
-        let with_edges = self.with_edges.as_ref().unwrap_or(labels.with_edges()).words();
-        // The proxies of a word without a label that edges lead to; prefetches their edges. A proxy without edges
-        // would fetch those of another.
+        let (program, cells, reverse) = (labels.program, labels.field.cells(), self.reverse.rows());
+        let frontier = frontier.members().members();
+        // The proxies of a word that look for a label; prefetches their edges. A proxy without edges would fetch those
+        // of another.
         let prepare = |word: usize| {
-            let of_word = word * WORD..rows_end.min((word + 1) * WORD);
-            let unlabelled = of_word.fold(0u64, |all, proxy| {
-                let looks = cells.get(LocalId(proxy as u32)) == identity;
-                all | u64::from(looks) << (proxy % WORD)
-            });
-            let unlabelled = unlabelled & with_edges[word];
-            proxies_of(word, unlabelled).for_each(|proxy| reverse.prefetch_edges(proxy));
-            unlabelled
+            let open = self.open_in(labels, word);
+            proxies_of(word, open).for_each(|proxy| reverse.prefetch_edges(proxy));
+            open
         };
         let (mut visited, mut next) = (0, prepare(words.start));
         for word in words.clone() {
-            let unlabelled = next;
+            let open = next;
             if word + 1 < words.end {
                 next = prepare(word + 1);
             }
             let mut improved = 0u64;
-            for proxy in proxies_of(word, unlabelled) {
+            for proxy in proxies_of(word, open) {
                 let found = reverse.until(proxy, |neighbour, weight| {
                     visited += 1;
                     frontier.contains(neighbour)
@@ -147,6 +153,7 @@ impl<'a, P: Relaxation> BottomUp<'a, P> {
             }
             proxies_of(word, improved).for_each(|proxy| cells.put(proxy, given));
             labels.field.touch_word(word, improved);
+            self.open[word].store(open & !improved, Ordering::Relaxed);
         }
         visited
     }
@@ -193,12 +200,6 @@ impl<'a, P: Relaxation> BottomUp<'a, P> {
         }
         visited
     }
-}
-
-/// A proxy, if it has no label yet.
-#[inline(always)]
-fn open<P: Relaxation>(labels: &Labels<'_, P>, proxy: usize) -> Option<LocalId> {
-    Some(LocalId(proxy as u32)).filter(|&proxy| labels.get(proxy) == P::Reduction::identity())
 }
 
 /// Calls `look` for all proxies with edges, some words of them at a time. In every step a thread begins with the same
