@@ -325,7 +325,8 @@ mod tests {
         let path = folder.path().join("g.txt.gz");
         let file = File::create(&path).expect("a file");
         let mut file = flate2::write::GzEncoder::new(file, flate2::Compression::fast());
-        let lines: String = (0..EDGES).map(|i| format!("{} {}\n", i / 8, i / 8 * 7 % 90_001 + i % 8)).collect();
+        let lines: String =
+            (0..EDGES).map(|i| format!("{} {}\n", i / 8, i / 8 * 7 % 90_001 + i % 8)).collect();
         file.write_all(lines.as_bytes()).expect("lines");
         file.finish().expect("an end");
         let input = Input::open(path.to_str().expect("a name")).expect("an input");

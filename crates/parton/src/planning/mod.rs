@@ -90,9 +90,7 @@ impl<'p> Planner<'p> {
         let most = |what: fn(&Need) -> f64| needs.iter().map(what).fold(0.0, f64::max);
         let base = process::process(1, threads) + if hosts > 1 { process::RANK } else { 0.0 };
         let all = needs.iter().fold(Need::default(), |all, need| all.plus(need));
-        let value_bytes = self.algorithm.value;
-        let dense = value_bytes * quality.hosts.iter().map(|h| h.values as f64).sum::<f64>();
-        let dense = dense + MESSAGE_HEAD * quality.messages_per_round() as f64;
+        let dense = dense_bytes(self.algorithm, &quality);
         Ok(Forecast {
             hosts,
             policy: plan.policy.clone(),
@@ -106,12 +104,17 @@ impl<'p> Planner<'p> {
     }
 }
 
+/// Bytes that hosts send in a round in which every shared value travels.
+fn dense_bytes(algorithm: MemoryUse, quality: &Quality) -> f64 {
+    let values = quality.hosts.iter().map(|host| host.values).sum::<u64>();
+    algorithm.value * values as f64 + MESSAGE_HEAD * quality.messages_per_round() as f64
+}
+
 impl Forecast {
-    /// The forecast, corrected by what hosts send in a round by [trials](Trial::expected_traffic), as a part of all
-    /// shared values. Programs that send lists of neighbours send several times as much.
-    pub fn with_traffic(mut self, part: f64) -> Self {
+    /// The forecast with the bytes of a round that [trials](Trial::expected_bytes) let expect. Programs that send
+    /// lists of neighbours send several times as much as all shared values.
+    pub fn with_bytes(mut self, likely: f64) -> Self {
         let dense = self.bytes_per_round.likely;
-        let likely = dense * part;
         self.bytes_per_round =
             Range { low: 0.5 * likely, likely, high: (1.1 * dense).max(2.0 * likely) };
         self

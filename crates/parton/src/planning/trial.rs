@@ -13,7 +13,7 @@ use parton_partition::quality::Quality;
 use parton_partition::{Input, Partition, Plan, Survey};
 use parton_sync::{Optimize, Substrate};
 
-use super::Range;
+use super::{Forecast, Range, dense_bytes};
 use crate::error::Result;
 
 /// What a trial on a number of hosts showed.
@@ -23,10 +23,11 @@ pub struct Trial {
     pub engine: &'static str,
     /// Why that one.
     pub engine_why: String,
-    /// What was sent in a round, as a part of all shared values.
-    pub traffic: f64,
-    /// True if the sample was the whole graph.
-    is_exact: bool,
+    /// Bytes that all hosts sent in a round, and those of a round in which every shared value travels.
+    sent: f64,
+    dense: f64,
+    /// True if all planned hosts ran on the whole graph.
+    is_of_all: bool,
     /// Seconds to partition an edge, and to run the algorithm on it.
     partition_seconds: f64,
     run_seconds: f64,
@@ -43,8 +44,8 @@ const MAX_ROUNDS: u64 = 128;
 const TRUST_IN_SAMPLES: f64 = 0.75;
 /// Policies that send less than others by more than this do not lower what is usual any further.
 const MOST_RATIO: f64 = 100.0;
-/// The least traffic that is not none: ratios of it are finite.
-const LEAST_TRAFFIC: f64 = 1e-9;
+/// The least part of all shared values that is not none: ratios of it are finite.
+const LEAST_PART: f64 = 1e-9;
 
 impl Trial {
     /// Runs the algorithm on the sample of a survey, cut as planned.
@@ -54,7 +55,7 @@ impl Trial {
         survey: &Survey,
         (plan, hosts, threads): (&Plan, usize, usize),
     ) -> Result<Trial> {
-        let hosts = hosts.min(MAX_HOSTS);
+        let (planned_hosts, hosts) = (hosts, hosts.min(MAX_HOSTS));
         let fit = algorithm.needs(options).fit();
         let mut graph = Graph::dense(survey.sampled_edges(), "");
         if fit.weights && survey.weight_bytes > 0 {
@@ -64,7 +65,7 @@ impl Trial {
         let is_final_at_any_round = algorithm.needs_rounds(options).is_none();
         let max_rounds = is_final_at_any_round.then_some(MAX_ROUNDS);
         let options = Options { max_rounds, ..options.clone() };
-        let is_exact = survey.is_exact();
+        let is_of_all = survey.is_exact() && hosts == planned_hosts;
         let mut cluster = Cluster::local(hosts).threads_per_host(threads);
         let mut trials = cluster.launch(|net| -> Result<Trial> {
             let start = Instant::now();
@@ -77,14 +78,15 @@ impl Trial {
             let job = &mut Job { substrate: &mut substrate, options, watch, device: None };
             let answer = algorithm.run(job)?;
             let rounds = answer.report.rounds.len().max(1) as f64;
-            let dense = (rounds * quality.dense_bytes_per_round() as f64).max(1.0);
+            let dense = dense_bytes(algorithm.memory_use(), &quality).max(1.0);
             let seconds =
                 answer.setup_seconds + answer.report.setup_seconds + answer.report.seconds;
             Ok(Trial {
                 engine: answer.engine.name,
                 engine_why: answer.why,
-                traffic: answer.report.sent().total() as f64 / dense,
-                is_exact,
+                sent: answer.report.sent().total() as f64 / rounds,
+                dense,
+                is_of_all,
                 partition_seconds: partition_seconds / edges,
                 run_seconds: seconds / edges,
             })
@@ -92,19 +94,27 @@ impl Trial {
         Ok(trials.swap_remove(0))
     }
 
-    /// The traffic that runs on the whole graph are going to have, by trials under policies that are compared.
+    /// Bytes that all hosts are going to send in a round, by trials under policies that are compared, and by forecasts
+    /// for the same policies.
     ///
     /// A trial on the whole graph sends what a run sends. One on a sample tells better how much algorithms send than
     /// by how much policies differ, which the cut of the sample tells, too: differences between policies count less.
-    pub fn expected_traffic(trials: &[Trial]) -> Vec<f64> {
-        let most = trials.iter().map(|trial| trial.traffic).fold(LEAST_TRAFFIC, f64::max);
-        let logarithms = trials.iter().map(|trial| trial.traffic.max(most / MOST_RATIO).ln());
+    pub fn expected_bytes(trials: &[Trial], forecasts: &[Forecast]) -> Vec<f64> {
+        let parts = || trials.iter().map(|trial| trial.sent / trial.dense);
+        let most = parts().fold(LEAST_PART, f64::max);
+        let logarithms = parts().map(|part| part.max(most / MOST_RATIO).ln());
         let usual = (logarithms.sum::<f64>() / trials.len().max(1) as f64).exp();
-        let expected = |trial: &Trial| match trial.is_exact {
-            true => trial.traffic,
-            false => usual * (trial.traffic.max(LEAST_TRAFFIC) / usual).powf(TRUST_IN_SAMPLES),
+        let expected = |(trial, forecast): (&Trial, &Forecast)| {
+            let part = (trial.sent / trial.dense).max(LEAST_PART);
+            match trial.is_of_all {
+                true => trial.sent,
+                false => {
+                    let part = usual * (part / usual).powf(TRUST_IN_SAMPLES);
+                    part * forecast.bytes_per_round.likely
+                }
+            }
         };
-        trials.iter().map(expected).collect()
+        trials.iter().zip(forecasts).map(expected).collect()
     }
 
     /// Seconds until hosts have partitioned this many edges.
@@ -122,24 +132,45 @@ impl Trial {
 mod tests {
     use super::*;
 
-    fn trial(traffic: f64, is_exact: bool) -> Trial {
-        let (partition_seconds, run_seconds) = (0.0, 0.0);
-        let (engine, engine_why) = ("push", String::new());
-        Trial { engine, engine_why, traffic, is_exact, partition_seconds, run_seconds }
+    /// A trial that sent this part of a thousand bytes.
+    fn trial(part: f64, is_of_all: bool) -> Trial {
+        Trial {
+            engine: "push",
+            engine_why: String::new(),
+            sent: 1000.0 * part,
+            dense: 1000.0,
+            is_of_all,
+            partition_seconds: 0.0,
+            run_seconds: 0.0,
+        }
+    }
+
+    /// What is expected of hosts that share as many bytes as in the trials, or ten times as many.
+    fn expected(parts: &[f64], is_of_all: bool) -> Vec<f64> {
+        let trials: Vec<_> = parts.iter().map(|part| trial(*part, is_of_all)).collect();
+        let dense = if is_of_all { 1000.0 } else { 10_000.0 };
+        let forecasts = parts.iter().map(|_| Forecast {
+            hosts: 2,
+            policy: "oec".into(),
+            quality: Quality { vertices: 9, edges: 9, hosts: Vec::new() },
+            host_peak: Range::default(),
+            host_steady: Range::default(),
+            process_peak: Range::default(),
+            bytes_per_round: Range::around(dense, 0.0, 1.1),
+        });
+        Trial::expected_bytes(&trials, &forecasts.collect::<Vec<_>>())
     }
 
     #[test]
     fn policies_differ_less_where_a_part_was_tried() {
-        let expected = |is_exact| {
-            Trial::expected_traffic(&[0.1, 0.4, 1.6].map(|traffic| trial(traffic, is_exact)))
-        };
-        assert_eq!(expected(true), [0.1, 0.4, 1.6]);
-        let [low, usual, high] = expected(false)[..] else { unreachable!() };
-        assert!((usual - 0.4).abs() < 1e-9, "{usual}");
-        assert!(0.1 < low && low < 0.2 && 0.8 < high && high < 1.6, "{low} {high}");
+        assert_eq!(expected(&[0.1, 0.4, 1.6], true), [100.0, 400.0, 1600.0]);
+        let [low, usual, high] = expected(&[0.1, 0.4, 1.6], false)[..] else { unreachable!() };
+        assert!((usual - 4000.0).abs() < 1e-3, "{usual}");
+        assert!(1000.0 < low && low < 2000.0, "{low}");
+        assert!(8000.0 < high && high < 16_000.0, "{high}");
         // Silence under one policy is no reason to expect it under the others.
-        let silent = Trial::expected_traffic(&[trial(0.0, false), trial(0.5, false)]);
-        assert!(silent[0] < 0.01 && silent[1] > 0.25, "{silent:?}");
-        assert!(Trial::expected_traffic(&[]).is_empty());
+        let silent = expected(&[0.0, 0.5], false);
+        assert!(silent[0] < 100.0 && silent[1] > 2500.0, "{silent:?}");
+        assert!(expected(&[], false).is_empty());
     }
 }

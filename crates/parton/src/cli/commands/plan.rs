@@ -151,10 +151,10 @@ impl Plan {
                 policies.iter().map(under).collect::<Option<Vec<_>>>()
             });
             let trials = trials.unwrap_or_default();
-            let traffic = Trial::expected_traffic(&trials);
+            let bytes = Trial::expected_bytes(&trials, &forecasts);
             for (at, (policy, forecast)) in policies.into_iter().zip(forecasts).enumerate() {
-                let forecast = match traffic.get(at) {
-                    Some(traffic) => forecast.with_traffic(*traffic),
+                let forecast = match bytes.get(at) {
+                    Some(bytes) => forecast.with_bytes(*bytes),
                     None => forecast,
                 };
                 let trial = trials.get(at).cloned();
