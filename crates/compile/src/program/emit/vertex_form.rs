@@ -3,6 +3,7 @@
 mod acts;
 mod gather;
 mod rotated;
+mod uniform;
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
@@ -11,6 +12,7 @@ use super::{Emitter, column, rust, scalar, type_of};
 use crate::program::ir::{Act, Dir, Expr, ExprKind, FieldId, Ty};
 use crate::program::lower::{Lowered, OperatorCode};
 use crate::program::vertex_form::{FormKind, VertexForm};
+use uniform::UniformValues;
 
 /// The items of `Program` that are about vertex programs, and what they need.
 pub(in crate::program) fn vertex_form(
@@ -27,9 +29,10 @@ pub(in crate::program) fn vertex_form(
         };
         return (items, TokenStream::new());
     };
-    let leaf = |part: &Expr| leaf(part);
+    let uniform = UniformValues::new(lowered, root);
+    let leaf = |part: &Expr| uniform.member(part).or_else(|| leaf(part));
     let emitter = Emitter { lowered, root, leaf: &leaf, checks: false };
-    let emitting = Emitting { emitter, form, lowered, root };
+    let emitting = Emitting { emitter, form, lowered, root, uniform: &uniform };
     let (operator, after) = (form.edge.operator, form.after);
     let drains = match emitting.drained() {
         Some(list) => quote!(Some(#list)),
@@ -81,6 +84,7 @@ struct Emitting<'l> {
     form: &'l VertexForm,
     lowered: &'l Lowered,
     root: &'l TokenStream,
+    uniform: &'l UniformValues<'l>,
 }
 
 impl Emitting<'_> {
@@ -208,6 +212,9 @@ impl Emitting<'_> {
             FormKind::Gather(gather) => self.gather(gather, &scalar_names, &numbers),
             FormKind::Rotated(rotated) => self.rotated(rotated),
         };
+        // They are known when all else was written.
+        let (uniform_names, uniform_types) = self.uniform.members();
+        let computed = self.uniform.computed();
         quote! {
             #[derive(Clone, Copy, #root::engine::DeviceType)]
             #[device(crate = #root::engine)]
@@ -222,7 +229,15 @@ impl Emitting<'_> {
                 num_edges: u64,
                 rounds: u64,
                 #(#scalar_names: #scalar_types,)*
+                #(#uniform_names: #uniform_types,)*
                 control: #root::Control<'a>,
+            }
+
+            impl<'a> Gathering<'a> {
+                /// Computes what is the same at all vertices.
+                fn find_uniform(&mut self) {
+                    #computed
+                }
             }
 
             impl<'a> #root::Gathering<'a> for Gathering<'a> {
@@ -231,10 +246,12 @@ impl Emitting<'_> {
                     let uniform = control.uniform();
                     let (num_vertices, num_edges) = (uniform.num_vertices, uniform.num_edges);
                     #(let #scalar_names = uniform.scalar::<#scalar_types>(#numbers);)*
-                    Gathering {
+                    let mut gathering = Gathering {
                         start, out_degrees, in_degrees, num_vertices, num_edges, rounds,
-                        #(#scalar_names,)* control,
-                    }
+                        #(#scalar_names,)* #(#uniform_names: 0.0,)* control,
+                    };
+                    gathering.find_uniform();
+                    gathering
                 }
 
                 fn control(&self) -> &#root::Control<'a> {

@@ -74,6 +74,7 @@ impl Emitting<'_> {
                 fn conclude(&mut self, total: &#root::engine::Tally) -> bool {
                     let has_ended = self.control.conclude(&[#(#told),*]);
                     #(self.#scalar_names = self.control.uniform().scalar(#numbers);)*
+                    self.find_uniform();
                     has_ended
                 }
             }
