@@ -7,7 +7,7 @@ use parton_algorithms::kcore::{KCore, KCoreOptions};
 use parton_algorithms::pagerank::power::power;
 use parton_algorithms::pagerank::residual::residuals;
 use parton_algorithms::pagerank::{Dangling, PageRank, PageRankOptions};
-use parton_algorithms::{Algorithm, Options, Sources, Values};
+use parton_algorithms::{Algorithm, Fact, Job, Options, Sources, Values};
 use parton_engine::{Limits, Pace, Pacing};
 use parton_graph::{Csr, Graph};
 use parton_net::Cluster;
@@ -145,6 +145,53 @@ fn members_of_cores() {
             same(&members, &expected(&KCore, &graph, own), 0.0, &of);
         }
     });
+}
+
+/// Where neighbours would have to be brought together, one core is found by the compiled form, and the report says why.
+#[test]
+fn one_core_needs_no_neighbours() {
+    // A dense part, some vertices that hang on it, and a path.
+    let is_edge = |&(a, b): &(u32, u32)| a < 20 || b == a - 1 || (a < 30 && b + 32 < 2 * a);
+    let pairs = (0..60).flat_map(|a| (0..a).map(move |b| (a, b)));
+    let edges: Vec<(u32, u32)> = pairs.filter(is_edge).collect();
+    let both: Vec<_> = edges.iter().flat_map(|&(a, b)| [(a, b), (b, a)]).collect();
+    let input = &Input::from(graph(60, &both)).fitted(KCore.needs(&Options::default()).fit());
+    for (policy, hosts, k, engine) in [
+        ("cvc", 4, Some(16), "frontier"),
+        ("cvc", 4, None, "peel"),
+        ("cvc", 1, Some(16), "peel"),
+        ("oec", 4, Some(16), "peel"),
+    ] {
+        let options = &Options::default().with(KCoreOptions { k });
+        let answers = Cluster::sim(hosts, 5).launch(|net| {
+            let partition = Partition::build(net, input, &Plan::new(policy)).expect("a partition");
+            let substrate = &mut Substrate::new(&partition, net, Optimize::ALL);
+            let job = &mut Job { substrate, options, watch: &mut (), device: None };
+            let answer = KCore.run(job)?;
+            assert_eq!(KCore.check(job, &answer)?, None);
+            Ok::<_, parton_algorithms::Error>(answer)
+        });
+        let answer = answers.expect("a run").swap_remove(0);
+        assert_eq!(answer.engine.name, engine, "{policy} {hosts} {k:?}");
+        assert_eq!(answer.why.contains("on several hosts"), engine == "frontier", "{}", answer.why);
+        let size = Fact::Integer(members_of_16_core(&both));
+        assert!(k.is_none() || answer.result == [("size", size)], "{:?}", answer.result);
+    }
+}
+
+/// Removes vertices with fewer than 16 neighbours one after the other.
+fn members_of_16_core(edges: &[(u32, u32)]) -> u64 {
+    let mut members: std::collections::BTreeSet<u32> = edges.iter().map(|edge| edge.0).collect();
+    loop {
+        let is_left =
+            |v: &u32| edges.iter().filter(|(a, b)| a == v && members.contains(b)).count() >= 16;
+        let left: std::collections::BTreeSet<u32> =
+            members.iter().copied().filter(is_left).collect();
+        if left == members {
+            return members.len() as u64;
+        }
+        members = left;
+    }
 }
 
 /// What one asks of PageRank, with seeds by their numbers.

@@ -1,10 +1,10 @@
 //! One core, as a plain function: a vertex with too few neighbours is removed, and each of its neighbours loses an edge.
 //! Each vertex is removed once, whatever the order.
 
-use parton_engine::engines;
+use parton_engine::EngineInfo;
 use parton_program::{Field, Graph, Typed, program};
 
-use super::{BY_PROGRAM, Cores};
+use super::Cores;
 use crate::algorithm::Job;
 use crate::compiled;
 use crate::error::Result;
@@ -32,15 +32,15 @@ pub fn core(graph: &Graph<()>, k: u32) -> Field<bool> {
     is_member
 }
 
-/// Finds one core on devices and beside them. Every host must call this.
-pub(super) fn find(job: &mut Job<'_, '_>, k: u32) -> Result<Cores> {
-    let mut answered = compiled::run_part(job, engines::PUSH, &core { k })?;
+/// Finds one core. Every host must call this.
+pub(super) fn find(job: &mut Job<'_, '_>, engine: &'static EngineInfo, k: u32) -> Result<Cores> {
+    let mut answered = compiled::run_part(job, engine, &core { k })?;
     let members = bool::of_values(answered.columns.remove(0));
     let cores = members.iter().map(|&is_member| if is_member { k } else { k.saturating_sub(1) });
     Ok(Cores {
         cores: cores.collect(),
         setup_seconds: answered.setup_seconds,
         report: answered.report,
-        notes: vec![BY_PROGRAM.into()],
+        notes: Vec::new(),
     })
 }

@@ -16,6 +16,7 @@ use std::time::Instant;
 use parton_engine::degrees::out_degrees;
 use parton_engine::{EngineInfo, Pace, RunReport, engines, run};
 use parton_graph::{Graph, LocalId, with_csr};
+use parton_partition::End;
 use parton_program::Program;
 use parton_program::plan::CompiledPlan;
 
@@ -35,6 +36,10 @@ pub struct KCore;
 
 /// What users read where hosts with devices take part.
 const BY_PROGRAM: &str = "some host computes on a device: all hosts peel by a vertex program";
+
+/// Why one core is found by its compiled form.
+const NEEDS_NO_NEIGHBOURS: &str = "neighbours of a vertex are on several hosts: to find one core takes less time than to bring \
+                                   them together";
 
 crate::options! {
     /// What one can ask of cores.
@@ -64,17 +69,29 @@ fn peel(job: &mut Job<'_, '_>, k: Option<u32>) -> Result<Cores> {
     Ok(Cores { cores: bounds.of_masters(), setup_seconds, report, notes })
 }
 
-/// Peels level by level with a vertex program, on devices and beside them. Every host must call this.
-fn remove(job: &mut Job<'_, '_>) -> Result<Cores> {
+/// Peels level by level with a vertex program. Every host must call this.
+fn remove(job: &mut Job<'_, '_>, engine: &EngineInfo) -> Result<Cores> {
     let start = Instant::now();
     let degrees = out_degrees(job.substrate)?;
     let (program, partition) = (CoreRemoval::new(&degrees), job.substrate.partition());
-    let mut engine = engines::vertex_program(engines::PUSH, job.device, program, partition)?;
+    let mut engine = engines::vertex_program(engine, job.device, program, partition)?;
     let setup_seconds = start.elapsed().as_secs_f64();
     let (limits, pacing) = (job.limits(), job.options.pacing);
     let report = run(&mut *engine, job.substrate, pacing, limits, job.watch)?;
     let cores = engine.states()?.iter().map(|state| state.level).collect();
-    Ok(Cores { cores, setup_seconds, report, notes: vec![BY_PROGRAM.into()] })
+    Ok(Cores { cores, setup_seconds, report, notes: Vec::new() })
+}
+
+/// Whether neighbours of a vertex are on other hosts than it: to peel, they have to be brought together. Every host must
+/// call this.
+fn has_spread_neighbours(job: &mut Job<'_, '_>) -> Result<bool> {
+    let partition = job.substrate.partition();
+    let is_shared = |end| u64::from(partition.shares_proxies_at(end));
+    let mine = [is_shared(End::Source), is_shared(End::Destination)];
+    let net = job.substrate.net();
+    // They are at hand where all edges leave masters, or all arrive there.
+    let [sources, destinations] = net.all_reduce(mine, |a, b| [a[0] | b[0], a[1] | b[1]])?;
+    Ok(sources > 0 && destinations > 0)
 }
 
 impl Algorithm for KCore {
@@ -99,7 +116,7 @@ impl Algorithm for KCore {
     }
 
     fn engines(&self) -> &'static [&'static EngineInfo] {
-        &[&PEEL]
+        &[&PEEL, engines::FRONTIER]
     }
 
     fn needs(&self, _: &Options) -> Needs {
@@ -110,8 +127,10 @@ impl Algorithm for KCore {
         MemoryUse::new(5.0, 24.0, 4.0)
     }
 
-    fn needs_rounds(&self, _: &Options) -> Option<&'static str> {
-        None
+    fn needs_rounds(&self, options: &Options) -> Option<&'static str> {
+        let is_coreness = options.own::<KCoreOptions>().k.is_none();
+        (is_coreness && options.engine == Some(engines::FRONTIER))
+            .then_some("with engine frontier the next level follows when no removal is under way")
     }
 
     fn needs_threads(&self, options: &Options) -> Option<&'static str> {
@@ -125,15 +144,21 @@ impl Algorithm for KCore {
     }
 
     fn run(&self, job: &mut Job<'_, '_>) -> Result<Answer> {
-        let why = || "vertices with the fewest neighbours left are peeled first".into();
-        let (engine, why) = job.engine(self, &PEEL, why)?;
         let k = job.options.own::<KCoreOptions>().k;
-        let found = match (job.has_devices(self)?, k) {
-            (false, _) => peel(job, k)?,
-            (true, Some(k)) => core::find(job, k)?,
-            (true, None) => remove(job)?,
+        let has_devices = job.has_devices(self)?;
+        let is_removal = k.is_some() && !has_devices && has_spread_neighbours(job)?;
+        let (suits, why) = match is_removal {
+            true => (engines::FRONTIER, NEEDS_NO_NEIGHBOURS),
+            false => (&PEEL, "vertices with the fewest neighbours left are peeled first"),
         };
-        let Cores { cores, setup_seconds, report, notes } = found;
+        let (engine, why) = job.engine(self, suits, || why.into())?;
+        let by_program = if engine == &PEEL { engines::PUSH } else { engine };
+        let Cores { cores, setup_seconds, report, mut notes } = match k {
+            _ if engine == &PEEL && !has_devices => peel(job, k)?,
+            Some(k) => core::find(job, by_program, k)?,
+            None => remove(job, by_program)?,
+        };
+        notes.extend((engine == &PEEL && has_devices).then(|| BY_PROGRAM.into()));
         let net = job.substrate.net();
         let (column, fact) = match k {
             None => {
