@@ -8,9 +8,9 @@
 //! | `pace` | `bench/src/pace.rs`, in virtual time | docs/async.md |
 //! | `gpu` | `bench/src/gpu.rs` | docs/gpu.md |
 //! | `plan` | [`plan_runs`]: the `parton` command itself | docs/planning.md |
-//! | `levels` | a test of the crate `parton-program` | docs/compiler.md |
-//! | `twins` | `bench/src/twins.rs` | docs/compiler.md |
-//! | `compile` | [`compile_time`]: Cargo itself | docs/compiler.md |
+//! | `levels` | a test of the crate `parton-program` | docs/compiler-performance.md |
+//! | `twins` | `bench/src/twins.rs` | docs/compiler-performance.md |
+//! | `compile` | [`compile_time`]: Cargo itself | docs/compiler-performance.md |
 //! | `spmv` | `bench/src/spmv.rs`, over links of a given rate | docs/spmv.md |
 //! | `la3` | LA3's public code beside the `parton` command | docs/spmv.md |
 //! | `scaling` | `bench/scaling.py`, on a machine with many cores | docs/performance.md |
@@ -57,7 +57,7 @@ const PAGES: [&str; 8] = [
     "docs/async.md",
     "docs/gpu.md",
     "docs/planning.md",
-    "docs/compiler.md",
+    "docs/compiler-performance.md",
     "docs/spmv.md",
 ];
 /// A web graph, in the folder of graphs.

@@ -23,11 +23,13 @@ cargo xtask bench figures [OPTIONS]  times, memory and loading; fills docs/perfo
                                      --scale N, --turns N, --folder DIR (keeps graphs), --parton FILE,
                                      --against FILE (says what changed), --output FILE (fills no page)
 cargo xtask bench volume --data DIR  bytes on the wire beside D-Galois's; fills docs/communication.md
-cargo xtask bench levels --data DIR  bytes of compiled programs at each level of communication; fills docs/compiler.md
-cargo xtask bench twins              compiled programs beside the same written by hand; fills docs/compiler.md
+cargo xtask bench levels --data DIR  bytes of compiled programs at each level of communication; fills
+                                     docs/compiler-performance.md
+cargo xtask bench twins              compiled programs beside the same written by hand; fills
+                                     docs/compiler-performance.md
                                      --graph GRAPH (rmat:18), --turns N (7)
 cargo xtask bench compile            what the attribute adds to the time that a crate takes to compile; fills
-                                     docs/compiler.md; --turns N (3)
+                                     docs/compiler-performance.md; --turns N (3)
 cargo xtask bench pace --data DIR    BSP beside BASP in virtual time; fills docs/async.md
 cargo xtask bench pace --graphs …    the same on other graphs, or on threads with one made slow
 cargo xtask bench gpu --graphs FILE+FILE…

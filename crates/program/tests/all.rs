@@ -69,7 +69,7 @@ fn answers_are_those_of_the_sequential_function() {
 /// with updated values only. FO: what the compiler does.
 ///
 /// `PARTON_TEST_VOLUME` names other graphs, with `+` between them, and `PARTON_TEST_VOLUME_OUTPUT` a file for the bytes, as
-/// JSON: the figures of docs/compiler.md.
+/// JSON: the figures of docs/compiler-performance.md.
 #[test]
 fn communication_on_demand_saves_bytes() {
     let graphs = std::env::var("PARTON_TEST_VOLUME").unwrap_or("rmat:12,16".into());

@@ -382,7 +382,7 @@ pub(super) fn unsupported(source: &Source) -> &'static str {
         }
         Source::Match(_) => "`match` is not supported: write `if` and `else`",
         Source::Reference(_) => NO_REFERENCES,
-        _ => "this is not supported in a program: see docs/compiler.md for what is",
+        _ => "this is not supported in a program: see docs/compiler-reference.md for what is",
     }
 }
 
