@@ -383,7 +383,7 @@ mod tests {
             }
             let (own, first) = (10..480, 100);
             let pairs = || batch.sources.iter().zip(&batch.destinations);
-            let owned = || pairs().filter(|(source, _)| own.contains(source));
+            let owned = || pairs().filter(|(source, _)| own.contains(*source));
             let expected = [
                 owned().map(|(source, _)| first + source).collect::<BTreeSet<u32>>(),
                 owned().map(|(_, &end)| end).collect::<BTreeSet<u32>>(),
