@@ -356,7 +356,8 @@ mod tests {
     #[test]
     fn members_of_other_sets_are_added() {
         let sets = || [IdSet::new(300_000), IdSet::new(300_000)];
-        let (few, many) = (|id: &u32| id % 70_001 == 5, |id: &u32| id % 7 == 0 && *id > 1 << 17);
+        let (few, many) =
+            (|id: &u32| id % 70_001 == 5, |id: &u32| id.is_multiple_of(7) && *id > 1 << 17);
         let expected: Vec<u32> = (0..300_000).filter(|id| few(id) || many(id)).collect();
         let [set, other] = sets();
         (0..300_000).filter(few).for_each(|id| set.insert(id));
