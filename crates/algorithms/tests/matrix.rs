@@ -44,7 +44,7 @@ fn runs_at(pacing: Pacing) -> Vec<(&'static dyn Algorithm, Options)> {
     runs
 }
 
-/// Every so manieth of these runs, others for another number.
+/// One in `one_in` of these runs, others for another number.
 fn some_of<T>(runs: Vec<T>, number: usize, one_in: usize) -> Vec<T> {
     let runs = runs.into_iter().enumerate();
     runs.filter(|(place, _)| is_tried(&[number, *place], one_in)).map(|(_, run)| run).collect()

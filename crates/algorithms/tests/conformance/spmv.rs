@@ -103,7 +103,7 @@ fn one_in(vertices: u64, venue: Venue) -> usize {
     }
 }
 
-/// Calls `ask` with the name of each graph of at most so many vertices, its version without self-loops and parallel
+/// Calls `ask` with the name of each graph with at most `most` vertices, its version without self-loops and parallel
 /// edges, and its number.
 fn each_graph(most: u64, mut ask: impl FnMut(&str, Graph, usize)) {
     let Some(data) = real::data() else { return };
