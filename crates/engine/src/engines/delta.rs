@@ -325,11 +325,7 @@ impl<P: Relaxation> DeltaStepping<'_, P> {
 
 impl<P: Relaxation> Engine for DeltaStepping<'_, P> {
     fn prepare(&mut self, substrate: &mut Substrate<'_>) -> Result<()> {
-        // All hosts pull, or none.
-        let can_pull = u64::from(self.pruned_pull.is_some());
-        if substrate.net().all_reduce(can_pull, u64::min)? == 0 {
-            self.pruned_pull = None;
-        }
+        self.pruned_pull = PrunedPull::for_all_hosts(self.pruned_pull.take(), substrate.net())?;
         Ok(())
     }
 

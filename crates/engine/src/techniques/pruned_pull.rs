@@ -101,6 +101,21 @@ impl<'a, P: Relaxation> PrunedPull<'a, P> {
         })
     }
 
+    /// Makes all hosts pull, or none, and all tell their mirrors in the same rounds. Every host must call this.
+    pub(crate) fn for_all_hosts(mine: Option<Self>, net: &mut Net) -> Result<Option<Self>> {
+        let (never, before_pulls, always) = (0u64, 1, 2);
+        let tells = match &mine {
+            None => never,
+            Some(pull) if pull.untold.is_some() => before_pulls,
+            Some(_) => always,
+        };
+        let [least, most] = net.all_reduce([tells; 2], |a, b| [a[0].min(b[0]), a[1].max(b[1])])?;
+        // A host that shares nothing does not know that others tell their mirrors in every round.
+        let untold = |end: Option<End>| end.filter(|_| most == before_pulls);
+        let mine = mine.filter(|_| least > never);
+        Ok(mine.map(|pull| PrunedPull { untold: untold(pull.untold), ..pull }))
+    }
+
     /// An estimate of the edges that leave these vertices.
     pub(crate) fn estimate_edges(&self, labels: &Labels<'_, P>, vertices: &[LocalId]) -> u64 {
         if vertices.is_empty() {

@@ -68,7 +68,8 @@ impl Substrate<'_> {
             sent.extend(pieces.enumerate().map(|(number, route)| Piece { peer, number, route }));
         }
         self.send_pieces(field, &exchange, &sent)?;
-        field.reset(Phase::Broadcast, End::Either, &[0..self.partition.num_masters() as u32])?;
+        let masters = 0..self.partition.num_masters() as u32;
+        field.reset(Phase::Broadcast, End::Either, &[masters])?;
         for (peer, AskedRoute { mirrors, .. }) in HostId::all(routes.len()).zip(routes) {
             let pieces = Route::listed(mirrors).pieces(exchange.places_per_message);
             received.extend(pieces.map(|route| (peer, route)));
