@@ -155,7 +155,8 @@ impl VertexSet {
     /// Notes that a word holds a member.
     #[inline]
     fn occupy(&self, word: usize) {
-        if self.occupied.insert(word) {
+        // Looks before it writes: threads that fill a set would else take the cache line from each other.
+        if self.occupied.insert(word) && !self.is_used.load(Ordering::Relaxed) {
             self.is_used.store(true, Ordering::Relaxed);
         }
     }
