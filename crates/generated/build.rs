@@ -30,7 +30,7 @@ fn main() {
     println!("cargo::rerun-if-changed=../program/tests/random/shapes.rs");
     println!("cargo::rerun-if-env-changed=PARTON_LONG");
     let times = if std::env::var_os("PARTON_LONG").is_some() { LONG } else { 1 };
-    let random = &mut Random(0x2127_599b_f432_5c37);
+    let random = &mut Random::of(0);
     let (mut programs, mut checks) = (String::new(), String::new());
     let mut written = 0;
     for (family, wanted) in PROGRAMS {

@@ -46,7 +46,7 @@ impl<S: Default> Scratch<S> {
     }
 
     /// What all tasks have left.
-    pub fn into_all(self) -> Vec<S> {
+    pub(crate) fn into_all(self) -> Vec<S> {
         self.0.into_inner().expect("no thread panicked holding this lock")
     }
 }

@@ -6,15 +6,13 @@
 //! edges, and broadcasts stale values that the edges read. Scalars that operators fold into are added up when read.
 
 mod operators;
+mod place;
 mod traffic;
 
-use std::ops::{Deref, DerefMut};
-
 use parton_engine::degrees::{in_degrees, out_degrees};
-use parton_engine::device::operators::Operators;
-use parton_engine::device::{Device, OperatorsRequest, device_operators};
+use parton_engine::device::device_operators;
 use parton_engine::{Conclusion, Engine, EngineInfo, Next};
-use parton_graph::{LocalId, WeightKind};
+use parton_graph::LocalId;
 use parton_partition::Partition;
 use parton_partition::partition::Finder;
 use parton_plan::{ColumnRole, EdgeSide, Instruction, PlannedOperator};
@@ -25,9 +23,11 @@ use crate::communication::{Communication, end};
 use crate::compiled::FieldValues;
 use crate::gather::GatherPlaces;
 use crate::host::HostData;
-use crate::processor::OnProcessors;
+
+use place::{OperatorsOf, request};
 
 pub use operators::OperatorReport;
+pub(crate) use place::Place;
 
 /// The engine `steps`.
 pub const STEPS: &EngineInfo =
@@ -55,61 +55,12 @@ pub struct Steps<'a> {
     stop_at: Option<usize>,
 }
 
-/// What runs operators on this host.
-enum OperatorsOf<'a> {
-    Processors(Box<dyn OnProcessors<'a> + 'a>),
-    Device(Box<dyn Operators + 'a>),
-}
-
-impl<'a> Deref for OperatorsOf<'a> {
-    type Target = dyn Operators + 'a;
-
-    fn deref(&self) -> &Self::Target {
-        match self {
-            OperatorsOf::Processors(operators) => &**operators,
-            OperatorsOf::Device(operators) => &**operators,
-        }
-    }
-}
-
-impl DerefMut for OperatorsOf<'_> {
-    fn deref_mut(&mut self) -> &mut Self::Target {
-        match self {
-            OperatorsOf::Processors(operators) => &mut **operators,
-            OperatorsOf::Device(operators) => &mut **operators,
-        }
-    }
-}
-
-/// Where operators run.
-pub(crate) enum Place<'a, 'm> {
-    /// On processors, by what makes operators of the facts which columns other hosts see.
-    Processors(&'m dyn Fn(&[bool]) -> Box<dyn OnProcessors<'a> + 'a>),
-    /// On a device, along edges of such weights.
-    Device(&'a dyn Device, WeightKind),
-}
-
 /// The scalars of a program.
 struct Scalars {
     /// Their bits, the same on all hosts but for what is pending.
     bits: Vec<u64>,
     /// Those of which hosts know their own part alone.
     pending: Vec<bool>,
-}
-
-/// What a device has to know of a program. An error if the program has no form for devices.
-fn request(
-    code: &dyn Outline,
-    weight: WeightKind,
-    is_shared: Vec<bool>,
-) -> Result<OperatorsRequest<'_>> {
-    let plan = code.plan();
-    let operators = code.device().map_err(|why| Error::Program {
-        program: plan.name.clone(),
-        why: format!("its operators do not run on devices: {why}"),
-    })?;
-    let identities = (0..plan.scalars.len()).map(|scalar| code.identity(scalar)).collect();
-    Ok(OperatorsRequest { plan, operators, weight, is_shared, identities })
 }
 
 /// Which columns other hosts see.

@@ -315,7 +315,7 @@ fn upward(graph: &Graph<f32>) -> (Field<f64>, Field<f64>) {
 
 #[test]
 fn unforeseen_programs_agree_with_their_functions() {
-    let random = &mut Random(0x2545_f491_4f6c_dd1d);
+    let random = &mut Random::of(0);
     let policies: Vec<_> =
         policies::ALL.iter().filter(|kind| kind.argument.is_none()).map(|kind| kind.name).collect();
     for number in 0..3 {

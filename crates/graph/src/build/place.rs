@@ -151,7 +151,7 @@ fn counts<W: Weight>(group: &Group<W>, bucket: usize) -> Vec<u64> {
     counts.into_iter().reduce(sum).unwrap_or_else(|| vec![0; BUCKET_VERTICES])
 }
 
-/// Consecutive ranges of ids that have at most so many edges, unless one id has more; and how many they have.
+/// Consecutive ranges of ids that have at most `most` edges, unless one id has more; and how many they have.
 fn cuts(counts: &[u64], most: usize) -> Vec<(Range<usize>, usize)> {
     let mut cuts = Vec::new();
     let (mut start, mut edges) = (0, 0);

@@ -156,7 +156,7 @@ impl Cell {
     /// Levels that fit a half.
     const BITS: u32 = 16;
 
-    /// From a cell of the coarse matrix to this one of the cells inside it, so many levels down.
+    /// From a cell of the coarse matrix to this one of the cells inside it, `levels` down.
     #[inline]
     fn inside(self, (source, destination): (u64, u64), levels: u32) -> (u64, u64) {
         let (row, column) = (self.0 >> Self::BITS, self.0 % (1 << Self::BITS));

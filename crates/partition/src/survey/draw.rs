@@ -145,7 +145,7 @@ const EDGES_OF_A_PIECE: u64 = 1 << 17;
 /// Bytes of text in a byte of a packed file: between 3 and 5 in lists of edges.
 const UNPACKED_PER_BYTE: f64 = 4.0;
 
-/// The beginning of a file, of which so many bytes are stored if it is packed.
+/// The beginning of a file, of which `packed_bytes` are stored if it is packed.
 pub(super) fn of_pieces(
     file: &dyn EdgeFile,
     packed_bytes: Option<u64>,
@@ -185,9 +185,7 @@ pub(super) fn of_pieces(
     let read = if is_all || total <= 0.0 { 1.0 } else { (done / total).clamp(1e-6, MOST_IN_PART) };
     let seen = sources.len();
     if seen as u64 > 2 * max_edges {
-        for ids in [&mut sources, &mut destinations] {
-            shorten(ids, max_edges as usize);
-        }
+        [&mut sources, &mut destinations].map(|ids| shorten(ids, max_edges as usize));
     }
     let count = sources.len();
     let rate = read * count as f64 / seen.max(1) as f64;
@@ -205,12 +203,12 @@ pub(super) fn of_pieces(
         edges.extend(mirrored);
     }
     let is_ordered = rate < 1.0 && edges.is_sorted_by_key(|edge| edge.0);
-    let drawn = Drawn::new_with(edges, listed, rate, is_ordered);
     let weight_bytes = match shape.weights {
         WeightRule::F32 => 4,
         WeightRule::F64 => 8,
         _ => weights.into_inner() as usize,
     };
+    let drawn = Drawn::new_with(edges, listed, rate, is_ordered);
     let drawn = Drawn { listed: count, weight_bytes, name_bytes, ..drawn };
     Ok(match shape.vertices {
         Some(range) => drawn.of(range.count),

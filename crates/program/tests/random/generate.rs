@@ -1,7 +1,7 @@
 //! Random programs, as text.
 
 /// A source of random numbers (xorshift).
-pub(crate) struct Random(pub(crate) u64);
+pub(crate) struct Random(u64);
 
 impl Random {
     /// Numbers that follow from one number (splitmix64).

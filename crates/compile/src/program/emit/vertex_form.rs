@@ -190,36 +190,47 @@ impl Emitting<'_> {
         values.collect()
     }
 
-    fn definitions(&self) -> TokenStream {
+    /// What a vertex keeps.
+    fn state(&self) -> TokenStream {
         let root = self.root;
-        let members = self.members();
-        let names: Vec<_> = members.iter().map(|id| column(*id)).collect();
-        let types = members.iter().map(|id| self.kept_type(*id));
+        let (names, types): (Vec<_>, Vec<_>) =
+            self.members().iter().map(|id| (column(*id), self.kept_type(*id))).unzip();
         let padding = self.is_odd().then(|| quote!(padding: u32,));
+        let flags = self.flags();
+        quote! {
+            #[derive(Clone, Copy, #root::engine::DeviceType)]
+            #[device(crate = #root::engine)]
+            #[repr(C)]
+            pub struct GatherState { #(#names: #types,)* #(#flags: u32,)* #padding }
+        }
+    }
+
+    /// Whether a vertex has less than nothing of an unsigned type.
+    fn has_failed(&self) -> TokenStream {
+        match self.flags().iter().any(|flag| flag == "has_underflow") {
+            true => quote!(states.iter().any(|state| state.has_underflow != 0)),
+            false => quote!(false),
+        }
+    }
+
+    fn definitions(&self) -> TokenStream {
+        let (root, state) = (self.root, self.state());
         let results = self.results();
         let scalars = self.form.scalars(self.lowered);
         let scalar_names: Vec<_> = scalars.iter().map(|id| scalar(*id)).collect();
         let scalar_types: Vec<_> =
             scalars.iter().map(|id| rust(self.lowered.program.scalars[id.0].ty)).collect();
         let numbers: Vec<_> = scalars.iter().map(|id| id.0).collect();
-        let flags = self.flags();
-        let has_failed = flags
-            .iter()
-            .any(|flag| flag == "has_underflow")
-            .then(|| quote!(states.iter().any(|state| state.has_underflow != 0)))
-            .unwrap_or(quote!(false));
+        let has_failed = self.has_failed();
         let implementation = match &self.form.kind {
             FormKind::Gather(gather) => self.gather(gather, &scalar_names, &numbers),
             FormKind::Rotated(rotated) => self.rotated(rotated),
         };
         // They are known when all else was written.
-        let (uniform_names, uniform_types) = self.uniform.members();
-        let computed = self.uniform.computed();
+        let ((uniform_names, uniform_types), computed) =
+            (self.uniform.members(), self.uniform.computed());
         quote! {
-            #[derive(Clone, Copy, #root::engine::DeviceType)]
-            #[device(crate = #root::engine)]
-            #[repr(C)]
-            pub struct GatherState { #(#names: #types,)* #(#flags: u32,)* #padding }
+            #state
 
             pub struct Gathering<'a> {
                 start: &'a [GatherState],
