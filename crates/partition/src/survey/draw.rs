@@ -185,7 +185,8 @@ pub(super) fn of_pieces(
     let read = if is_all || total <= 0.0 { 1.0 } else { (done / total).clamp(1e-6, MOST_IN_PART) };
     let seen = sources.len();
     if seen as u64 > 2 * max_edges {
-        [&mut sources, &mut destinations].map(|ids| shorten(ids, max_edges as usize));
+        shorten(&mut sources, max_edges as usize);
+        shorten(&mut destinations, max_edges as usize);
     }
     let count = sources.len();
     let rate = read * count as f64 / seen.max(1) as f64;
