@@ -81,6 +81,7 @@ fn plans_order_policies_by_bytes_as_runs_do() {
         assert!(output.status.success(), "{}", text(&output.stderr));
         serde_json::from_slice::<serde_json::Value>(&output.stdout).expect("JSON")
     };
+    let mut pairs = 0;
     for algorithm in ["bfs", "label-propagation", "triangles"] {
         let planned = json(&["plan", "rmat:9", "--algorithm", algorithm, "--policy", "all"]);
         let rows = planned["plans"].as_array().expect("rows").iter().map(|row| {
@@ -91,7 +92,6 @@ fn plans_order_policies_by_bytes_as_runs_do() {
             (policy, row["bytes_per_round"]["likely"].as_f64().expect("bytes"), sent / rounds)
         });
         let rows: Vec<_> = rows.collect();
-        let mut pairs = 0;
         for (at, one) in rows.iter().enumerate() {
             for other in &rows[at + 1..] {
                 if (one.2 - other.2).abs() > 0.05 * one.2.max(other.2) {
@@ -100,8 +100,8 @@ fn plans_order_policies_by_bytes_as_runs_do() {
                 }
             }
         }
-        assert!(pairs > 10, "{algorithm}: {rows:?}");
     }
+    assert!(pairs > 30, "{pairs}");
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Gathers are filtered where a round leaves nothing behind but what arrived in it: sinks wait until the last round is over.
 
+#![expect(clippy::assign_op_pattern, reason = "programs are written in every way")]
+
 use parton_engine::{Limits, Pacing, RunReport, engines};
 use parton_net::Cluster;
 use parton_partition::{Input, Partition, Plan};

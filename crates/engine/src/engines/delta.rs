@@ -325,7 +325,9 @@ impl<P: Relaxation> DeltaStepping<'_, P> {
 
 impl<P: Relaxation> Engine for DeltaStepping<'_, P> {
     fn prepare(&mut self, substrate: &mut Substrate<'_>) -> Result<()> {
-        self.pruned_pull = PrunedPull::for_all_hosts(self.pruned_pull.take(), substrate.net())?;
+        if !substrate.partition().is_beside_devices() {
+            self.pruned_pull = PrunedPull::for_all_hosts(self.pruned_pull.take(), substrate.net())?;
+        }
         Ok(())
     }
 

@@ -101,7 +101,8 @@ impl<'a, P: Relaxation> PrunedPull<'a, P> {
         })
     }
 
-    /// Makes all hosts pull, or none, and all tell their mirrors in the same rounds. Every host must call this.
+    /// Makes all hosts pull, or none, and all tell their mirrors in the same rounds. Every host must call this
+    /// where none computes on a device: devices do not agree.
     pub(crate) fn for_all_hosts(mine: Option<Self>, net: &mut Net) -> Result<Option<Self>> {
         let (never, before_pulls, always) = (0u64, 1, 2);
         let tells = match &mine {

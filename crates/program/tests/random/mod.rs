@@ -97,7 +97,7 @@ impl Counts {
         self.note(&trial);
         let is_first = number < ACCEPTED.0;
         let one_of = if is_first { ONE_ON_DEVICES.0 } else { ONE_ON_DEVICES.1 };
-        let came_to_its_end = trial.run_somewhere(random, number % one_of == 0)?;
+        let came_to_its_end = trial.run_somewhere(random, number.is_multiple_of(one_of))?;
         self.stopped += usize::from(!came_to_its_end);
         Ok(())
     }
