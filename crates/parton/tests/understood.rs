@@ -51,6 +51,18 @@ fn every_command_says_once_how_it_read_a_graph() {
 }
 
 #[test]
+fn a_text_of_comments_alone_says_how_comments_begin() {
+    let folder = folder();
+    std::fs::write(folder.path().join("g.txt"), "#1 2\n#2 3\n").unwrap();
+    let said = text(&parton(folder.path(), &["inspect", "g.txt"]).stderr);
+    assert!(said.contains("without rows: all lines are comments (--comment"), "{said}");
+    let inspected = ["inspect", "g.txt", "--comment", "%", "--json"];
+    let output = parton(folder.path(), &inspected);
+    let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(report["edges"], 2, "{report}");
+}
+
+#[test]
 fn plan_and_graphalytics_say_once_how_they_read_a_graph() {
     let folder = folder();
     let path = folder.path();

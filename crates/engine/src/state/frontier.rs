@@ -13,8 +13,9 @@ use super::labels::RowPiece;
 const VERTICES_PER_LISTING: u32 = 1 << 16;
 /// Vertices that a thread makes members at a time.
 const VERTICES_PER_FILLING: usize = 1 << 13;
-/// Proxies whose bits share a page of memory, and those whose pages a thread touches at a time.
+/// Proxies whose bits share a page of memory.
 const PROXIES_PER_PAGE: usize = 8 * 4096;
+/// Proxies whose pages a thread touches at a time.
 const PROXIES_PER_TOUCH: usize = 16 * PROXIES_PER_PAGE;
 /// One member in this many is asked for its degree where the edges of a large frontier are estimated.
 const MEMBERS_PER_SAMPLE: usize = 16;

@@ -47,7 +47,11 @@ pub(crate) fn detect(source: &Source, options: &ReadOptions<'_>) -> Result<Detec
         // Comments only: no edges, unless the rows start beyond the sample.
         let names = options.ids == IdKind::Names || options.bipartite;
         let dialect = Dialect { names, ..base };
-        let layout = " without rows".into();
+        let layout = match sample.comments.is_empty() || !source.head_is_all() {
+            true => " without rows",
+            false => " without rows: all lines are comments (--comment says how these begin)",
+        };
+        let layout = layout.into();
         return Ok(Detected { dialect, header: false, mirror: Mirror::None, layout });
     };
     if first.text.starts_with(b"sep=") {
