@@ -26,6 +26,8 @@ pub use operators::{Operators, OperatorsRequest};
 pub use parton_macros::DeviceType;
 pub use program::{DeviceFunction, DeviceProgram, DeviceReduction, DeviceType, Parameter};
 
+pub use crate::techniques::bucket_window::{BucketWindow, WorkedOff};
+
 use crate::engine::Engine;
 use crate::program::{Edges, Properties, Round};
 use crate::registry::EngineInfo;

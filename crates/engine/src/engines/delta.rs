@@ -1,10 +1,8 @@
 //! Delta-stepping (Meyer, Sanders 2003) with bucket fusion (GraphIt, CGO'20): labels are spread in the order
 //! of their buckets, so that few relaxations are redundant.
 //!
-//! Before an exchange each host works off as many buckets as promise to be right: a host that runs ahead
-//! spends less time on exchanges, and spreads more labels that others improve later. As long as few edges
-//! are visited again, hosts go twice as far the next time, else half as far, and never long where they do
-//! not wait for each other. A host that is alone works off all buckets.
+//! Before an exchange each host works off as many buckets as promise to be right ([`BucketWindow`]), and never
+//! many edges where hosts do not wait for each other. A host that is alone works off all buckets.
 //!
 //! Within a bucket the order does not matter: threads take pieces of it, and each keeps what it improves in
 //! buckets of its own. What falls back into the current bucket a thread works off right away as long as it
@@ -22,6 +20,7 @@ use crate::engine::{Conclusion, Engine, Next, Paced};
 use crate::program::Relaxation;
 use crate::registry::{BuildEngine, EngineInfo, Programs, RelaxationEngine};
 use crate::state::labels::Labels;
+use crate::techniques::bucket_window::{BucketWindow, WorkedOff};
 use crate::techniques::pruned_pull::PrunedPull;
 
 /// Vertices that a thread takes at a time.
@@ -30,13 +29,6 @@ const VERTICES_PER_TASK: usize = 128;
 const VERTICES_PER_FILLING: usize = 1 << 11;
 /// A bucket with fewer vertices is left to one thread.
 const MIN_VERTICES_TO_SHARE: usize = 500;
-
-/// Most buckets at a time: there are not that many.
-const MAX_BUCKETS: usize = usize::MAX / 4;
-/// More than one redundant edge in this many is too much,
-const EDGES_PER_REDUNDANT_EDGE: u64 = 4;
-/// unless there are fewer than this many: an exchange costs as much.
-const EDGES_PER_EXCHANGE: u64 = 1 << 14;
 
 /// Builds the engine.
 pub(super) struct Delta;
@@ -62,10 +54,7 @@ struct DeltaStepping<'a, P: Relaxation> {
     /// Whether the current round pulls: then mirrors have nothing for their masters.
     pulls: bool,
     buckets: ThreadBuckets,
-    /// Buckets to work off before an exchange, after the first.
-    extra_buckets: usize,
-    /// The first bucket that has not been worked off.
-    front: usize,
+    window: BucketWindow,
     /// Whether vertices are left in later buckets,
     has_more: bool,
     /// and an estimate of the edges that leave the first of these, where a pull could replace it.
@@ -83,8 +72,7 @@ impl<'a, P: Relaxation> DeltaStepping<'a, P> {
             pruned_pull,
             pulls: false,
             buckets: ThreadBuckets::default(),
-            extra_buckets: 0,
-            front: 0,
+            window: BucketWindow::default(),
             has_more: false,
             edges_ahead: 0,
         }
@@ -200,15 +188,6 @@ fn locked(buckets: &Mutex<Buckets>) -> MutexGuard<'_, Buckets> {
     buckets.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What one round has worked off.
-struct WorkedOff {
-    /// Edges that were visited,
-    edges: u64,
-    /// and those of them that had been visited before.
-    again: u64,
-    last_bucket: usize,
-}
-
 impl<P: Relaxation> DeltaStepping<'_, P> {
     /// Works off buckets until it is time for an exchange.
     fn step(&mut self) -> u64 {
@@ -224,13 +203,8 @@ impl<P: Relaxation> DeltaStepping<'_, P> {
             self.has_more = false;
             return 0;
         };
-        let WorkedOff { edges, again, last_bucket } = self.work_off(first);
-        self.extra_buckets =
-            match again > (edges / EDGES_PER_REDUNDANT_EDGE).max(EDGES_PER_EXCHANGE) {
-                true => self.extra_buckets / 2,
-                false => (2 * self.extra_buckets + 1).min(MAX_BUCKETS),
-            };
-        self.front = self.front.max(last_bucket + 1);
+        let (done, last_bucket) = self.work_off(first);
+        self.window.close_round(done, last_bucket as u64);
         let next = self.buckets.next(last_bucket);
         self.has_more = next.is_some();
         if let Some(bucket) = next {
@@ -239,7 +213,7 @@ impl<P: Relaxation> DeltaStepping<'_, P> {
             });
             self.edges_ahead = ahead.sum();
         }
-        edges
+        done.edges
     }
 
     /// Sorts the frontier, and what a pull has found, into buckets. Each thread fills its own.
@@ -265,19 +239,19 @@ impl<P: Relaxation> DeltaStepping<'_, P> {
         }
     }
 
-    /// Works off buckets from this one on until it is time for an exchange.
-    fn work_off(&self, first: usize) -> WorkedOff {
+    /// Works off buckets from this one on until it is time for an exchange. Returns the last of them, too.
+    fn work_off(&self, first: usize) -> (WorkedOff, usize) {
         let Traversal { labels, round, helpers, .. } = &self.traversal;
         let end = match labels.is_alone() {
             true => usize::MAX,
-            false => first.saturating_add(1 + self.extra_buckets),
+            false => first.saturating_add(self.window.num_buckets() as usize),
         };
-        let mut done = WorkedOff { edges: 0, again: 0, last_bucket: first };
+        let (mut done, mut last_bucket) = (WorkedOff::default(), first);
         // Labels only grow along edges, so nothing falls back behind the current bucket.
-        while let Some(bucket) = self.buckets.next(done.last_bucket).filter(|bucket| *bucket < end)
+        while let Some(bucket) = self.buckets.next(last_bucket).filter(|bucket| *bucket < end)
             && !round.is_over(done.edges)
         {
-            done.last_bucket = bucket;
+            last_bucket = bucket;
             let batch = self.buckets.take(bucket);
             let is_much = batch.iter().map(Vec::len).sum::<usize>() >= MIN_VERTICES_TO_SHARE;
             let edges_ahead = || batch.iter().map(|list| self.estimate_edges(list)).sum();
@@ -293,10 +267,9 @@ impl<P: Relaxation> DeltaStepping<'_, P> {
                 let lists = batch.iter().map(|list| buckets.relax::<P, true>(labels, bucket, list));
                 lists.sum::<u64>() + buckets.fuse::<P, true>(labels, bucket)
             };
-            done.edges += visited;
-            done.again += if bucket < self.front { visited } else { 0 };
+            self.window.count(&mut done, bucket as u64, visited);
         }
-        done
+        (done, last_bucket)
     }
 
     fn relax_by_all(&self, bucket: usize, batch: &[Vec<LocalId>]) -> u64 {

@@ -2,6 +2,7 @@
 
 pub(crate) mod agreement;
 pub(crate) mod bottom_up;
+pub(crate) mod bucket_window;
 pub(crate) mod collector;
 pub(crate) mod columns;
 pub(crate) mod helpers;

@@ -3,10 +3,14 @@
 //! - `push`: the host's worklist runs dry before labels are exchanged.
 //! - `frontier`: direction-optimising search (Beamer, Asanović, Patterson, SC'12), one step per round. A
 //!   host that is alone takes many steps of a narrow frontier in one cooperative launch.
+//! - `pull`: bottom-up; where the first neighbour does not win, until nothing is left to do here.
 //! - `delta`: near–far (Davidson et al., IPDPS'14), the form of delta-stepping for GPUs: labels of the
-//!   lowest bucket are spread until none is left, the others wait.
+//!   lowest buckets are spread until none is left, the others wait. As many buckets are worked off before an
+//!   exchange as on the CPU.
 
-use parton_engine::device::{DeviceEngine, DeviceProgram, RelaxationRequest};
+use parton_engine::device::{
+    BucketWindow, DeviceEngine, DeviceProgram, RelaxationRequest, WorkedOff,
+};
 use parton_engine::{Engine, EngineInfo, Next, Paced, Tally, engines};
 use parton_partition::Partition;
 use parton_sync::{Phase, Result as SyncResult, Substrate};
@@ -24,8 +28,8 @@ use crate::rows::Wanted;
 const PULL_THRESHOLD_DIVISOR: u64 = 8;
 /// Edges after which a host that does not wait for others exchanges labels.
 const EDGES_PER_EXCHANGE: u64 = 1 << 22;
-/// Buckets that are near at a time. A device has more to do at once than the threads of a processor,
-/// and loses more by waiting.
+/// Buckets that are near at a time, at most. A device has more to do at once than the threads of a
+/// processor, and loses more by waiting.
 const NEAR_BUCKETS: u64 = 16;
 
 /// The kernels of this engine.
@@ -48,7 +52,7 @@ const KERNELS: KernelSet = KernelSet {
 pub(crate) enum Strategy {
     /// Top-down, until nothing is left to do here.
     Push,
-    /// Bottom-up, one step per round.
+    /// Bottom-up, one step per round where the first neighbour wins, else until nothing is left to do here.
     Pull,
     /// One step per round, in the direction that visits fewer edges.
     Either,
@@ -77,6 +81,7 @@ impl Strategy {
 pub(crate) struct RelaxationEngine<'a> {
     labels: Labels<'a>,
     strategy: Strategy,
+    window: BucketWindow,
     first_wins: bool,
     /// The vertices that are active.
     queue: Queue,
@@ -107,6 +112,7 @@ impl<'a> RelaxationEngine<'a> {
             in_rounds: true,
             first_wins: request.first_wins,
             strategy,
+            window: BucketWindow::default(),
             labels,
         })
     }
@@ -186,30 +192,36 @@ impl<'a> RelaxationEngine<'a> {
 
     /// Spreads the labels of the lowest buckets until none of them is left; a host that is alone goes on.
     fn near_far(&mut self) -> Result<u64> {
-        let (mut edges, mut bucket) = (0, 0);
-        let mut has_pushed = false;
+        let width = if self.labels.is_alone() {
+            NEAR_BUCKETS
+        } else {
+            self.window.num_buckets().min(NEAR_BUCKETS)
+        };
+        let (mut done, mut bucket, mut end) = (WorkedOff::default(), 0, None);
         loop {
-            let waiting = self.take(bucket + (NEAR_BUCKETS - 1))?;
+            let waiting = self.take(bucket + (width - 1))?;
             if self.queue.listed().vertices > 0 {
-                edges += self.push()?;
-                has_pushed = true;
+                let edges = self.push()?;
+                self.window.count(&mut done, bucket, edges);
+                end.get_or_insert(bucket.saturating_add(self.window.num_buckets()));
                 continue;
             }
-            match waiting {
-                Some(lowest) if self.labels.is_alone() || !has_pushed => bucket = lowest,
-                _ => return Ok(edges),
+            let is_due =
+                |lowest: &u64| self.labels.is_alone() || end.is_none_or(|end| *lowest < end);
+            match waiting.filter(is_due) {
+                Some(lowest) => bucket = lowest,
+                None => break,
             }
         }
+        self.window.close_round(done, bucket + (width - 1));
+        Ok(done.edges)
     }
 
-    /// Spreads labels until nothing is left to do here.
-    fn push_all(&mut self) -> Result<u64> {
+    /// Spreads labels by such steps until nothing is left to do here.
+    fn step_until_dry(&mut self, step: fn(&mut Self) -> Result<u64>) -> Result<u64> {
         let mut edges = 0;
         while self.queue.listed().edges > 0 {
-            edges += match Narrow::suits(self.queue.listed()) {
-                true => self.narrow.run(&mut self.labels, &self.queue, self.first_wins)?,
-                false => self.top_down()?,
-            };
+            edges += step(self)?;
             self.list()?;
             if !self.in_rounds && edges >= EDGES_PER_EXCHANGE {
                 break;
@@ -218,10 +230,20 @@ impl<'a> RelaxationEngine<'a> {
         Ok(edges)
     }
 
+    fn narrow_or_top_down(&mut self) -> Result<u64> {
+        match Narrow::suits(self.queue.listed()) {
+            true => self.narrow.run(&mut self.labels, &self.queue, self.first_wins),
+            false => self.top_down(),
+        }
+    }
+
     fn step(&mut self) -> Result<u64> {
         let (all, listed) = (self.labels.directions.forward.num_edges(), self.queue.listed());
         let pulls = match self.strategy {
-            Strategy::Push => return self.push_all(),
+            Strategy::Push => return self.step_until_dry(Self::narrow_or_top_down),
+            // A step of a device reads the labels of the step before, where a processor's threads read
+            // those of the same step: with one step a round more labels would be sent.
+            Strategy::Pull if !self.first_wins => return self.step_until_dry(Self::bottom_up),
             Strategy::NearFar => return self.near_far(),
             Strategy::Pull => listed.edges > 0,
             // Where a vertex cannot stop early, a pull visits all edges.
