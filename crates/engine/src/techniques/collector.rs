@@ -30,13 +30,10 @@ impl<'a, P: VertexProgram> Collector<'a, P> {
         only_masters: bool,
     ) -> Self {
         let reverse = Directions::reverse(partition, properties.edges);
-        let is_blocked = properties.stationary
-            && properties.rounds >= row_blocks::MIN_ROUNDS
-            && size_of::<P::Weight>() == 0;
+        let (masters, proxies) = (partition.num_masters(), partition.num_proxies());
+        let rows = if only_masters { masters } else { proxies };
         let mut blocks = Vec::new();
-        if is_blocked {
-            let (masters, proxies) = (partition.num_masters(), partition.num_proxies());
-            let rows = if only_masters { masters } else { proxies };
+        if properties.stationary && row_blocks::pay_off(reverse.rows(), rows, properties.rounds) {
             blocks = match Directions::forward_at_hand(partition, properties.edges) {
                 Some(forward) => {
                     let done = |sources| {

@@ -43,7 +43,7 @@ impl Helpers {
 
     /// Takes a step in which threads share out the elements of some lists, `at_once` at a time: each thread
     /// calls `part` with its number and its pieces. A thread begins with the list of its number, which is in
-    /// its cache if the thread made it.
+    /// its cache if the thread made it. No more threads join than there are pieces.
     pub(crate) fn share_out<T: Sync>(
         &self,
         lists: &[impl AsRef<[T]>],
@@ -53,13 +53,19 @@ impl Helpers {
         let lists = lists.iter().map(AsRef::as_ref);
         let lists = lists.map(|elements| List { elements, taken: AtomicUsize::new(0) });
         let lists: Vec<List<'_, T>> = lists.collect();
-        self.step(|thread| part(thread, Pieces { lists: &lists, thread, passed: 0, at_once }));
+        let pieces = lists.iter().map(|list| list.elements.len().div_ceil(at_once)).sum();
+        let pieces_of = |thread| Pieces { lists: &lists, thread, passed: 0, at_once };
+        self.step(pieces, |thread| part(thread, pieces_of(thread)));
     }
 
     /// Takes a step: the leader calls `part` with 0, and helpers that join call it with numbers of their own
     /// below [`num_threads`](Self::num_threads). They find out through shared data what is left to do; `part`
-    /// must not use the pool.
-    fn step(&self, part: impl Fn(usize) + Sync) {
+    /// must not use the pool. No more threads than `wanted` take part: each that does not has nothing to do, and
+    /// would only keep the others from what they share.
+    fn step(&self, wanted: usize, part: impl Fn(usize) + Sync) {
+        if wanted <= 1 {
+            return part(0);
+        }
         let _leading = locked(&self.leading);
         let (part, steps): (&Part<'_>, _) = (&part, &self.steps);
         // SAFETY: only the lifetime changes. Helpers call `part` between joining a step and leaving it, and
@@ -67,6 +73,7 @@ impl Helpers {
         // call ends, and `part` lives until then. No other thread leads meanwhile.
         let part: &'static Part<'static> = unsafe { std::mem::transmute(part) };
         *locked(&steps.part) = Some(part);
+        steps.wanted.store(wanted, Ordering::SeqCst);
         steps.state.fetch_add(NEXT | OPEN, Ordering::SeqCst);
         let close = Close(steps);
         steps.call();
@@ -118,6 +125,8 @@ type Part<'p> = dyn Fn(usize) + Sync + 'p;
 struct Steps {
     /// The number of the last step, whether it can be joined, and how many helpers are in it.
     state: AtomicU64,
+    /// How many threads take part in the step.
+    wanted: AtomicUsize,
     part: Mutex<Option<&'static Part<'static>>>,
     /// The panic of a helper.
     failure: Mutex<Option<Box<dyn Any + Send>>>,
@@ -133,17 +142,22 @@ const OPEN: u64 = 1 << 16;
 const NEXT: u64 = 1 << 17;
 
 impl Steps {
-    /// Calls the threads that do not look for steps.
+    /// Whether the step is for a thread of the pool.
+    fn is_for(&self, thread: usize) -> bool {
+        thread < self.wanted.load(Ordering::SeqCst)
+    }
+
+    /// Calls the threads that the step is for and that do not look for steps.
     fn call(self: &Arc<Self>) {
         let leader = rayon::current_thread_index();
-        let mut others = (0..self.present.len()).filter(|&thread| Some(thread) != leader);
-        if others.all(|thread| self.present[thread].load(Ordering::SeqCst)) {
+        let is_helper = |thread| Some(thread) != leader && self.is_for(thread);
+        let mut helpers = (0..self.present.len()).filter(|&thread| is_helper(thread));
+        if helpers.all(|thread| self.present[thread].load(Ordering::SeqCst)) {
             return;
         }
         let present = self.present.iter().enumerate();
-        let is_called = present.map(|(thread, present)| {
-            Some(thread) != leader && !present.swap(true, Ordering::SeqCst)
-        });
+        let is_called = present
+            .map(|(thread, present)| is_helper(thread) && !present.swap(true, Ordering::SeqCst));
         let (steps, is_called) = (Arc::clone(self), is_called.collect::<Vec<_>>());
         rayon::spawn_broadcast(move |thread| {
             if is_called[thread.index()] {
@@ -156,24 +170,24 @@ impl Steps {
     fn attend(&self, thread: usize) {
         let (present, mut last) = (&self.present[thread], 0);
         loop {
-            self.help(1 + thread, &mut last);
+            self.help(thread, &mut last);
             present.store(false, Ordering::SeqCst);
             // The leader of a new step may have seen this thread present.
-            if self.open(last).is_none() || present.swap(true, Ordering::SeqCst) {
+            if self.open(thread, last).is_none() || present.swap(true, Ordering::SeqCst) {
                 return;
             }
         }
     }
 
     /// Joins steps after the last one while there are any.
-    fn help(&self, number: usize, last: &mut u64) {
-        while let Some(state) = self.find(*last) {
+    fn help(&self, thread: usize, last: &mut u64) {
+        while let Some(state) = self.find(thread, *last) {
             let (joined, failed) = (Ordering::SeqCst, Ordering::Relaxed);
             if self.state.compare_exchange(state, state + 1, joined, failed).is_ok() {
                 *last = state / NEXT;
                 let part = *locked(&self.part);
                 if let Some(part) = part
-                    && let Err(failure) = catch_unwind(AssertUnwindSafe(|| part(number)))
+                    && let Err(failure) = catch_unwind(AssertUnwindSafe(|| part(1 + thread)))
                 {
                     *locked(&self.failure) = Some(failure);
                 }
@@ -182,17 +196,17 @@ impl Steps {
         }
     }
 
-    /// A step that can be joined, other than the last one.
-    fn open(&self, last: u64) -> Option<u64> {
+    /// A step that a thread can join, other than the last one.
+    fn open(&self, thread: usize, last: u64) -> Option<u64> {
         let state = self.state.load(Ordering::SeqCst);
-        (state & OPEN != 0 && state / NEXT != last).then_some(state)
+        (state & OPEN != 0 && state / NEXT != last && self.is_for(thread)).then_some(state)
     }
 
     /// Waits a while for such a step.
-    fn find(&self, last: u64) -> Option<u64> {
+    fn find(&self, thread: usize, last: u64) -> Option<u64> {
         let mut began = None;
         loop {
-            let step = look(|| self.open(last));
+            let step = look(|| self.open(thread, last));
             if step.is_some() {
                 return step;
             }
@@ -280,11 +294,25 @@ mod tests {
                         thread::yield_now();
                     }
                 };
-                helpers.step(|_| meet());
+                helpers.step(2, |_| meet());
                 came.store(0, Ordering::SeqCst);
                 rayon::join(meet, meet);
                 // Some leave just when they are wanted again.
                 thread::sleep(SPIN_TIME * (number % 8) / 4);
+            }
+        });
+    }
+
+    #[test]
+    fn no_more_threads_join_than_have_something_to_do() {
+        in_pool(8, |helpers| {
+            for number in 0..100 {
+                let joined = AtomicUsize::new(0);
+                helpers.share_out(&[[(); 3]], 1, |_, pieces| {
+                    joined.fetch_add(1, Ordering::SeqCst);
+                    pieces.for_each(|_| thread::sleep(SPIN_TIME));
+                });
+                assert!((1..=3).contains(&joined.into_inner()), "step {number}");
             }
         });
     }
@@ -301,9 +329,9 @@ mod tests {
                     }
                     assert!(!fails(thread), "as planned");
                 };
-                assert!(catch_unwind(AssertUnwindSafe(|| helpers.step(part))).is_err());
+                assert!(catch_unwind(AssertUnwindSafe(|| helpers.step(2, part))).is_err());
                 // And the next step goes on as if nothing had been.
-                helpers.step(|_| ());
+                helpers.step(2, |_| ());
             });
         }
     }

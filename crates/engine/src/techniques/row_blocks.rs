@@ -17,9 +17,11 @@ use parton_graph::{LocalId, Weight, huge, parallel};
 use super::spares::Spares;
 use crate::state::directions::DirectionRows;
 
-/// Sorting pays off from this many rounds on.
-pub(crate) const MIN_ROUNDS: u64 = 6;
-/// BlockEngine begin at multiples of this.
+/// Sorting pays off from this many rounds on,
+const MIN_ROUNDS: u64 = 6;
+/// and from this many where rows are in a cache's order already.
+const MIN_ROUNDS_IF_NEAR: u64 = 25;
+/// Blocks begin at multiples of this.
 const ROWS_PER_STEP: usize = 1 << 12;
 /// Most rows of a block where rows are long,
 const MAX_ROWS: usize = 8 * ROWS_PER_STEP;
@@ -31,6 +33,15 @@ const MIN_EDGES_OF_LONG_ROW: u64 = 8;
 const MAX_EDGES: u64 = 1 << 21;
 /// Least number of blocks, if there are enough rows: threads share them out.
 const MIN_BLOCKS: usize = 32;
+
+/// A source whose number is this close to its row's is a source of rows around it, too, and so in a core's cache.
+const NEAR: u32 = 1 << 15;
+/// Rows are in a cache's order if more than this part of their edges come from near.
+const MIN_NEAR: f64 = 0.75;
+/// Pieces of rows that are looked at for that,
+const SAMPLES: usize = 64;
+/// and the length of each.
+const ROWS_PER_SAMPLE: usize = 64;
 
 /// Bits of an edge that hold its row in the block. The others hold the step from the source of the edge
 /// before to its own.
@@ -126,6 +137,35 @@ impl RowBlock {
             *total = combine(*total, value(end));
         }
     }
+}
+
+/// Whether sorting the first `count` rows for so many rounds is less work than it saves.
+pub(crate) fn pay_off<W: Weight>(rows: DirectionRows<'_, W>, count: usize, rounds: u64) -> bool {
+    size_of::<W>() == 0
+        && rounds >= MIN_ROUNDS
+        && (rounds >= MIN_ROUNDS_IF_NEAR || !have_near_sources(rows, count))
+}
+
+/// Whether most sources are near their rows, as in road networks and in the crawls of the web: by a sample.
+fn have_near_sources<W: Weight>(rows: DirectionRows<'_, W>, count: usize) -> bool {
+    if count <= 2 * NEAR as usize {
+        return false;
+    }
+    let (mut near, mut all) = (0u64, 0u64);
+    for first in (0..count).step_by(count.div_ceil(SAMPLES)) {
+        let span = first..count.min(first + ROWS_PER_SAMPLE);
+        each_edge(
+            rows,
+            &span,
+            |_, _| true,
+            |place, end, _| {
+                let row = first as u32 + place as u32;
+                all += 1;
+                near += u64::from(row.abs_diff(end.0) < NEAR);
+            },
+        );
+    }
+    near as f64 > MIN_NEAR * all as f64
 }
 
 /// Which rows become a block.
@@ -283,6 +323,23 @@ mod tests {
         });
         let short = compare(vertices as usize, &scattered.collect::<Vec<_>>());
         assert!(short[..short.len() - 1].iter().all(|block| block.len() == 3 * ROWS_PER_STEP));
+    }
+
+    #[test]
+    fn rows_with_near_sources_are_sorted_for_more_rounds() {
+        let pays_off = |vertices: u32, step: u32, rounds| {
+            let edges = (0..vertices).map(|row| (row, (row + step) % vertices, ()));
+            let edges: Vec<_> = edges.collect();
+            let adjacency = Adjacency::from(Csr::from_edges(vertices as usize, &edges));
+            let directions = Directions::from(EdgeView::<()>::new(&adjacency));
+            pay_off(directions.rows(), vertices as usize, rounds)
+        };
+        let all = 4 * NEAR;
+        assert!(pays_off(all, NEAR, MIN_ROUNDS) && !pays_off(all, NEAR, MIN_ROUNDS - 1));
+        assert!(!pays_off(all, NEAR - 1, MIN_ROUNDS_IF_NEAR - 1));
+        assert!(pays_off(all, NEAR - 1, MIN_ROUNDS_IF_NEAR));
+        // Everything is near in a small graph, and in any cache.
+        assert!(pays_off(2 * NEAR, NEAR - 1, MIN_ROUNDS));
     }
 
     #[test]

@@ -30,11 +30,11 @@ impl<'a, P: VertexProgram> Product<'a, P> {
             let reverse = Directions::<P::Weight>::reverse(partition, properties.edges);
             // The engine `pull` applies row blocks where no other host contributes: sums over masters are
             // rounded chunk by chunk, and shall be the same.
-            let is_blocked = properties.rounds >= row_blocks::MIN_ROUNDS
-                && size_of::<P::Weight>() == 0
-                && !partition.shares_proxies_at(properties.edges.written());
-            if is_blocked {
-                pieces = row_blocks::spans(reverse.rows(), 0..num_masters);
+            let rows = reverse.rows();
+            if !partition.shares_proxies_at(properties.edges.written())
+                && row_blocks::pay_off(rows, num_masters, properties.rounds)
+            {
+                pieces = row_blocks::spans(rows, 0..num_masters);
             }
         }
         // Messages of a program that turns go either way.
