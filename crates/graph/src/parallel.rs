@@ -147,6 +147,9 @@ pub fn prefix_sums(count: usize, value: impl Fn(usize) -> u64 + Sync) -> Vec<u64
 /// All elements of some lists, one list after the other.
 pub fn concat<T: Copy + Send + Sync>(lists: &[Vec<T>]) -> Vec<T> {
     let len = lists.iter().map(Vec::len).sum();
+    if len * size_of::<T>() < BYTES_PER_COPY {
+        return lists.concat();
+    }
     let mut all = huge::vec_with_capacity(len);
     let mut free = &mut all.spare_capacity_mut()[..len];
     let room = lists.iter().map(|list| free.split_off_mut(..list.len()).expect("room for all"));

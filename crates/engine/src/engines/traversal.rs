@@ -192,7 +192,7 @@ impl<'a, P: Relaxation> Traversal<'a, P> {
     /// label at once write the same. Both then list the vertex, which is rare and costs one more visit of
     /// its edges.
     fn relax_and_list_by_all(&self) -> VertexList {
-        let found = Mutex::new(Vec::new());
+        let found = Mutex::new(Vec::with_capacity(self.helpers.num_threads()));
         let keep = |mine| found.lock().unwrap_or_else(PoisonError::into_inner).push(mine);
         let (labels, vertices) = (&self.labels, self.frontier.vertices());
         if self.has_few_long_rows() {

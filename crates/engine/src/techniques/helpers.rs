@@ -7,7 +7,7 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -72,7 +72,7 @@ impl Helpers {
         // join only while the step is open. `Close` closes it and waits until all have left, however this
         // call ends, and `part` lives until then. No other thread leads meanwhile.
         let part: &'static Part<'static> = unsafe { std::mem::transmute(part) };
-        *locked(&steps.part) = Some(part);
+        *steps.part.write().unwrap_or_else(PoisonError::into_inner) = Some(part);
         steps.wanted.store(wanted, Ordering::SeqCst);
         steps.state.fetch_add(NEXT | OPEN, Ordering::SeqCst);
         let close = Close(steps);
@@ -127,7 +127,8 @@ struct Steps {
     state: AtomicU64,
     /// How many threads take part in the step.
     wanted: AtomicUsize,
-    part: Mutex<Option<&'static Part<'static>>>,
+    /// All helpers read it at once.
+    part: RwLock<Option<&'static Part<'static>>>,
     /// The panic of a helper.
     failure: Mutex<Option<Box<dyn Any + Send>>>,
     /// Which threads of the pool look for steps, or have been called to.
@@ -185,7 +186,7 @@ impl Steps {
             let (joined, failed) = (Ordering::SeqCst, Ordering::Relaxed);
             if self.state.compare_exchange(state, state + 1, joined, failed).is_ok() {
                 *last = state / NEXT;
-                let part = *locked(&self.part);
+                let part = *self.part.read().unwrap_or_else(PoisonError::into_inner);
                 if let Some(part) = part
                     && let Err(failure) = catch_unwind(AssertUnwindSafe(|| part(1 + thread)))
                 {
@@ -232,7 +233,7 @@ impl Drop for Close<'_> {
         while look(all_have_left).is_none() {
             thread::yield_now();
         }
-        *locked(&steps.part) = None;
+        *steps.part.write().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }
 
