@@ -53,15 +53,15 @@ impl Helpers {
         let lists = lists.iter().map(AsRef::as_ref);
         let lists = lists.map(|elements| List { elements, taken: AtomicUsize::new(0) });
         let lists: Vec<List<'_, T>> = lists.collect();
-        self.step(|thread| part(thread, Pieces { lists: &lists, thread, passed: 0, at_once }));
+        self.step(&|thread| part(thread, Pieces { lists: &lists, thread, passed: 0, at_once }));
     }
 
     /// Takes a step: the leader calls `part` with 0, and helpers that join call it with numbers of their own
     /// below [`num_threads`](Self::num_threads). They find out through shared data what is left to do; `part`
     /// must not use the pool.
-    fn step(&self, part: impl Fn(usize) + Sync) {
+    fn step(&self, part: &Part<'_>) {
         let _leading = locked(&self.leading);
-        let (part, steps): (&Part<'_>, _) = (&part, &self.steps);
+        let steps = &self.steps;
         // SAFETY: only the lifetime changes. Helpers call `part` between joining a step and leaving it, and
         // join only while the step is open. `Close` closes it and waits until all have left, however this
         // call ends, and `part` lives until then. No other thread leads meanwhile.
@@ -280,7 +280,7 @@ mod tests {
                         thread::yield_now();
                     }
                 };
-                helpers.step(|_| meet());
+                helpers.step(&|_| meet());
                 came.store(0, Ordering::SeqCst);
                 rayon::join(meet, meet);
                 // Some leave just when they are wanted again.
@@ -301,9 +301,9 @@ mod tests {
                     }
                     assert!(!fails(thread), "as planned");
                 };
-                assert!(catch_unwind(AssertUnwindSafe(|| helpers.step(part))).is_err());
+                assert!(catch_unwind(AssertUnwindSafe(|| helpers.step(&part))).is_err());
                 // And the next step goes on as if nothing had been.
-                helpers.step(|_| ());
+                helpers.step(&|_| ());
             });
         }
     }

@@ -32,6 +32,7 @@ impl Emitting<'_> {
                 type Messages = #root::reduction::Latest<#message>;
                 type Reduction = #reduction;
                 type Weight = #weight;
+                const STATIONARY: Option<bool> = Some(true);
 
                 fn init(&self, vertex: #root::engine::Vertex<'_>) -> GatherState {
                     self.start[vertex.local.index()]
