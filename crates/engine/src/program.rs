@@ -56,6 +56,10 @@ pub trait VertexProgram: Sync {
     /// The weight of an edge, or `()` if weights mean nothing.
     type Weight: Weight;
 
+    /// Whether it is [stationary](Properties::stationary), where that is known when it is compiled: what engines do
+    /// for other programs only is then not compiled for it.
+    const STATIONARY: Option<bool> = None;
+
     /// A vertex before the first round.
     fn init(&self, vertex: Vertex<'_>) -> Self::State;
 
@@ -125,6 +129,24 @@ pub trait VertexProgram: Sync {
     /// The program for a device, if it has such a form. `#[device]` writes this method.
     fn device(&self) -> Option<DeviceProgram<'_>> {
         None
+    }
+}
+
+/// Whether a program may be stationary, as far as that is known when it is compiled.
+pub(crate) const fn may_be_stationary<P: VertexProgram>() -> bool {
+    !matches!(P::STATIONARY, Some(false))
+}
+
+/// Whether a program may be other than stationary, as far as that is known when it is compiled.
+pub(crate) const fn may_be_otherwise<P: VertexProgram>() -> bool {
+    !matches!(P::STATIONARY, Some(true))
+}
+
+/// Whether the first label that arrives may be the best, as far as that is known when a relaxation is compiled.
+pub(crate) const fn may_win_first<P: Relaxation>() -> bool {
+    match P::FORM {
+        Some(ProgramForm::Relaxation { first_wins, .. }) => first_wins,
+        _ => true,
     }
 }
 
@@ -329,6 +351,7 @@ impl<R: Relaxation> VertexProgram for R {
     type Messages = R::Reduction;
     type Reduction = R::Reduction;
     type Weight = R::Weight;
+    const STATIONARY: Option<bool> = Some(false);
 
     fn init(&self, vertex: Vertex<'_>) -> R::Label {
         self.start(vertex).unwrap_or_else(R::Reduction::identity)

@@ -22,15 +22,13 @@ pub(crate) fn words_of(range: &Range<usize>) -> Range<usize> {
 
 /// The words a range touches, each with the mask of the bits that belong to the range.
 fn masked_words(range: Range<usize>) -> impl Iterator<Item = (usize, u64)> {
-    words_of(&range).map(move |word| {
-        let low = range.start.saturating_sub(word * WORD_BITS);
-        let high = (range.end - word * WORD_BITS).min(WORD_BITS);
-        (word, mask(low, high))
-    })
+    words_of(&range).map(move |word| (word, mask_in(&range, word)))
 }
 
-/// Bits `low..high` of a word.
-pub(crate) fn mask(low: usize, high: usize) -> u64 {
+/// The bits of a word that belong to a range which touches it.
+pub(crate) fn mask_in(range: &Range<usize>, word: usize) -> u64 {
+    let low = range.start.saturating_sub(word * WORD_BITS);
+    let high = (range.end - word * WORD_BITS).min(WORD_BITS);
     if low >= high {
         return 0;
     }

@@ -86,6 +86,7 @@ impl<W: Weight> CsrBuilder<W> {
 
     /// Takes the edges of piece number `order` of the input. At most 2³² edges per piece; a few
     /// hundred thousand are best.
+    #[inline(never)]
     pub fn add(&self, order: u64, edges: &EdgeBatch<u32, W>) {
         let EdgeBatch { sources, destinations, weights } = edges;
         self.add_mapped(order, sources, destinations, |edge| weights[edge], |id| id);
@@ -143,6 +144,7 @@ impl<W: Weight> CsrBuilder<W> {
     ///
     /// # Panics
     /// When an edge names a vertex that does not exist.
+    #[inline(never)]
     pub fn build(self, vertices: usize) -> Csr<W> {
         self.build_converted(vertices, |weight| weight)
     }

@@ -145,6 +145,7 @@ pub fn prefix_sums(count: usize, value: impl Fn(usize) -> u64 + Sync) -> Vec<u64
 }
 
 /// All elements of some lists, one list after the other.
+#[inline(never)]
 pub fn concat<T: Copy + Send + Sync>(lists: &[Vec<T>]) -> Vec<T> {
     let len = lists.iter().map(Vec::len).sum();
     if len * size_of::<T>() < BYTES_PER_COPY {

@@ -7,7 +7,7 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use crate::bits::{AtomicBitSet, mask, ones_of, words_of};
+use crate::bits::{AtomicBitSet, mask_in, ones_of, words_of};
 use crate::{LocalId, parallel};
 
 const WORD_BITS: usize = u64::BITS as usize;
@@ -212,9 +212,8 @@ impl VertexSet {
 
     /// Members in `range`, ascending.
     pub fn iter_range(&self, range: Range<u32>) -> impl Iterator<Item = LocalId> + '_ {
-        self.occupied_words(range.start as usize..range.end as usize)
-            .flat_map(|(word, bits)| ones_of(word * WORD_BITS, bits))
-            .map(|index| LocalId(index as u32))
+        let words = self.occupied_words(range.start as usize..range.end as usize);
+        Walk { words, word: 0, bits: 0 }
     }
 
     /// Removes the members in `range`.
@@ -277,13 +276,101 @@ impl VertexSet {
     }
 
     /// Words with a member in `range`, and what of them belongs to it.
-    fn occupied_words(&self, range: Range<usize>) -> impl Iterator<Item = (usize, u64)> + '_ {
-        self.occupied_in(&range).filter_map(move |word| {
-            let low = range.start.saturating_sub(word * WORD_BITS);
-            let high = (range.end - word * WORD_BITS).min(WORD_BITS);
-            let bits = self.bits.word(word) & mask(low, high);
-            (bits != 0).then_some((word, bits))
-        })
+    fn occupied_words(&self, range: Range<usize>) -> OccupiedWords<'_> {
+        let words = if self.is_used.load(Ordering::Relaxed) { words_of(&range) } else { 0..0 };
+        OccupiedWords {
+            set: self,
+            range,
+            summaries: words_of(&words),
+            words,
+            first: 0,
+            occupied: 0,
+        }
+    }
+}
+
+/// Words with a member in a range, and what of them belongs to it.
+struct OccupiedWords<'s> {
+    set: &'s VertexSet,
+    range: Range<usize>,
+    /// The words of the range.
+    words: Range<usize>,
+    /// Words of the summary that are left.
+    summaries: Range<usize>,
+    /// The first word that the current word of the summary stands for, and the words that are left of these.
+    first: usize,
+    occupied: u64,
+}
+
+impl Iterator for OccupiedWords<'_> {
+    type Item = (usize, u64);
+
+    #[inline]
+    fn next(&mut self) -> Option<(usize, u64)> {
+        loop {
+            while self.occupied == 0 {
+                let summary = self.summaries.next()?;
+                self.first = summary * WORD_BITS;
+                self.occupied = self.set.occupied.word(summary) & mask_in(&self.words, summary);
+            }
+            let word = self.first + self.occupied.trailing_zeros() as usize;
+            self.occupied &= self.occupied - 1;
+            let bits = self.set.bits.word(word) & mask_in(&self.range, word);
+            if bits != 0 {
+                return Some((word, bits));
+            }
+        }
+    }
+}
+
+/// Members in a range, ascending. Made of plain loops, as every loop over members is compiled with a copy of them.
+struct Walk<'s> {
+    words: OccupiedWords<'s>,
+    word: usize,
+    /// The members of the word that are left.
+    bits: u64,
+}
+
+impl Walk<'_> {
+    #[inline(always)]
+    fn take_member(&mut self) -> LocalId {
+        let vertex = self.word * WORD_BITS + self.bits.trailing_zeros() as usize;
+        self.bits &= self.bits - 1;
+        LocalId(vertex as u32)
+    }
+}
+
+impl Iterator for Walk<'_> {
+    type Item = LocalId;
+
+    #[inline]
+    fn next(&mut self) -> Option<LocalId> {
+        if self.bits == 0 {
+            (self.word, self.bits) = self.words.next()?;
+        }
+        Some(self.take_member())
+    }
+
+    #[inline]
+    fn fold<B, F: FnMut(B, LocalId) -> B>(self, first: B, mut fold: F) -> B {
+        let Walk { words: left, word, bits } = self;
+        let OccupiedWords { set, range, words, summaries, first: first_word, occupied } = left;
+        let mut members = |folded: B, word: usize, bits: u64| {
+            ones_of(word * WORD_BITS, bits)
+                .fold(folded, |folded, at| fold(folded, LocalId(at as u32)))
+        };
+        let mut folded = members(first, word, bits);
+        let mut members_of = |folded: B, first_word: usize, occupied: u64| {
+            ones_of(first_word, occupied).fold(folded, |folded, word| {
+                members(folded, word, set.bits.word(word) & mask_in(&range, word))
+            })
+        };
+        folded = members_of(folded, first_word, occupied);
+        for summary in summaries {
+            let occupied = set.occupied.word(summary) & mask_in(&words, summary);
+            folded = members_of(folded, summary * WORD_BITS, occupied);
+        }
+        folded
     }
 }
 
@@ -297,6 +384,28 @@ fn tasks(range: Range<usize>) -> Vec<Range<usize>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Members that are taken one by one, all at once, and some of each are the same, in ranges that end anywhere.
+    #[test]
+    fn walks_find_the_members_of_any_range() {
+        let len = 3 * WORD_BITS * WORD_BITS + 77;
+        for step in [1, 3, 63, 64, 65, 5000] {
+            let set = VertexSet::new(len);
+            let is_member = |vertex: usize| vertex % step == step / 2;
+            (0..len).filter(|&v| is_member(v)).for_each(|v| _ = set.insert(LocalId(v as u32)));
+            for range in [0..len, 1..len - 1, 62..66, 64..64, 4000..4200, 4095..8193, len..len] {
+                let expected: Vec<_> =
+                    range.clone().filter(|&v| is_member(v)).map(|v| LocalId(v as u32)).collect();
+                for taken in [0, 1, 2, 70, expected.len()] {
+                    let mut walk = set.iter_range(range.start as u32..range.end as u32);
+                    let mut found: Vec<_> = walk.by_ref().take(taken).collect();
+                    walk.for_each(|vertex| found.push(vertex));
+                    assert_eq!(found, expected, "{range:?} of every {step}th, {taken} first");
+                }
+            }
+        }
+        assert_eq!(VertexSet::new(len).iter_range(3..9).next(), None);
+    }
 
     /// Large sets are gone through by all threads: what they hold is the same.
     #[test]

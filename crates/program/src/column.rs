@@ -46,6 +46,7 @@ impl<R: Reduction<Value: AtomicValue>> AnyColumn for CpuField<R> {
         CpuField::drain_active(self)
     }
 
+    #[inline(never)]
     fn read_first(&self, into: &mut [u8]) {
         let (cells, bytes) = (self.cells(), R::Value::KIND.bytes());
         let rooms = into.chunks_mut(VALUES_PER_TASK * bytes);
@@ -56,6 +57,7 @@ impl<R: Reduction<Value: AtomicValue>> AnyColumn for CpuField<R> {
         });
     }
 
+    #[inline(never)]
     fn forget(&self, vertices: &[LocalId]) {
         vertices.iter().for_each(|&vertex| self.put(vertex, R::identity()));
     }
@@ -79,6 +81,7 @@ pub fn accumulator<R: Reduction<Value: AtomicValue>>(
     column::<R>(proxies, Delivery::Event, is_shared)
 }
 
+#[inline(never)]
 fn column<R: Reduction<Value: AtomicValue>>(
     proxies: usize,
     delivery: Delivery,

@@ -138,6 +138,7 @@ impl<R: Reduction<Value: AtomicValue>> CpuField<R> {
     /// A field for contributions: every value starts as the identity, and goes back to it when it
     /// has been sent. Each contribution is an event, even if folding is idempotent: a contribution
     /// of an earlier round must not join those of a later one.
+    #[inline(never)]
     pub fn accumulator(proxies: usize) -> Self {
         Self::new(proxies, Delivery::Event, |_| R::identity())
     }
@@ -277,6 +278,7 @@ impl<R: Reduction<Value: AtomicValue>> Field for CpuField<R> {
         Some(self)
     }
 
+    #[inline(never)]
     fn extract<'f>(
         &'f self,
         route: &Route<'_>,
@@ -289,6 +291,7 @@ impl<R: Reduction<Value: AtomicValue>> Field for CpuField<R> {
         }))
     }
 
+    #[inline(never)]
     fn reset(&mut self, phase: Phase, end: End, proxies: &[Range<u32>]) -> Result<()> {
         let counts_once = self.delivery == Delivery::Event || !R::IDEMPOTENT;
         if phase == Phase::Reduce && counts_once {
@@ -304,6 +307,7 @@ impl<R: Reduction<Value: AtomicValue>> Field for CpuField<R> {
         Ok(())
     }
 
+    #[inline(never)]
     fn absorb(
         &mut self,
         how: Absorb,

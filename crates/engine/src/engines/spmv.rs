@@ -28,10 +28,12 @@ use parton_sync::{
 };
 
 use super::frontier::LevelSynchronous;
-use super::vertex::{Direction, VertexEngine};
+use super::vertex::{ALL_TAKE_PART, Direction, VertexEngine};
 use crate::engine::{Conclusion, Engine, Next, Overlapped, Paced};
 use crate::program::filtering::Filter;
-use crate::program::{Accumulated, Properties, Relaxation, Vertex, VertexProgram};
+use crate::program::{
+    Accumulated, Properties, Relaxation, Vertex, VertexProgram, may_be_otherwise, may_be_stationary,
+};
 use crate::registry::{BuildEngine, EngineInfo, ProgramEngine, RelaxationEngine};
 use crate::state::directions::Directions;
 use crate::techniques::tiles::Groups;
@@ -163,7 +165,9 @@ impl<P: VertexProgram> Engine for Product<'_, P> {
     /// Finds classes, makes tiles, and cuts masters into chunks.
     fn prepare(&mut self, substrate: &mut Substrate<'_>) -> Result<()> {
         self.schedule = substrate.schedule();
-        self.prepare_left_out(substrate)?;
+        if const { may_be_stationary::<P>() } {
+            self.prepare_left_out(substrate)?;
+        }
         self.prepare_tiles();
         Ok(())
     }
@@ -231,7 +235,10 @@ impl<P: VertexProgram> Engine for Product<'_, P> {
 
     fn paced(&mut self) -> Result<&mut dyn Paced, &'static str> {
         self.base.paced()?;
-        Ok(self)
+        match const { may_be_otherwise::<P>() } {
+            true => Ok(self),
+            false => Err(ALL_TAKE_PART),
+        }
     }
 }
 
@@ -266,7 +273,10 @@ impl<P: VertexProgram> Overlapped for Product<'_, P> {
         }
         // What was multiplied for a round that does not take place belongs to no round.
         (self.account.edges, self.account.begun) = (0, None);
-        self.conclude_left_out(substrate)
+        match const { may_be_stationary::<P>() } {
+            true => self.conclude_left_out(substrate),
+            false => Ok(()),
+        }
     }
 }
 
@@ -289,6 +299,7 @@ impl<P: Relaxation> VertexProgram for LabelProgram<'_, P> {
     type Messages = P::Reduction;
     type Reduction = P::Reduction;
     type Weight = P::Weight;
+    const STATIONARY: Option<bool> = Some(false);
 
     fn init(&self, vertex: Vertex<'_>) -> P::Label {
         self.0.init(vertex)

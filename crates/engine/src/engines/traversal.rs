@@ -2,12 +2,13 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use parton_graph::LocalId;
+use parton_graph::{LocalId, Weight};
 use parton_partition::Partition;
-use parton_sync::{Phase, Reduction, Result, Substrate, Tally};
+use parton_sync::cpu_field::Cells;
+use parton_sync::{AtomicValue, Phase, Reduction, Result, Substrate, Tally};
 
-use crate::program::Relaxation;
-use crate::state::directions::Directions;
+use crate::program::{Relaxation, may_win_first};
+use crate::state::directions::{DirectionRows, Directions};
 use crate::state::frontier::{Frontier, VertexList};
 use crate::state::labels::Labels;
 use crate::techniques::bottom_up::best_of_members;
@@ -106,15 +107,10 @@ impl<'a, P: Relaxation> Traversal<'a, P> {
 
     /// Leaves in the frontier the labels that the throttle lets pass.
     fn throttle_frontier(&mut self, min_labels: usize) {
-        let Some(throttle) = &mut self.throttle else { return };
-        let (cells, forward) = (self.labels.field.cells(), self.labels.forward.rows());
-        let is_worse = |label, than| label != than && P::Reduction::combine(label, than) == than;
-        let order = |a: &P::Label, b: &P::Label| is_worse(*a, *b).cmp(&is_worse(*b, *a));
-        let label = |vertex| cells.get(vertex);
-        let degree = |vertex| forward.degree(vertex);
-        self.frontier.narrow(forward, |list| {
-            throttle.choose(list, min_labels, label, order, degree);
-        });
+        if let Some(throttle) = &mut self.throttle {
+            let labels = (self.labels.field.cells(), self.labels.forward.rows());
+            hold_back(throttle, &mut self.frontier, labels, min_labels);
+        }
     }
 
     /// Lists the frontier after all, if it was left a set.
@@ -143,10 +139,13 @@ impl<'a, P: Relaxation> Traversal<'a, P> {
         let edges = frontier.num_edges();
         if labels.is_alone() && (is_short || first_wins) {
             // Listing what improves costs less than finding it in the set of active vertices.
-            let found = match (is_short, first_wins) {
-                (true, true) => self.relax_and_list([vertices], |_| true),
-                (true, false) => self.relax_and_list([vertices], |v| active.insert_alone(v)),
-                (false, _) => self.relax_and_list_by_all(),
+            let found = if const { may_win_first::<P>() } && first_wins {
+                match is_short {
+                    true => self.relax_and_list([vertices], |_| true),
+                    false => self.relax_and_list_by_all(),
+                }
+            } else {
+                self.relax_and_list([vertices], |v| active.insert_alone(v))
             };
             self.frontier.found(found);
         } else if is_short {
@@ -252,4 +251,19 @@ impl<'a, P: Relaxation> Traversal<'a, P> {
     pub(super) fn throttled(&self) -> Throttled {
         self.throttle.as_ref().map_or_else(Throttled::default, Throttle::throttled)
     }
+}
+
+/// Leaves in a frontier the labels that the throttle lets pass, at least `min_labels` if there are as many.
+#[inline(never)]
+fn hold_back<R: Reduction<Value: AtomicValue>, W: Weight>(
+    throttle: &mut Throttle<R::Value>,
+    frontier: &mut Frontier,
+    (cells, forward): (Cells<'_, R>, DirectionRows<'_, W>),
+    min_labels: usize,
+) {
+    let is_worse = |label, than| label != than && R::combine(label, than) == than;
+    let order = |a: &R::Value, b: &R::Value| is_worse(*a, *b).cmp(&is_worse(*b, *a));
+    let label = |vertex| cells.get(vertex);
+    let degree = |vertex| forward.degree(vertex);
+    frontier.narrow(forward, |list| throttle.choose(list, min_labels, label, order, degree));
 }

@@ -15,7 +15,10 @@ use parton_partition::{End, Partition};
 use parton_sync::{AtomicValue, CpuField, Field, Phase, Reduction, Result, Substrate, Tally};
 
 use crate::engine::{Conclusion, Engine, Next, Paced};
-use crate::program::{Accumulated, Properties, Round, Vertex, VertexProgram, next_round};
+use crate::program::{
+    Accumulated, Properties, Round, Vertex, VertexProgram, may_be_otherwise, may_be_stationary,
+    next_round,
+};
 use crate::registry::ProgramEngine;
 use crate::techniques::VERTICES_PER_TASK;
 use crate::techniques::bottom_up;
@@ -24,6 +27,9 @@ use crate::techniques::ordered_push::push;
 use crate::techniques::slices::cut;
 use data::first_messages;
 use edge_access::EdgeAccess;
+
+/// Why hosts wait for each other where the program is stationary.
+pub(super) const ALL_TAKE_PART: &str = "every vertex takes part in every round";
 
 /// From which end messages travel along edges.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -82,6 +88,10 @@ impl<'a, P: VertexProgram> VertexEngine<'a, P> {
         let is_fused = pulls
             && properties.stationary
             && !partition.shares_proxies_at(properties.edges.written());
+        let fused = match const { may_be_stationary::<P>() } {
+            true => is_fused.then(|| FusedApply::new(proxies)),
+            false => None,
+        };
         let (states, messages) = first_messages(&program, partition);
         let edges = EdgeAccess::new(partition, properties, pulls, is_fused);
         let opposite = properties.turns.then(|| {
@@ -108,7 +118,7 @@ impl<'a, P: VertexProgram> VertexEngine<'a, P> {
             edges,
             opposite,
             frontier,
-            fused: is_fused.then(|| FusedApply::new(proxies)),
+            fused,
             forgets: false,
         };
         engine.turn()?;
@@ -143,7 +153,7 @@ impl<'a, P: VertexProgram> VertexEngine<'a, P> {
 
     /// Delivers messages along edges, in the engine's direction. Returns the number of edges visited.
     fn deliver(&mut self) -> u64 {
-        if self.fused.is_some() {
+        if const { may_be_stationary::<P>() } && self.fused.is_some() {
             self.collect_and_apply();
             return self.edges.num_edges;
         }
@@ -155,9 +165,11 @@ impl<'a, P: VertexProgram> VertexEngine<'a, P> {
         };
         match (&self.edges.collector, &self.edges.forward) {
             (Some(collector), _) if pulls => {
-                match self.is_stationary() {
-                    true => self.collect_from_all(collector),
-                    false => self.collect_from_frontier(collector),
+                // The constants come first: what is behind one that is false is not compiled.
+                if const { may_be_stationary::<P>() } && self.is_stationary() {
+                    self.collect_from_all(collector);
+                } else if const { may_be_otherwise::<P>() } {
+                    self.collect_from_frontier(collector);
                 }
                 self.edges.num_edges
             }
@@ -385,13 +397,16 @@ impl<P: VertexProgram> Engine for VertexEngine<'_, P> {
     fn paced(&mut self) -> Result<&mut dyn Paced, &'static str> {
         let Properties { stationary, any_order, .. } = self.program.properties();
         if stationary {
-            Err("every vertex takes part in every round")
+            Err(ALL_TAKE_PART)
         } else if !any_order {
             Err("the program does not say that its answer is the same in any order")
         } else if !P::Messages::COMMUTES {
             Err("of two messages of a vertex only the last would be heard")
         } else {
-            Ok(self)
+            match const { may_be_otherwise::<P>() } {
+                true => Ok(self),
+                false => Err(ALL_TAKE_PART),
+            }
         }
     }
 }

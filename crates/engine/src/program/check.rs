@@ -33,6 +33,9 @@ where
     let globals: Vec<u32> = (0..samples.vertices).collect();
     let check = Check { make, samples, globals };
     let properties = (check.make)().properties();
+    if P::STATIONARY.is_some_and(|known| known != properties.stationary) {
+        return Err("STATIONARY is not what `properties` say".into());
+    }
     if properties.stationary {
         check.is_stationary()?;
     }

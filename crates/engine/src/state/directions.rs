@@ -23,6 +23,7 @@ pub struct DirectionRows<'v, W: Weight> {
 
 impl<'a, W: Weight> Directions<'a, W> {
     /// By the end where messages start.
+    #[inline(never)]
     pub fn forward(partition: &'a Partition, edges: Edges) -> Self {
         Self::along(edges, || partition.out_edges(), || partition.in_edges())
     }
@@ -46,6 +47,7 @@ impl<'a, W: Weight> Directions<'a, W> {
     /// Like [`Directions::forward`], but with [all in-edges of masters](Partition::in_edges_of_masters)
     /// where hosts keep them. Then every edge is there from each of its ends once, on the hosts of their
     /// masters, and all hosts must visit it from the same end.
+    #[inline(never)]
     pub fn forward_of_masters(partition: &'a Partition, edges: Edges) -> Self {
         let into = || partition.in_edges_of_masters().unwrap_or_else(|| partition.in_edges());
         Self::along(edges, || partition.out_edges(), into)

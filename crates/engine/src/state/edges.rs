@@ -101,6 +101,7 @@ impl<'a, W: Weight> EdgeView<'a, W> {
     ///
     /// # Panics
     /// When a weight is not a `W`. [`engines`](crate::engines) check that before they build one.
+    #[inline(never)]
     pub fn new(adjacency: &'a Adjacency) -> Self {
         let targets = adjacency.all_targets();
         let weights = with_csr!(adjacency, csr => weights_as(csr.all_weights(), targets.len()));
@@ -343,6 +344,7 @@ impl<'v, W: Weight> EdgeRows<'v, W> {
 }
 
 /// Whether a program can have the weights of a partition's edges as `W` without losing any.
+#[inline(never)]
 pub fn check_weights<W: Weight>(partition: &Partition) -> Result<()> {
     let edges = partition.edges();
     if size_of::<W>() == 0 || edges.weight_kind() == W::KIND {

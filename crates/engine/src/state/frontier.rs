@@ -64,6 +64,7 @@ impl Frontier {
     }
 
     /// Lists the members below `rows_end` that edges leave.
+    #[inline(never)]
     pub(crate) fn list<W: Weight>(&mut self, forward: DirectionRows<'_, W>, rows_end: u32) {
         self.is_large = false;
         let list = |range: &Range<u32>| {
@@ -82,6 +83,7 @@ impl Frontier {
     }
 
     /// An estimate of the edges that leave the members below `rows_end`.
+    #[inline(never)]
     pub(crate) fn estimate_edges<W: Weight>(
         &self,
         forward: DirectionRows<'_, W>,
@@ -150,6 +152,7 @@ impl Frontier {
 
     /// The edges of the listed vertices in pieces of at most `len`, where there are too few vertices for threads to
     /// share them.
+    #[inline(never)]
     pub(crate) fn edge_pieces<W: Weight>(
         &self,
         forward: DirectionRows<'_, W>,
@@ -188,6 +191,7 @@ pub(crate) struct VertexList {
 
 impl VertexList {
     /// Those of some vertices that edges leave.
+    #[inline(never)]
     pub(crate) fn new<W: Weight>(
         mut vertices: Vec<LocalId>,
         forward: DirectionRows<'_, W>,

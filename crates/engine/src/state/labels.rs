@@ -195,6 +195,7 @@ pub(crate) struct RowPiece {
 }
 
 /// The first proxies that have edges in these rows.
+#[inline(never)]
 pub(crate) fn with_edges<W: Weight>(rows: DirectionRows<'_, W>, proxies: usize) -> BitSet {
     let words = parallel::generate(proxies.div_ceil(64), |word| {
         bits_of(word * 64..proxies.min((word + 1) * 64), |proxy| rows.degree(proxy) > 0)

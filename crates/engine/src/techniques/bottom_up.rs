@@ -12,7 +12,7 @@ use parton_graph::bits::ones_of;
 use parton_graph::{LocalId, VertexSet, parallel};
 use parton_sync::Reduction;
 
-use crate::program::Relaxation;
+use crate::program::{Relaxation, may_win_first};
 use crate::state::directions::Directions;
 use crate::state::frontier::{Frontier, pieces};
 use crate::state::labels::{Labels, with_edges};
@@ -77,11 +77,11 @@ impl<'a, P: Relaxation> BottomUp<'a, P> {
             frontier.members().iter_range(proxies).next().map(|vertex| labels.get(vertex))
         };
         match (first_wins && is_level).then(any_label).flatten() {
-            Some(label) => {
+            Some(label) if const { may_win_first::<P>() } => {
                 let given = program.relax(label, P::Weight::default());
                 share_out(labels, helpers, |words| self.find_first(labels, frontier, words, given))
             }
-            None => {
+            _ => {
                 // All edges are the same, so no vertex can get a better label than this one.
                 let best = (first_wins && !is_level).then(|| {
                     program.relax(best_of_members(labels, frontier), P::Weight::default())

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use parton_graph::LocalId;
+use parton_graph::{LocalId, Weight};
 use parton_partition::Partition;
 use parton_sync::Reduction;
 use parton_sync::cpu_field::Cells;
@@ -29,30 +29,7 @@ impl<'a, P: VertexProgram> Collector<'a, P> {
         properties: Properties,
         only_masters: bool,
     ) -> Self {
-        let reverse = Directions::reverse(partition, properties.edges);
-        let (masters, proxies) = (partition.num_masters(), partition.num_proxies());
-        let rows = if only_masters { masters } else { proxies };
-        let mut blocks = Vec::new();
-        if properties.stationary && row_blocks::pay_off(reverse.rows(), rows, properties.rounds) {
-            blocks = match Directions::forward_at_hand(partition, properties.edges) {
-                Some(forward) => {
-                    let done = |sources| {
-                        if only_masters {
-                            forward.set_aside(sources)
-                        }
-                    };
-                    let forward = forward.rows();
-                    RowBlock::from_sources(reverse.rows(), rows, forward, proxies, done)
-                }
-                None => RowBlock::all(reverse.rows(), rows),
-            };
-            reverse.set_aside(0..rows);
-            if only_masters {
-                let at_hand = [partition.out_edges_at_hand(), partition.in_edges_at_hand()];
-                let others = at_hand.into_iter().flatten().filter(|edges| !reverse.has(edges));
-                others.for_each(|edges| edges.set_aside(0..edges.num_edges() as usize));
-            }
-        }
+        let (reverse, blocks) = edges_by_row(partition, properties, only_masters);
         Collector { reverse, blocks, totals: Spares::new() }
     }
 
@@ -107,4 +84,38 @@ impl<'a, P: VertexProgram> Collector<'a, P> {
     pub(crate) fn leave(&self, totals: Totals<Accumulated<P>>) {
         self.totals.leave(totals);
     }
+}
+
+/// The edges by the end where messages arrive, and in row blocks if sorting them pays off.
+#[inline(never)]
+fn edges_by_row<W: Weight>(
+    partition: &Partition,
+    properties: Properties,
+    only_masters: bool,
+) -> (Directions<'_, W>, Vec<RowBlock>) {
+    let reverse = Directions::reverse(partition, properties.edges);
+    let (masters, proxies) = (partition.num_masters(), partition.num_proxies());
+    let rows = if only_masters { masters } else { proxies };
+    let mut blocks = Vec::new();
+    if properties.stationary && row_blocks::pay_off(reverse.rows(), rows, properties.rounds) {
+        blocks = match Directions::forward_at_hand(partition, properties.edges) {
+            Some(forward) => {
+                let done = |sources| {
+                    if only_masters {
+                        forward.set_aside(sources)
+                    }
+                };
+                let forward = forward.rows();
+                RowBlock::from_sources(reverse.rows(), rows, forward, proxies, done)
+            }
+            None => RowBlock::all(reverse.rows(), rows),
+        };
+        reverse.set_aside(0..rows);
+        if only_masters {
+            let at_hand = [partition.out_edges_at_hand(), partition.in_edges_at_hand()];
+            let others = at_hand.into_iter().flatten().filter(|edges| !reverse.has(edges));
+            others.for_each(|edges| edges.set_aside(0..edges.num_edges() as usize));
+        }
+    }
+    (reverse, blocks)
 }

@@ -53,6 +53,7 @@ pub(crate) struct Columns<W> {
 
 impl<W: Weight> Columns<W> {
     /// The edges of `forward`, which has a row for each of these many proxies.
+    #[inline(never)]
     pub(crate) fn new(groups: &Groups, forward: DirectionRows<'_, W>, proxies: usize) -> Self {
         let pieces = parallel::pieces(0..proxies, VERTICES_PER_TASK);
         let mut parts = parallel::map(&pieces, |piece| deal(groups, forward, piece.clone()));
@@ -64,6 +65,7 @@ impl<W: Weight> Columns<W> {
     }
 
     /// For each lane, the groups of sources that it has edges from, ascending.
+    #[inline(never)]
     pub(crate) fn tiles(&self) -> Vec<Vec<usize>> {
         let groups = |lane: &Lane<W>| {
             let columns = lane.firsts.windows(2).enumerate();
@@ -73,6 +75,7 @@ impl<W: Weight> Columns<W> {
     }
 
     /// Number of edges from a group of sources.
+    #[inline(never)]
     pub(crate) fn num_edges(&self, group: usize) -> u64 {
         let in_lane = |lane: &Lane<W>| {
             lane.offsets[lane.firsts[group + 1]] - lane.offsets[lane.firsts[group]]
@@ -143,6 +146,7 @@ impl<W: Weight> Lane<W> {
     }
 
     /// Those of some columns whose vertices are active, both ascending.
+    #[inline(never)]
     fn columns_of(&self, active: &[LocalId], columns: Range<usize>) -> Vec<LocalId> {
         let tasks: Vec<_> = active.chunks(LOOKUPS_PER_TASK).collect();
         let find = |vertices: &&[LocalId]| {

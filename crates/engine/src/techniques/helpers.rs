@@ -55,19 +55,19 @@ impl Helpers {
         let lists: Vec<List<'_, T>> = lists.collect();
         let pieces = lists.iter().map(|list| list.elements.len().div_ceil(at_once)).sum();
         let pieces_of = |thread| Pieces { lists: &lists, thread, passed: 0, at_once };
-        self.step(pieces, |thread| part(thread, pieces_of(thread)));
+        self.step(pieces, &|thread| part(thread, pieces_of(thread)));
     }
 
     /// Takes a step: the leader calls `part` with 0, and helpers that join call it with numbers of their own
     /// below [`num_threads`](Self::num_threads). They find out through shared data what is left to do; `part`
     /// must not use the pool. No more threads than `wanted` take part: each that does not has nothing to do, and
     /// would only keep the others from what they share.
-    fn step(&self, wanted: usize, part: impl Fn(usize) + Sync) {
+    fn step(&self, wanted: usize, part: &Part<'_>) {
         if wanted <= 1 {
             return part(0);
         }
         let _leading = locked(&self.leading);
-        let (part, steps): (&Part<'_>, _) = (&part, &self.steps);
+        let steps = &self.steps;
         // SAFETY: only the lifetime changes. Helpers call `part` between joining a step and leaving it, and
         // join only while the step is open. `Close` closes it and waits until all have left, however this
         // call ends, and `part` lives until then. No other thread leads meanwhile.
@@ -295,7 +295,7 @@ mod tests {
                         thread::yield_now();
                     }
                 };
-                helpers.step(2, |_| meet());
+                helpers.step(2, &|_| meet());
                 came.store(0, Ordering::SeqCst);
                 rayon::join(meet, meet);
                 // Some leave just when they are wanted again.
@@ -330,9 +330,9 @@ mod tests {
                     }
                     assert!(!fails(thread), "as planned");
                 };
-                assert!(catch_unwind(AssertUnwindSafe(|| helpers.step(2, part))).is_err());
+                assert!(catch_unwind(AssertUnwindSafe(|| helpers.step(2, &part))).is_err());
                 // And the next step goes on as if nothing had been.
-                helpers.step(2, |_| ());
+                helpers.step(2, &|_| ());
             });
         }
     }

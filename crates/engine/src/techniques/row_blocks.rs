@@ -91,6 +91,7 @@ pub(crate) struct RowBlock {
 
 impl RowBlock {
     /// The first `count` rows in blocks.
+    #[inline(never)]
     pub(crate) fn all<W: Weight>(rows: DirectionRows<'_, W>, count: usize) -> Vec<Self> {
         assert_eq!(size_of::<W>(), 0, "edges of a block have no weights");
         let spans = spans(rows, 0..count);
@@ -169,6 +170,7 @@ fn have_near_sources<W: Weight>(rows: DirectionRows<'_, W>, count: usize) -> boo
 }
 
 /// Which rows become a block.
+#[inline(never)]
 pub(crate) fn spans<W: Weight>(rows: DirectionRows<'_, W>, all: Range<usize>) -> Vec<Range<usize>> {
     let count = all.len();
     let pieces = parallel::map(&parallel::pieces(all, ROWS_PER_STEP), |piece| {

@@ -159,6 +159,7 @@ impl<W: Weight> Tiles<W> {
     }
 
     /// For each group of destinations, the groups of sources that it has edges from, ascending.
+    #[inline(never)]
     pub(crate) fn tiles(&self) -> Vec<Vec<usize>> {
         let with_edges = |edges: &Vec<u64>| {
             (0..edges.len()).filter(|&group| edges[group] > 0).collect::<Vec<_>>()
@@ -167,6 +168,7 @@ impl<W: Weight> Tiles<W> {
     }
 
     /// Edges of each tile, by group of destinations, then of sources.
+    #[inline(never)]
     fn edges(&self) -> Vec<Vec<u64>> {
         let of_group = |blocks: &Range<usize>| {
             let blocks = &self.blocks[blocks.clone()];

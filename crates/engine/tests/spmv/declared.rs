@@ -42,6 +42,8 @@ fn programs_of_these_tests_are_what_they_declare() {
 #[derive(Clone, Copy, PartialEq)]
 enum Lie {
     None,
+    /// Its constant says that it is stationary, its properties that it is not.
+    Constant,
     /// Some vertices send nothing.
     Stationary,
     /// The state keeps part of what it was.
@@ -80,6 +82,7 @@ impl VertexProgram for Liar {
     type Messages = Latest<f64>;
     type Reduction = Sum<f64>;
     type Weight = ();
+    const STATIONARY: Option<bool> = Some(true);
 
     fn init(&self, _: Vertex<'_>) -> f64 {
         0.5
@@ -104,7 +107,8 @@ impl VertexProgram for Liar {
 
     fn properties(&self) -> Properties {
         let is_local = ![Lie::None, Lie::Late, Lie::SharedFactor].contains(&self.lie);
-        Properties { stationary: true, last_message_wins: true, is_local, ..Properties::default() }
+        let stationary = !self.is(Lie::Constant);
+        Properties { stationary, last_message_wins: true, is_local, ..Properties::default() }
     }
 
     fn conclude(&mut self, total: &Tally) -> bool {
@@ -142,6 +146,7 @@ fn every_lie_is_noticed() {
     let told = |lie| check(|| Liar { lie, round: 0, base: 0.5, last_base: 0.0 });
     told(Lie::None).expect("no lie");
     for (lie, name) in [
+        (Lie::Constant, "STATIONARY"),
         (Lie::Stationary, "stationary"),
         (Lie::LastMessageWins, "last_message_wins"),
         (Lie::LocalSums, "is_local"),

@@ -58,6 +58,7 @@ impl Classes {
 }
 
 /// The share of edges that are left out of rounds, on a host that is alone.
+#[inline(never)]
 pub(super) fn left_out_share<W: Weight>(
     partition: &Partition,
     edges: Edges,

@@ -18,8 +18,7 @@ use crate::techniques::VERTICES_PER_TASK;
 
 /// Vertices that are left out of rounds, and what stands in for them.
 pub(super) struct LeftOutVertices<P: VertexProgram> {
-    classes: Classes,
-    filter: Filter,
+    pub(super) sets: LeftOutSets,
     /// What sources contribute to each master in the unit state; empty if sources take part in rounds.
     of_sources: Vec<Accumulated<P>>,
     /// The factor of the last round that was applied.
@@ -28,7 +27,13 @@ pub(super) struct LeftOutVertices<P: VertexProgram> {
     pub(super) other_messages: CpuField<P::Messages>,
 }
 
-impl<P: VertexProgram> LeftOutVertices<P> {
+/// Which vertices are left out.
+pub(super) struct LeftOutSets {
+    classes: Classes,
+    filter: Filter,
+}
+
+impl LeftOutSets {
     /// Whether an edge is multiplied in every round.
     pub(super) fn keeps(&self, source: LocalId, destination: LocalId) -> bool {
         !(self.filter.sources && self.classes.sources.contains(source)
@@ -41,6 +46,16 @@ impl<P: VertexProgram> LeftOutVertices<P> {
             || !self.filter.sources && self.classes.sources.contains(master)
     }
 
+    /// Adds the masters that take part in rounds.
+    fn mark_updated(&self, updated: &VertexSet, masters: Range<u32>) {
+        updated.insert_all(&self.classes.regular, masters.clone());
+        if !self.filter.sources {
+            updated.insert_all(&self.classes.sources, masters);
+        }
+    }
+}
+
+impl<P: VertexProgram> LeftOutVertices<P> {
     /// What a master has collected, with what sources contribute.
     pub(super) fn with_sources(
         &self,
@@ -56,11 +71,7 @@ impl<P: VertexProgram> LeftOutVertices<P> {
 
     /// Marks the messages of masters that take part in rounds.
     pub(super) fn mark_updated(&self, masters: Range<u32>) {
-        let updated = self.other_messages.updated();
-        updated.insert_all(&self.classes.regular, masters.clone());
-        if !self.filter.sources {
-            updated.insert_all(&self.classes.sources, masters);
-        }
+        self.sets.mark_updated(self.other_messages.updated(), masters);
     }
 }
 
@@ -84,15 +95,12 @@ impl<P: VertexProgram> Product<'_, P> {
         let proxies = messages.num_proxies();
         let cells = messages.cells();
         let other_messages = CpuField::new(proxies, Delivery::Label, |proxy| cells.get(proxy));
-        let left_out = LeftOutVertices { classes, filter, of_sources, factor: 0.0, other_messages };
+        let sets = LeftOutSets { classes, filter };
         // Only messages of masters that take part are sent.
         let masters = 0..self.base.partition.num_masters() as u32;
         messages.updated().remove_range(masters.clone());
-        messages.updated().insert_all(&left_out.classes.regular, masters.clone());
-        if !filter.sources {
-            messages.updated().insert_all(&left_out.classes.sources, masters);
-        }
-        self.left_out = Some(left_out);
+        sets.mark_updated(messages.updated(), masters);
+        self.left_out = Some(LeftOutVertices { sets, of_sources, factor: 0.0, other_messages });
         Ok(())
     }
 
@@ -188,8 +196,9 @@ impl<P: VertexProgram> Product<'_, P> {
         self.discard_partial_sums();
         let is_late = self.schedule.fault == Some(ScheduleFault::LateSinks);
         let messages = if is_late { &self.base.messages } else { &left_out.other_messages };
-        let (sinks, sources) = (&left_out.classes.sinks, &left_out.classes.sources);
-        let takes_part = |source| !(left_out.filter.sources && sources.contains(source));
+        let LeftOutSets { classes, filter } = &left_out.sets;
+        let (sinks, sources) = (&classes.sinks, &classes.sources);
+        let takes_part = |source| !(filter.sources && sources.contains(source));
         let sums = &self.base.accumulators;
         self.account.edges += self.collect(messages, sums, |row| sinks.contains(row), takes_part);
         let written = self.properties().edges.written();
@@ -201,7 +210,7 @@ impl<P: VertexProgram> Product<'_, P> {
         parallel::for_each_owned(chunks, |number, states| {
             for (master, state) in (number * VERTICES_PER_TASK..).zip(states) {
                 let local = LocalId(master as u32);
-                if !left_out.is_regular(local) {
+                if !left_out.sets.is_regular(local) {
                     let collected = accumulators.get(local);
                     let all = left_out.with_sources(program, master, collected);
                     program.apply_late(Vertex::new(globals, local), state, all);

@@ -2,16 +2,20 @@
 //! bottom-up where most of the graph is active and the first neighbour decides.
 
 use parton_graph::{LocalId, Weight, parallel};
+use parton_partition::Partition;
 use parton_sync::{Reduction, Substrate};
 
 use super::Product;
+use super::filtered::LeftOutSets;
 use super::flow::OWN_GROUP;
-use crate::program::{Accumulated, Edges, VertexProgram};
+use crate::program::{
+    Accumulated, Edges, Properties, VertexProgram, may_be_otherwise, may_be_stationary,
+};
 use crate::state::directions::Directions;
 use crate::techniques::VERTICES_PER_TASK;
 use crate::techniques::bottom_up::pays_off;
 use crate::techniques::columns::Columns;
-use crate::techniques::tiles::Tiles;
+use crate::techniques::tiles::{Groups, Tiles};
 
 /// A host's edges, and how this round visits them.
 pub(super) struct Matrix<'a, P: VertexProgram> {
@@ -45,6 +49,45 @@ enum Form<W: Weight> {
     Columns { along: Columns<W>, against: Option<Columns<W>> },
 }
 
+impl<W: Weight> Form<W> {
+    /// Tiles, and for each group of destinations the groups of sources that it has edges from.
+    #[inline(never)]
+    fn tiles(
+        partition: &Partition,
+        edges: Edges,
+        left_out: Option<&LeftOutSets>,
+    ) -> (Self, Vec<Vec<usize>>) {
+        let reverse = Directions::reverse(partition, edges);
+        let tiles = Tiles::new(partition, reverse.rows(), |source, destination| {
+            left_out.is_none_or(|left_out| left_out.keeps(source, destination))
+        });
+        let with_edges = tiles.tiles();
+        (Form::Tiles(tiles), with_edges)
+    }
+
+    /// Columns, and for each group of destinations the groups of sources that it has edges from.
+    #[inline(never)]
+    fn columns(
+        partition: &Partition,
+        properties: Properties,
+        groups: &Groups,
+    ) -> (Self, Vec<Vec<usize>>) {
+        let columns = |edges: Edges| {
+            let forward = Directions::<W>::forward(partition, edges);
+            Columns::new(groups, forward.rows(), partition.num_proxies())
+        };
+        let along = columns(properties.edges);
+        let against = properties.turns.then(|| columns(properties.edges.reversed()));
+        let mut with_edges = along.tiles();
+        for (groups, others) in with_edges.iter_mut().zip(against.iter().flat_map(Columns::tiles)) {
+            groups.extend(others);
+            groups.sort_unstable();
+            groups.dedup();
+        }
+        (Form::Columns { along, against }, with_edges)
+    }
+}
+
 /// What a program whose states are labels allows.
 pub(super) struct LabelRules<'a, P: VertexProgram> {
     /// A message as what it would be as a contribution: both are labels.
@@ -66,38 +109,24 @@ impl<P: VertexProgram> Product<'_, P> {
     /// Makes tiles, or columns.
     pub(super) fn prepare_matrix(&mut self) {
         let (partition, properties) = (self.base.partition, self.properties());
-        if properties.stationary {
-            let reverse = Directions::reverse(partition, properties.edges);
-            let left_out = self.left_out.as_ref();
-            let tiles = Tiles::new(partition, reverse.rows(), |source, destination| {
-                left_out.is_none_or(|left_out| left_out.keeps(source, destination))
-            });
-            self.matrix.with_edges = tiles.tiles();
-            self.matrix.form = Form::Tiles(tiles);
-            return;
-        }
-        let columns = |edges: Edges| {
-            let forward = Directions::<P::Weight>::forward(partition, edges);
-            Columns::new(&self.groups, forward.rows(), partition.num_proxies())
+        (self.matrix.form, self.matrix.with_edges) = match properties.stationary {
+            true => {
+                let left_out = self.left_out.as_ref().map(|left_out| &left_out.sets);
+                Form::tiles(partition, properties.edges, left_out)
+            }
+            false => Form::columns(partition, properties, &self.groups),
         };
-        let along = columns(properties.edges);
-        let against = properties.turns.then(|| columns(properties.edges.reversed()));
-        let mut with_edges = along.tiles();
-        for (groups, others) in with_edges.iter_mut().zip(against.iter().flat_map(Columns::tiles)) {
-            groups.extend(others);
-            groups.sort_unstable();
-            groups.dedup();
-        }
-        self.matrix.form = Form::Columns { along, against };
-        self.matrix.with_edges = with_edges;
     }
 
     /// Finds which of this host's masters have something to send, and decides how to multiply it.
     pub(super) fn take_active_masters(&mut self) {
         self.matrix.active = ActiveVertices::default();
-        if !matches!(self.matrix.form, Form::Columns { .. }) {
-            return;
+        if const { may_be_otherwise::<P>() } && matches!(self.matrix.form, Form::Columns { .. }) {
+            self.take_active_columns();
         }
+    }
+
+    fn take_active_columns(&mut self) {
         self.matrix.active.of_group = (0..self.groups.len()).map(|_| None).collect();
         self.matrix.active.is_bottom_up = self.is_bottom_up_less_work();
         if !self.matrix.active.is_bottom_up {
@@ -163,7 +192,7 @@ impl<P: VertexProgram> Product<'_, P> {
 
     /// Multiplies a piece of the tile that was begun, or of one whose messages are here. Returns whether there is any.
     fn multiply_piece(&mut self) -> bool {
-        if self.matrix.active.is_bottom_up {
+        if const { may_be_otherwise::<P>() } && self.matrix.active.is_bottom_up {
             return self.multiply_bottom_up();
         }
         let begun = self.account.begun.take();
@@ -171,12 +200,17 @@ impl<P: VertexProgram> Product<'_, P> {
         let Some(((lane, group), first)) = begun.or_else(fresh) else { return false };
         let (edges, next) = match &self.matrix.form {
             Form::Unprepared => unreachable!("rounds begin when edges are prepared"),
-            Form::Tiles(tiles) => {
+            Form::Tiles(tiles) if const { may_be_stationary::<P>() } => {
                 let base = &self.base;
                 let (messages, totals) = (base.messages.cells(), base.accumulators.cells());
                 tiles.multiply(&base.program, messages, totals, (group, lane), first)
             }
-            Form::Columns { .. } => (self.multiply_columns(lane, group), None),
+            Form::Columns { .. } if const { may_be_otherwise::<P>() } => {
+                (self.multiply_columns(lane, group), None)
+            }
+            Form::Tiles(_) | Form::Columns { .. } => {
+                unreachable!("tiles are for stationary programs, columns for others")
+            }
         };
         self.account.edges += edges;
         self.account.begun = next.map(|next| ((lane, group), next));

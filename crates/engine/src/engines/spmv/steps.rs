@@ -284,7 +284,7 @@ impl<'a, P: VertexProgram> Product<'a, P> {
             if base.is_stationary {
                 for master in masters.clone() {
                     let is_left_out = left_out
-                        .is_some_and(|left_out| !left_out.is_regular(LocalId(master as u32)));
+                        .is_some_and(|left_out| !left_out.sets.is_regular(LocalId(master as u32)));
                     if !is_left_out {
                         let (local, message) = apply_at(master);
                         let stands = || base.messages.get(local);

@@ -92,6 +92,7 @@ impl<'s> BlockTable<'s> {
 }
 
 /// Consecutive sources with about as many edges each.
+#[inline(never)]
 fn tasks<W: Weight>(forward: DirectionRows<'_, W>, sources: usize) -> Vec<Range<usize>> {
     let offsets =
         parallel::prefix_sums(sources, |source| forward.degree(LocalId(source as u32)) + 1);
@@ -108,6 +109,7 @@ fn fillers(from: u32, to: u32) -> u32 {
     (to - from).saturating_sub(1) / MAX_STEP
 }
 
+#[inline(never)]
 fn count<W: Weight>(
     forward: DirectionRows<'_, W>,
     sources: &Range<usize>,

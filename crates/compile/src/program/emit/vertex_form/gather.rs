@@ -21,8 +21,7 @@ impl Emitting<'_> {
         let reduction = self.emitter.reduction(edge.fold, &accumulated);
         let (weight_name, weight) = self.weight();
         let (message_name, along) = (column(edge.message), self.emitter.expr(&edge.along));
-        let edges = self.direction();
-        let Gather { forgets_state, is_local, .. } = gather;
+        let (edges, Gather { forgets_state, is_local, .. }) = (self.direction(), gather);
         let (scatter, apply, told) = (self.scatter(), self.apply(gather), self.told(gather));
         quote! {
             #device
@@ -32,6 +31,7 @@ impl Emitting<'_> {
                 type Messages = #root::reduction::Latest<#message>;
                 type Reduction = #reduction;
                 type Weight = #weight;
+                const STATIONARY: Option<bool> = Some(true);
 
                 fn init(&self, vertex: #root::engine::Vertex<'_>) -> GatherState {
                     self.start[vertex.local.index()]

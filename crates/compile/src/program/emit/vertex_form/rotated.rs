@@ -78,6 +78,7 @@ impl Emitting<'_> {
                 type Messages = #root::reduction::#messages;
                 type Reduction = #reduction;
                 type Weight = #weight;
+                const STATIONARY: Option<bool> = Some(false);
 
                 fn init(&self, vertex: #root::engine::Vertex<'_>) -> GatherState {
                     #init
