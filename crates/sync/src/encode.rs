@@ -11,6 +11,7 @@ mod decode;
 mod error;
 mod header;
 mod indices;
+mod listing;
 mod plan;
 mod rice;
 mod share;
@@ -19,8 +20,9 @@ mod values;
 #[cfg(test)]
 mod tests;
 
-pub use decode::{Decoded, DecodedPlaces, decode};
+pub use decode::{Decoded, DecodedPlaces, decode, decode_after};
 pub use error::WireError;
+pub use listing::Listing;
 pub(crate) use plan::dense_size;
 pub use plan::{EncodingPlan, write_with_ids};
 

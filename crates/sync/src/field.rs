@@ -103,7 +103,7 @@ pub trait Field {
 }
 
 /// Which way values travel between a master and its mirrors.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Phase {
     /// From mirrors to their master.
     Reduce,

@@ -8,6 +8,7 @@ mod activity;
 mod exchange;
 mod handover;
 mod interest;
+mod listings;
 mod message;
 mod overlap;
 mod shipment;
@@ -22,6 +23,7 @@ use parton_partition::{End, Partition};
 use activity::ActivityLog;
 pub use activity::{Activity, Span};
 pub use interest::Interest;
+use listings::Listings;
 use message::MessageStaging;
 pub use overlap::OpenExchange;
 pub use shipment::Shipment;
@@ -82,6 +84,7 @@ pub struct Substrate<'a> {
     sent: Vec<Volume>,
     /// Memory for values on their way to messages.
     staging: Scratch<MessageStaging>,
+    listings: Listings,
     /// While hosts do not wait for each other.
     epoch: Option<Epoch>,
     log: ActivityLog,
@@ -103,6 +106,7 @@ impl<'a> Substrate<'a> {
             places_per_message: usize::MAX,
             sent: vec![Volume::default(); hosts],
             staging: Scratch::default(),
+            listings: Listings::default(),
             epoch: None,
             log: ActivityLog::default(),
             schedule: Schedule::default(),

@@ -13,6 +13,7 @@ mod lanes;
 mod large;
 mod model;
 mod own_pace;
+mod repeated;
 #[path = "common/structs.rs"]
 mod structs;
 mod traps;

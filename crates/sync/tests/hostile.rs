@@ -77,6 +77,8 @@ fn garbage_is_an_error_that_names_its_sender() {
             [&whole[..], &[0]].concat(),
             longer,
             narrow,
+            // The places of a message before the first.
+            [&[6, 0, 0, 0, 1, 0, 0, 0][..], &[1; 8]].concat(),
             b"GET / HTTP/1.1\r\n\r\n".to_vec(),
         ];
         lies.extend((1..whole.len()).step_by(7).map(|end| whole[..end].to_vec()));

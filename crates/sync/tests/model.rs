@@ -35,10 +35,12 @@ impl Setting {
         if self.optimize.structural { [self.written, self.read] } else { all }
     }
 
-    /// What a host contributes to a vertex in a step: nothing every third time.
+    /// What a host contributes to a vertex in a step: nothing every third time, or nothing to every third vertex.
     fn contribution(&self, step: u64, part: &Partition, vertex: u64) -> Option<u64> {
-        let bits = random(&[self.seed, step, part.host().0.into(), vertex]);
-        (!bits.is_multiple_of(3)).then_some(bits >> 8)
+        let bits = |step: u64| random(&[self.seed, step, part.host().0.into(), vertex]);
+        let is_left_out =
+            bits(if self.seed.is_multiple_of(4) { 0 } else { step }).is_multiple_of(3);
+        (!is_left_out).then_some(bits(step) >> 8)
     }
 }
 

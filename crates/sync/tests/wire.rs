@@ -116,13 +116,17 @@ fn errors_say_what_is_wrong_and_where() {
     };
     assert_eq!(two(4, 4), WireError::Place { at: 20, place: 4, len: 10 });
     assert_eq!(two(10, 11), WireError::Place { at: 16, place: 10, len: 10 });
+    let repeated = [6, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1, 1];
+    assert_eq!(fault(&repeated), WireError::Repeat { count: 1, len: 10 });
+    let longer = WireError::Length { expected: 12, found: 13 };
+    assert_eq!(fault(&[&repeated[..], &[0]].concat()), longer);
 }
 
 /// Counts that nothing backs take no memory: these would take gigabytes.
 #[test]
 fn a_count_is_checked_before_memory_is_taken() {
     let len = u32::MAX as usize;
-    for mode in 1..=5 {
+    for mode in 1..=6 {
         let message = [&[mode, 0, 0, 0, 0xff, 0xff, 0xff, 0xff][..], &[0; 20]].concat();
         for kind in [ValueKind::Plain(0), ValueKind::U64] {
             assert!(decode(kind, len, &message).is_err(), "mode {mode} {kind:?}");
@@ -189,7 +193,7 @@ fn every_changed_byte_is_survived() {
 proptest! {
     #[test]
     fn any_bytes_are_survived(
-        mode in (0u8..6, 0u8..2).prop_map(|(indices, values)| indices | values << 4),
+        mode in (0u8..7, 0u8..2).prop_map(|(indices, values)| indices | values << 4),
         width in 0u8..70,
         parameter in 0u8..34,
         flags in 0u8..3,

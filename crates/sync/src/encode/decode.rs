@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::bits::{bytes_of, padding_is_zero};
 use super::header::{self, Header, Indices};
-use super::{ValueKind, WireError, indices, values};
+use super::{Listing, ValueKind, WireError, indices, values};
 
 /// What a message says.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -13,6 +13,8 @@ pub struct Decoded<'a> {
     pub places: DecodedPlaces,
     /// Their values in this order, the bytes of one after those of the other.
     pub values: Cow<'a, [u8]>,
+    /// The places as they are written, if the message lists some of the route: what a later message may repeat.
+    pub listing: Option<Listing<'a>>,
 }
 
 /// Which proxies a message is about.
@@ -26,12 +28,23 @@ pub enum DecodedPlaces {
     GlobalIds(Vec<u32>),
 }
 
-/// Reads a message about a route of `len` places.
+/// Reads a message about a route of `len` places that does not depend on an earlier one.
 ///
 /// Memory is only taken for what the length of the route or of the message calls for.
 pub fn decode(kind: ValueKind, len: usize, bytes: &[u8]) -> Result<Decoded<'_>, WireError> {
+    decode_after(None, kind, len, bytes)
+}
+
+/// The same for a message that may repeat the places of the last one before it that listed any.
+pub fn decode_after<'a>(
+    before: Option<&Listing<'_>>,
+    kind: ValueKind,
+    len: usize,
+    bytes: &'a [u8],
+) -> Result<Decoded<'a>, WireError> {
     if bytes == header::EMPTY_MESSAGE {
-        return Ok(Decoded { places: DecodedPlaces::Some(Vec::new()), values: Cow::default() });
+        let places = DecodedPlaces::Some(Vec::new());
+        return Ok(Decoded { places, values: Cow::default(), listing: None });
     }
     let Header { indices, values, count } = Header::read(kind, bytes)?;
     let number = count as usize;
@@ -45,8 +58,9 @@ pub fn decode(kind: ValueKind, len: usize, bytes: &[u8]) -> Result<Decoded<'_>, 
     }
     let body = Section { bytes: &bytes[header::BYTES..], start: header::BYTES };
     let (values, rest) = values::read(kind, values, body, number)?;
-    let places = indices::read(indices, rest, number, len)?;
-    Ok(Decoded { places, values })
+    let listing = Listing::new(len, count, indices, rest.bytes);
+    let places = indices::read(indices, rest, number, len, before)?;
+    Ok(Decoded { places, values, listing })
 }
 
 /// A part of a message.

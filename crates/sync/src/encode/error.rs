@@ -58,6 +58,14 @@ pub enum WireError {
         /// Where the bit is.
         at: usize,
     },
+    /// Places of an earlier message are repeated, but the last one that listed any was not about as many.
+    #[error("byte 0: no message before this one has listed {count} places of a route of {len}")]
+    Repeat {
+        /// Number of values.
+        count: usize,
+        /// Places of the route.
+        len: usize,
+    },
     /// Compact indices end in the middle of one.
     #[error("byte {at}: the compact indices end early")]
     Unfinished {

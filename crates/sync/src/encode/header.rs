@@ -29,6 +29,8 @@ pub(super) enum Indices {
         inverted: bool,
     },
     GlobalIds,
+    /// The places of an earlier message.
+    Repeated,
 }
 
 /// How values are written.
@@ -56,6 +58,7 @@ impl Header {
             Indices::List => (3, 0, 0),
             Indices::Compact { parameter, inverted } => (4, parameter, u8::from(inverted)),
             Indices::GlobalIds => (5, 0, 0),
+            Indices::Repeated => (6, 0, 0),
         };
         let (values, width) = match self.values {
             Values::Raw => (0, 0),
@@ -80,7 +83,8 @@ impl Header {
             (3, 0) => Indices::List,
             (4, 0 | INVERTED) => Indices::Compact { parameter, inverted: flags == INVERTED },
             (5, 0) => Indices::GlobalIds,
-            (1..=5, _) => return Err(unfit(FLAGS, "flags", flags)),
+            (6, 0) => Indices::Repeated,
+            (1..=6, _) => return Err(unfit(FLAGS, "flags", flags)),
             _ => return Err(unfit(MODE, "mode", mode)),
         };
         let max_width = match kind {

@@ -9,7 +9,7 @@ use super::bits::{bytes_of, low_mask, word_at};
 use super::decode::{DecodedPlaces, Section};
 use super::header::Indices;
 use super::share::{self, tasks};
-use super::{WireError, rice};
+use super::{Listing, WireError, rice};
 
 const INDEX_BYTES: usize = size_of::<u32>();
 const WORD_BITS: usize = u64::BITS as usize;
@@ -24,14 +24,16 @@ pub(super) struct Choice {
 impl Choice {
     /// Of all places of a route.
     pub(super) const DENSE: Choice = Choice { encoding: Indices::Dense, bytes: 0 };
+    /// Of the places of an earlier message.
+    const REPEATED: Choice = Choice { encoding: Indices::Repeated, bytes: 0 };
 }
 
 /// Places of a route that are about to be written: ascending, distinct.
 #[derive(Clone, Debug)]
 pub(super) struct Listed<'a> {
     /// Places of the route.
-    len: usize,
-    places: &'a [u32],
+    pub(super) len: usize,
+    pub(super) places: &'a [u32],
     /// The places that are not listed; computed when needed.
     absent: OnceCell<Vec<u32>>,
 }
@@ -78,10 +80,19 @@ impl<'a> Listed<'a> {
         self.absent.get_or_init(|| complement(self.len, self.places))
     }
 
+    /// The smallest encoding of places that an earlier message may have listed.
+    pub(super) fn smallest_after(&self, before: Option<&Listing<'_>>) -> Choice {
+        let smallest = self.smallest();
+        match before {
+            Some(before) if before.lists(self, smallest) => Choice::REPEATED,
+            _ => smallest,
+        }
+    }
+
     /// Appends the places in an encoding that is legal for them.
     pub(super) fn write(&self, out: &mut Vec<u8>, encoding: Indices) {
         match encoding {
-            Indices::Dense => {}
+            Indices::Dense | Indices::Repeated => {}
             Indices::BitVector => write_bit_vector(out, self.len, self.places),
             Indices::List | Indices::GlobalIds => {
                 out.extend_from_slice(bytemuck::cast_slice(self.places));
@@ -147,14 +158,19 @@ fn list_bits(places: &mut Vec<u32>, base: usize, mut word: u64) {
 }
 
 /// Reads which places `count` values belong to, on a route of `len`, from a section that holds
-/// nothing else.
+/// nothing else. An earlier message may have listed them.
 pub(super) fn read(
     encoding: Indices,
     section: Section<'_>,
     count: usize,
     len: usize,
+    before: Option<&Listing<'_>>,
 ) -> Result<DecodedPlaces, WireError> {
     let places = match encoding {
+        Indices::Repeated => {
+            section.expect_bits(0)?;
+            return Listing::repeat(before, count, len);
+        }
         Indices::Dense => {
             section.expect_bits(0)?;
             return Ok(DecodedPlaces::All);

@@ -3,7 +3,7 @@
 use super::header::{self, Header, Indices};
 use super::indices::{self, Listed};
 use super::values::{self, ValueRange};
-use super::{Places, Size, ValueKind};
+use super::{Listing, Places, Size, ValueKind};
 
 /// A message that is about to be written, in the smallest encoding there is for it. Equal messages
 /// have equal plans, on every host.
@@ -33,6 +33,21 @@ impl<'a> EncodingPlan<'a> {
     ///
     /// If there are not as many values as places, or if a place is not on the route.
     pub fn new(kind: ValueKind, len: usize, places: Places<'a>, values: &'a [u8]) -> Self {
+        EncodingPlan::after(None, kind, len, places, values)
+    }
+
+    /// The same for a message that may repeat places: its reader knows those that were listed `before`.
+    ///
+    /// # Panics
+    ///
+    /// As [`EncodingPlan::new`].
+    pub fn after(
+        before: Option<&Listing<'_>>,
+        kind: ValueKind,
+        len: usize,
+        places: Places<'a>,
+        values: &'a [u8],
+    ) -> Self {
         let count = places.count(len);
         assert_eq!(values.len(), count * kind.bytes(), "bytes of {count} values");
         assert!(u32::try_from(len).is_ok(), "a route of {len} places");
@@ -49,7 +64,7 @@ impl<'a> EncodingPlan<'a> {
                 count: count as u32,
                 indices: match count == len {
                     true => indices::Choice::DENSE,
-                    false => places.smallest(),
+                    false => places.smallest_after(before),
                 },
                 values: values::Choice::smallest(kind, span, count),
                 span,
@@ -85,6 +100,13 @@ impl<'a> EncodingPlan<'a> {
         values::write(&mut message, self.kind, choice.values, self.values);
         self.places.write(&mut message, encoding);
         message
+    }
+
+    /// The places as the message that was written lists them, if it does: what a later one may repeat.
+    pub fn listing<'m>(&self, message: &'m [u8]) -> Option<Listing<'m>> {
+        let Choice { count, indices, .. } = self.choice?;
+        let start = message.len().checked_sub(indices.bytes as usize)?;
+        Listing::new(self.len, count, indices.encoding, &message[start..])
     }
 }
 

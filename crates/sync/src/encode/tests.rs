@@ -6,7 +6,10 @@ use super::bits::low_mask;
 use super::header::{self, Header, Indices};
 use super::indices::Listed;
 use super::values;
-use super::{Decoded, DecodedPlaces, EncodingPlan, Places, ValueKind, decode, rice};
+use super::{
+    Decoded, DecodedPlaces, EncodingPlan, Listing, Places, ValueKind, WireError, decode,
+    decode_after, rice,
+};
 
 /// A message as a list of which places have which values.
 #[derive(Clone, Debug)]
@@ -19,7 +22,11 @@ struct Message {
 
 impl Message {
     fn plan(&self) -> EncodingPlan<'_> {
-        EncodingPlan::new(self.kind, self.len, Places::Some(&self.places), &self.values)
+        self.plan_after(None)
+    }
+
+    fn plan_after(&self, before: Option<&Listing<'_>>) -> EncodingPlan<'_> {
+        EncodingPlan::after(before, self.kind, self.len, Places::Some(&self.places), &self.values)
     }
 
     /// All index encodings that can say these places, with every parameter.
@@ -140,6 +147,44 @@ proptest! {
                 prop_assert!(bytes.len() <= other.len(), "{:?} {:?}", indices, values);
                 message.assert_decoded(&decode(message.kind, message.len, &other).expect("legal"));
             }
+        }
+    }
+
+    /// A message with the places of the one before says so in no bytes, whatever its values are; one with other places
+    /// is written as if there were none before.
+    #[test]
+    fn places_are_repeated_exactly_if_they_are_the_same(
+        first in messages(),
+        second in messages(),
+        is_same in any::<bool>(),
+    ) {
+        let second = match is_same {
+            true => Message { kind: ValueKind::Plain(0), values: Vec::new(), ..first.clone() },
+            false => second,
+        };
+        let bytes = first.plan().write();
+        let before = decode(first.kind, first.len, &bytes).expect("our message").listing;
+        prop_assert_eq!(&before, &first.plan().listing(&bytes), "both ends keep the same");
+        let lists_places = !first.places.is_empty() && first.places.len() < first.len;
+        prop_assert_eq!(before.is_some(), lists_places);
+
+        let plan = second.plan_after(before.as_ref());
+        let bytes = plan.write();
+        prop_assert_eq!(bytes.len() as u64, plan.size().total());
+        let decoded = decode_after(before.as_ref(), second.kind, second.len, &bytes);
+        second.assert_decoded(&decoded.expect("our message"));
+        if lists_places && (first.len, &first.places) == (second.len, &second.places) {
+            prop_assert_eq!(plan.size().metadata, header::BYTES as u64);
+            prop_assert_eq!(plan.listing(&bytes), None, "what is kept stays");
+            let error = WireError::Repeat { count: second.places.len(), len: second.len };
+            let other = Message { len: first.len + 1, ..first };
+            let listed = other.plan().write();
+            let other = other.plan().listing(&listed);
+            for before in [None, other.as_ref()] {
+                prop_assert_eq!(&decode_after(before, second.kind, second.len, &bytes), &Err(error));
+            }
+        } else {
+            prop_assert_eq!(bytes, second.plan().write());
         }
     }
 

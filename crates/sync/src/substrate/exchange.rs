@@ -12,9 +12,9 @@ use parton_net::{HostId, Tag};
 use parton_partition::End;
 
 use super::handover::is_ticket;
-use super::message::Writer;
+use super::message::{Message, Writer};
 use super::{BYTES_PER_MESSAGE, CHANNEL, Substrate};
-use crate::encode::{self, Decoded, DecodedPlaces, Places, Size, WireError};
+use crate::encode::{Decoded, DecodedPlaces, Places};
 use crate::epoch::{Epoch, MOST_PIECES};
 use crate::error::{Error, Result};
 use crate::field::{Absorb, Field, Phase, Shape};
@@ -118,10 +118,13 @@ impl<'a> Substrate<'a> {
         match field.shared() {
             Some(field) if is_worth_sharing(&routes) => {
                 // All threads write messages; they leave in the order of hosts.
-                let (writer, staging) = (self.writer(), &self.staging);
-                let write =
-                    |route: &Route<'_>| staging.with(|staging| writer.write(field, route, staging));
-                let messages = parallel::map(&routes, write);
+                let (writer, staging, listings) =
+                    (self.writer(), &self.staging, &self.listings.sent);
+                let write = |piece: &Piece<'_>| {
+                    let before = listings.before(exchange, piece);
+                    staging.with(|staging| writer.write(field, &piece.route, before, staging))
+                };
+                let messages = parallel::map(pieces, write);
                 for (piece, message) in pieces.iter().zip(messages) {
                     self.post_message(exchange, piece, message?)?;
                 }
@@ -156,7 +159,9 @@ impl<'a> Substrate<'a> {
         piece: &Piece<'_>,
     ) -> Result<()> {
         let writer = self.writer();
-        let message = self.staging.with(|staging| writer.write(field, &piece.route, staging))?;
+        let before = self.listings.sent.before(exchange, piece);
+        let write = |staging: &mut _| writer.write(field, &piece.route, before, staging);
+        let message = self.staging.with(write)?;
         self.post_message(exchange, piece, message)
     }
 
@@ -173,9 +178,10 @@ impl<'a> Substrate<'a> {
         &mut self,
         exchange: &Exchange,
         piece: &Piece<'_>,
-        message: Option<(Vec<u8>, Size)>,
+        message: Option<Message>,
     ) -> Result<()> {
-        let Some((bytes, size)) = message else { return Ok(()) };
+        let Some(Message { bytes, size, listing }) = message else { return Ok(()) };
+        self.listings.sent.keep(exchange, piece, listing);
         let tag = match &mut self.epoch {
             Some(epoch) => {
                 epoch.counts.sent += 1;
@@ -194,7 +200,8 @@ impl<'a> Substrate<'a> {
         let pieces: Vec<_> = peers
             .flat_map(|peer| {
                 let route = self.route_from(peer, exchange.phase, exchange.end);
-                route.pieces(exchange.places_per_message).map(move |piece| (peer, piece))
+                let routes = route.pieces(exchange.places_per_message).enumerate();
+                routes.map(move |(number, route)| Piece { peer, number, route })
             })
             .collect();
         self.receive_pieces(field, exchange, &pieces)
@@ -205,33 +212,31 @@ impl<'a> Substrate<'a> {
         &mut self,
         field: &mut dyn Field,
         exchange: &Exchange,
-        pieces: &[(HostId, Route<'_>)],
+        pieces: &[Piece<'_>],
     ) -> Result<()> {
-        let routes: Vec<_> = pieces.iter().map(|(_, route)| route.clone()).collect();
+        let routes: Vec<_> = pieces.iter().map(|piece| piece.route.clone()).collect();
         if !is_worth_sharing(&routes) {
-            for (peer, route) in pieces {
-                let bytes = self.receive(*peer, exchange)?;
-                self.absorb(field, exchange, *peer, route, &bytes)?;
+            for piece in pieces {
+                let bytes = self.receive(piece.peer, exchange)?;
+                self.absorb(field, exchange, piece, &bytes)?;
             }
             return Ok(());
         }
         // Threads decode all messages at once. They are absorbed in the order of hosts.
         let mut messages = Vec::with_capacity(pieces.len());
-        for (peer, _) in pieces {
-            messages.push(self.receive(*peer, exchange)?);
+        for piece in pieces {
+            messages.push(self.receive(piece.peer, exchange)?);
         }
-        let numbers: Vec<usize> = (0..pieces.len()).collect();
+        let (listings, numbers) =
+            (&self.listings.received, (0..pieces.len()).collect::<Vec<usize>>());
         let decoded = parallel::map(&numbers, |&number| {
-            let (bytes, route) = (&messages[number], &pieces[number].1);
-            (!is_ticket(bytes)).then(|| decode(exchange.shape, route, bytes))
+            let bytes = &messages[number];
+            (!is_ticket(bytes)).then(|| listings.decode(exchange, &pieces[number], bytes))
         });
-        for (((peer, route), bytes), decoded) in pieces.iter().zip(&messages).zip(decoded) {
+        for ((piece, bytes), decoded) in pieces.iter().zip(&messages).zip(decoded) {
             match decoded {
-                Some(decoded) => {
-                    let decoded = decoded.map_err(|error| Error::Wire { from: *peer, error })?;
-                    self.take_in(field, exchange, *peer, route, decoded)?;
-                }
-                None => self.absorb(field, exchange, *peer, route, bytes)?,
+                Some(decoded) => self.take_in(field, exchange, piece, decoded?)?,
+                None => self.absorb(field, exchange, piece, bytes)?,
             }
         }
         Ok(())
@@ -262,13 +267,13 @@ impl<'a> Substrate<'a> {
             self.log.rested += self.net.now().saturating_sub(start);
         }
         while let Some(message) = self.net.take(tags.clone()) {
-            let (from, piece) = (message.from, Epoch::piece(tags, message.tag));
-            let route = self.route_from(from, *phase, *end);
+            let (peer, number) = (message.from, Epoch::piece(tags, message.tag));
+            let route = self.route_from(peer, *phase, *end);
             let pieces = route.len().div_ceil(*places_per_message);
-            let Some(route) = route.pieces(*places_per_message).nth(piece) else {
-                return Err(Error::Piece { from, piece, pieces });
+            let Some(route) = route.pieces(*places_per_message).nth(number) else {
+                return Err(Error::Piece { from: peer, piece: number, pieces });
             };
-            self.absorb(field, exchange, from, &route, &message.bytes)?;
+            self.absorb(field, exchange, &Piece { peer, number, route }, &message.bytes)?;
             if let Some(epoch) = &mut self.epoch {
                 epoch.counts.received += 1;
             }
@@ -276,22 +281,21 @@ impl<'a> Substrate<'a> {
         Ok(())
     }
 
-    /// Gives the proxies of a route what a message says.
+    /// Gives the proxies of a piece what a message says.
     pub(super) fn absorb(
-        &self,
+        &mut self,
         field: &mut dyn Field,
         exchange: &Exchange,
-        from: HostId,
-        route: &Route<'_>,
+        piece: &Piece<'_>,
         bytes: &[u8],
     ) -> Result<()> {
+        let from = piece.peer;
         if let Some(item) = self.collect(from, bytes)? {
-            let is_known = field.absorb_lent(self.how(exchange), route, item)?;
+            let is_known = field.absorb_lent(self.how(exchange), &piece.route, item)?;
             return if is_known { Ok(()) } else { Err(Error::Handover { from }) };
         }
-        let wire = |error| Error::Wire { from, error };
-        let decoded = decode(exchange.shape, route, bytes).map_err(wire)?;
-        self.take_in(field, exchange, from, route, decoded)
+        let decoded = self.listings.received.decode(exchange, piece, bytes)?;
+        self.take_in(field, exchange, piece, decoded)
     }
 
     fn how(&self, exchange: &Exchange) -> Absorb {
@@ -302,23 +306,23 @@ impl<'a> Substrate<'a> {
         }
     }
 
-    /// Gives the proxies of a route what a message was found to say.
+    /// Gives the proxies of a piece what a message was found to say.
     fn take_in(
-        &self,
+        &mut self,
         field: &mut dyn Field,
         exchange: &Exchange,
-        from: HostId,
-        route: &Route<'_>,
-        Decoded { places, values }: Decoded<'_>,
+        piece: &Piece<'_>,
+        Decoded { places, values, listing }: Decoded<'_>,
     ) -> Result<()> {
-        let (how, lanes) = (self.how(exchange), exchange.shape.lanes);
+        self.listings.received.keep(exchange, piece, listing);
+        let (how, lanes, route) = (self.how(exchange), exchange.shape.lanes, &piece.route);
         match places {
             DecodedPlaces::All => field.absorb(how, route, Places::All, &values),
             DecodedPlaces::Some(places) => field.absorb(how, route, Places::Some(&places), &values),
             DecodedPlaces::GlobalIds(ids) => {
                 let lanes = lanes as u32;
                 let vertices: Vec<u32> = ids.iter().map(|id| id / lanes).collect();
-                let locals = self.locals(from, exchange.phase, &vertices)?;
+                let locals = self.locals(piece.peer, exchange.phase, &vertices)?;
                 let place = |(place, id): (u32, &u32)| place * lanes + id % lanes;
                 let places: Vec<u32> = (0..).zip(&ids).map(place).collect();
                 field.absorb(how, &Route::listed(&locals), Places::Some(&places), &values)
@@ -365,12 +369,4 @@ impl<'a> Substrate<'a> {
 fn is_worth_sharing(routes: &[Route<'_>]) -> bool {
     let places: usize = routes.iter().map(Route::len).sum();
     routes.len() > 1 && rayon::current_num_threads() > 1 && places >= MIN_PLACES_TO_SHARE
-}
-
-fn decode<'m>(
-    shape: Shape,
-    route: &Route<'_>,
-    bytes: &'m [u8],
-) -> std::result::Result<Decoded<'m>, WireError> {
-    encode::decode(shape.kind, route.len() * shape.lanes, bytes)
 }

@@ -72,7 +72,11 @@ impl Substrate<'_> {
         field.reset(Phase::Broadcast, End::Either, &[masters])?;
         for (peer, AskedRoute { mirrors, .. }) in HostId::all(routes.len()).zip(routes) {
             let pieces = Route::listed(mirrors).pieces(exchange.places_per_message);
-            received.extend(pieces.map(|route| (peer, route)));
+            received.extend(pieces.enumerate().map(|(number, route)| Piece {
+                peer,
+                number,
+                route,
+            }));
         }
         self.receive_pieces(field, &exchange, &received)?;
         field.finish_absorb()

@@ -3,7 +3,7 @@
 use parton_graph::GlobalId;
 use parton_partition::Partition;
 
-use crate::encode::{self, EncodingPlan, Places, Size};
+use crate::encode::{self, EncodingPlan, Listing, Places, Size};
 use crate::error::{Error, Result};
 use crate::field::{Delivery, Extracted, Field, Shape, Staging, Which};
 use crate::route::Route;
@@ -23,6 +23,22 @@ pub(super) struct MessageStaging {
     others: Staging,
 }
 
+/// What is written for a piece of a route.
+pub(super) struct Message {
+    pub(super) bytes: Vec<u8>,
+    pub(super) size: Size,
+    /// The places, if the message lists some.
+    pub(super) listing: Option<Listing<'static>>,
+}
+
+impl From<EncodingPlan<'_>> for Message {
+    fn from(plan: EncodingPlan<'_>) -> Self {
+        let bytes = plan.write();
+        let listing = plan.listing(&bytes).map(Listing::into_owned);
+        Message { size: plan.size(), listing, bytes }
+    }
+}
+
 /// How a host's messages are written. Threads write several at once.
 pub(super) struct Writer<'a> {
     pub(super) partition: &'a Partition,
@@ -33,13 +49,15 @@ pub(super) struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    /// The message with the updated values of a route; `None` if none is to be sent.
+    /// The message with the updated values of a route, whose peer knows the places that were listed `before`; `None`
+    /// if none is to be sent.
     pub(super) fn write(
         &self,
         field: &dyn Field,
         route: &Route<'_>,
+        before: Option<&Listing<'_>>,
         MessageStaging { updated, others }: &mut MessageStaging,
-    ) -> Result<Option<(Vec<u8>, Size)>> {
+    ) -> Result<Option<Message>> {
         updated.clear();
         others.clear();
         let updated = field.extract(route, Which::Updated, updated)?;
@@ -48,7 +66,7 @@ impl Writer<'_> {
         }
         let (partition, shape) = (self.partition, field.shape());
         let message = match self.is_memoised {
-            true => smallest(field, route, updated, others)?,
+            true => smallest(field, route, before, updated, others)?,
             false => with_ids(shape, partition.num_vertices(), updated, |place| {
                 partition.global(route.local(place))
             })?,
@@ -61,20 +79,21 @@ impl Writer<'_> {
 fn smallest(
     field: &dyn Field,
     route: &Route<'_>,
+    before: Option<&Listing<'_>>,
     updated: Extracted<'_>,
     staging: &mut Staging,
-) -> Result<(Vec<u8>, Size)> {
+) -> Result<Message> {
     let Shape { kind, delivery, lanes, .. } = field.shape();
     let len = route.len() * lanes;
     let places = match updated.places.len() {
         count if count == len => Places::All,
         _ => Places::Some(updated.places),
     };
-    let exact = EncodingPlan::new(kind, len, places, updated.values);
+    let exact = EncodingPlan::after(before, kind, len, places, updated.values);
     let may_be_dense = delivery == Delivery::Label
         && (len / MAX_PLACES_PER_UPDATE + 1..len).contains(&updated.places.len());
     if !may_be_dense {
-        return Ok((exact.write(), exact.size()));
+        return Ok(exact.into());
     }
     let samples: Vec<u32> = (0..len as u32).step_by(len.div_ceil(SAMPLES)).collect();
     let sample = field.extract(route, Which::At(Places::Some(&samples)), staging)?;
@@ -83,10 +102,10 @@ fn smallest(
         let all = field.extract(route, Which::At(Places::All), staging)?;
         let dense = EncodingPlan::new(kind, len, Places::All, all.values);
         if dense.size().total() < exact.size().total() {
-            return Ok((dense.write(), dense.size()));
+            return Ok(dense.into());
         }
     }
-    Ok((exact.write(), exact.size()))
+    Ok(exact.into())
 }
 
 /// The message for hosts that have not agreed on an order: every value with its global id. If a
@@ -96,7 +115,7 @@ fn with_ids(
     num_vertices: u64,
     updated: Extracted<'_>,
     global: impl Fn(u32) -> GlobalId,
-) -> Result<(Vec<u8>, Size)> {
+) -> Result<Message> {
     let lanes = shape.lanes as u64;
     if num_vertices * lanes > 1 << 32 {
         return Err(Error::TooManyValues { vertices: num_vertices, lanes });
@@ -106,5 +125,6 @@ fn with_ids(
         (global(place as u32).0 * lanes + lane) as u32
     };
     let ids: Vec<u32> = updated.places.iter().map(id).collect();
-    Ok(encode::write_with_ids(shape.kind, &ids, updated.values))
+    let (bytes, size) = encode::write_with_ids(shape.kind, &ids, updated.values);
+    Ok(Message { bytes, size, listing: None })
 }

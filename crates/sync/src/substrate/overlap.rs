@@ -50,7 +50,8 @@ impl Substrate<'_> {
         field.reset(Phase::Broadcast, self.told_by(open.exchange.end), &[masters])
     }
 
-    /// Absorbs the messages of one peer that have arrived. Returns whether that was the last of them.
+    /// Absorbs the messages of one peer that have arrived. Returns whether that was the last of them. Of two
+    /// exchanges of one phase the messages of the one that was opened first must be absorbed first.
     pub fn absorb_arrived(
         &mut self,
         open: &mut OpenExchange,
@@ -59,13 +60,13 @@ impl Substrate<'_> {
     ) -> Result<bool> {
         let exchange = &open.exchange;
         let route = self.route_from(from, exchange.phase, exchange.end);
-        let pieces = route.pieces(exchange.places_per_message).skip(open.absorbed[from.index()]);
-        for piece in pieces {
+        let pieces = route.pieces(exchange.places_per_message).enumerate();
+        for (number, route) in pieces.skip(open.absorbed[from.index()]) {
             let Some(bytes) = self.net.take_from(from, exchange.tags.start) else {
                 return Ok(false);
             };
             let start = self.net.now();
-            self.absorb(field, exchange, from, &piece, &bytes)?;
+            self.absorb(field, exchange, &Piece { peer: from, number, route }, &bytes)?;
             self.log_span(super::Activity::Send, start);
             open.absorbed[from.index()] += 1;
         }

@@ -3,7 +3,9 @@
 //!
 //! An input is a byte for the kind of the values, four for the length of the route, and a message.
 
-use parton_sync::encode::{DecodedPlaces, EncodingPlan, Places, ValueKind, decode, write_with_ids};
+use parton_sync::encode::{
+    DecodedPlaces, EncodingPlan, Places, ValueKind, decode, decode_after, write_with_ids,
+};
 
 /// The longest route of an input: dense messages grow to its length, whatever theirs is.
 const LONGEST_ROUTE: u32 = 1 << 16;
@@ -19,7 +21,19 @@ pub(crate) fn judge(input: &[u8]) -> Result<bool, String> {
     };
     let kind = kind_of(kind);
     let len = (u32::from_le_bytes([a, b, c, d]) % (LONGEST_ROUTE + 1)) as usize;
-    let Ok(decoded) = decode(kind, len, message) else { return Ok(false) };
+    // Every third place has been listed before, for messages that repeat them.
+    let listed: Vec<u32> = (0..len as u32).step_by(3).collect();
+    let earlier = EncodingPlan::new(ValueKind::Plain(0), len, Places::Some(&listed), &[]);
+    let (bytes, is_repeated) =
+        (earlier.write(), message.first().is_some_and(|mode| mode & 0xf == 6));
+    let before = earlier.listing(&bytes);
+    if is_repeated && decode(kind, len, message).is_ok() {
+        return Err("places of no message before are repeated".into());
+    }
+    let Ok(decoded) = decode_after(before.as_ref(), kind, len, message) else { return Ok(false) };
+    if is_repeated && decoded.places != DecodedPlaces::Some(listed) {
+        return Err(format!("other places than those before: {:?}", decoded.places));
+    }
     let values = decoded.values.as_ref();
     let places = match &decoded.places {
         DecodedPlaces::All => (0..len as u32).collect(),
@@ -35,12 +49,13 @@ pub(crate) fn judge(input: &[u8]) -> Result<bool, String> {
     if values.len() != places.len() * kind.bytes() {
         return Err(format!("{} places with {} bytes of values", places.len(), values.len()));
     }
-    let plan = EncodingPlan::new(kind, len, Places::Some(&places), values);
+    let plan = EncodingPlan::after(before.as_ref(), kind, len, Places::Some(&places), values);
     let written = plan.write();
     if written.len() as u64 != plan.size().total() || written.len() > message.len() {
         return Err(format!("{:?} planned, {written:?} written", plan.size()));
     }
-    let again = decode(kind, len, &written).map_err(|error| error.to_string())?;
+    let again =
+        decode_after(before.as_ref(), kind, len, &written).map_err(|error| error.to_string())?;
     let same_places = match again.places {
         DecodedPlaces::All => places.len() == len,
         DecodedPlaces::Some(again) => again == places,
@@ -85,6 +100,8 @@ pub(crate) fn samples() -> Vec<Vec<u8>> {
                 .write(),
         );
         add(200, write_with_ids(kind_of(kind), &every(50), &values[..4 * value]).0);
+        let every_third = [&[6u8, 0, 0, 0, 67, 0, 0, 0][..], &values[..67 * value]];
+        add(200, every_third.concat());
         let listed =
             [&[3u8, 0, 0, 0, 2, 0, 0, 0][..], &values[..2 * value], &[1, 0, 0, 0, 9, 0, 0, 0]];
         add(10, listed.concat());
