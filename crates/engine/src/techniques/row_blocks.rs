@@ -141,6 +141,7 @@ impl RowBlock {
 }
 
 /// Whether sorting the first `count` rows for so many rounds is less work than it saves.
+#[inline(never)]
 pub(crate) fn pay_off<W: Weight>(rows: DirectionRows<'_, W>, count: usize, rounds: u64) -> bool {
     size_of::<W>() == 0
         && rounds >= MIN_ROUNDS
