@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use parton_graph::parallel;
 use parton_graph::progress::{Progress, Silent, Unit};
-use parton_graph::{Adjacency, Buffer, GlobalId, LocalId, OriginalId};
+use parton_graph::row_blocks::{Block, RowBlocks};
+use parton_graph::{Adjacency, Buffer, Error as GraphError, GlobalId, LocalId, OriginalId};
 use parton_net::{HostId, Net};
 
 use crate::dictionary::Originals;
@@ -91,6 +92,8 @@ pub struct Partition {
     pub(crate) edges: EdgeSet,
     pub(crate) routes: Vec<Routes>,
     pub(crate) originals: Originals,
+    /// The edges in row blocks, where this host is alone and the input keeps them.
+    row_blocks: Option<RowBlocks>,
     /// Whether there are known to be no self-loops and no parallel edges.
     pub(crate) simple: bool,
     /// What was changed to fit.
@@ -178,6 +181,7 @@ impl Partition {
             num_vertices: u64::from(readers.num_vertices()),
             num_edges,
             originals,
+            row_blocks: None,
             simple: share.is_simple,
             changes: share.changes,
             masters: layout.masters,
@@ -209,6 +213,7 @@ impl Partition {
         let routes = vec![Routes::default()];
         let mut partition =
             Self::from_parts(net.host(), sizes, masters, globals, edges, routes, originals);
+        partition.row_blocks = share.row_blocks;
         partition.simple = share.is_simple;
         partition.changes = share.changes;
         partition.peak_bytes = partition.bytes().max(share.peak_bytes);
@@ -233,6 +238,7 @@ impl Partition {
             edges,
             routes,
             originals,
+            row_blocks: None,
             simple: false,
             changes: Vec::new(),
             note: None,
@@ -332,6 +338,12 @@ impl Partition {
     /// This host's in-edges, if they need not be made.
     pub fn in_edges_at_hand(&self) -> Option<&Adjacency> {
         self.edges.in_edges_at_hand()
+    }
+
+    /// This host's in-edges in row blocks, if they need not be sorted. The first call looks at all of them: an error
+    /// says that they are not the edges of the graph.
+    pub fn row_blocks(&self) -> Result<Option<Vec<Block<'_>>>, GraphError> {
+        self.row_blocks.as_ref().map(|blocks| blocks.of_edges(self.out_edges())).transpose()
     }
 
     /// All in-edges of this host's masters, if the policy keeps them beside the host's own edges. Then

@@ -5,6 +5,7 @@ use std::fs;
 
 use super::super::arrays::testing::*;
 use super::*;
+use crate::row_blocks::tests::blocks_of;
 use crate::rows::Rows;
 use crate::{Adjacency, Direction};
 
@@ -22,6 +23,12 @@ fn verified(bytes: &[u8]) -> Result<Graph> {
 fn bare(graph: &Graph) -> Vec<u8> {
     let options = WriteOptions { in_edges: false, ..WriteOptions::default() };
     written_as(&Parton, graph, &options).unwrap()
+}
+
+/// The file with row blocks.
+fn blocked(graph: &Graph) -> Vec<u8> {
+    let row_blocks = Some(&blocks_of(&graph.adjacency, 2));
+    written_as(&Parton, graph, &WriteOptions { row_blocks, ..WriteOptions::default() }).unwrap()
 }
 
 /// The file, open for reading rows.
@@ -71,7 +78,7 @@ fn small() -> Graph {
 
 #[test]
 fn round_trips() {
-    let both_ways = |graph| [written(&Parton, graph, None).unwrap(), bare(graph)];
+    let both_ways = |graph| [written(&Parton, graph, None).unwrap(), bare(graph), blocked(graph)];
     let samples = all_samples();
     for (graph, bytes) in samples.iter().flat_map(|g| both_ways(g).map(|bytes| (g, bytes))) {
         assert_same(&verified(&bytes).unwrap(), graph);
@@ -99,6 +106,44 @@ fn in_edges_are_kept_of_directed_graphs() {
     }
     for other in [&b""[..], b"1 2", &layout::MAGIC, &[4; 64]] {
         assert!(!has_in_edges(&Source::memory("x", other).unwrap()));
+    }
+}
+
+#[test]
+fn row_blocks_are_kept_if_they_are_given() {
+    for graph in all_samples().into_iter().chain([several_pieces()]) {
+        for (bytes, kept) in [(blocked(&graph), true), (bare(&graph), false)] {
+            let blocks = row_file(&bytes).row_blocks().unwrap();
+            assert_eq!(blocks.is_some(), kept);
+            assert_eq!(has_row_blocks(&Source::memory("x", &bytes[..]).unwrap()), kept);
+            blocks.map(|blocks| drop(blocks.of_edges(&graph.adjacency).unwrap()));
+        }
+    }
+    // Of another graph they are not written.
+    let row_blocks = Some(&blocks_of(&several_pieces().adjacency, 2));
+    let options = WriteOptions { row_blocks, ..WriteOptions::default() };
+    assert!(
+        written_as(&Parton, &small(), &options).unwrap_err().to_string().contains("row blocks")
+    );
+}
+
+/// What `open` and a whole graph do not look at, the first use and `verify` do.
+#[test]
+fn damage_in_row_blocks_is_an_error() {
+    let graph = several_pieces();
+    let sound = blocked(&graph);
+    verified(&sound).unwrap();
+    for kind in [SectionKind::BlockEnds, SectionKind::BlockEntries] {
+        let section = section(&sound, kind);
+        for share in [0, 50, 99] {
+            let mut bytes = sound.clone();
+            bytes[(section.at + section.bytes * share / 100) as usize] ^= 1;
+            assert_same(&plain(&bytes).unwrap(), &graph);
+            let blocks = row_file(&bytes).row_blocks().unwrap().unwrap();
+            let message = blocks.of_edges(&graph.adjacency).unwrap_err().to_string();
+            assert!(message.contains("x.parton") && message.contains("row blocks: "), "{message}");
+            assert!(verified(&bytes).is_err());
+        }
     }
 }
 
@@ -236,7 +281,7 @@ fn slices_of_blocks_together_find_damage_anywhere() {
 fn every_truncation_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("cut.parton");
-    for bytes in [written(&Parton, &small(), None).unwrap(), bare(&small())] {
+    for bytes in [written(&Parton, &small(), None).unwrap(), bare(&small()), blocked(&small())] {
         for cut in truncations(&bytes) {
             assert!(plain(cut).is_err(), "{} of {} bytes", cut.len(), bytes.len());
             fs::write(&path, cut).unwrap();
@@ -254,8 +299,11 @@ fn every_flip_is_an_error_or_in_padding() {
         direction: Direction::Undirected,
         ..small()
     };
-    for graph in [small(), sparse] {
-        let bytes = written(&Parton, &graph, None).unwrap();
+    for (graph, bytes) in [
+        (small(), written(&Parton, &small(), None).unwrap()),
+        (sparse.clone(), written(&Parton, &sparse, None).unwrap()),
+        (sparse.clone(), blocked(&sparse)),
+    ] {
         let source = Source::memory("x.parton", &bytes[..]).unwrap();
         let contents = Contents::read(&source.bytes().unwrap()).unwrap();
         let tables_end = 64 + 24 * contents.sections.len() + 4 * contents.checksums.len();
@@ -263,13 +311,17 @@ fn every_flip_is_an_error_or_in_padding() {
             let at_section = |s: &layout::Section| (s.at..s.at + s.bytes).contains(&(at as u64));
             at < tables_end || contents.sections.iter().any(at_section)
         };
+        let blocks_at = match contents.header.has_row_blocks() {
+            true => contents.section(SectionKind::BlockEnds).0.at,
+            false => u64::MAX,
+        };
         let in_edges_at = if contents.header.has_in_edges() {
             contents.section(SectionKind::InOffsets).0.at
         } else {
             u64::MAX
         };
         for (at, flipped) in flips(&bytes) {
-            if at as u64 >= in_edges_at {
+            if at as u64 >= in_edges_at.min(blocks_at) {
                 assert_same(&plain(&flipped).expect("a graph has no in-edges"), &graph);
             }
             match verified(&flipped) {
@@ -298,10 +350,10 @@ fn what_is_unknown_was_made_by_a_newer_parton() {
     let changes: [fn(&mut Header); 6] = [
         |header| header.version = 2,
         |header| header.version = 0,
-        |header| header.flags = 8,
+        |header| header.flags = 16,
         |header| header.weight_kind = 4,
         |header| header.id_kind = 3,
-        |header| header.reserved[5] = 1,
+        |header| header.fillers[5] = 1,
     ];
     for change in changes {
         let message = message(plain(&forged(change)));
