@@ -36,11 +36,11 @@ pub struct RowBlocks {
 }
 
 /// Consecutive rows, and their entries.
-pub type Block<'b> = (Range<usize>, &'b [u32]);
+pub type StoredBlock<'b> = (Range<usize>, &'b [u32]);
 
 impl RowBlocks {
     /// These blocks, which follow each other from row 0 on.
-    pub fn new<'b>(blocks: impl IntoIterator<Item = Block<'b>>) -> Self {
+    pub fn new<'b>(blocks: impl IntoIterator<Item = StoredBlock<'b>>) -> Self {
         let (mut ends, mut entries) = (Vec::new(), Vec::new());
         for (rows, block) in blocks {
             let steps = rows.len().div_ceil(ROWS_PER_STEP);
@@ -65,7 +65,7 @@ impl RowBlocks {
 
     /// The blocks, if they are the edges of a graph by destination, of which these are the edges by source. The
     /// first call looks at every entry.
-    pub fn of_edges(&self, edges: &Adjacency) -> Result<Vec<Block<'_>>> {
+    pub fn of_edges(&self, edges: &Adjacency) -> Result<Vec<StoredBlock<'_>>> {
         let bad = |problem: String| {
             Error::data(self.file.clone(), Place::File, format!("row blocks: {problem}"))
         };
@@ -87,7 +87,7 @@ impl RowBlocks {
     }
 
     /// The blocks of this many rows, of which nothing but the ends is checked.
-    fn blocks(&self, rows: usize) -> Result<Vec<Block<'_>>, String> {
+    fn blocks(&self, rows: usize) -> Result<Vec<StoredBlock<'_>>, String> {
         if self.ends.len() != rows.div_ceil(ROWS_PER_STEP) {
             return Err(format!("{} steps of rows for {rows} rows", self.ends.len()));
         }
@@ -112,7 +112,7 @@ impl RowBlocks {
 }
 
 /// Entries must name rows of their blocks and vertices, and be the edges turned around.
-fn check_entries(blocks: &[Block<'_>], edges: &Adjacency) -> Result<(), String> {
+fn check_entries(blocks: &[StoredBlock<'_>], edges: &Adjacency) -> Result<(), String> {
     let vertices = edges.num_vertices() as u64;
     let found = parallel::map(blocks, |block| entry_sum(block, vertices));
     let (mut count, mut sum) = (0, 0u64);
@@ -136,7 +136,7 @@ fn check_entries(blocks: &[Block<'_>], edges: &Adjacency) -> Result<(), String> 
 }
 
 /// The number of edges of a block, and the sum of their hashes.
-fn entry_sum((rows, entries): &Block<'_>, vertices: u64) -> Result<(u64, u64), String> {
+fn entry_sum((rows, entries): &StoredBlock<'_>, vertices: u64) -> Result<(u64, u64), String> {
     let [first_row, rows] = [rows.start as u32, rows.len() as u32];
     let (mut source, mut count, mut sum) = (0, 0, 0u64);
     for &entry in *entries {
@@ -189,7 +189,7 @@ pub(crate) mod tests {
     }
 
     /// The edges that entries stand for, in order.
-    fn edges_of(blocks: &[Block<'_>]) -> Vec<(u32, u32)> {
+    fn edges_of(blocks: &[StoredBlock<'_>]) -> Vec<(u32, u32)> {
         let mut edges = Vec::new();
         for (rows, entries) in blocks {
             let mut source = 0;

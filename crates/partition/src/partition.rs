@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use parton_graph::parallel;
 use parton_graph::progress::{Progress, Silent, Unit};
-use parton_graph::row_blocks::{Block, RowBlocks};
+use parton_graph::row_blocks::StoredBlock;
 use parton_graph::{Adjacency, Buffer, Error as GraphError, GlobalId, LocalId, OriginalId};
 use parton_net::{HostId, Net};
 
@@ -92,8 +92,6 @@ pub struct Partition {
     pub(crate) edges: EdgeSet,
     pub(crate) routes: Vec<Routes>,
     pub(crate) originals: Originals,
-    /// The edges in row blocks, where this host is alone and the input keeps them.
-    row_blocks: Option<RowBlocks>,
     /// Whether there are known to be no self-loops and no parallel edges.
     pub(crate) simple: bool,
     /// What was changed to fit.
@@ -181,7 +179,6 @@ impl Partition {
             num_vertices: u64::from(readers.num_vertices()),
             num_edges,
             originals,
-            row_blocks: None,
             simple: share.is_simple,
             changes: share.changes,
             masters: layout.masters,
@@ -209,11 +206,11 @@ impl Partition {
         let in_edges = share.in_rows.map(|rows| rows.adjacency);
         let mut edges = EdgeSet::by_source(share.rows.adjacency, 1).with_in_edges(in_edges);
         edges.is_symmetric = share.is_symmetric;
+        edges.row_blocks = share.row_blocks;
         let masters = MasterParts::unsorted(vertices);
         let routes = vec![Routes::default()];
         let mut partition =
             Self::from_parts(net.host(), sizes, masters, globals, edges, routes, originals);
-        partition.row_blocks = share.row_blocks;
         partition.simple = share.is_simple;
         partition.changes = share.changes;
         partition.peak_bytes = partition.bytes().max(share.peak_bytes);
@@ -238,7 +235,6 @@ impl Partition {
             edges,
             routes,
             originals,
-            row_blocks: None,
             simple: false,
             changes: Vec::new(),
             note: None,
@@ -342,8 +338,8 @@ impl Partition {
 
     /// This host's in-edges in row blocks, if they need not be sorted. The first call looks at all of them: an error
     /// says that they are not the edges of the graph.
-    pub fn row_blocks(&self) -> Result<Option<Vec<Block<'_>>>, GraphError> {
-        self.row_blocks.as_ref().map(|blocks| blocks.of_edges(self.out_edges())).transpose()
+    pub fn row_blocks(&self) -> Result<Option<Vec<StoredBlock<'_>>>, GraphError> {
+        self.edges.row_blocks.as_ref().map(|blocks| blocks.of_edges(self.out_edges())).transpose()
     }
 
     /// All in-edges of this host's masters, if the policy keeps them beside the host's own edges. Then

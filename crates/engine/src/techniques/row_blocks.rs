@@ -13,8 +13,8 @@ use std::borrow::Cow;
 use std::iter::repeat_n;
 use std::ops::Range;
 
-use parton_graph::row_blocks::{Block, ROWS_PER_STEP, RowBlocks};
 pub(super) use parton_graph::row_blocks::{MAX_STEP, NO_ROW, ROW_BITS};
+use parton_graph::row_blocks::{ROWS_PER_STEP, RowBlocks, StoredBlock};
 use parton_graph::{Adjacency, Direction, Graph, LocalId, Weight, huge, parallel, with_csr};
 
 use super::spares::Spares;
@@ -87,8 +87,8 @@ pub fn row_blocks(graph: &Graph) -> RowBlocks {
     RowBlocks::new(blocks.iter().map(|block| (block.rows(), &*block.edges)))
 }
 
-impl<'a> From<Block<'a>> for RowBlock<'a> {
-    fn from((rows, edges): Block<'a>) -> Self {
+impl<'a> From<StoredBlock<'a>> for RowBlock<'a> {
+    fn from((rows, edges): StoredBlock<'a>) -> Self {
         RowBlock { rows, edges: edges.into() }
     }
 }
