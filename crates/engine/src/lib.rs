@@ -37,5 +37,6 @@ pub use state::directions::{DirectionRows, Directions};
 pub use state::edges::{EdgeRows, EdgeView, check_weights};
 pub use state::{degrees, sides};
 pub use suitable::StationaryProgram;
+pub use techniques::row_blocks::row_blocks;
 pub use techniques::throttle::Throttled;
 pub use techniques::tiles::{TileMemory, tile_memory};

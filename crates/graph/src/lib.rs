@@ -31,6 +31,7 @@ mod prefetch;
 pub mod print;
 pub mod progress;
 pub mod reweigh;
+pub mod row_blocks;
 pub mod rows;
 pub mod save;
 

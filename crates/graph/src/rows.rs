@@ -15,6 +15,7 @@ use crate::formats::arrays::{self, Meter};
 use crate::hash::row_sum;
 use crate::parallel;
 use crate::progress::{Progress, Silent};
+use crate::row_blocks::RowBlocks;
 use crate::source::{ByteSource, Slice};
 use crate::tidy::Tidy;
 use crate::weight::WeightKind;
@@ -97,6 +98,17 @@ pub struct RowFile {
     ids: Ids,
     read_as: String,
     checksums: Option<Box<dyn Checksums>>,
+    row_blocks: Option<RowBlocksAt>,
+}
+
+/// Where a file keeps row blocks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RowBlocksAt {
+    pub(crate) ends_at: u64,
+    /// Number of steps of rows, each with its end.
+    pub(crate) steps: u64,
+    pub(crate) entries_at: u64,
+    pub(crate) entries: u64,
 }
 
 /// What a file can be checked for as it is read.
@@ -187,12 +199,17 @@ impl RowFile {
         if layout.vertices > MAX_VERTICES {
             return Err(Error::too_many_vertices(bytes.name(), layout.vertices));
         }
-        Ok(RowFile { bytes, layout, ids, read_as, checksums: None })
+        Ok(RowFile { bytes, layout, ids, read_as, checksums: None, row_blocks: None })
     }
 
     /// The file, which has checksums.
     pub(crate) fn with_checksums(self, checksums: impl Checksums + 'static) -> Self {
         RowFile { checksums: Some(Box::new(checksums)), ..self }
+    }
+
+    /// The file, which may have row blocks.
+    pub(crate) fn with_row_blocks(self, row_blocks: Option<RowBlocksAt>) -> Self {
+        RowFile { row_blocks, ..self }
     }
 
     /// All rows, verified as far as the file allows.
@@ -324,6 +341,15 @@ impl RowFile {
         let meter = Meter::start(&Silent, "reading", 0);
         let rows = self.in_edges().map(|arrays| arrays.rows(vertices, self.checks(), &meter));
         rows.transpose()
+    }
+
+    /// All in-edges in row blocks, where the file has them. They are checked when they are
+    /// [asked for](RowBlocks::of_edges).
+    pub fn row_blocks(&self) -> Result<Option<RowBlocks>> {
+        let Some(at) = self.row_blocks else { return Ok(None) };
+        let ends = self.bytes.view(at.ends_at, at.steps)?;
+        let entries = self.bytes.view(at.entries_at, at.entries)?;
+        Ok(Some(RowBlocks::of_file(self.name().into(), ends, entries)))
     }
 
     fn in_edges(&self) -> Option<EdgeArrays<'_>> {

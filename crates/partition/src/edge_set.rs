@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 
+use parton_graph::row_blocks::RowBlocks;
 use parton_graph::{Adjacency, with_csr};
 
 /// A host's edges between local ids.
@@ -13,6 +14,8 @@ pub(crate) struct EdgeSet {
     out_edges: OnceLock<Adjacency>,
     in_edges: OnceLock<Adjacency>,
     of_masters: InEdgesOfMasters,
+    /// In-edges in row blocks, where this host is alone and the input keeps them.
+    pub(crate) row_blocks: Option<RowBlocks>,
     /// Whether every edge of the graph is known to be there in both directions.
     pub(crate) is_symmetric: bool,
     /// Whether this host has the whole graph.
@@ -48,6 +51,7 @@ impl EdgeSet {
             out_edges: edges.into(),
             in_edges: OnceLock::new(),
             of_masters: InEdgesOfMasters::NotKept,
+            row_blocks: None,
             is_beside_devices: false,
             is_symmetric: false,
             is_alone: num_hosts == 1,

@@ -15,6 +15,7 @@ use parton_graph::formats::{self, Format, IdFile, Opened, ReadOptions};
 use parton_graph::generate::Spec;
 use parton_graph::id_map::{Names, OriginalId};
 use parton_graph::progress::Progress;
+use parton_graph::row_blocks::RowBlocks;
 use parton_graph::rows::{RowFile, Rows};
 use parton_graph::source::Source;
 use parton_graph::{Direction, Graph, Ids, parallel};
@@ -82,6 +83,8 @@ pub(crate) struct InputShare {
     /// The in-edges of the same vertices, where the input keeps them and they are wanted: by a lone
     /// host, or by a policy. Other hosts turn their edges around, which are not those of these rows.
     pub(crate) in_rows: Option<Rows>,
+    /// All edges in row blocks, where a host is alone and the input keeps them.
+    pub(crate) row_blocks: Option<RowBlocks>,
     /// Who has which rows.
     pub(crate) readers: Blocks,
     /// Bytes this host held at most to get here.
@@ -296,6 +299,7 @@ impl InputShare {
             rows,
             turned: false,
             in_rows: None,
+            row_blocks: None,
             readers,
             peak_bytes,
             is_symmetric: false,

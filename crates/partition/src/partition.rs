@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use parton_graph::parallel;
 use parton_graph::progress::{Progress, Silent, Unit};
-use parton_graph::{Adjacency, Buffer, GlobalId, LocalId, OriginalId};
+use parton_graph::row_blocks::StoredBlock;
+use parton_graph::{Adjacency, Buffer, Error as GraphError, GlobalId, LocalId, OriginalId};
 use parton_net::{HostId, Net};
 
 use crate::dictionary::Originals;
@@ -205,6 +206,7 @@ impl Partition {
         let in_edges = share.in_rows.map(|rows| rows.adjacency);
         let mut edges = EdgeSet::by_source(share.rows.adjacency, 1).with_in_edges(in_edges);
         edges.is_symmetric = share.is_symmetric;
+        edges.row_blocks = share.row_blocks;
         let masters = MasterParts::unsorted(vertices);
         let routes = vec![Routes::default()];
         let mut partition =
@@ -332,6 +334,12 @@ impl Partition {
     /// This host's in-edges, if they need not be made.
     pub fn in_edges_at_hand(&self) -> Option<&Adjacency> {
         self.edges.in_edges_at_hand()
+    }
+
+    /// This host's in-edges in row blocks, if they need not be sorted. The first call looks at all of them: an error
+    /// says that they are not the edges of the graph.
+    pub fn row_blocks(&self) -> Result<Option<Vec<StoredBlock<'_>>>, GraphError> {
+        self.edges.row_blocks.as_ref().map(|blocks| blocks.of_edges(self.out_edges())).transpose()
     }
 
     /// All in-edges of this host's masters, if the policy keeps them beside the host's own edges. Then

@@ -5,9 +5,10 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use parton_graph::formats::{self, WriteOptions};
+use parton_graph::row_blocks::RowBlocks;
 use parton_graph::{Adjacency, Csr, Direction, GlobalId, Graph, LocalId, Weight, with_csr};
 use parton_net::{Cluster, HostId};
-use parton_partition::{End, Input, Order, Partition, Plan, policies};
+use parton_partition::{End, Fit, Input, Order, Partition, Plan, policies};
 use proptest::prelude::*;
 
 /// Every policy that needs no file.
@@ -276,6 +277,37 @@ fn in_edges_from_a_file() {
             }
         }
     }
+}
+
+/// Row blocks that a file keeps come to a host that is alone, as long as edges stay as they are.
+#[test]
+fn row_blocks_from_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("g.parton");
+    let graph =
+        Graph::dense(Csr::from_edges(3, &[(0, 1, 7u32), (1, 2, 8), (1, 2, 9), (2, 1, 1)]), "");
+    // The steps from source to source in the upper half, rows in the lower.
+    let entries = [1, 1 << 16 | 2, 2, 1 << 16 | 1];
+    let blocks = RowBlocks::new([(0..3, &entries[..])]);
+    let options = WriteOptions { row_blocks: Some(&blocks), ..WriteOptions::default() };
+    formats::write(&graph, &path, None, &options).unwrap();
+    let kept = |hosts: usize, fit: Fit, order| {
+        let file = Input::open(path.to_str().unwrap()).unwrap().fitted(fit);
+        let plan = Plan { order, ..plan("oec") };
+        let parts = build(Cluster::local(hosts).threads_per_host(1), &file, &plan);
+        let blocks = parts[0].row_blocks().unwrap();
+        if let Some(blocks) = &blocks {
+            assert_eq!(blocks[..], [(0..3, &entries[..])]);
+        }
+        blocks.is_some()
+    };
+    let as_it_is = Fit::AS_IT_IS;
+    assert!(kept(1, as_it_is, Order::Original));
+    assert!(kept(1, Fit { weights: false, ..as_it_is }, Order::Original));
+    assert!(!kept(1, Fit { simple: true, ..as_it_is }, Order::Original));
+    assert!(!kept(1, Fit { undirected: true, ..as_it_is }, Order::Original));
+    assert!(!kept(1, as_it_is, Order::Degree));
+    assert!(!kept(2, as_it_is, Order::Original));
 }
 
 /// Any master for every vertex, for `file:PATH`.

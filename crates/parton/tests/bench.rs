@@ -68,21 +68,56 @@ fn json_has_all_samples_under_the_agreed_names() {
     let one_graph =
         [("bfs", "auto", 1), ("bfs", "auto", 3), ("pagerank", "auto", 1), ("pagerank", "auto", 3)];
     assert_eq!(configurations(&results), [one_graph, one_graph].concat());
-    let agreed = "algorithm best bytes converged devices edges_per_second engine engine_used graph hosts \
+    let agreed = "algorithm best best_whole bytes converged devices edges_per_second engine engine_used graph hosts \
                   median messages policy policy_used replication rounds seconds single_host \
                   spread threads verified work";
     for (number, row) in rows(&results).iter().enumerate() {
         assert_eq!(names(row), agreed.split(' ').collect::<Vec<_>>());
         assert_eq!(names(&row["graph"]), ["edges", "name", "vertices"]);
         assert_eq!(row["graph"]["name"], ["rmat:7", "path:20"][number / 4]);
-        assert_eq!(names(&row["seconds"]), ["load", "partition", "run", "setup"]);
-        for samples in ["run", "setup"] {
+        assert_eq!(names(&row["seconds"]), ["load", "partition", "run", "setup", "whole"]);
+        for samples in ["run", "setup", "whole"] {
             assert_eq!(row["seconds"][samples].as_array().map(Vec::len), Some(4));
         }
-        let run = row["seconds"]["run"].as_array().unwrap();
-        let best = run.iter().map(|s| s.as_f64().unwrap()).fold(f64::INFINITY, f64::min);
-        assert_eq!(row["best"], best);
+        let best = |samples: &str| {
+            let all = row["seconds"][samples].as_array().unwrap();
+            all.iter().map(|s| s.as_f64().unwrap()).fold(f64::INFINITY, f64::min)
+        };
+        assert_eq!(row["best"], best("run"));
+        assert_eq!(row["best_whole"], best("whole"));
         assert_eq!((&row["converged"], &row["verified"]), (&true.into(), &Value::Null));
+    }
+}
+
+#[test]
+fn the_whole_way_begins_with_the_file() {
+    let folder = folder();
+    // Reading 200,000 lines takes many times as long as a search in what was read.
+    let edges: String = (0..200_000).map(|v| format!("{v} {}\n", v * 7 % 200_000)).collect();
+    std::fs::write(folder.path().join("g.txt"), &edges).expect("a file");
+    let asked = ["--algorithms", "bfs", "--hosts", "2", "--repetitions", "2", "--root", "0"];
+    let results = measured(folder.path(), &[&["g.txt"], &asked[..]].concat());
+    let samples = |row: &Value, what: &str| -> Vec<f64> {
+        let all = row["seconds"][what].as_array().expect("a list").iter();
+        all.map(|seconds| seconds.as_f64().expect("seconds")).collect()
+    };
+    for row in rows(&results) {
+        let load = row["seconds"]["load"].as_f64().expect("seconds");
+        let whole = samples(row, "whole");
+        assert_eq!(whole.len(), 2);
+        // Each repetition reads the file.
+        assert!(whole.iter().all(|whole| *whole > load / 10.0), "{row}");
+        assert!(row["best"].as_f64() < row["best_whole"].as_f64(), "{row}");
+    }
+    // A stream is read once.
+    let mut command = common::command();
+    command.args(["bench", "-", "--json"]).args(asked).current_dir(folder.path());
+    let file = std::fs::File::open(folder.path().join("g.txt")).expect("a file");
+    let output = command.stdin(file).output().expect("the command runs");
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let streamed: Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
+    for row in rows(&streamed) {
+        assert_eq!((&row["seconds"]["whole"], &row["best_whole"]), (&Value::Null, &Value::Null));
     }
 }
 
@@ -146,7 +181,8 @@ fn the_table_and_the_files_say_the_same() {
 
     let output = parton(folder.path(), &["bench", "--against", "a.json", "a.json"]);
     assert!(output.status.success(), "{}", text(&output.stderr));
-    assert_eq!(text(&output.stdout).matches("within the noise").count(), 2);
+    // Of the rounds alone, and of the whole way.
+    assert_eq!(text(&output.stdout).matches("within the noise").count(), 2 * 2);
 }
 
 #[test]
@@ -237,6 +273,37 @@ fn a_comparison_names_winners_outside_the_noise_only() {
 }
 
 #[test]
+fn whole_ways_are_compared_where_files_have_them() {
+    let folder = folder();
+    let rows: [(&str, &[f64]); 2] = [("a", &[1.0, 1.0, 1.0]), ("b", &[1.0, 1.0, 1.0])];
+    write(folder.path(), "old.json", &rows);
+    let without = std::fs::read_to_string(folder.path().join("old.json")).unwrap();
+    for (file, whole) in [("slow.json", "[4.0,4.1,4.2]"), ("quick.json", "[2.0,2.1,2.2]")] {
+        let with = without.replacen("\"run\":", &format!("\"whole\":{whole},\"run\":"), 1);
+        std::fs::write(folder.path().join(file), with).unwrap();
+    }
+    let whole = |old: &str, new: &str| {
+        let compared = parton(folder.path(), &["bench", "--json", "--against", old, new]);
+        assert!(compared.status.success(), "{}", text(&compared.stderr));
+        let outcomes: Value = serde_json::from_slice(&compared.stdout).expect("JSON");
+        assert_eq!(outcomes[0]["verdict"], "within the noise");
+        assert_eq!(outcomes[1]["whole"], Value::Null);
+        outcomes[0]["whole"].clone()
+    };
+    let faster = json!({ "old": 4.0, "new": 2.0, "ratio": 0.5, "verdict": "faster" });
+    assert_eq!(whole("slow.json", "quick.json"), faster);
+    let added = json!({ "old": null, "new": 2.0, "ratio": null, "verdict": "only in new" });
+    assert_eq!(whole("old.json", "quick.json"), added);
+    assert_eq!(whole("old.json", "old.json"), Value::Null);
+    let table = |old: &str, new: &str| {
+        text(&parton(folder.path(), &["bench", "--against", old, new]).stdout)
+    };
+    let both = table("slow.json", "quick.json");
+    assert!(both.contains("1.00  faster          4.000 s  2.000 s       0.50"), "{both}");
+    assert!(!table("old.json", "old.json").contains("whole"));
+}
+
+#[test]
 fn what_is_not_the_same_is_not_compared() {
     let folder = folder();
     write(folder.path(), "old.json", &[("bfs", &[1.0, 1.0, 1.0])]);
@@ -268,6 +335,10 @@ fn bad_files_are_named() {
         (
             &good.replace("[1.0,1.0,1.0]", "[]"),
             "bad.json: rows[0].seconds.run: expected a list of seconds, found []",
+        ),
+        (
+            &good.replace("\"run\":", "\"whole\":7,\"run\":"),
+            "rows[0].seconds.whole: expected a list of seconds, found 7",
         ),
         (&good.replace("[1.0,1.0,1.0]", "[1.0,-1.0]"), "rows[0].seconds.run: expected a list"),
         (&good.replace("\"name\":\"g\"", "\"x\":1"), "rows[0].graph.name: expected a text, found"),

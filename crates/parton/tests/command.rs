@@ -67,6 +67,58 @@ fn parton_files_keep_in_edges_unless_told_not_to() {
 }
 
 #[test]
+fn ranks_are_the_same_with_row_blocks_from_a_file() {
+    let folder = folder();
+    let run = |arguments: &[&str]| {
+        let output = parton(folder.path(), arguments);
+        assert!(output.status.success(), "{arguments:?}: {}", text(&output.stderr));
+    };
+    for (spec, more) in [
+        ("rmat:14", &[][..]),
+        ("rmat:14", &["--undirected"]),
+        ("rmat:14", &["--weights", "random:1..9"]),
+    ] {
+        run(&[&["generate", spec, "plain.parton"], more].concat());
+        run(&["convert", "plain.parton", "blocks.parton", "--blocks"]);
+        for (file, kept) in [("plain.parton", false), ("blocks.parton", true)] {
+            assert_eq!(json(folder.path(), &[file])["row_blocks"], kept);
+            for hosts in ["1", "3"] {
+                let output = format!("{file}.{hosts}.csv");
+                run(&["run", "pagerank", file, "--hosts", hosts, "--output", &output]);
+            }
+            run(&["run", "bfs", file, "--output", &format!("{file}.bfs.csv")]);
+        }
+        for answer in ["1.csv", "3.csv", "bfs.csv"] {
+            let rows = ["plain.parton", "blocks.parton"]
+                .map(|file| std::fs::read(folder.path().join(format!("{file}.{answer}"))).unwrap());
+            assert!(rows[0] == rows[1], "{spec} {more:?}: {answer}");
+        }
+    }
+    // They are what is used: where they are damaged, ranks are refused.
+    let path = folder.path().join("blocks.parton");
+    let mut bytes = std::fs::read(&path).unwrap();
+    let last = bytes.len() - 1;
+    bytes[last] ^= 1;
+    std::fs::write(&path, bytes).unwrap();
+    let failed = parton(folder.path(), &["run", "pagerank", "blocks.parton"]);
+    let said = text(&failed.stderr);
+    assert_eq!(failed.status.code(), Some(65), "{said}");
+    assert!(said.contains("blocks.parton: row blocks: "), "{said}");
+    run(&["run", "bfs", "blocks.parton"]);
+    let failed = parton(folder.path(), &["run", "bfs", "blocks.parton", "--verify"]);
+    assert_eq!(failed.status.code(), Some(65));
+
+    for (arguments, complaint) in [
+        (&["plain.parton", "x.csv", "--blocks"][..], "row blocks are only for .parton"),
+        (&["plain.parton", "x.parton", "--blocks", "--no-in-edges"], "cannot be used with"),
+    ] {
+        let failed = parton(folder.path(), &[&["convert"], arguments].concat());
+        assert_eq!(failed.status.code(), Some(2));
+        assert!(text(&failed.stderr).contains(complaint), "{}", text(&failed.stderr));
+    }
+}
+
+#[test]
 fn conversions_keep_the_graph_and_its_ids() {
     let folder = folder();
     let rows = "5 18446744073709551615 1.5\n18446744073709551615 6 2\n6 5 0.25\n";

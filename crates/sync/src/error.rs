@@ -78,6 +78,9 @@ pub enum Error {
         /// Why.
         why: String,
     },
+    /// Edges of a file that were not looked at before are damaged.
+    #[error(transparent)]
+    Graph(#[from] parton_graph::Error),
     /// A program asks for weights of a type that those of the graph do not fit.
     #[error(transparent)]
     Weight(#[from] parton_graph::weight::UnfitWeight),

@@ -93,11 +93,12 @@ impl<'a, P: VertexProgram> VertexEngine<'a, P> {
             false => None,
         };
         let (states, messages) = first_messages(&program, partition);
-        let edges = EdgeAccess::new(partition, properties, pulls, is_fused);
+        let edges = EdgeAccess::new(partition, properties, pulls, is_fused)?;
         let opposite = properties.turns.then(|| {
             let properties = Properties { edges: properties.edges.reversed(), ..properties };
             EdgeAccess::new(partition, properties, pulls, is_fused)
         });
+        let opposite = opposite.transpose()?;
         let mut frontier = Vec::new();
         // Only a push needs a list of the vertices that have a message in every round.
         if let (true, false, Some(forward)) = (properties.stationary, pulls, &edges.forward) {

@@ -4,20 +4,20 @@ use std::ops::Range;
 
 use parton_graph::{LocalId, Weight};
 use parton_partition::Partition;
-use parton_sync::Reduction;
 use parton_sync::cpu_field::Cells;
+use parton_sync::{Reduction, Result};
 
 use super::VERTICES_PER_TASK;
 use super::row_blocks::{self, RowBlock, Totals};
 use super::spares::Spares;
-use crate::program::{Accumulated, Properties, VertexProgram};
+use crate::program::{Accumulated, Edges, Properties, VertexProgram};
 use crate::state::directions::{DirectionRows, Directions};
 
 /// Edges by the end where messages arrive, prepared for many rounds.
 pub(crate) struct Collector<'a, P: VertexProgram> {
     reverse: Directions<'a, P::Weight>,
     /// The same edges in row blocks; empty where sorting them does not pay off.
-    blocks: Vec<RowBlock>,
+    blocks: Vec<RowBlock<'a>>,
     totals: Spares<Totals<Accumulated<P>>>,
 }
 
@@ -28,9 +28,9 @@ impl<'a, P: VertexProgram> Collector<'a, P> {
         partition: &'a Partition,
         properties: Properties,
         only_masters: bool,
-    ) -> Self {
-        let (reverse, blocks) = edges_by_row(partition, properties, only_masters);
-        Collector { reverse, blocks, totals: Spares::new() }
+    ) -> Result<Self> {
+        let (reverse, blocks) = edges_by_row(partition, properties, only_masters)?;
+        Ok(Collector { reverse, blocks, totals: Spares::new() })
     }
 
     /// Number of edges.
@@ -92,14 +92,20 @@ fn edges_by_row<W: Weight>(
     partition: &Partition,
     properties: Properties,
     only_masters: bool,
-) -> (Directions<'_, W>, Vec<RowBlock>) {
+) -> Result<(Directions<'_, W>, Vec<RowBlock<'_>>)> {
     let reverse = Directions::reverse(partition, properties.edges);
     let (masters, proxies) = (partition.num_masters(), partition.num_proxies());
     let rows = if only_masters { masters } else { proxies };
     let mut blocks = Vec::new();
     if properties.stationary && row_blocks::pay_off(reverse.rows(), rows, properties.rounds) {
-        blocks = match Directions::forward_at_hand(partition, properties.edges) {
-            Some(forward) => {
+        let stored = match properties.edges {
+            Edges::Out => partition.row_blocks()?,
+            Edges::In | Edges::Both => None,
+        };
+        blocks = match (stored, Directions::forward_at_hand(partition, properties.edges)) {
+            // Of a host that is alone: masters are all proxies.
+            (Some(stored), _) => stored.into_iter().map(RowBlock::from).collect(),
+            (None, Some(forward)) => {
                 let done = |sources| {
                     if only_masters {
                         forward.set_aside(sources)
@@ -108,7 +114,7 @@ fn edges_by_row<W: Weight>(
                 let forward = forward.rows();
                 RowBlock::from_sources(reverse.rows(), rows, forward, proxies, done)
             }
-            None => RowBlock::all(reverse.rows(), rows),
+            (None, None) => RowBlock::all(reverse.rows(), rows),
         };
         reverse.set_aside(0..rows);
         if only_masters {
@@ -117,5 +123,5 @@ fn edges_by_row<W: Weight>(
             others.for_each(|edges| edges.set_aside(0..edges.num_edges() as usize));
         }
     }
-    (reverse, blocks)
+    Ok((reverse, blocks))
 }

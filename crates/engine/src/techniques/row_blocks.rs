@@ -9,20 +9,22 @@
 
 mod by_source;
 
+use std::borrow::Cow;
 use std::iter::repeat_n;
 use std::ops::Range;
 
-use parton_graph::{LocalId, Weight, huge, parallel};
+pub(super) use parton_graph::row_blocks::{MAX_STEP, NO_ROW, ROW_BITS};
+use parton_graph::row_blocks::{ROWS_PER_STEP, RowBlocks, StoredBlock};
+use parton_graph::{Adjacency, Direction, Graph, LocalId, Weight, huge, parallel, with_csr};
 
 use super::spares::Spares;
-use crate::state::directions::DirectionRows;
+use crate::state::directions::{DirectionRows, Directions};
+use crate::state::edges::EdgeView;
 
 /// Sorting pays off from this many rounds on,
 const MIN_ROUNDS: u64 = 6;
 /// and from this many where rows are in a cache's order already.
 const MIN_ROUNDS_IF_NEAR: u64 = 25;
-/// Blocks begin at multiples of this.
-const ROWS_PER_STEP: usize = 1 << 12;
 /// Most rows of a block where rows are long,
 const MAX_ROWS: usize = 8 * ROWS_PER_STEP;
 /// and where rows are short: a larger block goes through the messages less often.
@@ -43,13 +45,6 @@ const SAMPLES: usize = 64;
 /// and the length of each.
 const ROWS_PER_SAMPLE: usize = 64;
 
-/// Bits of an edge that hold its row in the block. The others hold the step from the source of the edge
-/// before to its own.
-pub(super) const ROW_BITS: u32 = 16;
-/// The row of a filler: no edge, only a step on the way to one.
-pub(super) const NO_ROW: u32 = (1 << ROW_BITS) - 1;
-/// The longest step.
-pub(super) const MAX_STEP: u32 = u32::MAX >> ROW_BITS;
 /// Bits of a digit of the radix sort,
 const DIGIT: u32 = 11;
 /// and number of digits.
@@ -84,12 +79,32 @@ impl<T: Copy> Totals<T> {
 }
 
 /// Consecutive rows, with their edges sorted by source.
-pub(crate) struct RowBlock {
+pub(crate) struct RowBlock<'a> {
     rows: Range<usize>,
-    edges: Vec<u32>,
+    /// As [files keep them](parton_graph::row_blocks).
+    edges: Cow<'a, [u32]>,
 }
 
-impl RowBlock {
+/// The in-edges of a graph in row blocks, for a file to keep: an engine that takes them sorts nothing.
+pub fn row_blocks(graph: &Graph) -> RowBlocks {
+    let in_edges: Adjacency = match graph.direction {
+        Direction::Undirected => graph.adjacency.clone().unweighted(),
+        Direction::Directed => {
+            with_csr!(graph.adjacency.clone().unweighted(), csr => csr.transposed().into())
+        }
+    };
+    let directions = Directions::from(EdgeView::<()>::new(&in_edges));
+    let blocks = RowBlock::all(directions.rows(), graph.num_vertices());
+    RowBlocks::new(blocks.iter().map(|block| (block.rows(), &*block.edges)))
+}
+
+impl<'a> From<StoredBlock<'a>> for RowBlock<'a> {
+    fn from((rows, edges): StoredBlock<'a>) -> Self {
+        RowBlock { rows, edges: edges.into() }
+    }
+}
+
+impl RowBlock<'_> {
     /// The first `count` rows in blocks.
     #[inline(never)]
     pub(crate) fn all<W: Weight>(rows: DirectionRows<'_, W>, count: usize) -> Vec<Self> {
@@ -99,7 +114,7 @@ impl RowBlock {
         parallel::map(&spans, |span| {
             let mut keys = room.take_or(<[Vec<(u64, W)>; 2]>::default);
             let sorted = sort_by_end(rows, span, |_, _| true, &mut keys);
-            let block = RowBlock { rows: span.clone(), edges: in_steps(sorted) };
+            let block = RowBlock { rows: span.clone(), edges: in_steps(sorted).into() };
             room.leave(keys);
             block
         })
@@ -132,7 +147,7 @@ impl RowBlock {
         combine: impl Fn(T, T) -> T,
     ) {
         let mut end = LocalId(0);
-        for edge in &self.edges {
+        for edge in &*self.edges {
             end.0 += edge >> ROW_BITS;
             let total = &mut totals[(edge & NO_ROW) as usize];
             *total = combine(*total, value(end));
@@ -278,7 +293,7 @@ fn in_steps<W>(keys: &[(u64, W)]) -> Vec<u32> {
 
 #[cfg(test)]
 mod tests {
-    use parton_graph::{Adjacency, Csr};
+    use parton_graph::{Adjacency, Csr, Graph};
 
     use super::*;
     use crate::state::directions::Directions;
@@ -293,6 +308,12 @@ mod tests {
         let turned = Adjacency::from(Csr::from_edges(vertices, edges).transposed());
         let forward = Directions::from(EdgeView::<()>::new(&turned));
         let dealt = RowBlock::from_sources(rows, vertices, forward.rows(), vertices, |_| ());
+        let edges = turned.clone();
+        let graph = Graph::dense(edges, "");
+        let stored = row_blocks(&graph);
+        let stored = stored.of_edges(&graph.adjacency).expect("blocks of this graph");
+        let made = blocks.iter().map(|block| (block.rows(), &*block.edges));
+        assert!(stored.into_iter().eq(made));
         assert!(dealt.iter().map(|block| &block.edges).eq(blocks.iter().map(|block| &block.edges)));
         let mut totals = Totals::new(0);
         let mut next = 0;

@@ -303,6 +303,12 @@ pub fn write(
             path.display()
         )));
     }
+    if options.row_blocks.is_some() && !writer.keeps_in_edges() {
+        return Err(Error::Request(format!(
+            "{}: row blocks are only for .parton: this format cannot keep them",
+            path.display()
+        )));
+    }
     let mut out = Output::create(path)?;
     let lost = writer.numbering(graph.num_vertices()).is_some_and(|own| own != graph.ids);
     if lost && !out.is_file() {

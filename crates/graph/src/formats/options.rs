@@ -3,6 +3,7 @@
 use crate::Direction;
 use crate::ingest::VertexRange;
 use crate::progress::{Progress, Silent};
+use crate::row_blocks::RowBlocks;
 use crate::weight::WeightKind;
 
 /// How original ids are understood.
@@ -138,12 +139,14 @@ pub struct WriteOptions<'a> {
     /// Keep the in-edges of a directed graph, too, if the format can: twice the size, but readers
     /// need not transpose the graph. Leaving them out is an error where there are none.
     pub in_edges: bool,
+    /// Row blocks of the graph, to be kept, too. An error where the format cannot keep them.
+    pub row_blocks: Option<&'a RowBlocks>,
     /// Who watches.
     pub progress: &'a dyn Progress,
 }
 
 impl Default for WriteOptions<'_> {
     fn default() -> Self {
-        WriteOptions { version: None, in_edges: true, progress: &Silent }
+        WriteOptions { version: None, in_edges: true, row_blocks: None, progress: &Silent }
     }
 }

@@ -28,6 +28,7 @@ pub(super) fn fit(net: &mut Net, mut share: InputShare, fit: Fit) -> Result<Inpu
         }
         share.is_symmetric = true;
         share.in_rows = None;
+        share.row_blocks = None;
     }
     if fit.simple {
         let before = share.rows.adjacency.num_edges();
@@ -35,6 +36,7 @@ pub(super) fn fit(net: &mut Net, mut share: InputShare, fit: Fit) -> Result<Inpu
             share.peak_bytes += share.rows.adjacency.bytes();
             share.rows = share.rows.simplified();
             share.in_rows = None;
+            share.row_blocks = None;
         }
         let fewer = before - share.rows.adjacency.num_edges();
         match net.all_reduce(fewer, |a, b| a + b)? {

@@ -59,7 +59,11 @@ pub(super) fn of_file(
         }
     }
     let share = InputShare::of_rows(rows, readers).with_in_rows(in_rows);
-    Ok(InputShare { turned: reads == Reads::InEdges, ..share })
+    let row_blocks = match net.num_hosts() {
+        1 => file.row_blocks()?,
+        _ => None,
+    };
+    Ok(InputShare { turned: reads == Reads::InEdges, row_blocks, ..share })
 }
 
 /// This host's rows of a graph in memory.

@@ -101,6 +101,7 @@ impl From<algorithms::Error> for Failure {
             algorithms::Error::Sync(error @ sync::Error::DeviceMisfit { .. }) => {
                 Failure::usage(error.to_string())
             }
+            algorithms::Error::Sync(sync::Error::Graph(error)) => error.into(),
             algorithms::Error::Sync(sync::Error::Weight(error)) => {
                 Failure::bad_data(error.to_string())
             }

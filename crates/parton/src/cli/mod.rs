@@ -138,7 +138,7 @@ impl Command {
             Command::Generate(generate) => generate.run(context.watch)?.into(),
             Command::Partition(partition) => partition.run(context, team)?.into(),
             Command::Plan(plan) => plan.run(context, team)?.into(),
-            Command::Bench(bench) => bench.run(context)?.into(),
+            Command::Bench(bench) => bench.run(context, team)?.into(),
             Command::Graphalytics(graphalytics) => graphalytics.run(context)?,
             Command::List(list) => list.run(context.algorithms).into(),
             Command::Explain(explain) => explain.run(context)?.into(),

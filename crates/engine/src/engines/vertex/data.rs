@@ -18,13 +18,14 @@ impl<'a, P: VertexProgram> VertexEngine<'a, P> {
     ) -> Result<Self> {
         let properties = program.properties();
         let edges = |properties: Properties| match properties.stationary {
-            true => EdgeAccess { forward: None, collector: None, num_edges: 0 },
+            true => Ok(EdgeAccess { forward: None, collector: None, num_edges: 0 }),
             false => EdgeAccess::new(partition, properties, false, false),
         };
         let (states, messages) = first_messages(&program, partition);
         let opposite = properties
             .turns
-            .then(|| edges(Properties { edges: properties.edges.reversed(), ..properties }));
+            .then(|| edges(Properties { edges: properties.edges.reversed(), ..properties }))
+            .transpose()?;
         let mut engine = VertexEngine {
             round: Round::default(),
             partition,
@@ -32,7 +33,7 @@ impl<'a, P: VertexProgram> VertexEngine<'a, P> {
             states,
             messages,
             accumulators: CpuField::accumulator(partition.num_proxies()),
-            edges: edges(properties),
+            edges: edges(properties)?,
             opposite,
             frontier: Vec::new(),
             fused: None,

@@ -1,6 +1,7 @@
 //! The edges that the messages of a vertex program travel along, by either end.
 
 use parton_partition::Partition;
+use parton_sync::Result;
 
 use crate::program::{Properties, VertexProgram};
 use crate::state::directions::Directions;
@@ -21,12 +22,13 @@ impl<'a, P: VertexProgram> EdgeAccess<'a, P> {
         properties: Properties,
         pulls: bool,
         is_fused: bool,
-    ) -> Self {
+    ) -> Result<Self> {
         let forward = (!is_fused).then(|| Directions::forward(partition, properties.edges));
-        let collector = pulls.then(|| Collector::new(partition, properties, is_fused));
+        let collector =
+            pulls.then(|| Collector::new(partition, properties, is_fused)).transpose()?;
         let of_forward = forward.as_ref().map(Directions::num_edges);
         let of_collector = || collector.as_ref().map_or(0, |collector| collector.num_edges());
         let num_edges = of_forward.unwrap_or_else(of_collector);
-        EdgeAccess { forward, collector, num_edges }
+        Ok(EdgeAccess { forward, collector, num_edges })
     }
 }

@@ -34,7 +34,7 @@ pub(super) fn deal<W: Weight>(
     sources: usize,
     spans: &[Range<usize>],
     done: impl Fn(Range<usize>) + Sync,
-) -> Vec<RowBlock> {
+) -> Vec<RowBlock<'static>> {
     let blocks = BlockTable::new(spans);
     let tasks = tasks(forward, sources);
     let mut parts = parallel::map(&tasks, |task| count(forward, task, &blocks));
@@ -60,7 +60,7 @@ pub(super) fn deal<W: Weight>(
     let block = |((rows, mut edges), len): ((&Range<usize>, Vec<u32>), usize)| {
         // SAFETY: the tasks have written all places, which each of them has checked.
         unsafe { edges.set_len(len) };
-        RowBlock { rows: rows.clone(), edges }
+        RowBlock { rows: rows.clone(), edges: edges.into() }
     };
     blocks.map(block).collect()
 }

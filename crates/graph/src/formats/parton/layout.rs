@@ -14,6 +14,7 @@
 use bytemuck::{Pod, Zeroable};
 
 use crate::csr::MAX_VERTICES;
+use crate::row_blocks::ROWS_PER_STEP;
 use crate::source::ByteSource;
 use crate::weight::WeightKind;
 use crate::{Direction, Error, Result};
@@ -28,6 +29,8 @@ pub(super) const UNDIRECTED: u32 = 1;
 pub(super) const SORTED: u32 = 2;
 /// The edges are there a second time, by where they lead.
 pub(super) const BOTH_WAYS: u32 = 4;
+/// The edges are there once more, in row blocks.
+pub(super) const BLOCKS: u32 = 8;
 /// How many bytes one checksum covers.
 pub(super) const BLOCK_BYTES: usize = 1 << 20;
 
@@ -44,7 +47,8 @@ pub(super) struct Header {
     pub(super) flags: u32,
     pub(super) weight_kind: u8,
     pub(super) id_kind: u8,
-    pub(super) reserved: [u8; 6],
+    /// Number of fillers in row blocks, 48 bits.
+    pub(super) fillers: [u8; 6],
     pub(super) vertices: u64,
     pub(super) edges: u64,
     /// Range: the first id. Names: their number of bytes. Otherwise 0.
@@ -77,6 +81,8 @@ pub(super) enum SectionKind {
     InOffsets = 7,
     Sources = 8,
     InWeights = 9,
+    BlockEnds = 10,
+    BlockEntries = 11,
 }
 
 /// The sections of one way to list the edges: by source, or by destination.
@@ -137,6 +143,18 @@ impl Header {
         self.flags & BOTH_WAYS != 0
     }
 
+    /// Whether row blocks are kept, too.
+    pub(super) fn has_row_blocks(&self) -> bool {
+        self.flags & BLOCKS != 0
+    }
+
+    /// Number of entries of row blocks: edges and fillers.
+    fn block_entries(&self) -> u128 {
+        let mut fillers = [0; 8];
+        fillers[..6].copy_from_slice(&self.fillers);
+        u128::from(self.edges) + u128::from(u64::from_le_bytes(fillers))
+    }
+
     pub(super) fn weight_kind(&self) -> Option<WeightKind> {
         WeightKind::ALL.get(usize::from(self.weight_kind)).copied()
     }
@@ -171,6 +189,11 @@ impl Header {
         }
         if self.has_in_edges() {
             wanted.extend(way(IN));
+        }
+        if self.has_row_blocks() {
+            let steps = vertices.div_ceil(ROWS_PER_STEP as u128);
+            wanted.push((SectionKind::BlockEnds, 8, steps));
+            wanted.push((SectionKind::BlockEntries, 4, self.block_entries()));
         }
         let bytes = |&(_, size, count): &(SectionKind, u32, u128)| u128::from(size) * count;
         let blocks = wanted.iter().map(|w| bytes(w).div_ceil(BLOCK_BYTES as u128)).sum::<u128>();
@@ -207,7 +230,7 @@ impl Contents {
         let newer = |at: u64, what: String| {
             bytes.error(at, format!("{what}: the file was made by a newer Parton"))
         };
-        if header.flags & !(UNDIRECTED | SORTED | BOTH_WAYS) != 0 {
+        if header.flags & !(UNDIRECTED | SORTED | BOTH_WAYS | BLOCKS) != 0 {
             return Err(newer(12, format!("unknown flags {:#x}", header.flags)));
         }
         if header.has_in_edges() && header.direction() == Direction::Undirected {
@@ -219,8 +242,8 @@ impl Contents {
         let id_kind = header
             .id_kind()
             .ok_or_else(|| newer(17, format!("unknown kind of ids {}", header.id_kind)))?;
-        if header.reserved != [0; 6] {
-            return Err(newer(18, format!("reserved bytes are {:?}", header.reserved)));
+        if header.fillers != [0; 6] && !header.has_row_blocks() {
+            return Err(newer(18, format!("reserved bytes are {:?}", header.fillers)));
         }
         if header.vertices > MAX_VERTICES {
             return Err(Error::too_many_vertices(bytes.name(), header.vertices));

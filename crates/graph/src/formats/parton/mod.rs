@@ -2,8 +2,8 @@
 //! opening a file is mapping it.
 //!
 //! ```text
-//! header 64 B │ section table │ block checksums │ offsets │ targets │ weights │ ids │ in-edges
-//! └──────────── what `open` reads ──────────────┘└──── mapped; what `verify` sweeps ─────────┘
+//! header 64 B │ section table │ block checksums │ offsets │ targets │ weights │ ids │ in-edges │ row blocks
+//! └──────────── what `open` reads ──────────────┘└──── mapped; what `verify` sweeps ──────────────────────┘
 //! ```
 //!
 //! [`open`] costs milliseconds whatever the size: it checks the header, the tables and every count
@@ -26,7 +26,9 @@ use crate::buffer::Buffer;
 use crate::id_map::{Ids, Names};
 use crate::parallel;
 use crate::progress::Silent;
-use crate::rows::{Checksums, RowArrays, RowFile, RowLayout, Rows, StoredWeights, Targets};
+use crate::rows::{
+    Checksums, RowArrays, RowBlocksAt, RowFile, RowLayout, Rows, StoredWeights, Targets,
+};
 use crate::save::Output;
 use crate::source::{ByteSource, Slice, Source};
 use crate::weight::{Weight, WeightKind};
@@ -74,24 +76,41 @@ fn open_rows(source: &Source, weights: bool) -> Result<RowFile> {
     let sorted = if header.flags & layout::SORTED != 0 { "sorted" } else { "unsorted" };
     let read_as = format!("Parton file, version {}, {sorted} edges", header.version);
     let ids = contents.ids(&bytes, None)?;
-    Ok(RowFile::new(bytes, layout, ids, read_as)?.with_checksums(contents))
+    let row_blocks = contents.row_blocks_at();
+    let file = RowFile::new(bytes, layout, ids, read_as)?;
+    Ok(file.with_checksums(contents).with_row_blocks(row_blocks))
 }
 
 /// Whether an input is a file that keeps in-edges, too, as far as its header tells.
 pub fn has_in_edges(source: &Source) -> bool {
-    let header = source.head().get(..size_of::<Header>());
-    let header: Option<Header> = header.map(bytemuck::pod_read_unaligned);
-    header.is_some_and(|header| header.magic == layout::MAGIC && header.has_in_edges())
+    header(source).is_some_and(|header| header.has_in_edges())
+}
+
+/// Whether an input is a file that keeps row blocks, too, as far as its header tells.
+pub fn has_row_blocks(source: &Source) -> bool {
+    header(source).is_some_and(|header| header.has_row_blocks())
+}
+
+/// The first bytes of an input, if they say that it is a file of this format.
+fn header(source: &Source) -> Option<Header> {
+    let header: Header = bytemuck::pod_read_unaligned(source.head().get(..size_of::<Header>())?);
+    (header.magic == layout::MAGIC).then_some(header)
 }
 
 /// Checks every byte of a file that means something: checksums, that the numbers make a graph, and
-/// that in-edges are its edges turned around.
+/// that in-edges and row blocks are its edges turned around.
 pub fn verify(path: impl AsRef<Path>) -> Result<()> {
     verify_source(&Source::file(path.as_ref())?)
 }
 
 fn verify_source(source: &Source) -> Result<()> {
-    let graph = open_rows(source, true)?.graph(&Silent)?;
+    let file = open_rows(source, true)?;
+    let row_blocks = file.row_blocks()?;
+    let graph = file.graph(&Silent)?;
+    if let Some(row_blocks) = row_blocks {
+        check_blocks(source, Slice::WHOLE)?;
+        row_blocks.of_edges(&graph.adjacency)?;
+    }
     let in_edges = open_rows(source, true)?.verified_in_rows()?;
     let Some(in_edges) = in_edges else { return Ok(()) };
     let bytes = source.bytes()?;
@@ -199,6 +218,16 @@ impl Checksums for Contents {
 }
 
 impl Contents {
+    /// Where row blocks lie, if there are any.
+    fn row_blocks_at(&self) -> Option<RowBlocksAt> {
+        let section = |kind| self.section(kind).0;
+        self.header.has_row_blocks().then(|| {
+            let [ends, entries] = [SectionKind::BlockEnds, SectionKind::BlockEntries].map(section);
+            let (steps, count) = (ends.bytes / 8, entries.bytes / 4);
+            RowBlocksAt { ends_at: ends.at, steps, entries_at: entries.at, entries: count }
+        })
+    }
+
     /// What users call the vertices, of which a slice may be verified.
     fn ids(&self, bytes: &ByteSource<'_>, verified: Option<Slice>) -> Result<Ids> {
         let header = &self.header;

@@ -1,10 +1,13 @@
 //! Parton's own files: written and read back, damaged in every way, and forged; with in-edges and
 //! without.
 
+mod blocks;
+
 use std::fs;
 
 use super::super::arrays::testing::*;
 use super::*;
+use crate::row_blocks::tests::blocks_of;
 use crate::rows::Rows;
 use crate::{Adjacency, Direction};
 
@@ -22,6 +25,12 @@ fn verified(bytes: &[u8]) -> Result<Graph> {
 fn bare(graph: &Graph) -> Vec<u8> {
     let options = WriteOptions { in_edges: false, ..WriteOptions::default() };
     written_as(&Parton, graph, &options).unwrap()
+}
+
+/// The file with row blocks.
+fn blocked(graph: &Graph) -> Vec<u8> {
+    let row_blocks = Some(&blocks_of(&graph.adjacency, 2));
+    written_as(&Parton, graph, &WriteOptions { row_blocks, ..WriteOptions::default() }).unwrap()
 }
 
 /// The file, open for reading rows.
@@ -71,7 +80,7 @@ fn small() -> Graph {
 
 #[test]
 fn round_trips() {
-    let both_ways = |graph| [written(&Parton, graph, None).unwrap(), bare(graph)];
+    let both_ways = |graph| [written(&Parton, graph, None).unwrap(), bare(graph), blocked(graph)];
     let samples = all_samples();
     for (graph, bytes) in samples.iter().flat_map(|g| both_ways(g).map(|bytes| (g, bytes))) {
         assert_same(&verified(&bytes).unwrap(), graph);
@@ -217,26 +226,10 @@ fn opening_does_not_look_at_data_and_verifying_does() {
 }
 
 #[test]
-fn slices_of_blocks_together_find_damage_anywhere() {
-    let bytes = written(&Parton, &several_pieces(), None).unwrap();
-    let problems = |bytes: &[u8], of: usize| -> Vec<Error> {
-        let source = Source::memory("x.parton", bytes).unwrap();
-        (0..of).filter_map(|index| check_blocks(&source, Slice { index, of }).err()).collect()
-    };
-    for of in [1, 2, 7] {
-        assert!(problems(&bytes, of).is_empty());
-        let (mut damaged, section) = (bytes.clone(), section(&bytes, SectionKind::Sources));
-        damaged[(section.at + section.bytes - 1) as usize] ^= 1;
-        let [problem] = &problems(&damaged, of)[..] else { panic!("one of {of} finds it") };
-        assert!(problem.to_string().contains("the block is damaged"));
-    }
-}
-
-#[test]
 fn every_truncation_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("cut.parton");
-    for bytes in [written(&Parton, &small(), None).unwrap(), bare(&small())] {
+    for bytes in [written(&Parton, &small(), None).unwrap(), bare(&small()), blocked(&small())] {
         for cut in truncations(&bytes) {
             assert!(plain(cut).is_err(), "{} of {} bytes", cut.len(), bytes.len());
             fs::write(&path, cut).unwrap();
@@ -254,8 +247,11 @@ fn every_flip_is_an_error_or_in_padding() {
         direction: Direction::Undirected,
         ..small()
     };
-    for graph in [small(), sparse] {
-        let bytes = written(&Parton, &graph, None).unwrap();
+    for (graph, bytes) in [
+        (small(), written(&Parton, &small(), None).unwrap()),
+        (sparse.clone(), written(&Parton, &sparse, None).unwrap()),
+        (sparse.clone(), blocked(&sparse)),
+    ] {
         let source = Source::memory("x.parton", &bytes[..]).unwrap();
         let contents = Contents::read(&source.bytes().unwrap()).unwrap();
         let tables_end = 64 + 24 * contents.sections.len() + 4 * contents.checksums.len();
@@ -263,13 +259,17 @@ fn every_flip_is_an_error_or_in_padding() {
             let at_section = |s: &layout::Section| (s.at..s.at + s.bytes).contains(&(at as u64));
             at < tables_end || contents.sections.iter().any(at_section)
         };
+        let blocks_at = match contents.header.has_row_blocks() {
+            true => contents.section(SectionKind::BlockEnds).0.at,
+            false => u64::MAX,
+        };
         let in_edges_at = if contents.header.has_in_edges() {
             contents.section(SectionKind::InOffsets).0.at
         } else {
             u64::MAX
         };
         for (at, flipped) in flips(&bytes) {
-            if at as u64 >= in_edges_at {
+            if at as u64 >= in_edges_at.min(blocks_at) {
                 assert_same(&plain(&flipped).expect("a graph has no in-edges"), &graph);
             }
             match verified(&flipped) {
@@ -298,10 +298,10 @@ fn what_is_unknown_was_made_by_a_newer_parton() {
     let changes: [fn(&mut Header); 6] = [
         |header| header.version = 2,
         |header| header.version = 0,
-        |header| header.flags = 8,
+        |header| header.flags = 16,
         |header| header.weight_kind = 4,
         |header| header.id_kind = 3,
-        |header| header.reserved[5] = 1,
+        |header| header.fillers[5] = 1,
     ];
     for change in changes {
         let message = message(plain(&forged(change)));

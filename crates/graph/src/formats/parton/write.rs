@@ -9,6 +9,7 @@ use super::{out_of_order, unordered_name};
 use crate::formats::WriteOptions;
 use crate::formats::arrays::{self, Meter};
 use crate::parallel;
+use crate::row_blocks::RowBlocks;
 use crate::save::Output;
 use crate::source::Slice;
 use crate::{
@@ -37,7 +38,9 @@ pub(super) fn write(graph: &Graph, out: &mut Output, options: &WriteOptions<'_>)
     let mut header = Header {
         magic: layout::MAGIC,
         version: layout::VERSION,
-        flags: flags(graph) | if in_edges.is_some() { layout::BOTH_WAYS } else { 0 },
+        flags: flags(graph)
+            | if in_edges.is_some() { layout::BOTH_WAYS } else { 0 }
+            | if options.row_blocks.is_some() { layout::BLOCKS } else { 0 },
         weight_kind: graph.adjacency.weight_kind() as u8,
         id_kind: id_kind as u8,
         vertices: graph.num_vertices() as u64,
@@ -45,10 +48,18 @@ pub(super) fn write(graph: &Graph, out: &mut Output, options: &WriteOptions<'_>)
         id_detail,
         ..Header::zeroed()
     };
+    if let Some(row_blocks) = options.row_blocks {
+        row_blocks.of_edges(&graph.adjacency)?;
+        let fillers = row_blocks.arrays().1.len() as u64 - header.edges;
+        header.fillers.copy_from_slice(&fillers.to_le_bytes()[..6]);
+    }
     let (sections, file_bytes) = header.sections().expect("what is in memory fits a file");
     let mut data = arrays_of(&graph.adjacency);
     data.extend(id_arrays);
     data.extend(in_edges.iter().flat_map(arrays_of));
+    if let Some((ends, entries)) = options.row_blocks.map(RowBlocks::arrays) {
+        data.extend([arrays::raw(ends), arrays::raw(entries)]);
+    }
 
     let checksum = |array: &[u8]| -> Vec<u32> {
         parallel::map_owned(array.chunks(layout::BLOCK_BYTES), |_, block| crc32fast::hash(block))

@@ -26,22 +26,32 @@ impl Inspect {
     pub(crate) fn run(self, watch: &Watch) -> Result<String> {
         let source = self.input.find()?;
         let in_edges = source.as_ref().is_some_and(formats::parton::has_in_edges);
+        let row_blocks = source.as_ref().is_some_and(formats::parton::has_row_blocks);
+        let kept = Kept { in_edges, row_blocks };
         let graph = self.input.load_from(source.as_ref(), watch)?;
         let summary = Summary::of(&graph);
         Ok(if self.json {
-            format!("{:#}\n", watch.signed(as_json(&graph, &summary, in_edges)))
+            format!("{:#}\n", watch.signed(as_json(&graph, &summary, kept)))
         } else {
-            as_text(&self.input.graph, &graph, &summary, in_edges)
+            as_text(&self.input.graph, &graph, &summary, kept)
         })
     }
 }
 
-fn as_json(graph: &Graph, summary: &Summary, in_edges: bool) -> Value {
+/// What a file keeps beside the graph.
+#[derive(Clone, Copy)]
+struct Kept {
+    in_edges: bool,
+    row_blocks: bool,
+}
+
+fn as_json(graph: &Graph, summary: &Summary, kept: Kept) -> Value {
     let (min, max) = summary.weight_range.unzip();
     json!({
         "vertices": summary.vertices,
         "edges": summary.edges,
-        "in_edges": in_edges,
+        "in_edges": kept.in_edges,
+        "row_blocks": kept.row_blocks,
         "directed": graph.direction == Direction::Directed,
         "weights": { "type": summary.weight_kind.name(), "min": min, "max": max },
         "self_loops": summary.self_loops,
@@ -82,7 +92,7 @@ fn degrees_as_json(ids: &Ids, degrees: &Degrees) -> Value {
     })
 }
 
-fn as_text(name: &str, graph: &Graph, summary: &Summary, in_edges: bool) -> String {
+fn as_text(name: &str, graph: &Graph, summary: &Summary, kept: Kept) -> String {
     let directed = match graph.direction {
         Direction::Directed => "directed",
         Direction::Undirected => "undirected: each is counted in both directions",
@@ -92,6 +102,7 @@ fn as_text(name: &str, graph: &Graph, summary: &Summary, in_edges: bool) -> Stri
         (kind, None) => kind.name().into(),
         (kind, Some((min, max))) => format!("{}, {min} to {max}", kind.name()),
     };
+    let stored = |is_kept: bool| if is_kept { "stored, too" } else { "not stored" }.to_owned();
     let rows = [
         ("graph", name.into()),
         ("read as", graph.read_as.clone()),
@@ -104,7 +115,8 @@ fn as_text(name: &str, graph: &Graph, summary: &Summary, in_edges: bool) -> Stri
             ),
         ),
         ("edges", format!("{} ({directed})", show::count(summary.edges))),
-        ("in-edges", if in_edges { "stored, too" } else { "not stored" }.into()),
+        ("in-edges", stored(kept.in_edges)),
+        ("row blocks", stored(kept.row_blocks)),
         ("weights", weights),
         ("self-loops", show::count(summary.self_loops)),
         ("duplicates", show::count(summary.duplicates)),

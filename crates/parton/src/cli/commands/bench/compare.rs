@@ -21,14 +21,25 @@ struct Row {
     vertices: u64,
     edges: u64,
     converged: bool,
+    /// Of the rounds alone.
     seconds: Samples,
+    /// From the file to the answer, if that was measured.
+    whole_seconds: Option<Samples>,
 }
 
 /// A configuration in both measurements, or in one of them.
-enum Comparison<'f> {
-    Both(&'f Row, &'f Row),
-    OnlyOld(&'f Row),
-    OnlyNew(&'f Row),
+struct Comparison<'f> {
+    old: Option<&'f Row>,
+    new: Option<&'f Row>,
+    key: &'f Key,
+}
+
+/// One time of a configuration in both measurements, in one of them or in none.
+struct Times<'f> {
+    old: Option<&'f Samples>,
+    new: Option<&'f Samples>,
+    /// True unless the measurements are of different work.
+    are_alike: bool,
 }
 
 /// Compares two files that `--output` wrote.
@@ -45,15 +56,13 @@ pub(super) fn compare(old_path: &Path, new_path: &Path, as_json: bool) -> Result
     }
     let partner =
         |row: &Row, file: &'_ Measurements| file.rows.iter().position(|o| o.key == row.key);
-    let mut outcomes: Vec<Comparison<'_>> = Vec::new();
-    for row in &old.rows {
-        outcomes.push(match partner(row, &new) {
-            Some(place) => Comparison::Both(row, &new.rows[place]),
-            None => Comparison::OnlyOld(row),
-        });
-    }
+    let known = old.rows.iter().map(|row| {
+        let new = partner(row, &new).map(|place| &new.rows[place]);
+        Comparison { old: Some(row), new, key: &row.key }
+    });
     let added = new.rows.iter().filter(|row| partner(row, &old).is_none());
-    outcomes.extend(added.map(Comparison::OnlyNew));
+    let added = added.map(|row| Comparison { old: None, new: Some(row), key: &row.key });
+    let outcomes: Vec<_> = known.chain(added).collect();
     Ok(match as_json {
         true => format!("{:#}\n", outcomes.iter().map(Comparison::as_json).collect::<Value>()),
         false => text(&outcomes),
@@ -61,10 +70,16 @@ pub(super) fn compare(old_path: &Path, new_path: &Path, as_json: bool) -> Result
 }
 
 fn text(outcomes: &[Comparison<'_>]) -> String {
-    let head =
-        ["algorithm", "graph", "engine", "hosts", "policy", "verdict", "old", "new", "new ÷ old"];
-    let rows: Vec<_> = outcomes.iter().map(Comparison::cells).collect();
-    let mut text = show::table(6, &head, &rows);
+    // Files of an earlier version have no whole times.
+    let has_whole = outcomes.iter().any(|outcome| outcome.whole().is_measured());
+    let mut head = vec!["algorithm", "graph", "engine", "hosts", "policy"];
+    head.extend(["verdict", "old", "new", "new ÷ old"]);
+    if has_whole {
+        head.extend(["whole: verdict", "old", "new", "new ÷ old"]);
+    }
+    let left: Vec<bool> = (0..head.len()).map(|column| column < 6 || column == 9).collect();
+    let rows: Vec<_> = outcomes.iter().map(|outcome| outcome.cells(has_whole)).collect();
+    let mut text = show::table_of(&left, &head, &rows);
     text += &format!(
         "\nfaster, slower: of at least {MIN_SAMPLES} samples each, all on one side, and the best further \
          apart than {:.0} % and than either median is from its best\n",
@@ -73,64 +88,40 @@ fn text(outcomes: &[Comparison<'_>]) -> String {
     text
 }
 
-impl Comparison<'_> {
-    fn key(&self) -> &Key {
-        match self {
-            Comparison::Both(row, _) | Comparison::OnlyOld(row) | Comparison::OnlyNew(row) => {
-                &row.key
-            }
-        }
+impl<'f> Comparison<'f> {
+    fn times(&self, of: impl Fn(&'f Row) -> Option<&'f Samples>) -> Times<'f> {
+        let are_alike = self.old.zip(self.new).is_none_or(|(old, new)| new.is_like(old));
+        Times { old: self.old.and_then(&of), new: self.new.and_then(&of), are_alike }
     }
 
-    /// The best of the old and of the new.
-    fn bests(&self) -> (Option<f64>, Option<f64>) {
-        let best = |row: &Row| Some(row.seconds.best());
-        match self {
-            Comparison::Both(old, new) => (best(old), best(new)),
-            Comparison::OnlyOld(old) => (best(old), None),
-            Comparison::OnlyNew(new) => (None, best(new)),
-        }
+    /// The times of the rounds alone.
+    fn run(&self) -> Times<'f> {
+        self.times(|row| Some(&row.seconds))
     }
 
-    /// New over old, if both measured the same work.
-    fn ratio(&self) -> Option<f64> {
-        match self {
-            Comparison::Both(old, new) if new.is_like(old) => {
-                Some(new.seconds.best() / old.seconds.best())
-            }
-            _ => None,
-        }
+    /// The times from the file to the answer.
+    fn whole(&self) -> Times<'f> {
+        self.times(|row| row.whole_seconds.as_ref())
     }
 
-    fn verdict(&self) -> &'static str {
-        match self {
-            Comparison::Both(old, new) if new.is_like(old) => {
-                Change::name(new.seconds.against(&old.seconds))
-            }
-            Comparison::Both(..) => "not the same work",
-            Comparison::OnlyOld(_) => "only in old",
-            Comparison::OnlyNew(_) => "only in new",
-        }
-    }
-
-    fn cells(&self) -> Vec<String> {
-        let (key, (old, new)) = (self.key(), self.bests());
-        let seconds = |best: Option<f64>| best.map_or(String::new(), show::seconds);
-        vec![
+    fn cells(&self, with_whole: bool) -> Vec<String> {
+        let key = self.key;
+        let mut cells = vec![
             key.algorithm.clone(),
             key.graph.clone(),
             key.engine.clone(),
             format!("{} × {}", key.hosts, key.threads),
             key.policy.clone(),
-            self.verdict().into(),
-            seconds(old),
-            seconds(new),
-            self.ratio().map_or(String::new(), |ratio| format!("{ratio:.2}")),
-        ]
+        ];
+        cells.extend(self.run().cells());
+        if with_whole {
+            cells.extend(self.whole().cells());
+        }
+        cells
     }
 
     fn as_json(&self) -> Value {
-        let (key, (old, new)) = (self.key(), self.bests());
+        let (key, run, whole) = (self.key, self.run(), self.whole());
         json!({
             "algorithm": key.algorithm,
             "graph": key.graph,
@@ -138,11 +129,47 @@ impl Comparison<'_> {
             "hosts": key.hosts,
             "threads": key.threads,
             "policy": key.policy,
-            "old": old,
-            "new": new,
-            "ratio": self.ratio(),
-            "verdict": self.verdict(),
+            "old": run.old.map(Samples::best),
+            "new": run.new.map(Samples::best),
+            "ratio": run.ratio(),
+            "verdict": run.verdict(),
+            "whole": whole.is_measured().then(|| json!({
+                "old": whole.old.map(Samples::best),
+                "new": whole.new.map(Samples::best),
+                "ratio": whole.ratio(),
+                "verdict": whole.verdict(),
+            })),
         })
+    }
+}
+
+impl Times<'_> {
+    fn is_measured(&self) -> bool {
+        self.old.is_some() || self.new.is_some()
+    }
+
+    /// New over old, if both measured the same work.
+    fn ratio(&self) -> Option<f64> {
+        let both = self.old.zip(self.new).filter(|_| self.are_alike);
+        both.map(|(old, new)| new.best() / old.best())
+    }
+
+    fn verdict(&self) -> &'static str {
+        match (self.old, self.new) {
+            (Some(old), Some(new)) if self.are_alike => Change::name(new.against(old)),
+            (Some(_), Some(_)) => "not the same work",
+            (Some(_), None) => "only in old",
+            (None, Some(_)) => "only in new",
+            (None, None) => "",
+        }
+    }
+
+    fn cells(&self) -> [String; 4] {
+        let seconds = |of: Option<&Samples>| {
+            of.map_or(String::new(), |samples| show::seconds(samples.best()))
+        };
+        let ratio = self.ratio().map_or(String::new(), |ratio| format!("{ratio:.2}"));
+        [self.verdict().into(), seconds(self.old), seconds(self.new), ratio]
     }
 }
 
@@ -185,10 +212,13 @@ impl Row {
         };
         let size =
             |place| count(place)?.try_into().map_err(|_| at(place, "a number of hosts or threads"));
-        let (place, converged) = (".seconds.run", ".converged");
-        let seconds = value(place).and_then(Value::as_array);
-        let seconds = seconds.and_then(|all| all.iter().map(Value::as_f64).collect());
-        let seconds = seconds.and_then(Samples::new);
+        let samples = |place| {
+            let seconds = value(place).and_then(Value::as_array);
+            let seconds = seconds.and_then(|all| all.iter().map(Value::as_f64).collect());
+            seconds.and_then(Samples::new).ok_or_else(|| at(place, "a list of seconds"))
+        };
+        let (whole, converged) = (".seconds.whole", ".converged");
+        let has_whole = value(whole).is_some_and(|whole| !whole.is_null());
         Ok(Row {
             key: Key {
                 algorithm: text(".algorithm")?,
@@ -203,7 +233,8 @@ impl Row {
             converged: value(converged)
                 .and_then(Value::as_bool)
                 .ok_or_else(|| at(converged, "true or false"))?,
-            seconds: seconds.ok_or_else(|| at(place, "a list of seconds"))?,
+            seconds: samples(".seconds.run")?,
+            whole_seconds: has_whole.then(|| samples(whole)).transpose()?,
         })
     }
 

@@ -1,4 +1,5 @@
-//! The samples of one graph: it is partitioned once, then all configurations take turns.
+//! The samples of one graph: all configurations take turns from the file to the answer. Then the graph is
+//! partitioned once, and they take turns in rounds alone.
 //!
 //! Turns (A B C A B C, never A A B B C C) make a busy neighbour slow all configurations alike.
 
@@ -12,7 +13,7 @@ use crate::engine::device::Device;
 use crate::engine::{EngineInfo, RunReport};
 use crate::graph::Graph;
 use crate::graph::progress::{Progress, Silent, Unit};
-use crate::host_weights::{HostWeights, WeightTrial};
+use crate::host_weights::{CutGraph, HostWeights, WeightTrial};
 use crate::net::{Cluster, HostId, Net};
 use crate::partition::quality::Quality;
 use crate::partition::{Fit, Input, Partition, Plan};
@@ -22,7 +23,8 @@ use super::results::{Cut, Key, Row};
 use super::samples::Samples;
 use crate::cli::exit::Failure;
 use crate::cli::graph_arguments::GraphArguments;
-use crate::cli::task::{self, AUTO, PartitionSource, Task, Verdict};
+use crate::cli::task::{self, AUTO, PartitionSource, Task, TaskOutcome, Verdict};
+use crate::cli::team::Team;
 use crate::cli::watch::Watch;
 use crate::defaults::{InputTraits, choose_policy};
 
@@ -49,6 +51,7 @@ pub(super) struct Measurement<'m> {
     pub(super) host_weights: Option<&'m HostWeights>,
     pub(super) repetitions: usize,
     pub(super) verify: bool,
+    pub(super) team: &'m Team,
     pub(super) watch: &'m Watch,
 }
 
@@ -73,22 +76,44 @@ struct Repetition {
 }
 
 impl Case {
-    /// The policy asked for, or the one that suits.
+    /// The policy asked for, or the one that suits many runs.
     pub(super) fn policy<'p>(&self, asked: &'p str) -> &'p str {
+        // The graph is partitioned once and used often, so moving in-edges pays off.
+        self.policy_for(asked, InputTraits { has_in_edges: true })
+    }
+
+    /// The policy asked for, or the one that suits a run on such an input.
+    pub(super) fn policy_for<'p>(&self, asked: &'p str, input: InputTraits) -> &'p str {
         match asked {
-            // The graph is partitioned once and used often, so moving in-edges pays off.
-            AUTO => {
-                let input = InputTraits { has_in_edges: true };
-                choose_policy(self.hosts, self.algorithm.access(&self.options), input).0
-            }
+            AUTO => choose_policy(self.hosts, self.algorithm.access(&self.options), input).0,
             _ => asked,
         }
+    }
+
+    /// One host's share of a run.
+    pub(super) fn on_host(
+        &self,
+        net: &mut Net,
+        part: &Partition,
+        verify: bool,
+    ) -> Result<TaskOutcome, Failure> {
+        let task = Task {
+            algorithm: self.algorithm,
+            options: &self.options,
+            optimize: Optimize::ALL,
+            schedule: Schedule::default(),
+            verify,
+        };
+        let device = self.devices.get(net.host()).map(|gpu| gpu as &dyn Device);
+        task.on_host(net, part, device, &mut ())
     }
 }
 
 impl Measurement<'_> {
     /// All samples of one graph.
     pub(super) fn graph(&self, arguments: &GraphArguments) -> Result<Vec<Row>, Failure> {
+        // Before anything of the graph is kept, as a run begins.
+        let whole = self.whole_ways(arguments)?;
         let start = Instant::now();
         let graph = arguments.load(self.watch)?;
         let load_seconds = start.elapsed().as_secs_f64();
@@ -114,10 +139,11 @@ impl Measurement<'_> {
             }
         }
         notes.iter().for_each(|note| self.watch.note(note));
-        let rows = self.cases.iter().zip(turns).map(|(case, turns)| {
+        let rows = self.cases.iter().zip(turns).zip(whole).map(|((case, turns), whole)| {
             let stage = graphs.iter().find(|stage| stage.fits(case, self.policy));
             let stage = stage.ok_or_else(|| Failure::bug("a case without its parts"))?;
-            self.row(&arguments.graph, load_seconds, case, stage, turns)
+            let row = self.row(&arguments.graph, load_seconds, case, stage, turns)?;
+            Ok(Row { whole_seconds: Samples::new(whole), ..row })
         });
         rows.collect()
     }
@@ -131,14 +157,9 @@ impl Measurement<'_> {
     ) -> Result<PartitionedGraph, Failure> {
         let policy = case.policy(self.policy);
         let input = Input::from(graph.clone()).fitted(case.fit);
-        let trial = WeightTrial::new(case.algorithm, &case.options, case.threads, &input);
-        let asked = self.host_weights.filter(|_| case.hosts > 1);
         let mut cluster = task::cluster(case.hosts, case.threads);
         let outcome = cluster.launch(|net| -> Result<_, Failure> {
-            let build = |net: &mut Net, plan: &Plan| {
-                PartitionSource::Build(&input, plan.clone()).on_host(net, &Silent)
-            };
-            let cut = trial.cut(net, &case.devices, asked, &Plan::new(policy), build)?;
+            let cut = self.cut(net, case, &input, policy)?;
             let quality = Quality::measure(net, &cut.partition)?;
             Ok((cut.partition, cut.seconds, (quality, cut.computing)))
         })?;
@@ -162,6 +183,22 @@ impl Measurement<'_> {
             measured_with: was_measured.then_some(name),
             seconds,
         })
+    }
+
+    /// Cuts an input for a case. Every host must call this.
+    pub(super) fn cut(
+        &self,
+        net: &mut Net,
+        case: &Case,
+        input: &Input,
+        policy: &str,
+    ) -> Result<CutGraph, Failure> {
+        let trial = WeightTrial::new(case.algorithm, &case.options, case.threads, input);
+        let asked = self.host_weights.filter(|_| case.hosts > 1);
+        let build = |net: &mut Net, plan: &Plan| {
+            PartitionSource::Build(input, plan.clone()).on_host(net, &Silent)
+        };
+        trial.cut(net, &case.devices, asked, &Plan::new(policy), build)
     }
 
     fn row(
@@ -198,6 +235,7 @@ impl Measurement<'_> {
             vertices: stage.quality.vertices,
             edges: stage.quality.edges,
             engine_used: best.engine.name,
+            whole_seconds: None,
             load_seconds,
             cut: Cut {
                 policy: stage.policy.clone(),
@@ -228,27 +266,15 @@ impl PartitionedGraph {
         verify: bool,
         notes: &mut BTreeSet<String>,
     ) -> Result<Repetition, Failure> {
-        let Case { algorithm, options, devices, .. } = case;
-        let task = Task {
-            algorithm: *algorithm,
-            options,
-            optimize: Optimize::ALL,
-            schedule: Schedule::default(),
-            verify,
-        };
         let parts = &self.parts;
-        let work = |net: &mut crate::net::Net| {
-            let part = &parts[net.host().index()];
-            let device = devices.get(net.host()).map(|gpu| gpu as &dyn Device);
-            task.on_host(net, part, device, &mut ())
-        };
+        let work = |net: &mut Net| case.on_host(net, &parts[net.host().index()], verify);
         let mut hosts = self.cluster.launch(work)?;
         let setup_seconds = hosts.iter().map(|host| host.setup_seconds).fold(0.0, f64::max);
         // The rest is the same on all hosts.
         let first = hosts.swap_remove(0);
         let (answer, verdict) = (first.answer, first.verdict);
         if let (Verdict::Wrong(complaint), true) = (&verdict, answer.report.converged) {
-            let (name, engine) = (algorithm.name(), answer.engine.name);
+            let (name, engine) = (case.algorithm.name(), answer.engine.name);
             return Err(Failure::bug(format!("{name} by {engine}: wrong answer: {complaint}")));
         }
         notes.extend(answer.notes);

@@ -1,6 +1,8 @@
 //! `parton bench`: algorithms × graphs × engines × hosts, measured in turns; and what changed
 //! between two such measurements.
 //!
+//! Every configuration is measured twice: from the file to the answer, and in its rounds alone.
+//!
 //! One host is always measured, too, with the engines asked for and with the one that suits: several
 //! hosts are a gain only if they are faster than that.
 
@@ -8,6 +10,7 @@ mod compare;
 mod measure;
 mod results;
 mod samples;
+mod whole;
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -27,6 +30,7 @@ use crate::cli::exit::Failure;
 use crate::cli::graph_arguments::{ChangeArguments, GraphArguments, ReadArguments};
 use crate::cli::options::{self, OwnArguments};
 use crate::cli::task::AUTO;
+use crate::cli::team::Team;
 use crate::cli::watch::Watch;
 use crate::cli::{Context, parse_hosts};
 use crate::defaults::threads_per_host;
@@ -59,7 +63,8 @@ pub(crate) struct Bench {
     #[arg(long, value_name = "NAME", default_value = AUTO)]
     policy: String,
 
-    /// How often each is measured; all take turns
+    /// How often each is measured: from the file to the answer (`whole`), and in its rounds alone
+    /// (`best` and what follows); all take turns
     #[arg(long, value_name = "N", default_value = "3")]
     repetitions: NonZeroUsize,
 
@@ -115,7 +120,7 @@ impl Bench {
         self.hosts.iter().map(|hosts| hosts.get().into()).max().unwrap_or(1)
     }
 
-    pub(crate) fn run(self, context: &Context<'_>) -> Result<String, Failure> {
+    pub(crate) fn run(self, context: &Context<'_>, team: &Team) -> Result<String, Failure> {
         let watch = context.watch;
         if let Some([old, new]) = self.against.as_deref() {
             return compare::compare(old, new, self.json);
@@ -138,6 +143,7 @@ impl Bench {
             host_weights: self.devices.host_weights(),
             repetitions,
             verify: self.verify,
+            team,
             watch,
         };
         let mut rows = Vec::new();

@@ -36,6 +36,8 @@ pub(super) struct Row {
     pub(super) vertices: u64,
     pub(super) edges: u64,
     pub(super) engine_used: &'static str,
+    /// From the file to the answer; `None` for a stream.
+    pub(super) whole_seconds: Option<Samples>,
     pub(super) load_seconds: f64,
     pub(super) cut: Cut,
     pub(super) setup_seconds: Vec<f64>,
@@ -125,11 +127,13 @@ impl Results {
             "converged": row.report.converged,
             "verified": row.verified,
             "seconds": {
+                "whole": row.whole_seconds.as_ref().map(Samples::as_slice),
                 "load": row.load_seconds,
                 "partition": row.cut.seconds,
                 "setup": row.setup_seconds,
                 "run": run.as_slice(),
             },
+            "best_whole": row.whole_seconds.as_ref().map(Samples::best),
             "best": run.best(),
             "median": run.median(),
             "spread": run.spread(),
@@ -142,11 +146,12 @@ impl Results {
     }
 
     const NAMES: usize = 3;
-    const HEAD: [&str; 12] = [
+    const HEAD: [&str; 13] = [
         "algorithm",
         "graph",
         "engine",
         "hosts",
+        "whole",
         "best",
         "median",
         "spread",
@@ -161,12 +166,14 @@ impl Results {
         let cells = |row: &Row| {
             let (key, run) = (&row.key, &row.run_seconds);
             let single = self.single_host(row).map(|single| single.run_seconds.best());
+            let whole = row.whole_seconds.as_ref().map(Samples::best);
             let stopped = if row.report.converged { "" } else { "+" };
             vec![
                 key.algorithm.clone(),
                 key.graph.clone(),
                 row.engine(),
                 format!("{} × {}", key.hosts, key.threads),
+                whole.map_or(String::new(), show::seconds),
                 show::seconds(run.best()),
                 show::seconds(run.median()),
                 format!("{:.2}", run.spread()),
