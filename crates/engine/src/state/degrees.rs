@@ -79,7 +79,12 @@ fn counted(rows: Option<&Adjacency>, partition: &Partition) -> Vec<u64> {
         let offsets = rows.offsets();
         return parallel::generate(offsets.len() - 1, |row| offsets[row + 1] - offsets[row]);
     }
-    let (ends, proxies) = (partition.edges().all_targets(), partition.num_proxies());
+    count_ends(partition.edges(), partition.num_proxies())
+}
+
+/// How many of these rows' edges lead to each proxy.
+pub(crate) fn count_ends(rows: &Adjacency, proxies: usize) -> Vec<u64> {
+    let ends = rows.all_targets();
     if rayon::current_num_threads() == 1 {
         let mut counts = vec![0; proxies];
         ends.iter().for_each(|end| counts[end.index()] += 1);

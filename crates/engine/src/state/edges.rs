@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use parton_graph::bits::ones_of;
 use parton_graph::{Adjacency, LocalId, Weight, parallel, prefetch, with_csr};
 use parton_partition::Partition;
 use parton_sync::Result;
@@ -22,6 +23,9 @@ const WEIGHTS_PER_TASK: usize = 1 << 14;
 /// Weights that are tested in one branch-free loop.
 const WEIGHTS_PER_TEST: usize = 64;
 
+/// Ends of edges that are tested in one branch-free loop: one bit of a word each.
+const ENDS_PER_TEST: usize = 64;
+
 /// A host's edges with the weights a program asks for. Weights it does not ask for are not
 /// touched; edges without weights count as 1.
 pub struct EdgeView<'a, W: Weight> {
@@ -34,7 +38,7 @@ pub struct EdgeView<'a, W: Weight> {
 /// Where rows start, as 32-bit numbers where they fit.
 enum OwnOffsets<'a> {
     Narrow(Vec<u32>),
-    Wide(&'a [u64]),
+    Wide(Cow<'a, [u64]>),
 }
 
 /// The rows of an [`EdgeView`]. Copy them out of their owner before a loop: the compiler then keeps them in
@@ -53,7 +57,7 @@ enum Offsets<'v> {
 }
 
 impl<'a> OwnOffsets<'a> {
-    fn new(offsets: &'a [u64]) -> Self {
+    fn new(offsets: Cow<'a, [u64]>) -> Self {
         if u32::try_from(offsets[offsets.len() - 1]).is_err() {
             return OwnOffsets::Wide(offsets);
         }
@@ -104,7 +108,15 @@ impl<'a, W: Weight> EdgeView<'a, W> {
     pub fn new(adjacency: &'a Adjacency) -> Self {
         let targets = adjacency.all_targets();
         let weights = with_csr!(adjacency, csr => weights_as(csr.all_weights(), targets.len()));
-        EdgeView { adjacency, offsets: OwnOffsets::new(adjacency.offsets()), targets, weights }
+        let offsets = OwnOffsets::new(Cow::Borrowed(adjacency.offsets()));
+        EdgeView { adjacency, offsets, targets, weights }
+    }
+
+    /// The degrees that rows have once `edges` are turned around. The rows themselves cannot be visited.
+    pub(crate) fn degrees_of_turned(edges: &'a Adjacency, degrees: &[u64]) -> Self {
+        let offsets = parallel::prefix_sums(degrees.len(), |vertex| degrees[vertex]);
+        let (offsets, weights) = (OwnOffsets::new(Cow::Owned(offsets)), Cow::Borrowed(&[][..]));
+        EdgeView { adjacency: edges, offsets, targets: &[], weights }
     }
 
     /// What is viewed.
@@ -120,7 +132,7 @@ impl<'a, W: Weight> EdgeView<'a, W> {
 
     /// Number of edges.
     pub fn num_edges(&self) -> u64 {
-        self.targets.len() as u64
+        self.adjacency.num_edges()
     }
 
     /// Gives the memory of some vertices' edges back to the system: they will hardly be needed again.
@@ -233,6 +245,31 @@ impl<'v, W: Weight> EdgeRows<'v, W> {
             }
             for place in places[..passed].iter().map(|&place| usize::from(place)) {
                 visit(ends[place], weights[place]);
+            }
+        }
+    }
+
+    /// Calls `visit` with those edges of consecutive vertices whose other ends pass a test that few do: vertex, other end
+    /// and weight.
+    #[inline(always)]
+    pub(crate) fn each_to(
+        self,
+        vertices: Range<u32>,
+        passes: impl Fn(LocalId) -> bool,
+        mut visit: impl FnMut((LocalId, LocalId, W)),
+    ) {
+        let ends = self.targets_of(vertices.clone());
+        let mut rows = vertices.map(LocalId).map(|vertex| (vertex, self.offsets.row(vertex)));
+        let Some(mut row) = rows.next() else { return };
+        let first = row.1.start;
+        for (number, ends) in ends.chunks(ENDS_PER_TEST).enumerate() {
+            // Rows are looked up only for ends that pass: the end of every short row would be mispredicted.
+            let bits = ends.iter().rev().fold(0, |bits, &end| bits << 1 | u64::from(passes(end)));
+            for edge in ones_of(first + number * ENDS_PER_TEST, bits) {
+                while row.1.end <= edge {
+                    row = rows.next().expect("every edge is in a row");
+                }
+                visit((row.0, self.targets[edge], self.weights[edge]));
             }
         }
     }

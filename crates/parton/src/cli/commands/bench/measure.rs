@@ -78,7 +78,7 @@ impl Case {
         match asked {
             // The graph is partitioned once and used often, so moving in-edges pays off.
             AUTO => {
-                let input = InputTraits { has_in_edges: true };
+                let input = InputTraits { has_in_edges: true, ..InputTraits::default() };
                 choose_policy(self.hosts, self.algorithm.access(&self.options), input).0
             }
             _ => asked,
