@@ -212,26 +212,29 @@ impl<P: Relaxation> DeltaStepping<'_, P> {
         let labels = &self.traversal.labels;
         let (forward, bucket_of) = (labels.forward.rows(), |label| labels.program.bucket(label));
         let end = first.saturating_add(1 + self.extra_buckets);
-        let mut done = WorkedOff { edges: 0, again: 0, last_bucket: first };
+        let (mut due_edges, mut again, mut last_bucket) = (0, 0, first);
         while let Some(bucket) = self.buckets.next(first).filter(|bucket| *bucket < end) {
             let batch = self.buckets.take(bucket);
-            if self.should_end_before(&batch, done.edges) {
+            if self.should_end_before(&batch, due_edges) {
                 self.buckets.put_back(bucket, batch);
                 break;
             }
-            done.last_bucket = bucket;
+            last_bucket = bucket;
             let is_due = |vertex: &LocalId| bucket_of(labels.get(*vertex)) == bucket;
             let due = batch.into_iter().flatten().filter(is_due);
             let is_new = |vertex: &LocalId| scans.sources.insert_alone(*vertex);
-            let visited = due.filter(is_new).map(|vertex| forward.degree(vertex)).sum::<u64>();
-            done.edges += visited;
-            done.again += if bucket < self.front { visited } else { 0 };
+            let edges = due.filter(is_new).map(|vertex| forward.degree(vertex)).sum::<u64>();
+            due_edges += edges;
+            again += if bucket < self.front { edges } else { 0 };
         }
+        let mut done = WorkedOff { edges: 0, again, last_bucket };
         if let Some(pull) = &self.pruned_pull {
             let mut buckets = self.buckets.of(0);
-            let found = scans.spread(pull, labels).into_iter().flatten();
-            for vertex in found.filter(|vertex| labels.has_edges(*vertex)) {
-                buckets.put(bucket_of(labels.get(vertex)), vertex);
+            for (found, visited) in scans.spread(pull, labels) {
+                done.edges += visited;
+                for vertex in found.into_iter().filter(|vertex| labels.has_edges(*vertex)) {
+                    buckets.put(bucket_of(labels.get(vertex)), vertex);
+                }
             }
         }
         match scans.are_too_many() {

@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use parton_graph::bits::ones_of;
 use parton_graph::{Adjacency, LocalId, Weight, parallel, prefetch, with_csr};
 use parton_partition::Partition;
 use parton_sync::Result;
@@ -22,9 +21,6 @@ const ENDS_PER_LINE: usize = 16;
 const WEIGHTS_PER_TASK: usize = 1 << 14;
 /// Weights that are tested in one branch-free loop.
 const WEIGHTS_PER_TEST: usize = 64;
-
-/// Ends of edges that are tested in one branch-free loop: one bit of a word each.
-const ENDS_PER_TEST: usize = 64;
 
 /// A host's edges with the weights a program asks for. Weights it does not ask for are not
 /// touched; edges without weights count as 1.
@@ -112,7 +108,7 @@ impl<'a, W: Weight> EdgeView<'a, W> {
         EdgeView { adjacency, offsets, targets, weights }
     }
 
-    /// The degrees that rows have once `edges` are turned around. The rows themselves cannot be visited.
+    /// These degrees of rows that `edges` have once they are turned around. The rows themselves cannot be visited.
     pub(crate) fn degrees_of_turned(edges: &'a Adjacency, degrees: &[u64]) -> Self {
         let offsets = parallel::prefix_sums(degrees.len(), |vertex| degrees[vertex]);
         let (offsets, weights) = (OwnOffsets::new(Cow::Owned(offsets)), Cow::Borrowed(&[][..]));
@@ -261,16 +257,12 @@ impl<'v, W: Weight> EdgeRows<'v, W> {
         let ends = self.targets_of(vertices.clone());
         let mut rows = vertices.map(LocalId).map(|vertex| (vertex, self.offsets.row(vertex)));
         let Some(mut row) = rows.next() else { return };
-        let first = row.1.start;
-        for (number, ends) in ends.chunks(ENDS_PER_TEST).enumerate() {
-            // Rows are looked up only for ends that pass: the end of every short row would be mispredicted.
-            let bits = ends.iter().rev().fold(0, |bits, &end| bits << 1 | u64::from(passes(end)));
-            for edge in ones_of(first + number * ENDS_PER_TEST, bits) {
-                while row.1.end <= edge {
-                    row = rows.next().expect("every edge is in a row");
-                }
-                visit((row.0, self.targets[edge], self.weights[edge]));
+        // Rows are looked up only for ends that pass: the end of every short row would be mispredicted.
+        for (edge, &end) in (row.1.start..).zip(ends).filter(|(_, end)| passes(**end)) {
+            while row.1.end <= edge {
+                row = rows.next().expect("every edge is in a row");
             }
+            visit((row.0, end, self.weights[edge]));
         }
     }
 

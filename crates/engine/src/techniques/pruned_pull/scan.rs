@@ -12,7 +12,7 @@ use parton_partition::Partition;
 
 use super::{Candidates, Piece, PrunedPull};
 use crate::program::Relaxation;
-use crate::state::degrees::count_ends;
+use crate::state::degrees::estimate_ends;
 use crate::state::directions::Directions;
 use crate::state::edges::EdgeView;
 use crate::state::labels::Labels;
@@ -30,8 +30,8 @@ pub(crate) struct Scans {
 }
 
 impl Scans {
-    /// For a host of several that can pull, but would have to turn its edges around to push. Also the degrees that
-    /// proxies would then have.
+    /// For a host of several that can pull, but would have to turn its edges around to push. Also an estimate of the
+    /// degrees that proxies would then have.
     pub(crate) fn new<'a, P: Relaxation>(
         pull: Option<&PrunedPull<'a, P>>,
         program: &P,
@@ -44,7 +44,7 @@ impl Scans {
         if Directions::<P::Weight>::are_forward_at_hand(partition, program.edges()) {
             return None;
         }
-        let degrees = count_ends(in_edges, partition.num_proxies());
+        let degrees = estimate_ends(in_edges, partition.num_proxies());
         let forward = EdgeView::degrees_of_turned(in_edges, &degrees).into();
         let sources = VertexSet::new(partition.num_proxies());
         Some((Scans { sources, edges_left: TURN_COST * in_edges.num_edges() }, forward))
@@ -56,12 +56,12 @@ impl Scans {
     }
 
     /// Spreads the labels of the sources along all edges that can still matter. Returns the vertices that get better
-    /// labels, in parts.
+    /// labels, in parts, each with the number of edges from sources.
     pub(crate) fn spread<P: Relaxation>(
         &mut self,
         pull: &PrunedPull<'_, P>,
         labels: &Labels<'_, P>,
-    ) -> Vec<Vec<LocalId>> {
+    ) -> Vec<(Vec<LocalId>, u64)> {
         let (found, edges) = match &pull.edges {
             Candidates::All(edges) => {
                 let rows = edges.rows();
@@ -70,7 +70,7 @@ impl Scans {
                     let sources = scan.sources;
                     let vertices = task.start as u32..task.end as u32;
                     rows.each_to(vertices, |end| sources.contains(end), |edge| scan.relax(edge));
-                    scan.found
+                    (scan.found, scan.visited)
                 };
                 let tasks = parallel::pieces(0..labels.num_masters as usize, VERTICES_PER_TASK);
                 (parallel::map(&tasks, scan), edges.num_edges())
@@ -81,7 +81,7 @@ impl Scans {
                     let sources = scan.sources;
                     let due = piece.each().filter(|(_, source, _)| sources.contains(*source));
                     due.for_each(|edge| scan.relax(edge));
-                    scan.found
+                    (scan.found, scan.visited)
                 };
                 let edges = pieces.iter().map(|piece| piece.edges.len() as u64).sum();
                 (parallel::map(pieces, scan), edges)
@@ -99,17 +99,19 @@ struct Scan<'s, 'a, P: Relaxation> {
     sources: Members<'s>,
     updated: Inserter<'s>,
     found: Vec<LocalId>,
+    visited: u64,
 }
 
 impl<'s, 'a, P: Relaxation> Scan<'s, 'a, P> {
     fn new(labels: &'s Labels<'a, P>, sources: &'s VertexSet) -> Self {
         let updated = labels.field.updated().inserter();
-        Scan { labels, sources: sources.members(), updated, found: Vec::new() }
+        Scan { labels, sources: sources.members(), updated, found: Vec::new(), visited: 0 }
     }
 
     /// Spreads the label of the source of an edge to its destination.
     #[inline]
     fn relax(&mut self, (vertex, source, weight): (LocalId, LocalId, P::Weight)) {
+        self.visited += 1;
         let cells = self.labels.field.cells();
         let better = self.labels.program.relax(cells.get(source), weight);
         if cells.fold_alone(vertex, better) {
