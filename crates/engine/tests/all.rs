@@ -10,4 +10,5 @@ mod own_pace;
 mod programs;
 mod properties;
 mod repeatable;
+mod scans;
 mod spmv;

@@ -7,28 +7,31 @@
 //! Within a bucket the order does not matter: threads take pieces of it, and each keeps what it improves in
 //! buckets of its own. What falls back into the current bucket a thread works off right away as long as it
 //! is little, without a barrier (bucket fusion).
+//!
+//! Hosts that have edges by destination alone pull most labels, and scan their edges to spread the few others. They
+//! turn edges around only if scans become many.
+
+mod buckets;
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use parton_graph::LocalId;
 use parton_partition::Partition;
 use parton_sync::{Phase, Reduction, Result, Substrate, Tally};
 
+use self::buckets::{MIN_VERTICES_TO_SHARE, ThreadBuckets};
 use super::traversal::{LargeFrontier, Traversal};
 use crate::engine::{Conclusion, Engine, Next, Paced};
 use crate::program::Relaxation;
 use crate::registry::{BuildEngine, EngineInfo, Programs, RelaxationEngine};
-use crate::state::labels::Labels;
+use crate::state::directions::Directions;
 use crate::techniques::bucket_window::{BucketWindow, WorkedOff};
-use crate::techniques::pruned_pull::PrunedPull;
+use crate::techniques::pruned_pull::{PrunedPull, Scans};
 
 /// Vertices that a thread takes at a time.
 const VERTICES_PER_TASK: usize = 128;
 /// Vertices that a thread puts into buckets at a time.
 const VERTICES_PER_FILLING: usize = 1 << 11;
-/// A bucket with fewer vertices is left to one thread.
-const MIN_VERTICES_TO_SHARE: usize = 500;
 
 /// Builds the engine.
 pub(super) struct Delta;
@@ -42,15 +45,17 @@ impl BuildEngine for Delta {
         program: &'a P,
         partition: &'a Partition,
     ) -> Result<Box<dyn RelaxationEngine<P> + 'a>> {
-        let pruned_pull = PrunedPull::new(program, partition);
-        Ok(Box::new(DeltaStepping::new(program, partition, pruned_pull)))
+        Ok(Box::new(DeltaStepping::new(program, partition)))
     }
 }
 
 /// A relaxation on one host, in buckets.
 struct DeltaStepping<'a, P: Relaxation> {
+    partition: &'a Partition,
     traversal: Traversal<'a, P>,
     pruned_pull: Option<PrunedPull<'a, P>>,
+    /// What spreads labels as long as edges are not turned around; `None` where rows of their sources are at hand.
+    scans: Option<Scans>,
     /// Whether the current round pulls: then mirrors have nothing for their masters.
     pulls: bool,
     buckets: ThreadBuckets,
@@ -62,14 +67,20 @@ struct DeltaStepping<'a, P: Relaxation> {
 }
 
 impl<'a, P: Relaxation> DeltaStepping<'a, P> {
-    fn new(
-        program: &'a P,
-        partition: &'a Partition,
-        pruned_pull: Option<PrunedPull<'a, P>>,
-    ) -> Self {
+    fn new(program: &'a P, partition: &'a Partition) -> Self {
+        let pruned_pull = PrunedPull::new(program, partition);
+        let (scans, traversal) = match Scans::new(pruned_pull.as_ref(), program, partition) {
+            None => (None, Traversal::new(program, partition)),
+            Some((scans, forward)) => {
+                let proxies = partition.num_proxies();
+                (Some(scans), Traversal::along(forward, program, partition, proxies))
+            }
+        };
         DeltaStepping {
-            traversal: Traversal::new(program, partition),
+            partition,
+            traversal,
             pruned_pull,
+            scans,
             pulls: false,
             buckets: ThreadBuckets::default(),
             window: BucketWindow::default(),
@@ -77,115 +88,6 @@ impl<'a, P: Relaxation> DeltaStepping<'a, P> {
             edges_ahead: 0,
         }
     }
-}
-
-/// Vertices by bucket. A vertex may be in several; the bucket of its label is the one that counts.
-#[derive(Default)]
-struct Buckets(Vec<Vec<LocalId>>);
-
-impl Buckets {
-    #[inline]
-    fn bucket(&mut self, bucket: usize) -> &mut Vec<LocalId> {
-        if bucket >= self.0.len() {
-            self.0.resize_with(bucket + 1, Vec::new);
-        }
-        &mut self.0[bucket]
-    }
-
-    #[inline]
-    fn put(&mut self, bucket: usize, vertex: LocalId) {
-        self.bucket(bucket).push(vertex);
-    }
-
-    /// The first bucket from `from` on that is not empty.
-    fn next(&self, from: usize) -> Option<usize> {
-        let rest = self.0.get(from..)?;
-        Some(from + rest.iter().position(|bucket| !bucket.is_empty())?)
-    }
-
-    /// Takes what a bucket holds, if that is little but not nothing.
-    fn take_little(&mut self, bucket: usize) -> Option<Vec<LocalId>> {
-        let held = self.0.get_mut(bucket)?;
-        (1..MIN_VERTICES_TO_SHARE).contains(&held.len()).then(|| std::mem::take(held))
-    }
-
-    /// Relaxes the edges of those vertices whose labels belong into the bucket. Returns the number of edges
-    /// visited.
-    fn relax<P: Relaxation, const EXCLUSIVE: bool>(
-        &mut self,
-        labels: &Labels<'_, P>,
-        bucket: usize,
-        vertices: &[LocalId],
-    ) -> u64 {
-        let bucket_of = |label| labels.program.bucket(label);
-        // A vertex that has moved to an earlier bucket was relaxed there.
-        let is_due = |label| bucket_of(label) == bucket;
-        labels.relax_edges_of::<EXCLUSIVE>(vertices, is_due, |vertex, label| {
-            if labels.has_edges(vertex) {
-                self.put(bucket_of(label), vertex);
-            }
-        })
-    }
-
-    /// Works off what falls back into the bucket meanwhile.
-    fn fuse<P: Relaxation, const EXCLUSIVE: bool>(
-        &mut self,
-        labels: &Labels<'_, P>,
-        bucket: usize,
-    ) -> u64 {
-        let mut edges = 0;
-        while let Some(again) = self.take_little(bucket) {
-            edges += self.relax::<P, EXCLUSIVE>(labels, bucket, &again);
-        }
-        edges
-    }
-}
-
-/// The buckets of each thread.
-#[derive(Default)]
-struct ThreadBuckets(Vec<Mutex<Buckets>>);
-
-impl ThreadBuckets {
-    fn of(&self, thread: usize) -> MutexGuard<'_, Buckets> {
-        locked(&self.0[thread])
-    }
-
-    /// The first bucket of any thread from `from` on that is not empty.
-    fn next(&self, from: usize) -> Option<usize> {
-        self.0.iter().filter_map(|buckets| locked(buckets).next(from)).min()
-    }
-
-    /// Takes what each thread has in a bucket.
-    fn take(&self, bucket: usize) -> Vec<Vec<LocalId>> {
-        let held = |buckets: &Mutex<Buckets>| {
-            locked(buckets).0.get_mut(bucket).map(std::mem::take).unwrap_or_default()
-        };
-        self.0.iter().map(held).collect()
-    }
-
-    /// Gives back what was taken.
-    fn put_back(&self, bucket: usize, lists: Vec<Vec<LocalId>>) {
-        for (buckets, list) in self.0.iter().zip(lists) {
-            *locked(buckets).bucket(bucket) = list;
-        }
-    }
-
-    /// The best label that belongs into the bucket its vertex is in.
-    fn best<P: Relaxation>(&self, labels: &Labels<'_, P>) -> P::Label {
-        let buckets: Vec<_> = self.0.iter().map(locked).collect();
-        let num_buckets = buckets.iter().map(|buckets| buckets.0.len()).max().unwrap_or(0);
-        let identity = P::Reduction::identity();
-        let of_bucket = |bucket| {
-            let all = buckets.iter().filter_map(|buckets| buckets.0.get(bucket)).flatten();
-            let is_due = |vertex: &LocalId| labels.program.bucket(labels.get(*vertex)) == bucket;
-            labels.best_of(all.copied().filter(is_due))
-        };
-        (0..num_buckets).map(of_bucket).find(|best| *best != identity).unwrap_or(identity)
-    }
-}
-
-fn locked(buckets: &Mutex<Buckets>) -> MutexGuard<'_, Buckets> {
-    buckets.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl<P: Relaxation> DeltaStepping<'_, P> {
@@ -203,15 +105,16 @@ impl<P: Relaxation> DeltaStepping<'_, P> {
             self.has_more = false;
             return 0;
         };
-        let (done, last_bucket) = self.work_off(first);
+        let (done, last_bucket) = match self.scans.is_some() {
+            true => self.scan(first),
+            false => self.work_off(first),
+        };
         self.window.close_round(done, last_bucket as u64);
-        let next = self.buckets.next(last_bucket);
+        let next = self.buckets.next(first);
         self.has_more = next.is_some();
         if let Some(bucket) = next {
-            let ahead = self.buckets.0.iter().map(|buckets| {
-                locked(buckets).0.get(bucket).map_or(0, |vertices| self.estimate_edges(vertices))
-            });
-            self.edges_ahead = ahead.sum();
+            self.edges_ahead =
+                self.buckets.sum_of(bucket, |vertices| self.estimate_edges(vertices));
         }
         done.edges
     }
@@ -219,7 +122,7 @@ impl<P: Relaxation> DeltaStepping<'_, P> {
     /// Sorts the frontier, and what a pull has found, into buckets. Each thread fills its own.
     fn fill_buckets(&mut self) {
         self.traversal.list_frontier();
-        self.buckets.0.resize_with(self.traversal.helpers.num_threads(), Mutex::default);
+        self.buckets.resize(self.traversal.helpers.num_threads());
         let found = self.pruned_pull.as_mut().map(PrunedPull::take_found).unwrap_or_default();
         let Traversal { labels, frontier, helpers, .. } = &self.traversal;
         let lists: Vec<&[LocalId]> =
@@ -239,7 +142,7 @@ impl<P: Relaxation> DeltaStepping<'_, P> {
         }
     }
 
-    /// Works off buckets from this one on until it is time for an exchange. Returns the last of them, too.
+    /// Works off buckets from this one on until it is time for an exchange.
     fn work_off(&self, first: usize) -> (WorkedOff, usize) {
         let Traversal { labels, round, helpers, .. } = &self.traversal;
         let end = match labels.is_alone() {
@@ -254,9 +157,7 @@ impl<P: Relaxation> DeltaStepping<'_, P> {
             last_bucket = bucket;
             let batch = self.buckets.take(bucket);
             let is_much = batch.iter().map(Vec::len).sum::<usize>() >= MIN_VERTICES_TO_SHARE;
-            let edges_ahead = || batch.iter().map(|list| self.estimate_edges(list)).sum();
-            let should_end = |pull: &PrunedPull<'_, P>| pull.should_end_round(edges_ahead());
-            if done.edges > 0 && is_much && self.pruned_pull.as_ref().is_some_and(should_end) {
+            if is_much && self.should_end_before(&batch, done.edges) {
                 self.buckets.put_back(bucket, batch);
                 break;
             }
@@ -270,6 +171,57 @@ impl<P: Relaxation> DeltaStepping<'_, P> {
             self.window.count(&mut done, bucket as u64, visited);
         }
         (done, last_bucket)
+    }
+
+    /// Whether hosts should compare costs before this batch, if they have visited edges in this round.
+    fn should_end_before(&self, batch: &[Vec<LocalId>], visited: u64) -> bool {
+        let edges_ahead = || batch.iter().map(|list| self.estimate_edges(list)).sum();
+        let should_end = |pull: &PrunedPull<'_, P>| pull.should_end_round(edges_ahead());
+        visited > 0 && self.pruned_pull.as_ref().is_some_and(should_end)
+    }
+
+    /// Works off buckets from this one on, all at once, without rows of their sources.
+    fn scan(&mut self, first: usize) -> (WorkedOff, usize) {
+        let Some(mut scans) = self.scans.take() else { return self.work_off(first) };
+        let labels = &self.traversal.labels;
+        let (forward, bucket_of) = (labels.forward.rows(), |label| labels.program.bucket(label));
+        let end = first.saturating_add(self.window.num_buckets() as usize);
+        let (mut due_edges, mut last_bucket) = (WorkedOff::default(), first);
+        while let Some(bucket) = self.buckets.next(first).filter(|bucket| *bucket < end) {
+            let batch = self.buckets.take(bucket);
+            if self.should_end_before(&batch, due_edges.edges) {
+                self.buckets.put_back(bucket, batch);
+                break;
+            }
+            last_bucket = bucket;
+            let is_due = |vertex: &LocalId| bucket_of(labels.get(*vertex)) == bucket;
+            let due = batch.into_iter().flatten().filter(is_due);
+            let is_new = |vertex: &LocalId| scans.sources.insert_alone(*vertex);
+            let edges = due.filter(is_new).map(|vertex| forward.degree(vertex)).sum::<u64>();
+            self.window.count(&mut due_edges, bucket as u64, edges);
+        }
+        let mut done = WorkedOff { edges: 0, ..due_edges };
+        if let Some(pull) = &self.pruned_pull {
+            let mut buckets = self.buckets.of(0);
+            for (found, visited) in scans.spread(pull, labels) {
+                done.edges += visited;
+                for vertex in found.into_iter().filter(|vertex| labels.has_edges(*vertex)) {
+                    buckets.put(bucket_of(labels.get(vertex)), vertex);
+                }
+            }
+        }
+        match scans.are_too_many() {
+            true => self.turn_edges(),
+            false => self.scans = Some(scans),
+        }
+        (done, last_bucket)
+    }
+
+    /// Makes rows of sources, so that labels need no more scans.
+    fn turn_edges(&mut self) {
+        let edges = self.traversal.labels.program.edges();
+        self.traversal.labels.forward = Directions::forward(self.partition, edges);
+        self.scans = None;
     }
 
     fn relax_by_all(&self, bucket: usize, batch: &[Vec<LocalId>]) -> u64 {
@@ -301,6 +253,9 @@ impl<P: Relaxation> Engine for DeltaStepping<'_, P> {
         if !substrate.partition().is_beside_devices() {
             self.pruned_pull = PrunedPull::for_all_hosts(self.pruned_pull.take(), substrate.net())?;
         }
+        if self.pruned_pull.is_none() && self.scans.is_some() {
+            self.turn_edges();
+        }
         Ok(())
     }
 
@@ -314,8 +269,12 @@ impl<P: Relaxation> Engine for DeltaStepping<'_, P> {
     }
 
     fn exchange(&mut self, phase: Phase, substrate: &mut Substrate<'_>) -> Result<()> {
-        match phase {
-            Phase::Reduce if self.pulls => Ok(()),
+        let labels = &mut self.traversal.labels;
+        match (phase, &mut self.pruned_pull) {
+            (Phase::Reduce, _) if self.pulls => Ok(()),
+            (Phase::Broadcast, Some(pull)) if pull.narrows_broadcasts() => {
+                pull.broadcast(labels, labels.program.edges().read(), substrate)
+            }
             _ => self.traversal.exchange(phase, substrate),
         }
     }
@@ -360,6 +319,9 @@ impl<P: Relaxation> Paced for DeltaStepping<'_, P> {
     }
 
     fn leave_rounds(&mut self, _: bool) {
+        if self.scans.is_some() {
+            self.turn_edges();
+        }
         // Buckets are an order of their own: nothing is throttled.
         self.traversal.leave_rounds(false);
         if let Some(pull) = self.pruned_pull.as_mut().filter(|_| !self.traversal.labels.is_alone())

@@ -7,6 +7,11 @@ use parton_partition::{End, Partition};
 use parton_sync::reduction::Sum;
 use parton_sync::{CpuField, Result, Substrate};
 
+/// Of this many edges in a row,
+const EDGES_PER_SAMPLE: usize = 1 << 7;
+/// an estimate looks at the first few: those of a cache line.
+const SAMPLED_EDGES: usize = 1 << 4;
+
 /// Out-degrees of masters in the whole graph. Every host must call this.
 pub fn out_degrees(substrate: &mut Substrate<'_>) -> Result<Vec<u64>> {
     of_masters(substrate, out_degrees_here(substrate.partition()), End::Source)
@@ -88,6 +93,19 @@ fn counted(rows: Option<&Adjacency>, partition: &Partition) -> Vec<u64> {
     let counts = parallel::generate(proxies, |_| AtomicU64::new(0));
     parallel::for_each_index(ends.len(), |edge| {
         counts[ends[edge].index()].fetch_add(1, Ordering::Relaxed);
+    });
+    parallel::generate(proxies, |proxy| counts[proxy].load(Ordering::Relaxed))
+}
+
+/// About how many of these rows' edges lead to each proxy, from a sample of them; never 0.
+pub(crate) fn estimate_ends(rows: &Adjacency, proxies: usize) -> Vec<u64> {
+    let (ends, counts) = (rows.all_targets(), parallel::generate(proxies, |_| AtomicU64::new(1)));
+    parallel::for_each_index(ends.len().div_ceil(EDGES_PER_SAMPLE), |sample| {
+        let start = sample * EDGES_PER_SAMPLE;
+        for end in ends[start..].iter().take(SAMPLED_EDGES) {
+            let edges = (EDGES_PER_SAMPLE / SAMPLED_EDGES) as u64;
+            counts[end.index()].fetch_add(edges, Ordering::Relaxed);
+        }
     });
     parallel::generate(proxies, |proxy| counts[proxy].load(Ordering::Relaxed))
 }

@@ -30,13 +30,18 @@ impl<'a, W: Weight> Directions<'a, W> {
 
     /// By the end where messages start, if these rows need not be made.
     pub(crate) fn forward_at_hand(partition: &'a Partition, edges: Edges) -> Option<Self> {
-        let (out, into) = (partition.out_edges_at_hand(), partition.in_edges_at_hand());
-        let is_there = match edges {
-            Edges::Out => out.is_some(),
-            Edges::In => into.is_some(),
-            Edges::Both => out.is_some() && into.is_some(),
-        };
-        is_there.then(|| Self::forward(partition, edges))
+        Self::are_forward_at_hand(partition, edges).then(|| Self::forward(partition, edges))
+    }
+
+    /// Whether the rows by the end where messages start need not be made.
+    pub(crate) fn are_forward_at_hand(partition: &Partition, edges: Edges) -> bool {
+        let out = || partition.out_edges_at_hand().is_some();
+        let into = || partition.in_edges_at_hand().is_some();
+        match edges {
+            Edges::Out => out(),
+            Edges::In => into(),
+            Edges::Both => out() && into(),
+        }
     }
 
     /// By the end where messages arrive.

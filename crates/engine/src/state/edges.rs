@@ -34,7 +34,7 @@ pub struct EdgeView<'a, W: Weight> {
 /// Where rows start, as 32-bit numbers where they fit.
 enum OwnOffsets<'a> {
     Narrow(Vec<u32>),
-    Wide(&'a [u64]),
+    Wide(Cow<'a, [u64]>),
 }
 
 /// The rows of an [`EdgeView`]. Copy them out of their owner before a loop: the compiler then keeps them in
@@ -53,7 +53,7 @@ enum Offsets<'v> {
 }
 
 impl<'a> OwnOffsets<'a> {
-    fn new(offsets: &'a [u64]) -> Self {
+    fn new(offsets: Cow<'a, [u64]>) -> Self {
         if u32::try_from(offsets[offsets.len() - 1]).is_err() {
             return OwnOffsets::Wide(offsets);
         }
@@ -105,7 +105,15 @@ impl<'a, W: Weight> EdgeView<'a, W> {
     pub fn new(adjacency: &'a Adjacency) -> Self {
         let targets = adjacency.all_targets();
         let weights = with_csr!(adjacency, csr => weights_as(csr.all_weights(), targets.len()));
-        EdgeView { adjacency, offsets: OwnOffsets::new(adjacency.offsets()), targets, weights }
+        let offsets = OwnOffsets::new(Cow::Borrowed(adjacency.offsets()));
+        EdgeView { adjacency, offsets, targets, weights }
+    }
+
+    /// These degrees of rows that `edges` have once they are turned around. The rows themselves cannot be visited.
+    pub(crate) fn degrees_of_turned(edges: &'a Adjacency, degrees: &[u64]) -> Self {
+        let offsets = parallel::prefix_sums(degrees.len(), |vertex| degrees[vertex]);
+        let (offsets, weights) = (OwnOffsets::new(Cow::Owned(offsets)), Cow::Borrowed(&[][..]));
+        EdgeView { adjacency: edges, offsets, targets: &[], weights }
     }
 
     /// What is viewed.
@@ -121,7 +129,7 @@ impl<'a, W: Weight> EdgeView<'a, W> {
 
     /// Number of edges.
     pub fn num_edges(&self) -> u64 {
-        self.targets.len() as u64
+        self.adjacency.num_edges()
     }
 
     /// Gives the memory of some vertices' edges back to the system: they will hardly be needed again.
@@ -235,6 +243,27 @@ impl<'v, W: Weight> EdgeRows<'v, W> {
             for place in places[..passed].iter().map(|&place| usize::from(place)) {
                 visit(ends[place], weights[place]);
             }
+        }
+    }
+
+    /// Calls `visit` with those edges of consecutive vertices whose other ends pass a test that few do: vertex, other end
+    /// and weight.
+    #[inline(always)]
+    pub(crate) fn each_to(
+        self,
+        vertices: Range<u32>,
+        passes: impl Fn(LocalId) -> bool,
+        mut visit: impl FnMut((LocalId, LocalId, W)),
+    ) {
+        let ends = self.targets_of(vertices.clone());
+        let mut rows = vertices.map(LocalId).map(|vertex| (vertex, self.offsets.row(vertex)));
+        let Some(mut row) = rows.next() else { return };
+        // Rows are looked up only for ends that pass: the end of every short row would be mispredicted.
+        for (edge, &end) in (row.1.start..).zip(ends).filter(|(_, end)| passes(**end)) {
+            while row.1.end <= edge {
+                row = rows.next().expect("every edge is in a row");
+            }
+            visit((row.0, end, self.weights[edge]));
         }
     }
 

@@ -9,21 +9,25 @@
 //!
 //! All hosts pull in the same round, or none. After a pull, only the labels it found are left to be
 //! spread. Where mirrors are written but not read, their masters tell them before a pull what is left to be
-//! spread; after the first pull they tell only mirrors that an edge leaves which can still matter.
+//! spread. From the first pull on masters tell only mirrors that an edge leaves which can still matter.
+
+mod pieces;
+mod scan;
 
 use std::ops::Range;
 
 use parton_graph::{Adjacency, LocalId, VertexSet, parallel};
 use parton_net::Net;
 use parton_partition::{End, Partition};
-use parton_sync::value::Number;
 use parton_sync::{Interest, Reduction, Result, Substrate};
 
+use self::pieces::{Found, Piece, improves};
 use super::spares::Spares;
 use crate::program::{Edges, Relaxation};
-use crate::state::edges::{EdgeRows, EdgeView, PREFETCH_EDGES_IN_ROW};
+use crate::state::edges::EdgeView;
 use crate::state::labels::Labels;
 use crate::techniques::VERTICES_PER_TASK;
+pub(crate) use scan::Scans;
 
 /// Vertices, and edges, in a sample that estimates all,
 const SAMPLE: usize = 1 << 9;
@@ -61,26 +65,6 @@ enum Candidates<'a, P: Relaxation> {
     All(EdgeView<'a, P::Weight>),
     /// The edges that were left after the last pull, in pieces.
     Left(Vec<Piece<P::Weight>>),
-}
-
-/// Edges of some destinations.
-#[derive(Clone, Default)]
-struct Piece<W> {
-    /// Destinations, and where their edges end.
-    rows: Vec<(LocalId, usize)>,
-    /// Sources and weights.
-    edges: Vec<(LocalId, W)>,
-    /// Edges that the next pull visits.
-    visits: u64,
-}
-
-/// Better labels that a pull found.
-struct Found<L> {
-    /// Vertices that have them and that edges leave, in parts.
-    vertices: Vec<Vec<LocalId>>,
-    /// Number of edges that leave them.
-    edges: u64,
-    best: L,
 }
 
 impl<'a, P: Relaxation> PrunedPull<'a, P> {
@@ -171,17 +155,37 @@ impl<'a, P: Relaxation> PrunedPull<'a, P> {
         labels: &mut Labels<'_, P>,
         substrate: &mut Substrate<'_>,
     ) -> Result<()> {
-        let Some(end) = self.untold.filter(|_| self.is_agreed()) else { return Ok(()) };
+        match self.untold.filter(|_| self.is_agreed()) {
+            None => Ok(()),
+            Some(end) => {
+                self.broadcast(labels, end, substrate)?;
+                let mirrors = labels.num_masters..labels.field.num_proxies() as u32;
+                labels.field.active().remove_range(mirrors);
+                Ok(())
+            }
+        }
+    }
+
+    /// Whether masters tell only mirrors that can still matter in every round.
+    pub(crate) fn narrows_broadcasts(&self) -> bool {
+        let has_pulled = matches!(self.edges, Candidates::Left(_));
+        has_pulled && self.in_rounds && self.untold.is_none() && self.num_hosts > 1
+    }
+
+    /// Brings mirrors at an end of edges what is new at their masters: all of them, or those that can still matter.
+    pub(crate) fn broadcast(
+        &mut self,
+        labels: &mut Labels<'_, P>,
+        end: End,
+        substrate: &mut Substrate<'_>,
+    ) -> Result<()> {
         if let (Candidates::Left(pieces), None) = (&self.edges, &self.interest) {
             self.interest = Some(substrate.ask_for(&sources(pieces, labels), end)?);
         }
-        let field = &mut labels.field;
         match &self.interest {
-            None => substrate.broadcast(field, end)?,
-            Some(interest) => substrate.broadcast_to(interest, field)?,
+            None => substrate.broadcast(&mut labels.field, end),
+            Some(interest) => substrate.broadcast_to(interest, &mut labels.field),
         }
-        field.active().remove_range(labels.num_masters..field.num_proxies() as u32);
-        Ok(())
     }
 
     /// Hosts do not wait for each other any more: no host knows the best label that is left to be spread.
@@ -294,110 +298,4 @@ fn sources<P: Relaxation>(pieces: &[Piece<P::Weight>], labels: &Labels<'_, P>) -
 #[inline(always)]
 fn is_as_good<P: Relaxation>(label: P::Label, other: P::Label) -> bool {
     P::Reduction::combine(label, other) == label
-}
-
-/// Whether another label that comes along an edge improves this one.
-#[inline(always)]
-fn improves<P: Relaxation>(
-    labels: &Labels<'_, P>,
-    label: P::Label,
-    other: P::Label,
-    weight: P::Weight,
-) -> bool {
-    !is_as_good::<P>(label, labels.program.relax(other, weight))
-}
-
-impl<W: parton_graph::Weight> Piece<W> {
-    /// Replaces the piece by the edges of a task's vertices that can matter.
-    fn fill<P: Relaxation<Weight = W>>(
-        &mut self,
-        labels: &Labels<'_, P>,
-        rows: EdgeRows<'_, W>,
-        vertices: Range<usize>,
-        bound: P::Label,
-    ) {
-        let cells = labels.field.cells();
-        self.rows.clear();
-        self.edges.clear();
-        self.visits = 0;
-        for vertex in vertices.map(|vertex| LocalId(vertex as u32)) {
-            let label = cells.get(vertex);
-            if is_as_good::<P>(label, bound) {
-                continue;
-            }
-            self.visits += rows.degree(vertex);
-            let start = self.edges.len();
-            let matters = |weight| improves(labels, label, bound, weight);
-            rows.each_with(vertex, matters, |end, weight| self.edges.push((end, weight)));
-            if self.edges.len() > start {
-                self.rows.push((vertex, self.edges.len()));
-            }
-        }
-    }
-
-    /// Pulls labels along these edges, and keeps the edges that can still matter. Returns what was found,
-    /// and the number of edges visited.
-    fn pull<P: Relaxation<Weight = W>>(
-        &mut self,
-        labels: &Labels<'_, P>,
-        bound: P::Label,
-    ) -> (Found<P::Label>, u64) {
-        let (cells, forward, field) = (labels.field.cells(), labels.forward.rows(), &labels.field);
-        // No other thread has vertices of this piece.
-        let (mut updated, is_shared) = (field.updated().inserter(), field.is_shared());
-        let mut found = Found::nothing::<P>();
-        let mut vertices = Vec::new();
-        let (mut rows, mut edges, mut start) = (0, 0, 0);
-        for row in 0..self.rows.len() {
-            let (vertex, end) = self.rows[row];
-            let old = cells.get(vertex);
-            let mut label = old;
-            for at in start..end {
-                if let Some(&(later, _)) = self.edges.get(at + PREFETCH_EDGES_IN_ROW) {
-                    cells.prefetch(later);
-                }
-                let (other, weight) = self.edges[at];
-                label =
-                    P::Reduction::combine(label, labels.program.relax(cells.get(other), weight));
-            }
-            if label != old {
-                cells.put(vertex, label);
-                updated.insert_if(vertex, is_shared);
-                if labels.has_edges(vertex) {
-                    vertices.push(vertex);
-                    found.edges += forward.degree(vertex);
-                    found.best = P::Reduction::combine(found.best, label);
-                }
-            }
-            let first = edges;
-            for at in start..end {
-                let edge = self.edges[at];
-                self.edges[edges] = edge;
-                edges += usize::from(improves(labels, label, bound, edge.1));
-            }
-            if edges > first {
-                self.rows[rows] = (vertex, edges);
-                rows += 1;
-            }
-            start = end;
-        }
-        self.rows.truncate(rows);
-        self.edges.truncate(edges);
-        let visited = std::mem::replace(&mut self.visits, edges as u64);
-        found.vertices.push(vertices);
-        (found, visited)
-    }
-}
-
-impl<L: Number> Found<L> {
-    fn nothing<P: Relaxation<Label = L>>() -> Self {
-        Found { vertices: Vec::new(), edges: 0, best: P::Reduction::identity() }
-    }
-
-    fn and<P: Relaxation<Label = L>>(mut self, other: Self) -> Self {
-        self.vertices.extend(other.vertices);
-        self.edges += other.edges;
-        self.best = P::Reduction::combine(self.best, other.best);
-        self
-    }
 }

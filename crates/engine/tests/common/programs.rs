@@ -151,7 +151,7 @@ impl Relaxation for Near {
     }
 
     fn relax(&self, distance: u32, weight: u32) -> u32 {
-        distance + weight
+        distance.saturating_add(weight)
     }
 
     fn edges(&self) -> Edges {
