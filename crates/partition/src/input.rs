@@ -180,18 +180,9 @@ impl Input {
     /// Whether a vertex's in-edges can be had as easily as its out-edges: the input keeps them, too, or
     /// every edge is there in both directions.
     pub fn has_in_edges(&self) -> bool {
-        self.is_undirected() || self.keeps_in_edges()
-    }
-
-    /// Whether the input keeps in-edges beside its out-edges.
-    pub fn keeps_in_edges(&self) -> bool {
-        let are_kept = matches!(&self.content, Content::Rows(file) if file.has_in_rows());
-        are_kept && !self.is_undirected() && !self.fit.simple
-    }
-
-    /// Whether every edge is going to be there in both directions.
-    fn is_undirected(&self) -> bool {
-        self.is_symmetric() || self.lacks_mirrors() || self.fit.undirected
+        let kept = matches!(&self.content, Content::Rows(file) if file.has_in_rows());
+        let is_undirected = self.is_symmetric() || self.lacks_mirrors() || self.fit.undirected;
+        is_undirected || kept && !self.fit.simple
     }
 
     /// Whether edges mean both directions, of which some may not be listed.

@@ -155,7 +155,7 @@ impl RowBlock<'_> {
     }
 }
 
-/// Whether sorting the first `count` rows for so many rounds is less work than it saves.
+/// Whether sorting the first `count` rows is less work than it saves in `rounds` rounds.
 #[inline(never)]
 pub(crate) fn pay_off<W: Weight>(rows: DirectionRows<'_, W>, count: usize, rounds: u64) -> bool {
     size_of::<W>() == 0

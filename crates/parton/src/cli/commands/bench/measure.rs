@@ -79,7 +79,7 @@ impl Case {
     /// The policy asked for, or the one that suits many runs.
     pub(super) fn policy<'p>(&self, asked: &'p str) -> &'p str {
         // The graph is partitioned once and used often, so moving in-edges pays off.
-        self.policy_for(asked, InputTraits { has_in_edges: true, ..InputTraits::default() })
+        self.policy_for(asked, InputTraits { has_in_edges: true })
     }
 
     /// The policy asked for, or the one that suits a run on such an input.
