@@ -2,12 +2,12 @@
 """How Parton scales over the threads of a host and over the hosts of a machine, beside the GAP benchmark suite.
 
     bench/scaling.py --parton FILE --gap DIR [--scale 23] [--graphs kron,urand,grid] [--limit SECONDS] [--turns 3]
-                     [--commit ID] --output FILE.json
+                     [--parts threads,hosts,partitions,commands,loading] [--commit ID] --output FILE.json
 
 Needs nothing but Python: a machine without a Rust toolchain gets the `parton` command and GAP's programs as files.
-Parton and GAP take turns. A part that the time limit leaves no room for has no rows, nor has a graph that is not
-asked for. `cargo xtask bench render` fills
-docs/performance.md from the newest bench/results/scaling-DATE.json.
+Parton and GAP take turns. A part that the time limit leaves no room for has no rows, nor have graphs and parts that
+are not asked for. `cargo xtask bench render` fills docs/performance.md from the newest bench/results/scaling-DATE.json,
+and with the threads of other graphs from bench/results/other-graphs-DATE.json.
 """
 
 import argparse
@@ -24,6 +24,7 @@ ROUNDS = "10"
 PAGERANK = ["--max-rounds", ROUNDS, "--tolerance", "0", "--dangling", "drop"]
 # Parton chooses the width of its buckets; GAP gets the best of these.
 GAP_DELTAS = {"kron": ["2", "16"], "urand": ["2", "16"], "grid": ["64", "256", "1024"]}
+PARTS = ["threads", "hosts", "partitions", "commands", "loading"]
 GAP_PROGRAMS = {"bfs": "bfs", "components": "cc", "pagerank": "pr", "sssp": "sssp"}
 ALGORITHMS = list(GAP_PROGRAMS)
 # Edges of a generated graph per vertex of GAP's, so that memory fits.
@@ -213,6 +214,7 @@ def main():
     parser.add_argument("--gap", required=True)
     parser.add_argument("--scale", type=int, default=23)
     parser.add_argument("--graphs", default=",".join(GAP_DELTAS))
+    parser.add_argument("--parts", default=",".join(PARTS))
     parser.add_argument("--limit", type=float, default=540)
     parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--commit", default="")
@@ -225,7 +227,7 @@ def main():
         "machine": machine(),
         "commit": arguments.commit,
         "command": f"bench/scaling.py --parton FILE --gap DIR --scale {arguments.scale} "
-                   f"--graphs {arguments.graphs} --turns {arguments.turns} --output FILE",
+                   f"--graphs {arguments.graphs} --parts {arguments.parts} --turns {arguments.turns} --output FILE",
         "rows": bench.rows,
     }
     doubling = [1 << k for k in range(bench.cores.bit_length()) if 1 << k <= bench.cores]
@@ -238,17 +240,17 @@ def main():
         # What matters most comes first.
         first, *others = bench.graphs
         parts = [
-            lambda: bench.over_threads(first, few[::-1] or doubling[-1:]),
-            lambda: bench.over_hosts(first),
-            lambda: bench.partitions(first),
-            lambda: bench.whole_commands(first, ends[::-1]),
-            *[lambda graph=graph: bench.over_threads(graph, [bench.cores]) for graph in others],
-            lambda: bench.loading(arguments.scale, ends),
-            lambda: bench.over_threads(first, [threads for threads in doubling[::-1] if threads not in few]),
-            *[lambda graph=graph: bench.over_threads(graph, [1]) for graph in others],
+            ("threads", lambda: bench.over_threads(first, few[::-1] or doubling[-1:])),
+            ("hosts", lambda: bench.over_hosts(first)),
+            ("partitions", lambda: bench.partitions(first)),
+            ("commands", lambda: bench.whole_commands(first, ends[::-1])),
+            *[("threads", lambda graph=graph: bench.over_threads(graph, [bench.cores])) for graph in others],
+            ("loading", lambda: bench.loading(arguments.scale, ends)),
+            ("threads", lambda: bench.over_threads(first, [threads for threads in doubling[::-1] if threads not in few])),
+            *[("threads", lambda graph=graph: bench.over_threads(graph, [1])) for graph in others],
         ]
-        for part in parts:
-            if bench.roots:
+        for name, part in parts:
+            if bench.roots and name in arguments.parts.split(","):
                 part()
                 save()
         os.chdir("/")

@@ -47,9 +47,19 @@ pub(crate) use measure::figures;
 pub(crate) use spmv::spmv;
 
 /// The kinds of results, by the names of their files.
-const KINDS: [&str; 11] = [
-    "figures", "volume", "pace", "gpu", "plan", "levels", "twins", "compile", "spmv", "la3",
+const KINDS: [&str; 12] = [
+    "figures",
+    "volume",
+    "pace",
+    "gpu",
+    "plan",
+    "levels",
+    "twins",
+    "compile",
+    "spmv",
+    "la3",
     "scaling",
+    "other-graphs",
 ];
 /// The pages with marked places.
 const PAGES: [&str; 8] = [

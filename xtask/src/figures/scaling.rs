@@ -23,7 +23,16 @@ fn with_setup(row: &Value) -> f64 {
 
 /// One host with more and more threads, beside GAP with as many.
 pub(super) fn threads(results: &Results) -> String {
-    let body = kind(results, "threads").map(|row| {
+    beside_gap(results.of("scaling"))
+}
+
+/// The same on other graphs.
+pub(super) fn other_graphs(results: &Results) -> String {
+    beside_gap(results.of("other-graphs"))
+}
+
+fn beside_gap(result: &Value) -> String {
+    let body = rows(&result["rows"]).iter().filter(|row| row["what"] == "threads").map(|row| {
         let (run, gap) = (least(&row["run"]), least(&row["gap"]));
         vec![
             text(&row["graph"]).into(),

@@ -49,6 +49,8 @@ const ALL: &[(&str, Table)] = &[
     ("source of scaling", |results| source(results.of("scaling"))),
     ("scaling curves", super::scaling::curves),
     ("scaling over threads", super::scaling::threads),
+    ("source of other-graphs", |results| source(results.of("other-graphs"))),
+    ("other graphs", super::scaling::other_graphs),
     ("scaling over hosts", super::scaling::hosts),
     ("whole commands", super::scaling::commands),
     ("scaling of ingest", super::scaling::ingest),
