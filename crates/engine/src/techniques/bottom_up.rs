@@ -21,8 +21,6 @@ use crate::techniques::helpers::Helpers;
 
 /// Proxies of a word of bits.
 const WORD: usize = u64::BITS as usize;
-/// From this many proxies on that may be open, all proxies of a word are asked.
-const MIN_BITS_OF_DENSE_WORD: u32 = 16;
 /// Bottom-up pays off when more than one edge in this many leaves the frontier.
 const PULL_THRESHOLD_DIVISOR: u64 = 8;
 
@@ -116,16 +114,9 @@ impl<'a, P: Relaxation> BottomUp<'a, P> {
     #[inline(always)]
     fn open_in(&self, labels: &Labels<'_, P>, word: usize) -> u64 {
         let (cells, identity) = (labels.field.cells(), P::Reduction::identity());
-        let candidates = self.open[word].load(Ordering::Relaxed);
-        let with_open = |open, proxy: LocalId| {
+        proxies_of(word, self.open[word].load(Ordering::Relaxed)).fold(0, |open, proxy| {
             open | u64::from(cells.get(proxy) == identity) << (proxy.index() % WORD)
-        };
-        if candidates.count_ones() < MIN_BITS_OF_DENSE_WORD {
-            return proxies_of(word, candidates).fold(0, with_open);
-        }
-        // Asking all in a row is faster than going from bit to bit.
-        let all = word * WORD..(labels.rows_end as usize).min((word + 1) * WORD);
-        candidates & all.map(|proxy| LocalId(proxy as u32)).fold(0, with_open)
+        })
     }
 
     /// Gives `given` to the proxies of some words that have no label yet and a neighbour in the frontier.
