@@ -5,7 +5,9 @@
 #![allow(dead_code, reason = "each file of tests uses some of it")]
 
 use std::io::Read;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 /// One MPI's launcher.
@@ -52,9 +54,8 @@ impl Mpi {
         );
         let mut command = Command::new(self.program);
         // As a user of a small machine would have to say: ranks may outnumber cores.
-        for (name, value) in OPEN_MPI_SETTINGS {
-            command.env(name, value);
-        }
+        command.envs(OPEN_MPI_SETTINGS);
+        command.env("OMPI_MCA_orte_tmpdir_base", folder_of_launch());
         command.args(["-n", &ranks.to_string()]);
         command
     }
@@ -67,6 +68,17 @@ pub(crate) const OPEN_MPI_SETTINGS: [(&str, &str); 4] = [
     ("OMPI_MCA_rmaps_base_oversubscribe", "1"),
     ("OMPI_MCA_hwloc_base_binding_policy", "none"),
 ];
+
+/// A folder for Open MPI's own files. It makes and removes one for all launches of a user, and fails if two of them
+/// do so at once.
+fn folder_of_launch() -> PathBuf {
+    static LAUNCHES: AtomicU32 = AtomicU32::new(0);
+    let number = LAUNCHES.fetch_add(1, Ordering::Relaxed);
+    let name = format!("mpi-{}-{number}", std::process::id());
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::create_dir_all(&folder).expect("a folder");
+    folder
+}
 
 /// Starts a command whose output is kept.
 pub(crate) fn start(command: &mut Command) -> Child {
