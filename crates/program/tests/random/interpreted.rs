@@ -12,7 +12,7 @@ use parton_compile::program::recognise::Relaxed;
 use parton_engine::ProgramForm;
 use parton_engine::device::operators::OperatorText;
 use parton_graph::LocalId;
-use parton_program::plan::{self, ColumnRole, CompiledPlan, OperatorPart};
+use parton_program::plan::{self, Class, ColumnRole, CompiledPlan, OperatorPart};
 use parton_program::reduction::{Max, Min, Or, Reduction, Sum};
 use parton_program::{
     AnyColumn, Code, Element, FieldValues, Host, HostData, Outline, Program, RelaxSetting, Tallies,
@@ -217,7 +217,7 @@ impl<R> Interpreted<R> {
         weight: u32,
     ) -> At<'h, 'a, R> {
         let locals = vec![0; self.lowered.program.locals.len()];
-        At { code: self, host, near, far, weight, locals }
+        At { code: self, host, near, far, weight, locals, checks: false }
     }
 }
 
@@ -229,6 +229,8 @@ struct At<'h, 'a, R> {
     far: LocalId,
     weight: u32,
     locals: Vec<u64>,
+    /// Whether whole numbers that do not fit their type end the run.
+    checks: bool,
 }
 
 impl<R> At<'_, '_, R> {
@@ -271,6 +273,10 @@ impl<R> View for At<'_, '_, R> {
     fn size(&self) -> (u64, u64) {
         let uniform = self.host.uniform();
         (uniform.num_vertices, uniform.num_edges)
+    }
+
+    fn wrapped(&self) {
+        self.host.fitting(((), self.checks));
     }
 }
 
@@ -355,6 +361,7 @@ impl<R: Sync> Code for Interpreted<R> {
     }
 
     fn part(&self, operator: usize, part: OperatorPart, host: &Host<'_, u32>) {
+        let checks = self.lowered.plan.operators[operator].class == Class::Settling;
         if part != OperatorPart::Edges {
             return host.each(|near, tallies| {
                 let parts = &self.lowered.operators[operator];
@@ -364,7 +371,8 @@ impl<R: Sync> Code for Interpreted<R> {
                     OperatorPart::After => &parts.after,
                     _ => &parts.arrive,
                 };
-                self.acts(acts, &mut self.at(host, near, near, 0), tallies);
+                let mut at = At { checks, ..self.at(host, near, near, 0) };
+                self.acts(acts, &mut at, tallies);
             });
         }
         let direction = self.lowered.plan.operators[operator].direction.expect("it has edges");
@@ -373,7 +381,8 @@ impl<R: Sync> Code for Interpreted<R> {
                 |_| {},
                 |far, weight| {
                     if let Some((_, body)) = &self.lowered.operators[operator].edges {
-                        self.acts(body, &mut self.at(host, near, far, weight), tallies);
+                        let mut at = At { checks, ..self.at(host, near, far, weight) };
+                        self.acts(body, &mut at, tallies);
                     }
                 },
             );
